@@ -2,7 +2,7 @@
 
 >>> import synaptic
 >>> with synaptic.open_workspace(synaptic.load_config()) as ws:
-...     receipt = synaptic.save(ws, "Chose sqlite-vec over LanceDB.", type="decision", tags=["db"])
+...     receipt = synaptic.save(ws, "Chose sqlite-vec over LanceDB.", type="decision")
 ...     result = synaptic.search(ws, "which vector store?")
 ...     result.hits[0].entry.title
 'Chose sqlite-vec over LanceDB.'

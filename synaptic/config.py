@@ -59,10 +59,10 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class HooksConfig:
-    """What agents are told unasked: at a session's start, in at most `max_tokens`, on a prompt,
-    and at its end.
+    """Hooks that tell agents something at a session's start, on a prompt, and at its end.
 
-    What takes longer than `timeout_s` is not told.
+    An answer at the start has at most `max_tokens`; an answer that takes longer than
+    `timeout_s` is left out.
     """
 
     session_start: bool = True
@@ -74,13 +74,13 @@ class HooksConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """`exclude` are globs over paths relative to their root; `day_file` is strftime and may
+    """`exclude` are globs over paths below their root; `day_file` is a strftime pattern and may
     hold folders.
 
     `sources` are folders that are read in place, by name (`@vault`). `capture`: agents'
-    sessions are digested when they end, `capture_into` says where. Nothing of
-    `exclude_projects` is imported. `notices` name the keys of the file that have no meaning any
-    more; `status` and `doctor` show them.
+    sessions are digested when they end, into the folder `capture_into`. Entries of
+    `exclude_projects` are not imported. `notices` name removed keys of the file; `status` and
+    `doctor` show them.
     """
 
     home: Path
@@ -103,14 +103,12 @@ class Config:
 
     @property
     def state(self) -> Path:
-        """What Synaptic keeps for itself: index, spool, trash, lock."""
+        """Synaptic's own folder, with the index, the trash and the lock."""
         return self.home / ".state"
 
     @property
     def roots(self) -> Mapping[str, Path]:
-        """The folders whose notes are read, by the first part of their paths: the journal's
-        paths have none.
-        """
+        """The folders whose notes are read, by the first part of a path; "" is the journal."""
         return {"": self.journal, "@sessions": self.home / "sessions", **self.sources}
 
 
@@ -149,29 +147,31 @@ def resolve_home(home: str | Path | None, *, environ: Mapping[str, str] = os.env
     ).absolute()
 
 
-def read_sources(path: Path, own: Config, said: Sequence[str]) -> dict[str, Path]:
-    """The `sources` that this file says, by name; `own` has none yet.
+def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, Path]:
+    """The `sources` of the file `path`, by name; `own` has none yet.
 
-    Raises ConfigError for a folder or a name that is there twice.
+    Raises ConfigError for a folder or a name that is given twice.
     """
-    found = dict(own.roots)
-    for text in said:
-        name, sign, place = text.partition("=")
-        name, place = (name, place) if sign and Path(name).name == name else ("", text)
-        folder = Path(os.path.abspath(own.home / _expand(place, f"{path}: sources")))  # noqa: PTH100, Path keeps `..`
+    folders = dict(own.roots)
+    for source in sources:
+        name, sign, place = source.partition("=")
+        if not sign or Path(name).name != name:
+            name, place = "", source
+        folder = own.home / _expand(place, f"{path}: sources")
+        folder = Path(os.path.abspath(folder))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"
-        if name.casefold() in map(str.casefold, found):
+        if name.casefold() in map(str.casefold, folders):
             raise ConfigError(
                 f"{path}: two folders are {name}.",
                 hint=f'Name one: sources = ["NAME={folder}"].',
             )
-        found[name] = folder
-    if len(set(map(os.path.realpath, found.values()))) < len(found):
-        named = ", ".join(map(str, found.values()))
+        folders[name] = folder
+    if len(set(map(os.path.realpath, folders.values()))) < len(folders):
+        named = ", ".join(map(str, folders.values()))
         raise ConfigError(
             f"{path}: journal and sources name a folder twice: {named}.", hint="Name each once."
         )
-    return {name: folder for name, folder in found.items() if name not in own.roots}
+    return {name: folder for name, folder in folders.items() if name not in own.roots}
 
 
 def make_clock(environ: Mapping[str, str] = os.environ) -> Callable[[], datetime]:
@@ -221,22 +221,16 @@ def _weights(value: object) -> bool:
 
 
 def is_day_file(value: object) -> bool:
-    """True for a relative Markdown path with a whole date in it, so that each day has one file."""
+    """True for a relative Markdown path with a whole date, so that each day has one file."""
     if not isinstance(value, str) or not value.endswith(".md") or "\0" in value:
         return False
-    parts = Path(value).parts
+    if value.startswith("/") or any(part.startswith(".") for part in Path(value).parts):
+        return False
+    days = (2026, 1, 2), (2026, 1, 3), (2026, 2, 2), (2027, 1, 2)
     try:
-        dated = {
-            datetime(*day).strftime(value)
-            for day in ((2026, 1, 2), (2026, 1, 3), (2026, 2, 2), (2027, 1, 2))
-        }
+        return len({datetime(*day).strftime(value) for day in days}) == len(days)
     except ValueError:
         return False
-    return (
-        len(dated) == 4
-        and not value.startswith("/")
-        and not any(p.startswith(".") for p in parts)
-    )
 
 
 Rule = tuple[Callable[[object], bool], str]
@@ -287,7 +281,7 @@ _RULES: dict[str, Rule] = {
     "hooks.max_tokens": _from_to(100, 2400, kind=int),
     "hooks.timeout_s": _from_to(0.1, 60),
 }
-"""What each key takes; a key without a rule is a switch."""
+"""The check and the valid values of each key; a key without a rule is a switch."""
 
 _TABLES: dict[str, type[Any]] = {"search": SearchConfig, "hooks": HooksConfig}
 _ENVIRON = {
@@ -297,12 +291,9 @@ _ENVIRON = {
 }
 _REMOVED = {
     "search.resolve_pronouns": "The index no longer replaces pronouns by names.",
-    "search.anchor_times": "The index no longer holds the dates that times like "
-    '"yesterday" mean.',
+    "search.anchor_times": 'The index no longer holds the dates of times like "yesterday".',
 }
-"""Keys of the last release that have no meaning any more, and why. A key stays here for one
-release.
-"""
+"""Removed keys and the reason. They are ignored with one notice; each stays for one release."""
 
 
 def _read(path: Path, kind: type[Any], table: object, within: str = "") -> dict[str, Any]:
@@ -318,17 +309,16 @@ def _read(path: Path, kind: type[Any], table: object, within: str = "") -> dict[
         )
     values = {}
     for key, value in table.items():
-        inner = None if within else _TABLES.get(key)
-        values[key] = (
-            inner(**_read(path, inner, value, f"{key}."))
-            if inner
-            else _check(path, within + key, value)
-        )
+        table_kind = None if within else _TABLES.get(key)
+        if table_kind:
+            values[key] = table_kind(**_read(path, table_kind, value, f"{key}."))
+        else:
+            values[key] = _check(path, within + key, value)
     return values
 
 
 def _drop_removed(path: Path, raw: dict[str, Any]) -> tuple[str, ...]:
-    """Takes removed keys out of what the file says; a notice for each."""
+    """Takes the removed keys out of `raw` and returns a notice for each."""
     notices = []
     for key, reason in _REMOVED.items():
         table, _, name = key.rpartition(".")

@@ -8,7 +8,7 @@
     ├── Refused             a rule forbids the save or the edit
     ├── Changed             the file changed under an edit; nothing was written
     ├── Busy                another process holds a lock
-    ├── JournalError        the disk, git or a client's file said no: full, read-only, not permitted, missing
+    ├── JournalError        the disk, git or a client's file failed: full, read-only, missing
     ├── IndexUnusable       the index cannot be opened (a stranger's database, no permission)
     └── ModelError          the embedding model cannot be loaded
 
@@ -86,8 +86,8 @@ class ModelError(SynapticError):
 
 
 def one_of(known: Iterable[Name], value: str, what: str) -> Name:
-    """The one of these names, in lower case, that `value` says in any case. Raises
-    InvalidArgument that lists them.
+    """The name in `known` that equals `value` in any case. Raises InvalidArgument with the
+    names.
     """
     for name in known:
         if name == value.strip().lower():

@@ -22,9 +22,9 @@ EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "refe
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 DateSource = Literal["file", "heading", "front-matter", "comment", "git", "mtime"]
-"""Where an entry's date comes from. `heading`: it stands in a diary in one file. `mtime`: from
-nowhere, the entry is
-undated; `at` is when its file changed."""
+"""The origin of an entry's date. `heading`: a heading of a diary in one file. `mtime`: the
+entry is undated, and `at` is when its file changed.
+"""
 Mode = Literal["hybrid", "lexical", "semantic"]
 Strategy = Literal["auto", "hybrid", "lexical", "semantic", "bounded", "smart"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -36,19 +36,18 @@ SESSIONS = ("claude-code", "codex", "gemini", "opencode")
 CAPTURED = ("pre-compact", "session-end")
 """Hooks that are told of a session to be captured."""
 OF_SESSIONS = tuple(f"import:{source}" for source in SESSIONS)
-"""What `via` says of the digest of a session."""
+"""The values of `via` of digests of sessions."""
 
 DEFAULT_IMPORTANCE = 5
-"""What an entry without an importance counts as in filters and scores (0 to 10)."""
+"""The importance (0 to 10) of an entry without one, in filters and scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an entry stands: byte offsets into its file, the line counted from 1.
+    """The position of an entry: byte offsets into its file, and lines counted from 1.
 
-    `start:end` is the whole block, heading included, up to the next boundary;
-    `body_start:body_end` what follows the heading and the comment, outer blank lines excluded.
-    The file's bytes in between are the entry's text as it stands on disk, escapes included.
+    `start:end` is the whole block with its heading. `body_start:body_end` is the text below the
+    heading and the comment, without outer blank lines, as it stands on disk.
     """
 
     path: str
@@ -63,22 +62,22 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One memory, as its Markdown says it.
+    """One memory, read from its Markdown.
 
-    `at` is aware. `content` is exactly what was saved; where there is no body it equals
-    `title`. `tags` are lower case, in order of appearance, heading first, without `#`. `extra`
-    holds comment keys that Synaptic does not know, so that an edit keeps them. `fingerprints`
-    are (path, hash) of those of `files` that lay in the repository of the save, `changed_files`
-    those whose hash is another where this process works. `by` is the client or the person who
-    saved it, `via` how: `mcp`, `cli`, `hook`, `import:jrnl`. `branch` is the one it was saved
-    on, if that is not the repository's default. After `expires` (`YYYY-MM-DD`) it comes first
-    no more. A person pins what each session should begin with: of its project, or of all where
-    it has none. `marks` say of which other project or branch it is than that in which this
-    process works, `project ledger`, and that it has expired. `fields` are (name in lower case,
-    value) of front matter and of properties in the text, as far as nothing above says the same;
-    a list gives a pair for each item. `file_tags` are those of `tags` that only the front
-    matter of a file of several entries says; the index does not tell them apart. Two entries
-    are equal when they say the same, wherever they stand.
+    `at` is aware. `content` is the saved text; without a body it equals `title`. `tags` are
+    lower case, without `#`, in order of appearance, those of the heading first. `extra` holds
+    unknown comment keys, which an edit keeps.
+    `fingerprints` are (path, hash) of the `files` in the repository of the save;
+    `changed_files` are the files with another hash in the repository of this process.
+    `by` is the client or person who saved the entry, `via` the way: `mcp`, `cli`, `hook`,
+    `import:jrnl`. `branch` is set if it is not the default branch. The day `expires`
+    (`YYYY-MM-DD`) is the last on which the entry comes first. A pinned entry begins each
+    session of its project, or of all projects if it has none.
+    `marks`: its project or branch, if not the current one, and `expired` with the day.
+    `fields` are (name in lower case, value) of front matter and properties that no other
+    attribute holds; a list gives a pair for each item. `file_tags` are the tags that only the
+    front matter of a file with several entries holds; the index does not know them apart.
+    Two entries are equal if they say the same, wherever they stand.
     """
 
     id: str
@@ -110,12 +109,12 @@ class Entry:
 
     @property
     def of_session(self) -> bool:
-        """Whether it is the digest of an agent's session, which nobody saved."""
+        """True for the digest of an agent's session, which nobody saved."""
         return self.via in OF_SESSIONS
 
     @property
     def dated(self) -> bool:
-        """Whether anything but the time of its file's last change dates the entry."""
+        """True unless the date is only the time of its file's last change."""
         return self.date_source != "mtime"
 
     @property
@@ -125,12 +124,11 @@ class Entry:
 
     @property
     def timed(self) -> bool:
-        """Whether it names a time: an H2 without one is a microsecond behind the entry above
-        it, a note at 0:00.
+        """True if the entry names a time. An H2 without a time gets a microsecond more than
+        the entry above it, and a note without one gets 0:00.
         """
-        return self.dated and not (
-            self.at.microsecond or (self.whole_file and self.time == "00:00")
-        )
+        is_note_at_midnight = self.whole_file and self.time == "00:00"
+        return self.dated and not self.at.microsecond and not is_note_at_midnight
 
     @property
     def time(self) -> str:
@@ -139,14 +137,14 @@ class Entry:
 
     @property
     def whole_file(self) -> bool:
-        """Whether it has no entry heading: it is a file, or the part of one above its entries
-        or below an H1.
+        """True for an entry without a heading of its own: a file, or its part above the first
+        entry or below an H1.
         """
         return self.place is not None and self.place.whole_file
 
     @property
     def has_body(self) -> bool:
-        """Whether its file holds text of it below its heading."""
+        """True if there is text below the heading."""
         return self.place is not None and self.place.body_end > self.place.body_start
 
     @property
@@ -157,7 +155,7 @@ class Entry:
 
     @property
     def short_id(self) -> str:
-        """The eight characters after the date: what people are shown and may type."""
+        """The eight characters after the date, which people see and type."""
         return self.id.partition("-")[2] or self.id
 
 
@@ -199,13 +197,13 @@ proof_of = proof_reader(os.name)
 
 
 RACY_NS = 2_000_000_000
-"""A file that changed within this time before it was read may change again and keep its times:
-file systems count in
-ticks."""
+"""A file that changed this shortly before it was read may change again and keep its times,
+because file systems count in ticks.
+"""
 
 
 class Stamp(NamedTuple):
-    """What `stat` says of a journal file; two equal stamps mean that it need not be read again."""
+    """The `stat` of a journal file. A file with an equal stamp need not be read again."""
 
     path: str
     mtime_ns: int
@@ -218,23 +216,19 @@ class Stamp(NamedTuple):
         return self[1:]
 
     def is_settled(self, read_ns: int) -> bool:
-        """Whether this stamp proves the bytes that were read at `read_ns`, nanoseconds since
-        1970.
-        """
+        """True if this stamp proves the bytes read at `read_ns`, nanoseconds since 1970."""
         return self.ctime_ns <= read_ns - RACY_NS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Hard filters: joined by AND, any of the values within one. Dates are local, `YYYY-MM-DD`,
-    inclusive.
+    """Hard filters, joined by AND; several values of one filter are joined by OR.
 
-    An undated entry passes neither `since` nor `until`.
-    `paths` are folders and files of the journal, also as globs. `words` are words, phrases and
-    beginnings (`plug*`). An entry that any filter of `without` lets through is left out. With
-    `sessions` only digests of sessions pass. `where` are (field in lower case, value), all of
-    which must hold. `links_to` is a name that a link may say. `sources` say how entries came:
-    their `via`, without one their root (`@vault`), in the journal `by hand`.
+    Dates are local, `YYYY-MM-DD`, inclusive; an undated entry passes neither. `paths` are
+    folders, files or globs. `words` are words, phrases and beginnings (`plug*`). `where` are
+    (field in lower case, value) pairs, all of which must hold. `links_to` is a name
+    in a link. `sources` are values of `via`, or the root (`@vault`) or `by hand` of entries without it.
+    With `sessions` only digests of sessions pass. Entries that pass `without` are left out.
     """
 
     types: tuple[EntryType, ...] = ()
@@ -259,25 +253,20 @@ class Filters:
     without: Filters | None = None
 
     def each(self) -> dict[str, Filters]:
-        """Each filter that is set as a filter of its own; the two ends of a range are one,
-        `time`.
-        """
-        found = {
-            f.name: replace(Filters(), **{f.name: value})
-            for f in fields(self)
-            if f.name not in ("since", "until")
-            and (value := getattr(self, f.name)) not in (None, (), False)
-        }
+        """Each filter that is set, alone; `since` and `until` together are `time`."""
+        single = {}
+        for name in (each.name for each in fields(self)):
+            value = getattr(self, name)
+            if name not in ("since", "until") and value not in (None, (), False):
+                single[name] = replace(Filters(), **{name: value})
         if self.since or self.until:
-            found["time"] = Filters(since=self.since, until=self.until)
-        return found
+            single["time"] = Filters(since=self.since, until=self.until)
+        return single
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An entry that a new one seems to replace or to repeat; an open issue that it seems to
-    settle.
-    """
+    """An entry that a new one seems to replace or repeat, or an open issue it may settle."""
 
     id: str
     date: str
@@ -287,7 +276,7 @@ class Near:
 
 
 class Signals(NamedTuple):
-    """What speaks for an entry, each in [0, 1]. None: no vector to compare with, no word found.
+    """The signals of an entry, each in [0, 1]; None without a vector or a matching word.
 
     A search makes hundreds of them.
     """
@@ -302,8 +291,8 @@ class Signals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """How a hit got its place. Ranks count from 1; `similarity` is the best chunk's cosine;
-    `age_days` a fraction.
+    """The reasons for a hit's place. Ranks count from 1; `similarity` is the best cosine of a
+    passage; `age_days` has fractions.
 
     `combined` is its score in the ranking. `decay` is 1 with a preset or weights: there
     `recency` is a signal.
@@ -324,11 +313,11 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry found. `score`, from 0 to 1, is how often such a hit was right; with weights
-    their mean of the signals.
+    """A found entry. `score`, 0 to 1, is the share of such hits that were right, or with
+    weights the weighted mean of the signals.
 
-    `passage` is the part of its content that fits best; `snippet` a few lines of it around the
-    words of the query; `snippet_line` where they stand in the file.
+    `passage` is the best part of its content; `snippet` has a few lines of it around the words
+    of the query, which begin at `snippet_line` of the file.
     """
 
     entry: Entry
@@ -351,8 +340,8 @@ class SubQuery:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a round of a smart search asked, how many candidates it added, and what still lacks
-    an answer.
+    """A round of a smart search: its queries, the number of new candidates, and the parts that
+    still have no answer.
     """
 
     sub_queries: tuple[SubQuery, ...]
@@ -373,9 +362,9 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Why an automatic search took its strategy, the milliseconds it was expected to take
-    (None: not known), and
-    took."""
+    """The reason for the strategy of an automatic search, and its milliseconds, expected (None:
+    not known) and actual.
+    """
 
     because: str
     budget_ms: float | None
@@ -385,16 +374,14 @@ class Choice:
 
 
 NOTHING_CLOSE = "There is no close match; this is what comes nearest."
-"""The first notice of an answer of which nothing clearly fits."""
+"""The first notice of an answer in which no hit clearly fits."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`mode` is what ran, `total` the ranked candidates before `limit`, or without one those
-    that fit.
-
-    `terms` are the words to highlight. `rounds` are those of a smart search that was asked to
-    explain itself; `choice` is that of an automatic one.
+    """`mode` is the search that ran. `total` counts the ranked candidates before `limit`, or
+    without a limit the fitting ones. `terms` are words to highlight. `rounds` explain a smart
+    search, `choice` an automatic one.
     """
 
     query: str
@@ -411,9 +398,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """How often each type, tag and project occurs, most frequent first, and each month, newest
-    first.
-    """
+    """Counts of types, tags and projects, most frequent first, and of months, newest first."""
 
     types: tuple[tuple[str, int], ...]
     tags: tuple[tuple[str, int], ...]

@@ -15,6 +15,7 @@ from pathlib import Path
 from synaptic import Config, Workspace, open_workspace, rebuild
 from synaptic.index.embedding import Embedder
 from synaptic.language.lexicon import STOP_WORDS
+from synaptic.models import EntryType
 from synaptic.notes.markdown import compose_entry, new_id, render_entry
 
 PER_DAY = 30
@@ -47,22 +48,16 @@ _ASKED = (
 )
 
 
-def write(put: Callable[[str], object], text: str, at: datetime) -> str:
+def write(
+    put: Callable[[str], object], text: str, at: datetime, type: EntryType = "note"
+) -> str:
     """The id of an entry of this text, put at the end of a day file."""
     aware = at.astimezone()
     entry, _ = compose_entry(
         text,
         id=new_id(aware.date()),
         at=aware,
-        type="note",
-        title=None,
-        tags=(),
-        importance=None,
-        files=(),
-        project=None,
-        parent=None,
-        supersedes=(),
-        by=None,
+        type=type,
     )
     put(render_entry(entry) + "\n")
     return entry.id
@@ -154,4 +149,5 @@ def make_journal(home: Path, texts: Iterator[str]) -> None:
         with (home / "journal" / f"{begun:%Y-%m-%d}.md").open("w", encoding="utf-8") as file:
             file.write(f"# {begun:%Y-%m-%d}\n\n")
             for place, text in enumerate(day):
-                write(file.write, text, begun + timedelta(minutes=MINUTES_APART * place))
+                at = begun + timedelta(minutes=MINUTES_APART * place)
+                write(file.write, text, at, "note" if place % 10 else "decision")

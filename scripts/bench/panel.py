@@ -183,7 +183,7 @@ def beam(path: Path, scratch: Path, embedder: FastEmbedder) -> Iterator[Corpus]:
             for question, answers, _ in chat["questions"]
         )
         questions = tuple(
-            Question(question, frozenset(wanted), 0) for question, wanted in asked if wanted
+            Question(question, frozenset(wanted)) for question, wanted in asked if wanted
         )
         yield Corpus(
             f"chat {number}",
@@ -201,7 +201,7 @@ def written(name: str, scratch: Path, embedder: FastEmbedder) -> Corpus:
     ]
     ids = _day_files(home, said, _write_titled)
     questions = tuple(
-        Question(asked["question"], frozenset(ids[id] for id in asked["answers"]), 0)
+        Question(asked["question"], frozenset(ids[id] for id in asked["answers"]))
         for asked in data["questions"]
         if asked["answers"]
     )
@@ -221,7 +221,7 @@ def beliefs(scratch: Path, embedder: FastEmbedder) -> Iterator[Corpus]:
             (q["question"], frozenset(ids[id] for id in q["answers"]))
             for q in journal["questions"]
         )
-        questions = tuple(Question(text, wanted, 0) for text, wanted in asked if wanted)
+        questions = tuple(Question(text, wanted) for text, wanted in asked if wanted)
         yield Corpus(
             journal["name"],
             indexed(home, embedder, said[-1][1] + timedelta(days=30)),
@@ -248,7 +248,7 @@ def vault(archive: Path, name: str, scratch: Path, embedder: FastEmbedder) -> Co
     return Corpus(
         name,
         workspace,
-        tuple(Question(text, frozenset(wanted), 0) for text, wanted in asked if wanted),
+        tuple(Question(text, frozenset(wanted)) for text, wanted in asked if wanted),
     )
 
 

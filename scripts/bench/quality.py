@@ -48,10 +48,6 @@ TYPED = "plain words, as typed"
 words.
 """
 
-MULTI_HOP = "several places"
-CATEGORIES = {1: MULTI_HOP, 2: "time", 3: "inference", 4: "one place"}
-"""What LoCoMo's numbers of categories say about where the answer stands."""
-
 Scores = list[dict[str, float]]
 """The measures of each question."""
 
@@ -73,7 +69,6 @@ class CachedEmbedder(FastEmbedder):
 class Question:
     text: str
     wanted: frozenset[str]
-    category: int
 
 
 @dataclass(frozen=True)
@@ -114,9 +109,6 @@ VARIANTS = (
     Variant("hybrid", DEFAULT),
     Variant("default", DEFAULT, "auto"),
 )
-
-PEERS = ("BM25 alone", "vectors alone", PLAIN_RRF)
-"""What others do."""
 
 ABLATIONS = (
     Variant("- query analysis", replace(DEFAULT, analysis=False), "auto"),
@@ -160,69 +152,14 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         print(f"  {variant.name}", file=sys.stderr)
     for corpus in corpora:
         corpus.workspace.close()
-    categories = [question.category for corpus in corpora for question in corpus.questions]
     return [
-        *(
-            {"ranking": name, "questions": len(scores)} | means(scores)
-            for name, scores in found.items()
-        ),
-        *by_category(found, categories),
-        *compared(found, categories),
+        {"ranking": name, "questions": len(scores)} | means(scores)
+        for name, scores in found.items()
     ]
 
 
 def means(scores: Scores) -> dict[str, float]:
     return {name: round(mean(score[name] for score in scores), 4) for name in scores[0]}
-
-
-def by_category(
-    found: Mapping[str, Scores], categories: Sequence[int]
-) -> Iterator[dict[str, Any]]:
-    for category, name in sorted(CATEGORIES.items()):
-        places = [place for place, of in enumerate(categories) if of == category]
-        if places:
-            for variant in (*PEERS, "hybrid", "default"):
-                scores = means([found[variant][place] for place in places])
-                shown = {"recall@10": scores["recall@10"], "nDCG@10": scores["nDCG@10"]}
-                yield {"category": f"{name} ({len(places)})", "ranking": variant} | shown
-
-
-def compared(
-    found: Mapping[str, Scores], categories: Sequence[int]
-) -> Iterator[dict[str, Any]]:
-    """How much better the default is, with an interval over questions."""
-    best = max(PEERS, key=lambda name: mean(score["MRR"] for score in found[name]))
-    several = [
-        place
-        for place, category in enumerate(categories)
-        if CATEGORIES.get(category) == MULTI_HOP
-    ]
-    for other, measure, places in (
-        (PLAIN_RRF, "recall@10", range(len(categories))),
-        (best, "MRR", range(len(categories))),
-        ("hybrid", "recall@10", several),
-    ):
-        if not places:
-            continue
-        pairs = [
-            (found["default"][place][measure], found[other][place][measure]) for place in places
-        ]
-        low, high = bootstrap([ours - theirs for ours, theirs in pairs])
-        over = f"{other}{f', {MULTI_HOP}' if places is several else ''}"
-        yield {
-            "default over": over,
-            "measure": measure,
-            "difference, 95 %": f"{low:+.3f} to {high:+.3f}",
-        }
-    typed = mean(score["precision@5"] for score in found[TYPED])
-    ratio = (
-        mean(score["precision@5"] for score in found["default"]) / typed if typed else math.inf
-    )
-    yield {
-        "default over": TYPED,
-        "measure": "precision@5",
-        "difference, 95 %": f"{ratio:.2f} times",
-    }
 
 
 def evaluate(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:
@@ -361,7 +298,6 @@ def locomo(
             Question(
                 qa["question"],
                 frozenset(ids[e] for e in qa["evidence"] if e in ids),
-                qa["category"],
             )
             for qa in sample["qa"]
             if qa["category"] != 5 and any(e in ids for e in qa.get("evidence", ()))
@@ -390,7 +326,7 @@ def known_items(path: Path, scratch: Path, embedder: FastEmbedder) -> Corpus:
     return Corpus(
         "notes",
         workspace,
-        tuple(Question(title, frozenset([ids[name]]), 0) for title, name in questions),
+        tuple(Question(title, frozenset([ids[name]])) for title, name in questions),
     )
 
 

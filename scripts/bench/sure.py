@@ -99,7 +99,7 @@ def unanswered(
         with gzip.open(arguments.beam) as file:
             chat = json.load(file)[int(corpus.name.split()[-1]) - 1]
         yield from (
-            (Question(text, frozenset(), 0), "near")
+            (Question(text, frozenset()), "near")
             for text, answers, _ in chat["questions"]
             if not answers
         )
@@ -107,23 +107,19 @@ def unanswered(
         told = json.loads((PANEL / "beliefs.json").read_text(encoding="utf-8"))["journals"]
         asked = next(journal["questions"] for journal in told if journal["name"] == corpus.name)
         yield from (
-            (Question(q["question"], frozenset(), 0), q["kind"])
-            for q in asked
-            if not q["answers"]
+            (Question(q["question"], frozenset()), q["kind"]) for q in asked if not q["answers"]
         )
     if name in WRITTEN:
         asked = json.loads((PANEL / f"{name}.json").read_text(encoding="utf-8"))["questions"]
         yield from (
-            (Question(q["question"], frozenset(), 0), "near") for q in asked if not q["answers"]
+            (Question(q["question"], frozenset()), "near") for q in asked if not q["answers"]
         )
     told = (
         json.loads((PANEL / "unanswered.json").read_text(encoding="utf-8"))
         if name != "notes"
         else {}
     )
-    yield from (
-        (Question(q["question"], frozenset(), 0), q["kind"]) for q in told.get(name, ())
-    )
+    yield from ((Question(q["question"], frozenset()), q["kind"]) for q in told.get(name, ()))
 
 
 def whole_notes(
@@ -145,10 +141,10 @@ def whole_notes(
             for note, path in paths.items()
             if case["answerable"] and note.endswith(case["note"])
         ]
-        questions.append(Question(case["question"], frozenset(wanted), 0))
+        questions.append(Question(case["question"], frozenset(wanted)))
         kinds.append("answered" if wanted else {"far": "other"}.get(case["kind"], case["kind"]))
     told = json.loads((PANEL / "unanswered.json").read_text(encoding="utf-8"))["notes"]
-    questions += [Question(case["question"], frozenset(), 0) for case in told]
+    questions += [Question(case["question"], frozenset()) for case in told]
     kinds += [case["kind"] for case in told]
     return Corpus("notes, whole", workspace, tuple(questions)), kinds
 

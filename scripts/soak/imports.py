@@ -26,7 +26,7 @@ from attack import attack, check, open_home
 
 from synaptic.errors import SynapticError
 from synaptic.journal.runs import Block
-from synaptic.readers.record import READERS, reader_of, told
+from synaptic.readers.record import READERS, reader_of, reporting
 from synaptic.verbs import importing
 from synaptic.workspace.workspace import Workspace
 
@@ -253,7 +253,7 @@ def _planned(source: str, place: Path) -> tuple[int, float]:
             Block.of(one.path, one.entry)
         for _, _, record in planned.new:
             for _, read in record.pictures:
-                with told(lambda *_: None, "a picture"):  # as a run does
+                with reporting(lambda *_: None, "a picture"):  # as a run does
                     read()
     except SynapticError:
         pass  # it says what is wrong

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -163,54 +163,25 @@ def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     return condition, values
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """A condition on chunks, as SQL and values. `open`: every chunk passes. `bounded`: only
-    chunks of given entries do.
-
-    `listing` yields the rowid of each chunk that passes. `check` yields the chunks that pass
-    among those of a JSON list, which is bound before its values. `phrases`: it seeks quoted
-    words, which is slow for a few chunks at a time.
+def chunks_sql(
+    filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
+) -> tuple[str, tuple[Any, ...]]:
+    """SQL for the JSON list of the chunks that pass the filters, are of the entries `within`,
+    and whose entries hold the quoted phrases, and its values; ("", ()) where all chunks pass.
     """
-
-    listing: tuple[str, tuple[Any, ...]]
-    check: tuple[str, tuple[Any, ...]]
-    open: bool
-    bounded: bool
-    phrases: bool
-
-
-def gate(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]) -> Gate:
-    """The gate for chunks that pass the filters, belong to the entries `within` and hold the
-    quoted phrases.
-    """
-
-    def passing(*, singly: bool, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
-        condition, values = conditions(filters, singly=singly, rowid=rowid)
-        if within is not None:
-            condition += f" AND {rowid} IN {THESE}"
-            values = (*values, json.dumps(list(within)))
-        for phrase in phrases:
-            condition += f" AND {rowid} IN ({_ENTRIES_WITH_PHRASE})"
-            values = (*values, f"{OWN}: {phrase}")
-        return condition, values
-
-    condition, values = passing(singly=True)
-    check = (
-        # done in this order
-        "SELECT a.rowid FROM json_each(?) j CROSS JOIN chunk a ON a.rowid = j.value "
-        f"CROSS JOIN entry e ON e.rowid = a.entry WHERE 1{condition}"
-    )
-    if conditions(replace(filters, tags=(), files=()))[0]:
-        wanted, of = passing(singly=False)
-        listing = (
-            f"SELECT a.rowid FROM entry e JOIN chunk a ON a.entry = e.rowid WHERE 1{wanted}"
-        )
-    else:
-        wanted, of = passing(singly=False, rowid="a.entry")
-        listing = f"SELECT a.rowid FROM chunk a WHERE 1{wanted}"
-    seeks_words = bool(phrases or filters.words or (filters.without and filters.without.words))
-    return Gate((listing, of), (check, values), not wanted, within is not None, seeks_words)
+    needs_entry = bool(conditions(replace(filters, tags=(), files=()))[0])
+    rowid = "e.rowid" if needs_entry else "a.entry"
+    condition, values = conditions(filters, rowid=rowid)
+    if within is not None:
+        condition += f" AND {rowid} IN {THESE}"
+        values = (*values, json.dumps(list(within)))
+    for phrase in phrases:
+        condition += f" AND {rowid} IN ({_ENTRIES_WITH_PHRASE})"
+        values = (*values, f"{OWN}: {phrase}")
+    if not condition:
+        return "", ()
+    source = "entry e JOIN chunk a ON a.entry = e.rowid" if needs_entry else "chunk a"
+    return f"SELECT json_group_array(a.rowid) FROM {source} WHERE 1{condition}", values
 
 
 def _midnight(day: str, later: int) -> int:

@@ -3,41 +3,24 @@
 from __future__ import annotations
 
 import json
-import time
-from array import array
-from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import date, datetime, timedelta
-from functools import partial
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import apsw
 
 from ..errors import Ambiguous, NotFound, SynapticError
-from ..language.words import match, sought
-from ..models import (
-    OF_SESSIONS,
-    Facets,
-    Filters,
-    Matrix,
-    Order,
-    ParseIssue,
-    Proof,
-    Stamp,
-    Vector,
-)
-from .conditions import COUNTED, OWN, SUPERSEDED, THESE, Gate, conditions, gate, shown
+from ..models import OF_SESSIONS, Facets, Filters, Order, ParseIssue, Proof, Stamp
+from .candidates import CandidateLists
+from .conditions import COUNTED, SUPERSEDED, THESE, conditions, shown
+from .counters import Counters
 from .database import BUSY_TIMEOUT_MS, Database
-from .embedding import USUAL
 from .rows import (
     MICROSECOND,
     SELECT_ENTRY,
-    VECTOR_SCALE,
-    Call,
-    Candidate,
     Counts,
     Passage,
     Position,
@@ -46,48 +29,11 @@ from .rows import (
     Stored,
     Vocabulary,
     instant,
-    quantise,
     stored,
-    units,
 )
-from .sketch import VECTORS_OF_CHUNKS, Sketch
 from .store import Writer
 
-STEMS_KEPT = 20_000
-"""Words whose stems are kept in memory."""
-
-QUICKLY_SCORED = 2_000
-"""Up to this number of matches all are scored. Chosen with scripts/bench.py speed."""
-
-FEW, FEW_OF = 2_000, 6
-"""The chunks of a filter are listed before the search where they are at most 2,000, or at most
-a sixth of all.
-"""
-
-COUNTED_FOR = 100
-"""Counts of words are made again once the rows written since then exceed a hundredth of the
-chunks.
-"""
-
-MANY_PASS = 4
-"""Where a filter lets many chunks through, the wanted ones are nearly always among the best
-four times `limit`.
-"""
-
-ASKED = 200
-"""Chunks that are sampled to see whether a filter lets many through."""
-
-GATES_KEPT = 16
-"""Filters whose chunks are kept in memory while nobody writes."""
-
-CALLS_KEPT = 1_000
-"""Calls of each verb of which the duration is kept."""
-
 COMPACT_WAIT_MS = 2_000
-
-
-SAMPLED = 128
-"""Passages that tell how near a question is to any text; reading them takes 2 ms. By eye."""
 
 
 _KNOWN = {
@@ -111,13 +57,7 @@ def known(index: Path, kind: str) -> list[tuple[str, str]]:
         return list(db.execute(_KNOWN[kind]))
 
 
-USES = ("searches", "nothing_found", "shown", "opened", "saved", "sessions", "tokens")
-"""What is counted of agents: their searches, those that found nothing close, the entries in
-their answers, those they
-opened and saved, and the sessions that began with a briefing, with its tokens."""
-
-
-class Index:
+class Index(CandidateLists):
     """The whole index; answers show the state of the last sync. `file` is the connection, which
     opens and heals.
 
@@ -125,112 +65,33 @@ class Index:
     """
 
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
-        self.file = Database(path, stemming=stemming)
-        self.meta = self.file.meta
-        self._stems: dict[str, str | None] = {}
-        self._sketch: tuple[object, Sketch] | None = None
-        self._accessed: Counter[str] = Counter()
-        self._accessed_at = 0
-        self._timed: dict[str, deque[Call]] = {}
-        self._used: Counter[tuple[str, str, str]] = Counter()
+        super().__init__(Database(path, stemming=stemming))
+        self.counters = Counters(self.file)
 
     # -- changing it
     # --------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Writer]:
-        """One write transaction, which also writes what `record` counted.
+        """One write transaction, which also writes the counters.
 
         Raises apsw.BusyError when the write lock is not free within `wait_ms`.
         """
         try:
             with self.file.transaction(wait_ms) as db:
                 yield Writer(self.file)
-                self._write_counted(db)
+                self.counters.write(db)
         except BaseException:
             self.file.kept.clear()
             raise
-        self._accessed.clear()
-        self._used.clear()
-        for calls in self._timed.values():
-            calls.clear()  # that a verb was called before is remembered
-
-    def record(
-        self,
-        verb: str,
-        stages: Mapping[str, float] | None = None,
-        *,
-        strategy: str | None = None,
-        read: Iterable[str] = (),
-        at: int = 0,
-    ) -> None:
-        """Keeps the milliseconds of a call by stage, and counts a read of each entry id in
-        `read` at the instant `at`.
-
-        Both are written with the next change, or by `flush`. The first call of a verb in a
-        process is kept without its strategy: its time includes imports and caches.
-        """
-        if stages is not None:
-            warm = verb in self._timed
-            calls = self._timed.setdefault(verb, deque(maxlen=CALLS_KEPT))
-            rounded = {name: round(ms, 3) for name, ms in stages.items()}
-            calls.append(Call(verb, strategy if warm else None, int(time.time()), rounded))
-        if counted := list(read):
-            self._accessed.update(counted)
-            self._accessed_at = at
-
-    def count_use(self, client: str, day: date, **counts: int) -> None:
-        """Adds to what this agent did in the week of this day, by the names of USES; written
-        like a record.
-        """
-        week = day - timedelta(day.weekday())
-        self._used.update(
-            {(week.isoformat(), client, what): count for what, count in counts.items()}
-        )
-
-    def uses(self) -> dict[tuple[str, str], dict[str, int]]:
-        """What each agent did, by week (its Monday) and client, the latest first."""
-        found: dict[tuple[str, str], dict[str, int]] = {}
-        for week, client, what, count in self.file.rows(
-            "SELECT * FROM use ORDER BY week DESC, client"
-        ):
-            found.setdefault((week, client), dict.fromkeys(USES, 0))[what] = count
-        return found
+        self.counters.clear()
 
     def flush(self) -> bool:
-        """Writes what was only counted so far, unless another process is writing; True when
-        nothing is left.
-        """
-        counted = (self._accessed, self._used, *self._timed.values())
-        if any(counted):
+        """Writes the counters, unless another process is writing; True when nothing is left."""
+        if self.counters.waits:
             with suppress(apsw.Error, SynapticError), self.writing(0):
                 pass
-        return not any(counted)
-
-    def _write_counted(self, db: apsw.Connection) -> None:
-        db.executemany(
-            "INSERT INTO access SELECT ?1, ?2, ?3 WHERE EXISTS "
-            "(SELECT 1 FROM entry WHERE own_id = ?1 OR (twin = 2 AND other_id = ?1)) "
-            "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, "
-            "excluded.at)",
-            [(id, count, self._accessed_at) for id, count in self._accessed.items()],
-        )
-        db.executemany(
-            "INSERT INTO use VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + "
-            "excluded.count",
-            [(*what, count) for what, count in self._used.items() if count],
-        )
-        for verb, calls in self._timed.items():
-            db.executemany(
-                "INSERT INTO timing (verb, strategy, at, stages) VALUES (?, ?, ?, ?)",
-                [(verb, call.strategy, call.at, json.dumps(call.stages)) for call in calls],
-            )
-            db.execute(
-                "DELETE FROM timing WHERE verb = ?1 AND number <= "
-                "(SELECT number FROM timing WHERE verb = ?1 ORDER BY number DESC LIMIT 1 "
-                "OFFSET ?2)",
-                (verb, CALLS_KEPT),
-            )
+        return not self.counters.waits
 
     def compact(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
         """Gives free pages back and empties the write-ahead log; where a scrub is owed, deleted
@@ -269,299 +130,6 @@ class Index:
             self.file.owes_scrub = False
         return done
 
-    # -- the two lists
-    # ------------------------------------------------------------------------------
-
-    def lexical(
-        self,
-        terms: Sequence[str],
-        *,
-        filters: Filters,
-        within: Sequence[int] | None,
-        phrases: Sequence[str],
-        context_weight: float,
-        limit: int,
-    ) -> list[Candidate]:
-        """Chunks that hold any of the quoted `terms`, best BM25 first. `within` are entry
-        rowids.
-
-        Where the terms are in very many chunks, of those only that can be among the best are
-        scored.
-        """
-        passes = gate(filters, within, phrases)
-        few = self._few(passes)
-        telling, steps = (
-            self._promising(terms, limit) if few is None or len(few) > FEW else (terms, [])
-        )
-        best: list[tuple[int, float]] = []
-        for promising in steps:
-            best = self._scored(telling, context_weight, limit, passes, few, promising)
-            if len(best) >= limit:
-                break
-        else:
-            best = self._scored(terms, context_weight, limit, passes, few)
-        return self._candidates(best)
-
-    def _scored(
-        self,
-        terms: Sequence[str],
-        context_weight: float,
-        limit: int,
-        passes: Gate,
-        few: array[int] | None,
-        promising: str = "",
-    ) -> list[tuple[int, float]]:
-        """(chunk, BM25) of the best chunks that pass, lowest first; of equals the later.
-
-        They also match the query `promising`, where one is given.
-        """
-        condition, values = (_AMONG_MATCHES, [promising]) if promising else ("", [])
-        if few is not None:
-            condition, values = condition + _AMONG_THESE, [*values, json.dumps(few.tolist())]
-        columns = f"{OWN}: " if context_weight == 0 else ""
-        sql = (
-            f"SELECT rowid, bm25(chunk_fts, 1.0, {float(context_weight)}) AS score FROM "
-            f"chunk_fts "
-            f"WHERE chunk_fts MATCH ? {condition} ORDER BY score, rowid DESC LIMIT ?"
-        )
-        best: list[tuple[int, float]] = []
-        is_whole = passes.open or few is not None
-        for depth in (limit,) if is_whole else (MANY_PASS * limit, -1):
-            scored = self.file.rows(sql, f"{columns}({' OR '.join(terms)})", *values, depth)
-            best = scored if is_whole else self._first_passing(scored, limit, passes)
-            if len(best) >= limit or len(scored) < depth:
-                break
-        return best
-
-    def _promising(self, terms: Sequence[str], limit: int) -> tuple[Sequence[str], list[str]]:
-        """(the terms that count, FTS5 queries to try in turn); no queries where scoring every
-        match is quick.
-
-        A word in half of the chunks or more counts nothing in BM25. The first query matches the
-        chunks that hold one of the rare words; it is absent where these are too few. The second
-        query also matches chunks whose own text holds the next rarest word, or both of the two
-        words after that.
-        """
-        _, counts = self._frequencies(terms)
-        if sum(counts.values()) <= QUICKLY_SCORED:
-            return terms, []
-        half = self.file.value("SELECT max(rowid) FROM chunk") / 2
-        telling = sorted(
-            (term for term in counts if counts[term] < half), key=lambda term: counts[term]
-        )
-        scored = 0
-        rare: list[str] = []
-        for term in telling:
-            scored += counts[term]
-            if scored > QUICKLY_SCORED:
-                break
-            rare.append(term)
-        common = telling[len(rare) :]
-        both = f" OR ({common[1]} AND {common[2]})" if len(common) > 2 else ""
-        held = [f"{OWN}: ({common[0]}{both})"] if common else []
-        enough = sum(counts[term] for term in rare) >= limit
-        steps = [" OR ".join(some) for some in (rare if enough else [], [*rare, *held]) if some]
-        return telling or terms, list(dict.fromkeys(steps))
-
-    def _frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
-        """(chunks in all, chunks that hold each of these quoted terms), roughly: small changes
-        are not counted at once.
-
-        A term that no chunk holds is looked up each time: that is quick, and the next save may
-        hold it.
-        """
-
-        def counted() -> tuple[int, dict[str, int], int]:
-            return (
-                self.file.value("SELECT count(*) FROM chunk"),
-                {},
-                self.file.db.total_changes(),
-            )
-
-        total, known, counted_at = self.file.keep("frequencies", counted)
-        if COUNTED_FOR * (self.file.db.total_changes() - counted_at) > total:
-            total, known, _ = self.file.kept["frequencies"] = counted()
-        counts = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
-        known |= {
-            term: count
-            for term in terms
-            if term not in known and (count := self.file.value(counts, term))
-        }
-        # a term may be counted later than all chunks were
-        return total, {term: min(total, known.get(term, 0)) for term in terms}
-
-    def _few(self, passes: Gate) -> array[int] | None:
-        """The chunks that pass, where they are few; None for many, and where all pass."""
-        if passes.open:
-            return None
-        known = self.file.keep("few", dict[tuple[str, tuple[Any, ...]], "array[int] | None"])
-        passing = passes.listing
-        if passing not in known:
-            if len(known) >= GATES_KEPT:
-                del known[next(iter(known))]
-            known[passing] = self._listed(passes)
-        return known[passing]
-
-    def _listed(self, passes: Gate) -> array[int] | None:
-        """The chunks that pass; None where they are many. A sample is checked first: listing
-        many takes long.
-        """
-        last = self.file.value("SELECT coalesce(max(rowid), 0) FROM chunk")
-        most = last if passes.bounded else max(FEW, last // FEW_OF)
-        if last > most and not passes.phrases:
-            asked = range(1, last + 1, -(-last // ASKED))
-            if FEW_OF * len(self._passing(asked, passes)) > 2 * len(asked):
-                return None
-        listing, values = passes.listing
-        rows = self.file.rows(f"{listing} LIMIT ?", *values, most + 1)
-        return array("q", (row[0] for row in rows)) if len(rows) <= most else None
-
-    def _passing(self, rowids: Sequence[int], passes: Gate) -> set[int]:
-        check, values = passes.check
-        return {row[0] for row in self.file.rows(check, json.dumps(list(rowids)), *values)}
-
-    def _first_passing(
-        self, best: Sequence[tuple[int, float]], limit: int, passes: Gate
-    ) -> list[tuple[int, float]]:
-        found: list[tuple[int, float]] = []
-        start, size = 0, 2 * limit
-        while start < len(best) and len(found) < limit:
-            some = best[start : start + size]
-            passed = self._passing([rowid for rowid, _ in some], passes)
-            found += (scored for scored in some if scored[0] in passed)
-            start, size = start + size, 4 * size
-        return found[:limit]
-
-    def _candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
-        rowids = json.dumps([rowid for rowid, _ in scored])
-        entries = dict(
-            self.file.rows(f"SELECT rowid, entry FROM chunk WHERE rowid IN {THESE}", rowids)
-        )
-        if len(entries) < len(scored):
-            raise apsw.CorruptError("words or vectors without their chunk")
-        return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
-
-    def semantic(
-        self,
-        vector: Vector,
-        *,
-        filters: Filters,
-        within: Sequence[int] | None,
-        phrases: Sequence[str],
-        limit: int | None,
-    ) -> list[Candidate]:
-        """Chunks nearest to the vector, nearest first; with `limit` None every chunk of the
-        entries `within`.
-        """
-        passes = gate(filters, within, phrases)
-        few, components = self._few(passes), quantise(vector)
-        if limit is None:
-            limit = max(1, len(few or ()))
-        made_for = self.file.db, self.file.value("PRAGMA schema_version")
-        if (
-            self._sketch is None or self._sketch[0] != made_for
-        ):  # another connection, or another table
-            self._sketch = made_for, Sketch(int(cast(int, self.file.meta("dimensions"))))
-        nearest = partial(self._sketch[1].nearest, self.file, components)
-        best: list[tuple[int, float]]
-        if passes.open or few is not None:
-            best = nearest(limit, among=few)
-        else:  # where most pass, enough of the nearest do
-            best = self._first_passing(nearest(2 * limit), limit, passes)
-            if len(best) < limit:
-                best = nearest(limit, passing=partial(self._passing, passes=passes))
-        # the cosine of two unit vectors from the squared distance of their int8 forms
-        apart = 2.0 * VECTOR_SCALE * VECTOR_SCALE * self._spread()
-        return self._candidates([(row, 1.0 - squared / apart) for row, squared in best])
-
-    def scaled(self, cosines: Matrix) -> Matrix:
-        """Cosines of the model in use as the shipped one would have them, so that one rule fits
-        both.
-
-        What either finds usual becomes the same, and 1 stays 1: E5's .7 to 1 become about -.2
-        to 1.
-        """
-        return cosines if (spread := self._spread()) == 1 else 1 - (1 - cosines) / spread
-
-    def _spread(self) -> float:
-        """How far apart the model in use puts texts of other matters, over the shipped one."""
-        return (1 - float(self.meta("usual") or USUAL)) / (1 - USUAL)
-
-    def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
-        """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
-        if self.file.meta("model") is None:
-            return {}
-        return dict(self.file.rows(VECTORS_OF_CHUNKS, json.dumps(list(chunk_rowids))))
-
-    def meanings(self, rowids: Sequence[int]) -> dict[int, bytes]:
-        """The int8 vector of the first passage of each of these entries that has one."""
-        first = (
-            f"SELECT rowid, entry FROM chunk WHERE seq = 0 AND vector > 0 AND entry IN {THESE}"
-        )
-        entries = dict(self.file.rows(first, json.dumps(list(rowids))))
-        return {entries[chunk]: vector for chunk, vector in self.vectors(list(entries)).items()}
-
-    def sample(self) -> Matrix:
-        """The unit vectors of about SAMPLED passages, spread evenly over the journal; taken
-        anew as it grows.
-        """
-        import numpy as np
-
-        last, model = (
-            self.file.value("SELECT coalesce(max(rowid), 0) FROM chunk"),
-            self.meta("model"),
-        )
-
-        def taken() -> tuple[int, object, Matrix]:
-            found = self.vectors(range(1, last + 1, max(1, last // SAMPLED)))
-            dimensions = int(self.meta("dimensions") or 0)
-            return (
-                last,
-                model,
-                units(list(found.values())) if found else np.zeros((0, dimensions), np.float32),
-            )
-
-        at, made_by, vectors = self.file.keep("sample", taken)
-        if last > 1.5 * at or made_by != model or not len(vectors):
-            _, _, vectors = self.file.kept["sample"] = taken()
-        return vectors
-
-    def stem(self, word: str) -> str | None:
-        """What the tokenizer makes of one word; None where it is not one token."""
-        if word not in self._stems:
-            if len(self._stems) >= STEMS_KEPT:
-                self._stems.clear()
-            name, *arguments = self.file.tokenizer
-            tokenize = self.file.db.fts5_tokenizer(name, arguments)
-            utf8 = sought(word)[0].encode("utf-8", "replace")
-            tokens = list(tokenize(utf8, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False))
-            self._stems[word] = (
-                str(cast("tuple[str, ...]", tokens[0])[0]) if len(tokens) == 1 else None
-            )
-        return self._stems[word]
-
-    def stems_like(self, stem: str) -> list[tuple[str, int]]:
-        """Indexed stems of the same first letter and about the same length, or its beginnings;
-        with document counts.
-        """
-        return self.file.rows(
-            "SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ? "
-            "AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND instr(?, term) = 1))",
-            stem[0],
-            chr(ord(stem[0]) + 1),
-            len(stem) - 2,
-            len(stem) + 2,
-            stem,
-        )
-
-    def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
-        """(chunks in all, roughly the number that hold each of these words in any of its
-        forms).
-        """
-        quoted = {term: match(term) for term in terms}
-        total, counts = self._frequencies(quoted.values())
-        return total, {term: counts[phrase] for term, phrase in quoted.items()}
-
     def vocabulary(self) -> Vocabulary:
         """The tags, projects and files that entries are marked with."""
 
@@ -584,16 +152,6 @@ class Index:
         return self.file.keep(
             "fields", lambda: frozenset(row[0] for row in self.file.rows(names))
         )
-
-    def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
-        """Chunks whose own text, title or tags hold a word of this stem."""
-        sql = "SELECT doc FROM chunk_place WHERE term = ? AND col = ? LIMIT ?"
-        return [row[0] for row in self.file.rows(sql, stem, OWN, limit)]
-
-    def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
-        sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'
-        rows = self.file.rows(sql, json.dumps(list(chunk_rowids)))
-        return {row[0]: Passage(*row) for row in rows}
 
     def chunks_of(self, rowids: Sequence[int]) -> dict[int, list[int]]:
         """The chunks of these entries, in order."""
@@ -945,27 +503,6 @@ class Index:
         )
         return ever, unread, self.file.rows(most, *values, limit)
 
-    def calls(self, *, searches: int | None = None) -> list[Call]:
-        """The calls that were recorded, oldest first; with `searches` only that many of the
-        last warm searches.
-        """
-        found = self.file.rows(
-            "SELECT verb, strategy, at, stages FROM (SELECT * FROM timing WHERE ?1 IS NULL "
-            "OR strategy IS NOT NULL "
-            "ORDER BY number DESC LIMIT coalesce(?1, -1)) ORDER BY number",
-            searches,
-        )
-        unwritten = [
-            call
-            for calls in self._timed.values()
-            for call in calls
-            if searches is None or call.strategy
-        ]
-        return [
-            *(Call(verb, way, at, json.loads(stages)) for verb, way, at, stages in found),
-            *unwritten,
-        ]
-
     # -- the whole of it
     # ----------------------------------------------------------------------------
 
@@ -1060,10 +597,6 @@ _COPIES = (
     "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = "
     "mine.content_hash AND e.twin = 1"
 )
-
-# With the plus, FTS5 is asked once; without it, once for each row.
-_AMONG_THESE = f" AND +rowid IN {THESE}"
-_AMONG_MATCHES = " AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
 
 
 _BY_ID = (

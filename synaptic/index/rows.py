@@ -168,19 +168,6 @@ class Counts(NamedTuple):
     bytes: int
 
 
-class Call(NamedTuple):
-    """A call of a verb at some second since 1970 UTC, with the milliseconds of its stages and
-    the `total`.
-
-    `strategy` is that of a search that had nothing to load any more, else None.
-    """
-
-    verb: str
-    strategy: str | None
-    at: int
-    stages: dict[str, float]
-
-
 class Vocabulary(NamedTuple):
     """What entries are marked with, in lower case: how often each tag is used, and the projects
     and files.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -49,9 +49,6 @@ READ_AT_ONCE = 1_024
 
 FAR = 2**16 - 1
 
-Passing = Callable[[list[int]], set[int]]
-"""A function that returns those of the given chunks that pass a filter."""
-
 
 class Sketch:
     """What is roughly known of all vectors of one model, 152 bytes each, and exact copies of
@@ -71,62 +68,37 @@ class Sketch:
         self._seen = (0, 0)
 
     def nearest(
-        self,
-        file: Database,
-        vector: bytes,
-        limit: int,
-        *,
-        among: array[int] | None = None,
-        passing: Passing | None = None,
+        self, file: Database, vector: bytes, limit: int, among: array[int] | None
     ) -> list[tuple[int, float]]:
         """(chunk, squared distance) of the nearest int8 vectors, nearest first; of equals the
         later chunk.
 
-        Only chunks of `among` count, or chunks that `passing` lets through. Raises
-        apsw.CorruptError for a vector that is missing, or of another length.
+        Only chunks of `among` count, if given. Raises apsw.CorruptError for a vector that is
+        missing, or of another length.
         """
         if len(vector) != self._dimensions:
             raise apsw.CorruptError(
                 f"its vectors have {self._dimensions} components, not {len(vector)}"
             )
         if file.value(_COUNT_FEW, FEW + 1) <= FEW:
-            return _by_sqlite_vec(file, vector, limit, among, passing)
+            return _by_sqlite_vec(file, vector, limit, among)
         import numpy as np
 
         self._follow(file)
         query = np.frombuffer(vector, dtype=np.int8)
-        distances = self._differences(query)
+        differences = self._differences(query)
         if among is not None:
-            distances[~self._is_among(among)] = FAR
-        rowids = self._rowids[self._closest(distances, OVERSAMPLED * limit, passing)]
-        exact = np.frombuffer(self._exact(file, rowids.tolist()), dtype=np.int8).reshape(
-            -1, self._dimensions
-        )
-        apart = exact.astype(np.int32) - query
+            differences[~self._is_among(among)] = FAR
+        wanted = OVERSAMPLED * limit
+        furthest = FAR - 1
+        if wanted < np.count_nonzero(differences < FAR):
+            furthest = np.partition(differences, wanted - 1)[wanted - 1]
+        rowids = self._rowids[np.flatnonzero(differences <= furthest)]
+        vectors = np.frombuffer(self._exact(file, rowids.tolist()), dtype=np.int8)
+        apart = vectors.reshape(-1, self._dimensions).astype(np.int32) - query
         squared = np.einsum("ij,ij->i", apart, apart)
         best = np.lexsort((-rowids, squared))[:limit]
         return list(zip(rowids[best].tolist(), squared[best].tolist(), strict=True))
-
-    def _closest(self, distances: Array, wanted: int, passing: Passing | None) -> Array:
-        """The places that count and differ least: at least `wanted`, or all."""
-        import numpy as np
-
-        total, sought = np.count_nonzero(distances < FAR), wanted
-        while True:
-            furthest = (
-                np.partition(distances, sought - 1)[sought - 1] if sought < total else FAR - 1
-            )
-            places = np.flatnonzero(distances <= furthest)
-            if passing is None:
-                return cast("Array", places)
-            rowids = self._rowids[places].tolist()
-            among = passing(rowids)
-            kept = places[
-                np.fromiter((rowid in among for rowid in rowids), dtype=bool, count=len(rowids))
-            ]
-            if len(kept) >= wanted or sought >= total:
-                return cast("Array", kept)
-            sought = int(sought * min(20.0, 1.2 * wanted / max(1, len(kept))))
 
     def _is_among(self, rowids: Sequence[int] | array[int]) -> Array:
         """For every place whether its chunk is one of these."""
@@ -208,16 +180,15 @@ class Sketch:
 
 
 def _by_sqlite_vec(
-    file: Database, vector: bytes, limit: int, among: array[int] | None, passing: Passing | None
+    file: Database, vector: bytes, limit: int, among: array[int] | None
 ) -> list[tuple[int, float]]:
     """The same answer by sqlite-vec, which compares every vector."""
-    wanted = FEW if passing else min(limit, FEW)
-    these = () if among is None else (json.dumps(among.tolist()),)
-    found = file.rows(_NEAREST if among is None else _NEAREST_AMONG, vector, wanted, *these)
-    best = sorted(found, key=lambda row: (row[1], -row[0]))
-    if passing:
-        among_these = passing([rowid for rowid, _ in best])
-        best = [row for row in best if row[0] in among_these]
+    wanted = min(limit, FEW)
+    if among is None:
+        rows = file.rows(_NEAREST, vector, wanted)
+    else:
+        rows = file.rows(_NEAREST_AMONG, vector, wanted, json.dumps(among.tolist()))
+    best = sorted(rows, key=lambda row: (row[1], -row[0]))
     return [(rowid, distance * distance) for rowid, distance in best[:limit]]
 
 

@@ -222,7 +222,7 @@ def scan(text: str, start: int = 0, diary: int = 0) -> Scan:
 
 
 def heading_start(text: str, at: int) -> int:
-    """Where the text of the heading at `at` begins."""
+    """The start of the text of the heading at `at`."""
     found = _HASHES.match(text, at)
     return found.end() if found else at
 
@@ -241,11 +241,11 @@ def diary_of(text: str, marks: Iterable[Mark]) -> int:
 
 
 def eol_at(text: str, at: int, end: int | None = None) -> int:
-    """Where the line feed stands that ends the line of `at`; without one the end of the text,
-    or `end`.
-    """
+    """The line feed that ends the line of `at`; without one, `end` or the text's end."""
     eol = text.find("\n", at, end)
-    return eol if eol >= 0 else len(text) if end is None else end
+    if eol >= 0:
+        return eol
+    return len(text) if end is None else end
 
 
 def _columns(prefix: str) -> int:
@@ -287,9 +287,7 @@ class _Above:
         self._quote = (0, -1)
 
     def in_list(self, start: int) -> bool:
-        """Whether the indented line at `start` stands in a list item, so that it is no indented
-        code.
-        """
+        """True if the indented line at `start` stands in a list item: it is no indented code."""
         known_at, listed = self._list
         for line in self._lines(start, known_at):
             if _LIST_ITEM.match(line + " "):
@@ -302,7 +300,7 @@ class _Above:
         return listed
 
     def indented_code(self, at: int) -> bool:
-        """Whether the line that holds `at` is indented code."""
+        """True if the line that holds `at` is indented code."""
         start = self._text.rfind("\n", 0, at) + 1
         line = self._text[start : start + 200]
         if _indent(line) < 4 or _LIST_ITEM.match(line):

@@ -1,5 +1,5 @@
-"""Knows the names that programs give to the second version of a file, when two machines changed
-it.
+"""Finds conflict copies: the second version of a file, which programs that sync files leave when
+two machines changed it.
 
 | name                                             | program           | copy of |
 |--------------------------------------------------|-------------------|---------|
@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Container
+
+from ..errors import SynapticError
 
 _MARK = re.compile(
     r"(?:\.sync-conflict-[0-9]{8}[-0-9A-Za-z]{0,20}"
@@ -21,22 +24,17 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _NUMBERS = "23456789"
-ALIKE = 0.5
-"""The share of equal lines from which on `x 2.md` is taken for another version of `x.md`: half.
-"""
+ALIKE_SHARE = 0.5
+"""`x 2.md` counts as another version of `x.md` if at least this share of lines is equal."""
 
 
 def original_of(path: str) -> str:
-    """The path of the file of which a file of this path is a copy by its name; else the path
-    itself.
-    """
+    """The path that a copy of this name was made from; the path itself if it has no such mark."""
     return _MARK.sub("", path) if "conflict" in path.lower() else path
 
 
 def numbered_of(path: str) -> str:
-    """The path of the file of which a file of this path may be a copy by its number; "" if
-    there is none.
-    """
+    """The path without a number at the end of its stem; "" if there is no number."""
     stem, dot, suffix = path.rpartition(".")
     is_numbered = (
         stem[-2:-1] == " " and stem[-1:] in _NUMBERS and stem[-3:-2] not in ("", "/", " ")
@@ -50,10 +48,30 @@ def numbered_copies(path: str) -> list[str]:
     return [f"{stem} {number}{dot}{suffix}" for number in _NUMBERS]
 
 
+def copied_from(path: str, paths: Container[str], read: Callable[[str], bytes]) -> str | None:
+    """The file in `paths` of which this file is a conflict copy; None if it is none.
+
+    A mark in the name is enough. A number is not: the two texts must be alike, too.
+    """
+    original = original_of(path)
+    if original != path:
+        return original if original in paths else None
+    original = numbered_of(path)
+    if not original or original not in paths:
+        return None
+    try:
+        return original if are_alike(read(original), read(path)) else None
+    except SynapticError:
+        return None
+
+
 def are_alike(one: bytes, other: bytes) -> bool:
-    """Whether at least half of the lines of two texts are equal."""
-    lines = [
-        Counter(filter(None, map(bytes.strip, text.split(b"\n")))) for text in (one, other)
-    ]
-    equal = (lines[0] & lines[1]).total()
-    return 2 * equal >= ALIKE * (lines[0].total() + lines[1].total()) and equal > 0
+    """True if at least half of the lines of two texts are equal."""
+    lines, others = _count_lines(one), _count_lines(other)
+    equal = (lines & others).total()
+    return equal > 0 and 2 * equal >= ALIKE_SHARE * (lines.total() + others.total())
+
+
+def _count_lines(text: bytes) -> Counter[bytes]:
+    lines = map(bytes.strip, text.split(b"\n"))
+    return Counter(filter(None, lines))

@@ -33,7 +33,9 @@ _TAGS = re.compile(
 """The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is
 None for anything else.
 """
-MONTHS = "january february march april may june july august september october november december".split()
+MONTHS = (
+    "january february march april may june july august september october november december"
+).split()
 CENTURY = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
 MONTH = (
     "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS) + r"|sept))\.?"
@@ -43,7 +45,8 @@ _ALONE = r"(?<![^\W_])(?<!\.)%s(?!\.?[^\W_])"
 _DATES_IN_NAME = tuple(
     re.compile(pattern)
     for pattern in (
-        r"(?<![0-9])(?P<year>[0-9]{4})(?P<mark>[-_])(?P<month>[0-9]{2})(?P=mark)(?P<day>[0-9]{2})(?![0-9])",
+        r"(?<![0-9])(?P<year>[0-9]{4})(?P<mark>[-_])(?P<month>[0-9]{2})(?P=mark)"
+        r"(?P<day>[0-9]{2})(?![0-9])",
         r"(?<![0-9])(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})(?![0-9])",
         _ALONE % rf"{MONTH} {_DAY},? {CENTURY}",
         _ALONE % rf"{_DAY}\.? {MONTH},? {CENTURY}",
@@ -84,29 +87,27 @@ def read_front_matter(text: str) -> FrontMatter | None:
     Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises
     yaml.YAMLError.
     """
-    steps = (
-        1 if found[0] in "[{" else -1 for found in _NESTS.finditer(text)
-    )  # those in quotes count too
+    brackets = (bracket[0] for bracket in _NESTS.finditer(text))  # those in quotes count too
+    steps = (1 if bracket in "[{" else -1 for bracket in brackets)
     if max(accumulate(steps), default=0) > _DEEPEST:
         raise yaml.MarkedYAMLError(problem=f"more than {_DEEPEST} brackets within brackets")
     fields = _top_level(text)
     if fields is None:
         return None
-    title, tags = (
-        next(iter(_values(fields, "title")), None),
-        list(_values(fields, "tags", "tag")),
-    )
-    if not any(
-        isinstance(fields.get(key), list) for key in ("tags", "tag")
-    ):  # plain text may name several
-        tags = [tag for value in tags for tag in re.split(r"[,\s]+", value)]
+    title = next(iter(_values(fields, "title")), None)
+    tags = list(_values(fields, "tags", "tag"))
+    if not any(isinstance(fields.get(key), list) for key in ("tags", "tag")):
+        tags = " ".join(tags).replace(",", " ").split()  # plain text may name several
+    pairs: list[tuple[str, str]] = []
+    for key in fields:
+        pairs += ((key, value) for value in _values(fields, key))
     return FrontMatter(
         title=title and (" ".join(title.split()) or None),
         tags=tuple(tags),
         aliases=tuple(_values(fields, "aliases", "alias")),
         created_at=next(filter(None, map(_moment, _values(fields, "date", "created"))), None),
         excluded=next(iter(_values(fields, "synaptic")), "").lower() in ("false", "no", "off"),
-        fields=tuple((key, value) for key in fields for value in _values(fields, key)),
+        fields=tuple(pairs),
     )
 
 
@@ -238,12 +239,13 @@ def date_in_path(path: str, day_file: str) -> date | None:
     except (ValueError, re.error, KeyError, OverflowError):
         pass
     pure = PurePosixPath(path)
-    matches = [match for pattern in _DATES_IN_NAME for match in pattern.finditer(pure.stem)]
-    if of_folders := _DATE_OF_FOLDERS.search((pure.parent / pure.stem).as_posix()):
-        matches.append(of_folders)
+    matches: list[re.Match[str]] = []
+    for pattern in _DATES_IN_NAME:
+        matches += pattern.finditer(pure.stem)
+    matches += _DATE_OF_FOLDERS.finditer((pure.parent / pure.stem).as_posix())
     for match in matches:
-        found = match.groupdict()
-        if day := day_named(found):
+        day = day_named(match.groupdict())
+        if day:
             return day
     return None
 

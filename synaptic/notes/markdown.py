@@ -52,7 +52,7 @@ from .header import (
 from .privacy import escape_tags, mask, passages
 from .reading import (
     BASE32,
-    Block,
+    BlockParts,
     aware,
     body_span,
     id_date,
@@ -366,23 +366,22 @@ def _lines_of(content: str, there: Sequence[bytes], before: str, typed: bool) ->
 
 
 def _says(block: bytes, new: Entry, *, dated: bool) -> bool:
-    """Whether a block reads as exactly this entry. `dated`: its heading may begin with a date."""
+    """True if a block reads as exactly this entry. `dated`: a date may begin its heading."""
     read = parse_entries(block, "", mtime=new.at, block=True, dated=dated).entries
+    names = _SAID if new.derived_id else (*_SAID, "id")
     return len(read) == 1 and all(
-        getattr(read[0], name) == getattr(new, name)
-        for name in (*_SAID, *([] if new.derived_id else ["id"]))
+        getattr(read[0], name) == getattr(new, name) for name in names
     )
 
 
 def _is_bare(block: bytes, *, dated: bool) -> bool:
-    """Whether the heading of a block has no title."""
     line = block.split(b"\n")[0]
     read = parse_entries(line, "", mtime=_ANY_TIME, block=True, dated=dated).entries
     return not read or read[0].whole_file or not read[0].title
 
 
 def _leaves_what_follows(block: bytes) -> bool:
-    """Whether an entry that a person types below this block would be read as an entry."""
+    """True if an entry that a person types below this block is read as an entry."""
     read = parse_entries(block + b"\n\n## 00:00 below\n", "", mtime=_ANY_TIME).entries
     return bool(read) and read[-1].title == "below"
 
@@ -434,7 +433,7 @@ def _edit_heading(
 
 
 def _edit_comment(
-    block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes, h2s: int
+    block: bytes, parts: BlockParts, old: Entry, new: Entry, eol: bytes, h2s: int
 ) -> bytes:
     """The bytes between the heading and the body, with the comment renewed if it must be. `h2s`
     are in the new body.
@@ -459,7 +458,7 @@ def _edit_comment(
     return before + comment + after if parts.comment_at >= 0 else eol + comment + rest
 
 
-def _edit_body(block: bytes, parts: Block, body: bytes, head: bytes, eol: bytes) -> bytes:
+def _edit_body(block: bytes, parts: BlockParts, body: bytes, head: bytes, eol: bytes) -> bytes:
     """The bytes after the heading's lines: the new body, between the blank lines and private
     parts that stood there.
     """

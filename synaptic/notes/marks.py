@@ -20,6 +20,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from urllib.parse import unquote
 
 from ..models import Entry, Link, Task
@@ -43,7 +44,8 @@ _LOGSEQ_OWN = re.compile(LOGSEQ_OWN)
 _WORDS = re.compile(r"\w+|[^\w\s]+")
 
 _ATTACHMENT = re.compile(
-    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf|base|canvas|edn)\Z",
+    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf"
+    r"|base|canvas|edn)\Z",
     re.I,
 )
 _ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
@@ -68,21 +70,19 @@ _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 def fields_of(
     front_matter: Iterable[tuple[str, str]], text: str
 ) -> tuple[tuple[str, str], ...]:
-    """(name, value) of each field: of the front matter, then of the properties in `text`; what
-    says the title,
-    the tags, the date or the state of an editor is none."""
-    pairs = [(field_name(name), value) for name, value in (*front_matter, *_properties(text))]
-    kept = (
-        (name, " ".join(value.replace("\0", " ").split())[:MAX_FIELD])
-        for name, value in pairs
-        if name
-    )
-    said = (
-        pair
-        for pair in kept
-        if pair[1] and pair[0] not in _SAID_ELSEWHERE and not _LOGSEQ_OWN.fullmatch(pair[0])
-    )
-    return tuple(dict.fromkeys(said))[:MAX_FIELDS]
+    """(name, value) of each field: of the front matter, then of the properties in `text`.
+
+    The title, the tags, the date and the state of an editor are no fields.
+    """
+    fields: dict[tuple[str, str], None] = {}
+    for written, text_of_value in (*front_matter, *_properties(text)):
+        name = field_name(written)
+        value = " ".join(text_of_value.replace("\0", " ").split())[:MAX_FIELD]
+        if not name or not value or name in _SAID_ELSEWHERE:
+            continue
+        if not _LOGSEQ_OWN.fullmatch(name):
+            fields[name, value] = None
+    return tuple(fields)[:MAX_FIELDS]
 
 
 def front_fields(entry: Entry) -> list[tuple[str, str]]:
@@ -95,9 +95,11 @@ def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
     """Title and aliases that the lines of properties at the beginning of a page say."""
     pairs = [(field_name(name), value.strip()) for name, value in _properties(text)]
     title = next((value for name, value in pairs if name == "title"), None)
-    aliases = [value for name, value in pairs if name in ("alias", "aliases")]
-    found = (one.strip() for value in aliases for pair in LISTED.findall(value) for one in pair)
-    return title, tuple(filter(None, found))
+    aliases: list[str] = []
+    for name, value in pairs:
+        if name in ("alias", "aliases"):
+            aliases += chain.from_iterable(LISTED.findall(value))
+    return title, tuple(filter(None, map(str.strip, aliases)))
 
 
 def _properties(text: str) -> Iterator[tuple[str, str]]:
@@ -110,18 +112,16 @@ def _properties(text: str) -> Iterator[tuple[str, str]]:
 
 def field_name(name: str) -> str:
     """The form in which names of fields are stored and compared."""
-    return unicodedata.normalize("NFC", " ".join(name.replace("\0", " ").split())).lower()[
-        :MAX_FIELD
-    ]
+    words = " ".join(name.replace("\0", " ").split())
+    return unicodedata.normalize("NFC", words).lower()[:MAX_FIELD]
 
 
 def field_words(value: str) -> str:
     """The words of a value, folded, with blanks around each: one value is within another where
     its words are.
     """
-    folded = unicodedata.normalize(
-        "NFC", value.replace("[[", " ").replace("]]", " ").casefold()
-    )
+    without_links = value.replace("[[", " ").replace("]]", " ")
+    folded = unicodedata.normalize("NFC", without_links.casefold())
     return f" {' '.join(_WORDS.findall(folded))} "
 
 
@@ -143,14 +143,12 @@ def link_key(name: str) -> int:
         plain = match[1]
     elif match := _DAY.fullmatch(plain):
         year, month, day, letters, number, of_year = match.groups()
-        plain = (
-            f"{year}-{month}-{day}"
-            if year
-            else f"{of_year}-{_MONTHS.index(letters) + 1:02}-{number:0>2}"
-        )
-    return int.from_bytes(
-        hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest(), signed=True
-    )
+        if year:
+            plain = f"{year}-{month}-{day}"
+        else:
+            plain = f"{of_year}-{_MONTHS.index(letters) + 1:02}-{number:0>2}"
+    digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, signed=True)
 
 
 def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
@@ -162,16 +160,17 @@ def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
     """
     parts = entry.there.path.split("/")
     paths = ["/".join(parts[start:]) for start in range(len(parts))]
-    own = [
-        entry.id,
-        entry.title,
-        *(alias for key, text in entry.extra if key == "aliases" for alias in text.split(", ")),
-    ]
+    own = [entry.id, entry.title]
+    for key, text in entry.extra:
+        if key == "aliases":
+            own += text.split(", ")
     shared = [entry.date] if entry.dated else []
-    shared += paths if first and not of_file else []
-    return dict.fromkeys(map(link_key, shared), False) | dict.fromkeys(
-        map(link_key, own + paths * of_file), True
-    )
+    if of_file:
+        own += paths
+    elif first:
+        shared += paths
+    names = dict.fromkeys(map(link_key, shared), False)
+    return names | dict.fromkeys(map(link_key, own), True)
 
 
 def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
@@ -190,12 +189,12 @@ def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
 
 def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
     found: dict[tuple[int, ...], Link] = {}
-    kinds = [kind for kind, sign in ((WIKI_LINK, "[["), (LINK, "](")) if sign in text]
-    plain = without_code(text) if kinds else ""
+    if "[[" not in text and "](" not in text:
+        return found
+    plain = without_code(text)
+    matches = [*WIKI_LINK.finditer(plain), *LINK.finditer(plain)]
     at = 0
-    for match in sorted(
-        (match for kind in kinds for match in kind.finditer(plain)), key=re.Match.start
-    ):
+    for match in sorted(matches, key=re.Match.start):
         line += plain.count("\n", at, match.start())
         at = match.start()
         if match.re is WIKI_LINK:
@@ -207,9 +206,8 @@ def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
             ways = [posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), target]
             is_note = target.endswith(".md") and "://" not in target
         if is_note and ways[-1] and not _ATTACHMENT.search(ways[-1]):
-            found.setdefault(
-                tuple(dict.fromkeys(map(link_key, ways))), Link(target, path, line)
-            )
+            keys = tuple(dict.fromkeys(map(link_key, ways)))
+            found.setdefault(keys, Link(target, path, line))
     return found
 
 

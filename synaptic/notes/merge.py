@@ -44,9 +44,9 @@ _ID = re.compile(rb"<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _DOUBTFUL = ("duplicate-id", "encoding", "conflict-marker")
 _DOUBTFUL_MERGED = _DOUBTFUL[:2]
-"""The issues by which a base or a result is not read as entries. Marks of conflicts are none: a
-base may hold those of
-git's merge of two bases, and a result those of its own conflicts."""
+"""The issues by which a base or a result is not read as entries. Conflict marks are allowed: a
+base may hold those of git's merge of two bases, and a result those of its own conflicts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Piece:
+class _Section:
     """An entry, or a note under its H1, as it stands in one version.
 
     `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or
@@ -84,8 +84,8 @@ class _Version:
     after the last piece.
     """
 
-    head: _Piece
-    pieces: list[_Piece]
+    head: _Section
+    pieces: list[_Section]
     end: bytes
 
 
@@ -93,9 +93,9 @@ class _Version:
 class _Unit:
     """One entry in up to three versions."""
 
-    base: _Piece | None
-    ours: _Piece | None
-    theirs: _Piece | None
+    base: _Section | None
+    ours: _Section | None
+    theirs: _Section | None
 
     @property
     def at(self) -> datetime | None:
@@ -127,9 +127,8 @@ def merge(
     if None not in ends:
         texts = [text.replace(_CRLF, _LF) for text in texts]
     done = _by_entries(path, day_file, by_lines, *texts) or Merged(*by_lines(*texts))
-    tears_passage = unclosed_tags(done.data) and not any(
-        map(unclosed_tags, texts)
-    )  # a part of it would be lost
+    # a part of a torn passage would be lost
+    tears_passage = unclosed_tags(done.data) and not any(map(unclosed_tags, texts))
     doubles = not done.conflicts and _doubles_id(done.data, *texts)
     if tears_passage or doubles or _shows_private(done.data, *texts):
         done = Merged(_side_by_side(*texts[1:]), 1)
@@ -143,19 +142,16 @@ def _by_entries(
     """The merged file; None if a version or the result does not read as entries without doubt."""
     old = _read(base, path, day_file, _DOUBTFUL_MERGED)
     mine, other = _read(ours, path, day_file), _read(theirs, path, day_file)
-    if (
-        old is None
-        or mine is None
-        or other is None
-        or not (old.pieces or mine.pieces or other.pieces)
-    ):
+    if old is None or mine is None or other is None:
+        return None
+    if not (old.pieces or mine.pieces or other.pieces):
         return None
     units = _in_order(_units(old.pieces, mine.pieces, other.pieces), old, mine, other)
     heads = [side.head.text for side in (old, mine, other)]
     head, in_head = _merged_lines(by_lines, *heads)
     gap = _pick(old.head.gap, mine.head.gap, other.head.gap)
     done = [
-        (_Piece(b"", b"", head, gap), in_head),
+        (_Section(b"", b"", head, gap), in_head),
         *(_merged(unit, by_lines) for unit in units),
     ]
     data = _join(
@@ -182,7 +178,9 @@ def _line_end(data: bytes) -> bytes | None:
     crlf = data.count(_CRLF)
     if data.count(b"\r") != crlf:
         return None
-    return _LF if not crlf else _CRLF if crlf == data.count(_LF) else None
+    if not crlf:
+        return _LF
+    return _CRLF if crlf == data.count(_LF) else None
 
 
 # -- a version in pieces
@@ -231,7 +229,7 @@ def _read(
         block = measure(text, mark, end) if mark.comment_at >= 0 else None
         above = end_of_line(text, block.comment_end, core) if block else line_end
         pieces.append(
-            _Piece(
+            _Section(
                 data[mark.start : line_end],
                 data[line_end:above],
                 data[above:core],
@@ -240,7 +238,7 @@ def _read(
                 entry.at if entry else None,
             )
         )
-    head = _Piece(b"", b"", data[: cores[0]], gaps[0] if pieces else None)
+    head = _Section(b"", b"", data[: cores[0]], gaps[0] if pieces else None)
     return _Version(head, pieces, gaps[-1])
 
 
@@ -248,7 +246,7 @@ def _read(
 # -----------------------------------------------------------------------
 
 
-def _units(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> list[_Unit]:
+def _units(base: list[_Section], ours: list[_Section], theirs: list[_Section]) -> list[_Unit]:
     mine, other = _matches(base, ours), _matches(base, theirs)
     units = [_Unit(piece, mine.get(piece), other.get(piece)) for piece in base]
     known_mine, known_other = set(mine.values()), set(other.values())
@@ -261,24 +259,24 @@ def _units(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> list
 
 
 def _matches(
-    one: list[_Piece], other: list[_Piece], *, added: bool = False
-) -> dict[_Piece, _Piece]:
+    one: list[_Section], other: list[_Section], *, added: bool = False
+) -> dict[_Section, _Section]:
     """Pairs of the same piece in `one` and `other`: by id; without an id by the whole text, by
     the heading, or by the body below a heading of the same level.
 
     Order tells equal pieces apart. Pieces that both sides `added` are one entry only if their
     whole texts are equal.
     """
-    keys: list[Callable[[_Piece], object]] = [
+    keys: list[Callable[[_Section], object]] = [
         lambda p: p.id,
         lambda p: None if p.id else p.text,
     ]
     if not added:
         keys += [lambda p: p.heading, lambda p: (p.heading[:2], p.body) if p.body else None]
-    found: dict[_Piece, _Piece] = {}
+    found: dict[_Section, _Section] = {}
     left = list(other)
     for key in keys:
-        waiting: dict[object, deque[_Piece]] = defaultdict(deque)
+        waiting: dict[object, deque[_Section]] = defaultdict(deque)
         for piece in one:
             if piece not in found and key(piece) is not None:
                 waiting[key(piece)].append(piece)
@@ -330,7 +328,7 @@ def _in_order(
     return order
 
 
-def _standing(version: _Version, unit_of: dict[_Piece | None, _Unit]) -> list[_Unit]:
+def _standing(version: _Version, unit_of: dict[_Section | None, _Unit]) -> list[_Unit]:
     return [unit_of[piece] for piece in version.pieces if piece in unit_of]
 
 
@@ -362,7 +360,7 @@ def _interleaved(ours: list[_Unit], theirs: list[_Unit]) -> list[_Unit]:
 # ----------------------------------------------------------------------
 
 
-def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
+def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Section, bool]:
     """The piece, and whether it holds a conflict."""
     ours, theirs = unit.ours, unit.theirs
     if ours is None or theirs is None:
@@ -371,7 +369,7 @@ def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
         return left, False
     base = unit.base or _NOTHING
     body, conflict = _merged_body(base.body, ours.body, theirs.body, by_lines)
-    piece = _Piece(
+    piece = _Section(
         _pick(base.heading, ours.heading, theirs.heading),
         _pick(base.comment, ours.comment, theirs.comment),
         body,
@@ -424,9 +422,7 @@ def _merged_lines(
 
 
 def _shows_private(merged: bytes, *versions: bytes) -> bool:
-    """Whether a merge shows a part of a line that is private in every version which has this
-    line.
-    """
+    """True if a merge shows a part of a line that every version with this line hides."""
     if not any(map(mentions, versions)):
         return False
     seen: dict[bytes, list[bool]] = {}
@@ -434,16 +430,16 @@ def _shows_private(merged: bytes, *versions: bytes) -> bool:
         for line, shown in _lines(data):
             known = seen.setdefault(line, shown)
             seen[line] = [a or b for a, b in zip(known, shown, strict=True)]
-    return any(
-        now and not then
-        for line, shown in _lines(merged)
-        for now, then in zip(shown, seen.get(line, ()), strict=False)
-    )
+    for line, shown in _lines(merged):
+        known = seen.get(line, [])
+        if any(now and not then for now, then in zip(shown, known, strict=False)):
+            return True
+    return False
 
 
 def _doubles_id(merged: bytes, *versions: bytes) -> bool:
-    """Whether an id stands more often in a merge by lines than in any version, as where both
-    sides added one entry.
+    """True if an id stands more often in a merge by lines than in any version, as it does
+    where both sides added one entry.
     """
     most: Counter[bytes] = Counter()
     for data in versions:
@@ -472,7 +468,7 @@ def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
 
 
 def _one_whole(text: bytes) -> bool:
-    """Whether a text reads as one piece, and swallows nothing that may stand below it."""
+    """True if a text reads as one piece, and swallows nothing that may stand below it."""
     read = LONE_CR.sub("\n", text.decode("latin-1"))
     ways = [outline(read, of_day=of_day, block=True) for of_day in (True, False)]
     return any(len(way.borders) == 1 and not way.found.unclosed for way in ways)
@@ -495,7 +491,7 @@ def _line_end_of(body: bytes) -> bytes:
 # ------------------------------------------------------------------------
 
 
-def _join(pieces: list[_Piece], end: bytes, line_end: bytes) -> bytes:
+def _join(pieces: list[_Section], end: bytes, line_end: bytes) -> bytes:
     parts = []
     for piece in pieces[:-1]:
         missing = line_end * 2 if piece.text else b""
@@ -506,7 +502,7 @@ def _join(pieces: list[_Piece], end: bytes, line_end: bytes) -> bytes:
 def _reads_as(
     data: bytes, texts: list[bytes], path: str, day_file: str, *, also_above: bool
 ) -> bool:
-    """Whether a file reads as exactly this head and these pieces, none lost and none mixed.
+    """True if a file reads as exactly this head and these pieces, none lost and none mixed.
 
     With `also_above` the file may begin with more pieces, because a conflict in its head may
     read as one.
@@ -515,11 +511,10 @@ def _reads_as(
     if found is None:
         return False
     read = [found.head.text, *(piece.text for piece in found.pieces)]
-    return (
-        read[1 - len(texts) :] == texts[1:]
-        if also_above and texts[1:]
-        else also_above or read == texts
-    )
+    if not also_above:
+        return read == texts
+    pieces = texts[1:]
+    return not pieces or read[-len(pieces) :] == pieces
 
 
-_NOTHING = _Piece(b"", b"", b"", None)
+_NOTHING = _Section(b"", b"", b"", None)

@@ -87,28 +87,28 @@ def escape_tags(text: str) -> str:
 
 
 def mentions(data: bytes) -> bool:
-    """Whether `data` holds a `<private>`, whether or not it acts. This check is quick."""
+    """True if `data` holds a `<private>`, in code too. This check is quick."""
     return _SIGN.search(data) is not None
 
 
 def reveals(copy: bytes, now: bytes) -> bool:
-    """Whether `copy` shows, as whole words, a line or part of a line that is private in `now`,
-    its later state.
-    """
+    """True if `copy` shows, as whole words, text that is private in its later state `now`."""
     return mentions(now) and repeats(shown(mask(copy)), private_lines(now))
 
 
 def private_lines(data: bytes) -> set[bytes]:
     """The lines, and parts of lines, that are private in `data`."""
-    hidden = (_TAGS.sub(b"", data[start:end]) for start, end in passages(mask(data)))
-    return {line.strip() for passage in hidden for line in passage.splitlines()} - {b""}
+    lines: set[bytes] = set()
+    for start, end in passages(mask(data)):
+        passage = _TAGS.sub(b"", data[start:end])
+        lines.update(map(bytes.strip, passage.splitlines()))
+    return lines - {b""}
 
 
 def repeats(text: bytes, lines: Collection[bytes]) -> bool:
-    """Whether `text` holds one of these lines as whole words."""
-    return any(
-        re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in lines if line in text
-    )
+    """True if `text` holds one of these lines as whole words."""
+    present = (line for line in lines if line in text)
+    return any(re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in present)
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:
@@ -118,7 +118,7 @@ def passages(masked: bytes) -> list[tuple[int, int]]:
     return [match.span() for match in _PASSAGE.finditer(masked)]
 
 
-class _Found(NamedTuple):
+class _PrivateSpans(NamedTuple):
     """The spans from tag to tag, all private spans, and the offsets of tags that are never
     closed.
     """
@@ -128,7 +128,7 @@ class _Found(NamedTuple):
     unclosed: list[int]
 
 
-def _read(data: bytes) -> _Found:
+def _read(data: bytes) -> _PrivateSpans:
     text = LONE_CR.sub("\n", data.decode("latin-1"))
     tags, structure = _acting(text)
     opened: list[int] = []
@@ -143,7 +143,7 @@ def _read(data: bytes) -> _Found:
     for start in opened:
         following = bisect(written, start)
         private.append((start, written[following] if following < len(written) else len(text)))
-    return _Found(pairs, _joined(private), opened)
+    return _PrivateSpans(pairs, _joined(private), opened)
 
 
 def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
@@ -77,7 +77,7 @@ _DAY_WORDS = frozenset(
 )
 _BLOCK = re.compile(r"^-(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _LIKE_A_TIME = re.compile(r"##[ \t]+[0-9]{1,2}(?:[:h][0-9]|\.[0-9]{2}(?![0-9.]))[^\r\n]*")
-_PAIRS = [one + other for one in BASE32 for other in BASE32]
+_PAIRS = ["".join(pair) for pair in product(BASE32, repeat=2)]
 
 
 def parse_entries(
@@ -110,9 +110,11 @@ class Outline(NamedTuple):
 
 
 def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> Outline:
-    """The outline of a file's text from `start` on. `of_day`: its headings are of one day. A
-    `block` is one entry of a
-    diary in one file, or of any other file."""
+    """The outline of a file's text from `start` on.
+
+    `of_day`: its headings are of one day. A `block` is one entry of a diary in one file, or of
+    any other file.
+    """
     found = scan(text, start)
     diary = 0 if of_day else diary_of(text, found.marks[:1] * 2 if block else found.marks)
     if not diary:
@@ -173,7 +175,7 @@ def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
 
 
 def _ends(text: str, mark: Mark, own: float) -> bool:
-    """Whether an H2 ends an entry that owns more of them."""
+    """True if an H2 ends an entry that owns more of them."""
     is_time = _is_timed(mark) and text[mark.time[0]].isdigit()
     return is_time and (own < float("inf") or _FIRST_TIME.match(text, mark.start) is not None)
 
@@ -187,26 +189,21 @@ def _own_h2s(text: str, mark: Mark) -> float:
 
 
 def in_logseq(path: str) -> bool:
-    """Whether a day's file of this path stands where Logseq keeps its days."""
+    """True if a day's file of this path stands where Logseq keeps its days."""
     return PurePosixPath(path).parent.name == "journals"
 
 
 def is_saved(head: str) -> bool:
-    """Whether the heading and comment of an entry, in Latin-1 or decoded, are of one that was
-    saved, not typed.
-    """
+    """True if an entry with this heading and comment was saved, not typed by hand."""
     return _SAVED.search(head) is not None
 
 
 def is_day_file(path: str, day_file: str) -> bool:
-    """Whether a file's name is a date and no more: `2026-11-21.md` and `2026-11-21 Saturday.md`
-    are.
-    """
+    """True if a file's name is a date and no more, as `2026-11-21 Saturday.md`."""
     if date_in_path(path, day_file) is None:
         return False
-    words = {
-        word.lower() for word in _LETTERS.findall(PurePosixPath(path).stem) if len(word) > 2
-    }
+    letters = _LETTERS.findall(PurePosixPath(path).stem)
+    words = {word.lower() for word in letters if len(word) > 2}
     return words <= _DAY_WORDS or _fits(path, day_file)
 
 
@@ -218,7 +215,7 @@ def _fits(path: str, day_file: str) -> bool:
 
 
 def end_of_line(text: str, at: int, end: int) -> int:
-    """Where the line that holds `at` ends, before its line end; at most `end`."""
+    """The end of the line that holds `at`, before its line end; at most `end`."""
     eol = eol_at(text, at, end)
     return eol - 1 if text[eol - 1] == "\r" else eol
 
@@ -229,18 +226,17 @@ def mistyped_times(data: bytes) -> list[tuple[int, str]]:
     """
     masked = mask(data)
     text = masked.replace(MASK, b" ").decode("latin-1")
-    marks = (mark for mark in scan(text).marks if mark.level == 2 and not _is_timed(mark))
-    return [
-        (
-            text.count("\n", 0, found.start()) + 1,
-            shown(masked[slice(*found.span())]).decode("utf-8", "replace"),
-        )
-        for mark in marks
-        if (found := _LIKE_A_TIME.match(text, mark.start))
-    ]
+    headings = []
+    for mark in scan(text).marks:
+        match = _LIKE_A_TIME.match(text, mark.start)
+        if match and mark.level == 2 and not _is_timed(mark):
+            line = text.count("\n", 0, match.start()) + 1
+            heading = shown(masked[match.start() : match.end()])
+            headings.append((line, heading.decode("utf-8", "replace")))
+    return headings
 
 
-class Block(NamedTuple):
+class BlockParts(NamedTuple):
     """The offsets of a block's parts. `comment_end` is -1 without a comment; `head_end` is
     after both lines.
     """
@@ -255,7 +251,7 @@ class Block(NamedTuple):
     body_end: int
 
 
-def measure(text: str, mark: Mark, end: int) -> Block:
+def measure(text: str, mark: Mark, end: int) -> BlockParts:
     """The parts of the block from `mark` to `end`. The first release knew fewer times: in what
     it saved they hold.
     """
@@ -276,7 +272,7 @@ def measure(text: str, mark: Mark, end: int) -> Block:
         ):
             time = time[0], first.end()
     head_end = min(eol + 1, end)
-    return Block(
+    return BlockParts(
         time,
         line_end,
         comment_at,
@@ -384,9 +380,10 @@ class _Reader:
         return ParsedFile(tuple(self._with_front_matter(kept)), tuple(self.issues))
 
     def _with_front_matter(self, entries: Sequence[Entry]) -> Iterator[Entry]:
-        """The entries with their fields and the tags of the file; front matter tells of all
-        entries of a day or diary,
-        else of the note of the file."""
+        """The entries with their fields and the tags of the file.
+
+        Front matter tells of all entries of a day or diary, else of the note of the file.
+        """
         note, of_file = self._derive("", 1), self._front_tags()
         for_all = self.of_day or self.diary > 0 or note not in {entry.id for entry in entries}
         for entry in entries:
@@ -418,7 +415,10 @@ class _Reader:
             if "<!--" not in self.text[start : start + 7]:  # a fence, which shows examples
                 continue
             for stray in _OF_AN_ENTRY.finditer(self.text, start, end):
-                message = "this comment of a saved entry stands below no heading with a time; it is not read"
+                message = (
+                    "this comment of a saved entry stands below no heading with a time; it is "
+                    "not read"
+                )
                 self._issue(stray.start(), "stray-comment", message)
 
     def _check_conflicts(self, opaque: list[tuple[int, int]]) -> None:
@@ -524,7 +524,7 @@ class _Reader:
             ),
         )
 
-    def _comment(self, block: Block) -> Comment:
+    def _comment(self, block: BlockParts) -> Comment:
         start = block.comment_at
         match = COMMENT_START.match(self.text, start)
         assert match is not None
@@ -536,7 +536,7 @@ class _Reader:
             self._issue(start, "comment", problem)
         return comment
 
-    def _fields(self, comment: Comment, block: Block) -> dict[str, Any]:
+    def _fields(self, comment: Comment, block: BlockParts) -> dict[str, Any]:
         """The fields of an entry that only a comment gives."""
         files = comment.files()
         return {
@@ -555,7 +555,7 @@ class _Reader:
         }
 
     def _read(
-        self, value: Callable[[], Value | None], block: Block, problem: str
+        self, value: Callable[[], Value | None], block: BlockParts, problem: str
     ) -> Value | None:
         try:
             return value()
@@ -564,7 +564,7 @@ class _Reader:
             return None
 
     def _moment(
-        self, clock: time | None, comment: Comment, block: Block
+        self, clock: time | None, comment: Comment, block: BlockParts
     ) -> tuple[datetime, DateSource]:
         at: datetime | None = None
         try:
@@ -706,19 +706,17 @@ class _Reader:
         )
 
     def _only_dates(self, title: str) -> bool:
-        """Whether a title only names its day: in numbers, or the day, the year and two words of
-        any language.
+        """True if a title only names its day: in numbers, or by the day, the year and two words
+        of any language.
         """
         words = [word.lower() for word in _LETTERS.findall(title) if len(word) > 2]
+        if _DAY_WORDS.issuperset(words):
+            return True
         numbers = {int(number) for number in re.findall(r"[0-9]+", title)}
         day = self.named_day
-        in_words = (
-            day is not None
-            and {day.day, day.year} <= numbers
-            and day.month not in numbers
-            and len(words) <= 2
-        )
-        return in_words or _DAY_WORDS.issuperset(words)
+        if day is None or len(words) > 2 or day.month in numbers:
+            return False
+        return {day.day, day.year} <= numbers
 
     def _outline(self) -> list[Entry | None]:
         """The top-level blocks of a day in a Logseq graph, each with what is indented below it;
@@ -836,7 +834,8 @@ def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> st
     number = int.from_bytes(
         hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:5], "big"
     )
-    return f"{id_date(day)}-{''.join([_PAIRS[number >> shift & 1023] for shift in (30, 20, 10, 0)])}"
+    letters = "".join([_PAIRS[number >> shift & 1023] for shift in (30, 20, 10, 0)])
+    return f"{id_date(day)}-{letters}"
 
 
 def id_date(day: date | None) -> str:

@@ -221,10 +221,9 @@ def _line_rules() -> tuple[_Rule, ...]:
 
 
 def _is_example(value: str) -> bool:
-    """Whether manuals print this value as an example."""
-    return any(
-        example in value for examples in _table()["examples"].values() for example in examples
-    )
+    """True if manuals print this value as an example."""
+    examples = _table()["examples"]
+    return any(example in value for example in (*examples["values"], *examples["words"]))
 
 
 def _tokens(text: str) -> Iterator[Secret]:
@@ -289,14 +288,11 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
 
 
 def _is_token(text: str, at: int) -> bool:
-    """Whether a new token or a private key begins at `at`."""
+    """True if a new token or a private key begins at `at`."""
     if _compiled(f"{_KEY_HEAD}|{_PUTTY_HEAD}").match(text, at):
         return True
-    rules = ((sign, rule.pattern) for rule in _token_rules() for sign in rule.signs)
-    return any(
-        text.startswith(sign, at) and _compiled(pattern).match(text, at)
-        for sign, pattern in rules
-    )
+    here = (rule for rule in _token_rules() if text.startswith(rule.signs, at))
+    return any(_compiled(rule.pattern).match(text, at) for rule in here)
 
 
 def _aws_secret(text: str, at: int) -> Iterator[Secret]:
@@ -422,10 +418,11 @@ def _assigned(text: str) -> Iterator[Secret]:
     names = _table()["names"]["password"]
     stems = (*_STEMS, *(name for name in names if name in low))
     pattern = _compiled(_ASSIGNED.replace("NAMES", "|".join(names)), re.IGNORECASE)
+    starts: list[int] = []
+    for stem in stems:
+        starts += (match.start() for match in re.finditer(re.escape(stem), low))
     at = run_end = 0
-    for start in sorted(
-        found.start() for stem in stems for found in re.finditer(re.escape(stem), low)
-    ):
+    for start in sorted(starts):
         if start < at or not _names_a_secret(text, low, start):
             continue
         match = pattern.match(text, start)
@@ -465,8 +462,8 @@ def _lower(text: str) -> str:
 
 
 def _names_a_secret(text: str, low: str, start: int) -> bool:
-    """Whether a name with this stem can hold a secret: an api_key or a dbPass, but no monkey,
-    compass or bypass.
+    """True if a name with this stem can hold a secret: api_key and dbPass, not monkey, compass
+    or bypass.
     """
     redacted = low.rfind("[redacted:", max(0, start - 40), start)
     if redacted >= 0 and low.find("]", redacted, start) < 0:
@@ -544,14 +541,13 @@ def _value_of(
         match["sign"] == "=" and (before + match["word"]).isupper() and not match["close"]
     )
     literal = quoted or capitals
-    found = _is_secret(
-        value, kind, literal=literal, quoted=quoted, prose=bool(prose)
-    ) and not _is_example(value)
-    return secret if found else None
+    if not _is_secret(value, kind, literal=literal, quoted=quoted, prose=bool(prose)):
+        return None
+    return None if _is_example(value) else secret
 
 
 def _is_set(low: str, start: int) -> bool:
-    """Whether the name at `start` is a flag, or a command before it sets it to what follows."""
+    """True if the name at `start` is a flag, or a command before it sets it."""
     before = low[max(0, start - 100) : start]
     if (
         "-" in before[-40:]
@@ -677,22 +673,15 @@ _LEFT_OUT = r"(?i)\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted"
 
 
 def _placeholder(value: str) -> bool:
-    """Whether a value is a placeholder: `<token>`, `your-key-here`, `${DB_PASSWORD}`,
-    `/run/secrets/db`.
-    """
-    return (
-        _compiled(_PLAIN).match(value) is not None
-        or _compiled(_LEFT_OUT).search(value) is not None
-    )
+    """True for `<token>`, `your-key-here`, `${DB_PASSWORD}`, `/run/secrets/db`."""
+    return bool(_compiled(_PLAIN).match(value) or _compiled(_LEFT_OUT).search(value))
 
 
 _SHORTEST_RANDOM = 16
 
 
 def _looks_random(value: str) -> bool:
-    """Whether a value is long and mixes digits with letters of both cases, as no word and no
-    name does.
-    """
+    """True if a value is long and mixes digits with letters of both cases, as no name does."""
     return (
         len(value) >= _SHORTEST_RANDOM
         and _compiled(_DIGIT).search(value) is not None
@@ -711,7 +700,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_pair(value: str) -> bool:
-    """Whether this is base64 of `user:password`."""
+    """True for base64 of `user:password`."""
     try:
         read = base64.b64decode(value + "=" * (-len(value) % 4)).decode()
     except ValueError:
@@ -734,8 +723,8 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 
 
 def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: bool) -> bool:
-    """Whether the value of a name of this kind is a secret, rather than a word, placeholder,
-    code, path or name.
+    """True if the value of a name of this kind is a secret, and no word, placeholder, code,
+    path or name.
 
     `literal`: the value stands in quotes, or as `NAME=value` in capitals, so it is no code.
     `prose`: it may be a word.

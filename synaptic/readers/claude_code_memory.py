@@ -1,11 +1,11 @@
-"""Reads what Claude Code remembers (seen: 2.1): Markdown files in `projects/*/memory` of its
-folder, `~/.claude`.
+"""Reads Claude Code's memory (seen: 2.1): Markdown files in `projects/*/memory` of `~/.claude`.
 
-A file has front matter: name, description and `metadata.type`, once `type` (user, feedback,
-project, reference). `MEMORY.md` is left out where it only lists the files beside it.
+A file has front matter: name, description and `metadata.type`, in older versions `type` (user,
+feedback, project, reference). A `MEMORY.md` that only lists the files beside it is left out.
 `autoMemoryDirectory` of the settings is one more folder, `agent-memory/*` those of subagents. A
-`CLAUDE.md`, of the user or of a project that is here, is a reference. A project's folder below
-`projects` is named by its path, in which all but letters and digits are dashes.
+`CLAUDE.md`, of the user or of a project on this machine, is a reference. A project's folder
+below `projects` has the project's path as its name, with a dash for each other sign than a
+letter or digit.
 """
 
 from __future__ import annotations
@@ -19,91 +19,93 @@ from pathlib import Path
 
 from ..files import open_regular, read_regular
 from .record import Record, Skipped
-from .shared import found, notes
+from .shared import find_places, notes
 from .source import FILE_BYTES, read_json
 
-_PLAIN = re.compile(r"[^a-zA-Z0-9]")
+_OTHER_SIGN = re.compile(r"[^a-zA-Z0-9]")
 _CWD = re.compile(rb'"cwd":("(?:[^"\\]|\\.)++")')
-_BEGINNING = 1_000_000
-"""Bytes of a session that may say where it worked."""
-_LISTED = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\(([^)]{1,200})\).*)?")
+_BEGINNING_BYTES = 1_000_000
+"""Bytes of a session in which its working folder is looked for."""
+_LIST_LINE = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\(([^)]{1,200})\).*)?")
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    named = found(home, environ, ["autoMemoryDirectory"], [], "*.md")
-    projects = (claude, *filter(None, map(_folder, claude.glob("projects/*"))))
-    files = (
-        file
-        for folder in projects
-        for name in ("CLAUDE.md", ".claude/CLAUDE.md")
-        for file in folder.glob(name)
-    )
-    folders = (*claude.glob("projects/*/memory"), *claude.glob("agent-memory/*"))
-    return sorted(
-        {*named, *files, *(folder for folder in folders if any(folder.rglob("*.md")))}
-    )
+    places = set(find_places(home, environ, ["autoMemoryDirectory"], [], "*.md"))
+    for folder in (claude, *map(_project_folder, claude.glob("projects/*"))):
+        if folder:
+            places.update(folder.glob("CLAUDE.md"), folder.glob(".claude/CLAUDE.md"))
+    for folder in (*claude.glob("projects/*/memory"), *claude.glob("agent-memory/*")):
+        if any(folder.rglob("*.md")):
+            places.add(folder)
+    return sorted(places)
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     if path.is_symlink() and path.parent.resolve() not in path.resolve().parents:
-        skipped(
-            str(path), f"it is a link out of its folder, to {path.resolve()}; name that itself"
-        )
+        target = path.resolve()
+        skipped(str(path), f"it is a link out of its folder, to {target}; name that itself")
         return
     for file, record in notes(path, skipped):
-        memory = next((up for up in file.absolute().parents if up.name == "memory"), file)
-        if file.name == "CLAUDE.md":
-            at = file.absolute().parent
-            at = at.parent if at.name == ".claude" else at
-            title = (
-                f"CLAUDE.md of {at.name}" if record.title.startswith("CLAUDE") else record.title
-            )
-            yield replace(record, title=title, type="reference", folder=str(at))
-        elif file.name == "MEMORY.md" and _only_lists(file):
+        if file.name == "MEMORY.md" and _only_lists(file):
             skipped(str(file), "it only lists the files beside it")
-        elif memory.parent.parent.name == "projects":
-            folder = _folder(memory.parent)
-            last = memory.parent.name.rpartition("-")[2]
-            yield replace(
-                record, folder=str(folder) if folder else None, project=None if folder else last
-            )
+        elif file.name == "CLAUDE.md":
+            yield _instructions(file, record)
         else:
-            yield record
+            yield _with_project(file, record)
+
+
+def _instructions(file: Path, record: Record) -> Record:
+    folder = file.absolute().parent
+    if folder.name == ".claude":
+        folder = folder.parent
+    title = record.title
+    if title.startswith("CLAUDE"):
+        title = f"CLAUDE.md of {folder.name}"
+    return replace(record, title=title, type="reference", folder=str(folder))
+
+
+def _with_project(file: Path, record: Record) -> Record:
+    for memory in file.absolute().parents:
+        if memory.name == "memory" and memory.parent.parent.name == "projects":
+            folder = _project_folder(memory.parent)
+            if folder:
+                return replace(record, folder=str(folder))
+            return replace(record, project=memory.parent.name.rpartition("-")[2])
+    return record
 
 
 def _only_lists(index: Path) -> bool:
-    lines = map(
-        _LISTED.fullmatch,
-        read_regular(index, FILE_BYTES).decode("utf-8", "replace").splitlines(),
-    )
-    return all(line and (not line[1] or (index.parent / line[1]).is_file()) for line in lines)
+    text = read_regular(index, FILE_BYTES).decode("utf-8", "replace")
+    for line in text.splitlines():
+        match = _LIST_LINE.fullmatch(line)
+        if not match or (match[1] and not (index.parent / match[1]).is_file()):
+            return False
+    return True
 
 
 @cache
-def _folder(project: Path) -> Path | None:
-    """The folder whose path a folder of `projects` is named by: one that a session in it names,
-    or that is there.
-    """
+def _project_folder(project: Path) -> Path | None:
+    """The folder of a project, from its sessions or from the name of its folder."""
     for session in sorted(project.glob("*.jsonl"))[:3]:
         with suppress(OSError, ValueError), open_regular(session) as file:
-            for match in _CWD.finditer(file.read(_BEGINNING)):
+            for match in _CWD.finditer(file.read(_BEGINNING_BYTES)):
                 worked = Path(read_json(match[1]))
                 for folder in (worked, *worked.parents):
-                    if _PLAIN.sub("-", str(folder)) == project.name:
+                    if _OTHER_SIGN.sub("-", str(folder)) == project.name:
                         return folder
-    return _there(Path("/"), project.name)
+    return _named_by_dashes(Path("/"), project.name)
 
 
-def _there(folder: Path, rest: str) -> Path | None:
-    """The folder below this one whose path from here on reads `rest` with dashes."""
+def _named_by_dashes(folder: Path, rest: str) -> Path | None:
+    """The folder below `folder` whose relative path reads `rest` with dashes."""
+    if not rest:
+        return folder
     with suppress(OSError):
-        for child in folder.iterdir() if rest else ():
-            step = f"-{_PLAIN.sub('-', child.name)}"
-            if (
-                f"{rest}-".startswith(f"{step}-")
-                and child.is_dir()
-                and (found := _there(child, rest[len(step) :]))
-            ):
-                return found
-    return None if rest else folder
+        for child in folder.iterdir():
+            step = f"-{_OTHER_SIGN.sub('-', child.name)}"
+            if f"{rest}-".startswith(f"{step}-") and child.is_dir():
+                below = _named_by_dashes(child, rest[len(step) :])
+                if below:
+                    return below
+    return None

@@ -1,4 +1,5 @@
-"""Codex's transcripts: `~/.codex/sessions/Y/M/D/rollout-TIME-ID.jsonl`, or below CODEX_HOME;
+"""Reads Codex's transcripts: `~/.codex/sessions/Y/M/D/rollout-TIME-ID.jsonl`, or below
+CODEX_HOME;
 also in `archived_sessions/`, also packed, `.jsonl.zst`.
 
 A line is `{"timestamp", "type", "payload"}`; before autumn 2025 it was a payload alone. The
@@ -19,75 +20,80 @@ from pathlib import Path
 from typing import Any
 
 from .digest import Transcripts
-from .record import Skipped, told
+from .record import Skipped, reporting
 from .session import Session, dig, json_lines, text_of
 from .source import read_json
+
+PLACES = ("sessions", "archived_sessions")
+FILES = ("rollout-*.jsonl", "rollout-*.jsonl.zst")
 
 
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         session = Session("", "Codex")
         for number, line in json_lines(file, skipped):
-            session.when(line.get("timestamp"))
+            session.set_time(line.get("timestamp"))
             payload = line["payload"] if isinstance(line.get("payload"), dict) else line
             if not session.key:
                 if dig(payload, "source", "subagent"):
                     break
-                session.key, session.folder = (
-                    text_of(payload.get("id")),
-                    text_of(payload.get("cwd")),
-                )
+                session.key = text_of(payload.get("id"))
+                session.folder = text_of(payload.get("cwd"))
                 session.branch = text_of(dig(payload, "git", "branch"))
-            elif line.get("type") == "compacted" and session.events:
-                made = session.events[-1].text in text_of(
-                    payload.get("message")
-                )  # the summary, for the model alone
-                session.events = session.events[:-1] if made else session.events
-            with told(skipped, f"{file.name}:{number}"):
-                _payload(session, number, payload)
+            elif line.get("type") == "compacted":
+                _drop_summary(session, text_of(payload.get("message")))
+            with reporting(skipped, f"{file.name}:{number}"):
+                _add_payload(session, number, payload)
         if session.key:
             yield session
 
 
-def _payload(session: Session, number: int, payload: dict[str, Any]) -> None:
-    kind, call, item = (
-        text_of(payload.get("type")),
-        text_of(payload.get("call_id")),
-        payload.get("item"),
-    )
+def _drop_summary(session: Session, message: str) -> None:
+    """Drops the last event if it is a summary that only the model reads."""
+    if session.events and session.events[-1].text in message:
+        session.events.pop()
+
+
+def _add_payload(session: Session, number: int, payload: dict[str, Any]) -> None:
+    kind = text_of(payload.get("type"))
+    content = text_of(payload.get("content") or payload.get("message"))
     if kind == "message" and payload.get("role") == "assistant":
         session.add("said", number, text_of(payload.get("content")))
     elif kind == "user_message" or (kind == "message" and payload.get("role") == "user"):
-        session.add("asked", number, text_of(payload.get("content") or payload.get("message")))
+        session.add("asked", number, content)
     elif kind == "thread_name_updated":
         session.title = text_of(payload.get("thread_name"))
-    elif kind == "item_completed" and dig(item, "type") == "UserMessage":
-        session.add("asked", number, text_of(dig(item, "content")))
-    elif kind == "item_completed" and dig(item, "type") == "CommandExecution":
-        if (id := text_of(dig(item, "id"))) not in session.calls:
-            session.called(number, "shell", item, id)
-        session.answered(
-            id, text_of(dig(item, "aggregated_output")), status=dig(item, "exit_code")
-        )
+    elif kind == "item_completed":
+        _add_item(session, number, payload.get("item"))
     elif kind.endswith("_output"):
-        output, status = text_of(payload.get("output")), None
-        with suppress(ValueError, RecursionError):
-            value = read_json(output)
-            output, status = text_of(value) or output, dig(value, "metadata", "exit_code")
-        session.answered(
-            call,
-            output,
-            output.startswith(("Script failed", "apply_patch verification")) or None,
-            status,
-        )
+        _add_output(session, payload)
     elif kind.endswith("_call"):
         given = payload.get("arguments") or payload.get("input") or payload.get("action") or ""
         with suppress(ValueError, TypeError, RecursionError):
             given = read_json(given)
-        session.called(number, text_of(payload.get("name")) or "shell", given, call)
+        name = text_of(payload.get("name")) or "shell"
+        session.add_call(number, name, given, text_of(payload.get("call_id")))
 
 
-PLACES = ("sessions", "archived_sessions")
-READER = Transcripts(
-    "CODEX_HOME", ".codex", PLACES, ("rollout-*.jsonl", "rollout-*.jsonl.zst"), _sessions
-)
+def _add_item(session: Session, number: int, item: object) -> None:
+    if dig(item, "type") == "UserMessage":
+        session.add("asked", number, text_of(dig(item, "content")))
+    elif dig(item, "type") == "CommandExecution":
+        call = text_of(dig(item, "id"))
+        if call not in session.calls:
+            session.add_call(number, "shell", item, call)
+        output = text_of(dig(item, "aggregated_output"))
+        session.add_result(call, output, status=dig(item, "exit_code"))
+
+
+def _add_output(session: Session, payload: dict[str, Any]) -> None:
+    output, status = text_of(payload.get("output")), None
+    with suppress(ValueError, RecursionError):
+        value = read_json(output)
+        output = text_of(value) or output
+        status = dig(value, "metadata", "exit_code")
+    failed = output.startswith(("Script failed", "apply_patch verification")) or None
+    session.add_result(text_of(payload.get("call_id")), output, failed, status)
+
+
+READER = Transcripts("CODEX_HOME", ".codex", PLACES, FILES, _sessions)

@@ -1,4 +1,4 @@
-"""The exports of ChatGPT and of Claude.ai: a zip with `conversations.json` or
+"""Reads the exports of ChatGPT and of Claude.ai: a zip with `conversations.json` or
 `conversations-000.json` and on.
 
 Each is a list of conversations. ChatGPT's have `conversation_id` (or `id`), `title`,
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .archive import read_items
 from .digest import digest
@@ -27,57 +27,66 @@ from .record import Record, Skipped
 from .session import Session, dig, listed, text_of
 from .source import json_items
 
+_SHOWN_TYPES = ("text", "multimodal_text", "code")
+
+
+class Message(NamedTuple):
+    at: object
+    is_person: bool
+    text: str
+
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """A digest of each conversation, long ones in several parts: what the person asked, and the
-    last answer to it.
-    """
-    return read_items(
-        path, skipped, partial(json_items, "item"), _conversation, named="conversations*.json"
-    )
+    """A digest of each conversation: each request with the last answer; long ones in parts."""
+    items = partial(json_items, "item")
+    return read_items(path, skipped, items, _conversation, pattern="conversations*.json")
 
 
 def _conversation(talk: Any, *_: object) -> Iterator[Record]:
     if "chat_messages" in talk:
         session = Session(text_of(talk["uuid"]), "Claude.ai", title=text_of(talk.get("name")))
-        said = _claude(talk)
+        messages = _claude(talk)
     else:
-        key, title = (
-            text_of(talk.get("conversation_id") or talk["id"]),
-            text_of(talk.get("title")),
-        )
-        session = Session(key, "ChatGPT", title=title)
-        said = _chatgpt(talk)
-    for number, (at, is_person, text) in enumerate(said, 1):
-        session.when(at)
-        session.add("asked" if is_person else "said", number, text)
+        key = text_of(talk.get("conversation_id") or talk["id"])
+        session = Session(key, "ChatGPT", title=text_of(talk.get("title")))
+        messages = _chatgpt(talk)
+    for number, message in enumerate(messages, 1):
+        session.set_time(message.at)
+        session.add("asked" if message.is_person else "said", number, message.text)
     for record in digest(session):
         yield replace(record, type="reference", by=session.client.lower(), lines=None)
 
 
-def _claude(talk: Any) -> Iterator[tuple[object, bool, str]]:
-    """When each message was written, whether the person wrote it, and its text; in order."""
-    for one in talk["chat_messages"]:
-        texts = [block for block in listed(one.get("content")) if dig(block, "type") == "text"]
-        at = one.get("created_at") or talk["created_at"]
-        yield at, one["sender"] == "human", text_of(texts) or text_of(one.get("text"))
+def _claude(talk: Any) -> Iterator[Message]:
+    for message in talk["chat_messages"]:
+        blocks = listed(message.get("content"))
+        texts = [block for block in blocks if dig(block, "type") == "text"]
+        text = text_of(texts) or text_of(message.get("text"))
+        at = message.get("created_at") or talk["created_at"]
+        yield Message(at, message["sender"] == "human", text)
 
 
-def _chatgpt(talk: Any) -> Iterator[tuple[object, bool, str]]:
-    """The same of what a person sees."""
+def _chatgpt(talk: Any) -> Iterator[Message]:
+    """The messages that a person sees, in order."""
     mapping, node = talk["mapping"], talk.get("current_node")
     messages: dict[str, Any] = {}
     while node in mapping and node not in messages:
         messages[node] = mapping[node].get("message")
         node = mapping[node].get("parent")
-    for one in filter(None, reversed(messages.values())):
-        role, content, about = (
-            one["author"]["role"],
-            one.get("content") or {},
-            one.get("metadata") or {},
-        )
-        seen = role in ("user", "assistant") and (one.get("recipient") or "all") == "all"
-        seen = seen and content.get("content_type") in ("text", "multimodal_text", "code")
-        if seen and not about.get("is_visually_hidden_from_conversation"):
+    for message in filter(None, reversed(messages.values())):
+        role = message["author"]["role"]
+        content = message.get("content") or {}
+        about = message.get("metadata") or {}
+        if role not in ("user", "assistant") or message.get("recipient") not in (
+            None,
+            "",
+            "all",
+        ):
+            continue
+        if content.get("content_type") not in _SHOWN_TYPES:
+            continue
+        if not about.get("is_visually_hidden_from_conversation"):
             text = text_of(content.get("text")) or text_of(content.get("parts"))
-            yield one.get("create_time") or talk["create_time"], role == "user", text
+            yield Message(
+                message.get("create_time") or talk["create_time"], role == "user", text
+            )

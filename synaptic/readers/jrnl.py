@@ -1,4 +1,4 @@
-"""jrnl: its text file, its folder of text files, or what `jrnl --export json` writes.
+"""Reads jrnl: its text file, its folder of text files, or the output of `jrnl --export json`.
 
 Text: `[2026-11-21 09:31] Title. @tag`, the time in the format of its config, ` *` at the line's
 end for a starred entry, and the body below. JSON: `{"tags": ..., "entries": [{title, body,
@@ -13,7 +13,6 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from functools import partial
 from hashlib import sha256
 from io import BufferedReader
 from pathlib import Path
@@ -35,24 +34,22 @@ _HINT = (
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "jrnl", "jrnl.yaml")
     usual = Path(environ.get("XDG_DATA_HOME") or home / ".local/share", "jrnl", "journal.txt")
-    return sorted(
-        path
-        for path in {usual, *named_in(config, "journals", "journal", home)}
-        if path.exists()
-    )
+    places = {usual, *named_in(config, "journals", "journal", home)}
+    return sorted(place for place in places if place.exists())
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A record for each entry; a starred one has importance 8."""
-    alike = Counter[str]()
+    keys: Counter[str] = Counter()
 
-    def taken(entry: Any, *_: object) -> Iterator[Record]:
-        entry = _of_text(entry) if isinstance(entry, bytes) else entry
+    def record_of(entry: Any, *_: object) -> Iterator[Record]:
+        if isinstance(entry, bytes):
+            entry = _parse(entry)
         title, at = entry["title"].strip(), f"{entry['date']} {entry['time']}"
-        key = f"{at}-{sha256(title.encode()).hexdigest()[:8]}"  # it gives entries no ids
-        alike[key] += 1
+        key = f"{at}-{sha256(title.encode()).hexdigest()[:8]}"  # jrnl gives entries no ids
+        keys[key] += 1
         yield Record(
-            key=f"{key}/{alike[key]}" if alike[key] > 1 else key,
+            key=f"{key}/{keys[key]}" if keys[key] > 1 else key,
             title=title,
             text=entry["body"].strip() or title,
             at=datetime.fromisoformat(at),
@@ -60,7 +57,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             importance=8 if entry.get("starred") else None,
         )
 
-    return read_items(path, skipped, _entries, taken, named="*", hint=_HINT)
+    return read_items(path, skipped, _entries, record_of, pattern="*", hint=_HINT)
 
 
 def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any] | bytes]:
@@ -71,32 +68,32 @@ def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any] | bytes]:
     if file.peek(1).lstrip().startswith(b"{"):
         yield from json_items("entries.item", file)
         return
-    entry, begun = bytearray(), False
-    for line in iter(partial(file.readline, RECORD_BYTES), b""):
+    entry = bytearray()
+    while line := file.readline(RECORD_BYTES):
         if _BEGIN.match(line):
-            yield from [bytes(entry)] if begun else []
-            entry, begun = bytearray(), True
-        entry += line if begun else b""
+            if entry:
+                yield bytes(entry)
+            entry = bytearray(line)
+        elif entry:  # lines before the first entry are left out
+            entry += line
         if len(entry) > RECORD_BYTES:
             raise ValueError(f"an entry is longer than {RECORD_BYTES >> 20} MB")
-    yield from [bytes(entry)] if begun else []
+    if entry:
+        yield bytes(entry)
 
 
-def _of_text(entry: bytes) -> dict[str, Any]:
-    """An entry of a text file as the JSON has it."""
-    text = entry.decode()
+def _parse(entry: bytes) -> dict[str, Any]:
+    """An entry of a text file in the form of the JSON."""
     begin = cast("re.Match[bytes]", _BEGIN.match(entry))
-    title, _, body = text[begin.end() :].partition("\n")
     day, hour, minute, half = ((part or b"").decode() for part in begin.groups())
-    hour = f"{int(hour) % 12 + 12 * ('P' in half):02}" if half else hour
-    tags = dict.fromkeys(_TAG.findall(f"{title}\n{body}".lower()))
-    starred = title.endswith(" *")
-    title = title.removesuffix(" *")
+    if half:
+        hour = f"{int(hour) % 12 + (12 if half == ' PM' else 0):02}"
+    title, _, body = entry.decode()[begin.end() :].partition("\n")
     return {
-        "title": title,
+        "title": title.removesuffix(" *"),
         "body": body,
         "date": day,
         "time": hour + minute,
-        "tags": tags,
-        "starred": starred,
+        "tags": dict.fromkeys(_TAG.findall(f"{title}\n{body}".lower())),
+        "starred": title.endswith(" *"),
     }

@@ -1,7 +1,7 @@
 """Reads the memory of OpenClaw (seen: 2026.9.6): Markdown in an agent's workspace,
 `~/.openclaw/workspace` by default.
 
-`MEMORY.md` and `USER.md` hold on, `memory/2026-11-21.md` is a day, also with a slug
+`MEMORY.md` and `USER.md` are lasting notes, `memory/2026-11-21.md` is a day, also with a slug
 (`2026-11-21-vendor-pitch.md`) or the time of a session (`2026-11-21-1430.md`), whose H1 says
 the zone. `DREAMS.md` is its diary, `memory/.dreams` state.
 """
@@ -18,14 +18,14 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from .record import Record, Skipped
-from .shared import found, notes
+from .shared import find_places, notes
 
 _PARTS = ("memory", "memory.md", "user.md", "dreams.md")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-(.+))?")
 _SESSION = re.compile(r"Session: (\S+ \S+) (\S+)")
 _MARKER = re.compile(r"<!-- openclaw:.*?(?:-->\n?|\Z)", re.DOTALL)
 find = partial(
-    found,
+    find_places,
     names=["workspace"],
     usual=[".openclaw*/workspace*"],
     holds="[Mm][Ee][Mm][Oo][Rr][Yy]*",
@@ -33,13 +33,16 @@ find = partial(
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    within = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
-    for file, record in notes(path, skipped, within):
+    parts = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
+    for file, record in notes(path, skipped, parts):
         at, title = record.at, record.title
+        day = _DAY.fullmatch(file.stem)
         with suppress(ValueError, KeyError):
-            if day := _DAY.fullmatch(file.stem):
-                title = day[3].replace("-", " ") if day[3] and title == file.stem else title
+            if day:
+                if day[3] and title == file.stem:
+                    title = day[3].replace("-", " ")
                 at = datetime.strptime(day[1] + (day[2] or "0000"), "%Y-%m-%d%H%M")
-            if session := _SESSION.fullmatch(title):
+            session = _SESSION.fullmatch(title)
+            if session:
                 at = datetime.fromisoformat(session[1]).replace(tzinfo=ZoneInfo(session[2]))
         yield replace(record, at=at, title=title, text=_MARKER.sub("", record.text).strip())

@@ -1,5 +1,5 @@
-"""OpenCode's sessions: `~/.local/share/opencode/opencode.db`, or below XDG_DATA_HOME, an SQLite
-database.
+"""Reads OpenCode's sessions: `~/.local/share/opencode/opencode.db`, or below XDG_DATA_HOME, an
+SQLite database.
 
 `session` has id, parent_id (of a subagent's), directory and title ("New session - TIME" is
 none). `message.data` is `{"role", "summary": true where it is a compaction}`, and `part.data`
@@ -14,58 +14,61 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from .digest import Transcripts
-from .record import Skipped, told
+from .record import Skipped, reporting
 from .session import Session, dig, text_of
 from .shared import fetched, sqlite_copy
 from .source import read_json
 
-_SESSIONS = """SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', id)
-ORDER BY time_created, id"""
-_PARTS = """SELECT message.id, message.data, part.data, part.time_created FROM message JOIN part
-ON message_id = message.id WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.id"""
+_SESSIONS = """
+SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', id)
+ORDER BY time_created, id
+"""
+_PARTS = """
+SELECT message.id, message.data, part.data, part.time_created
+FROM message JOIN part ON message_id = message.id WHERE message.session_id = ?
+ORDER BY message.time_created, message.id, part.id
+"""
 
 
-def _sessions(files: list[Path], skipped: Skipped, one: str = "") -> Iterator[Session]:
+def _sessions(files: list[Path], skipped: Skipped, id: str = "") -> Iterator[Session]:
     for file in files:
         with sqlite_copy(file) as db:
-            for key, folder, title in list(map(tuple, fetched(db, _SESSIONS, (one,)))):
-                title = "" if text_of(title).startswith("New session - ") else text_of(title)
-                session = Session(text_of(key), "OpenCode", text_of(folder), title)
-                with told(skipped, f"{file.name}: {key}"):
-                    _follow(session, key, db, skipped)
+            for key, folder, title in list(map(tuple, fetched(db, _SESSIONS, (id,)))):
+                session = Session(text_of(key), "OpenCode", text_of(folder), text_of(title))
+                if session.title.startswith("New session - "):
+                    session.title = ""
+                with reporting(skipped, f"{file.name}: {key}"):
+                    _add_messages(session, key, db, skipped)
                 yield session
 
 
-def _follow(session: Session, key: object, db: sqlite3.Connection, skipped: Skipped) -> None:
+def _add_messages(
+    session: Session, key: object, db: sqlite3.Connection, skipped: Skipped
+) -> None:
     number, last = 0, None
     for id, message, part, at in fetched(db, _PARTS, (key,)):
-        number, last = number + (id != last), id
-        session.when(at)
-        with told(skipped, f"{session.key}:{number}"):
-            _part(session, number, read_json(message), read_json(part))
+        if id != last:
+            number += 1
+            last = id
+        session.set_time(at)
+        with reporting(skipped, f"{session.key}:{number}"):
+            _add_part(session, number, read_json(message), read_json(part))
 
 
-def _part(session: Session, number: int, message: Any, part: Any) -> None:
-    state, call = dig(part, "state"), text_of(dig(part, "callID"))
-    if dig(part, "type") == "tool":
-        session.called(number, text_of(dig(part, "tool")), dig(state, "input"), call)
+def _add_part(session: Session, number: int, message: Any, part: Any) -> None:
+    kind = dig(part, "type")
+    if kind == "tool":
+        state, call = dig(part, "state"), text_of(dig(part, "callID"))
+        session.add_call(number, text_of(dig(part, "tool")), dig(state, "input"), call)
         failed = {"completed": False, "error": True}.get(text_of(dig(state, "status")))
-        session.answered(
-            call,
-            text_of(state) or text_of(dig(state, "error")),
-            failed,
-            dig(state, "metadata", "exit"),
-        )
-    elif (
-        dig(part, "type") == "text"
-        and not dig(part, "synthetic")
-        and dig(message, "summary") is not True
-    ):
-        kind: Literal["asked", "said"] = "asked" if dig(message, "role") == "user" else "said"
-        session.add(kind, number, text_of(dig(part, "text")))
+        output = text_of(state) or text_of(dig(state, "error"))
+        session.add_result(call, output, failed, dig(state, "metadata", "exit"))
+    elif kind == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
+        is_person = dig(message, "role") == "user"
+        session.add("asked" if is_person else "said", number, text_of(dig(part, "text")))
 
 
 READER = Transcripts(

@@ -1,8 +1,8 @@
-"""Exports of pages: of Notion, and of Apple Notes. A zip, also of zips, or a folder, of HTML or
+"""Reads pages that Notion or Apple Notes exported: a zip, also of zips, or a folder, of HTML or
 of Markdown.
 
-Notion (Export, HTML or Markdown & CSV): a page is `Title 32HEX.html` or `.md`, what belongs to
-it is in a folder beside it. HTML has `h1.page-title`, a `table.properties` and `div.page-body`;
+Notion (Export, HTML or Markdown & CSV): a page is `Title 32HEX.html` or `.md`, with
+its files in a folder beside it. HTML has `h1.page-title`, `table.properties`, `div.page-body`;
 Markdown has `# Title` and a line `Created: January 2, 2026 3:04 PM` or the like for each
 property. Tables (`.csv`) are left out: each of their rows is a page. Apple Notes (Export as
 Markdown, or an exporter): `Title.md`, `Title/Title.md` or `Title.html`, pictures beside it or
@@ -15,6 +15,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from html import unescape
@@ -25,13 +26,13 @@ from urllib.parse import unquote
 from ..errors import InvalidArgument
 from ..files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
 from ..language.query import read_moment
-from .archive import File, files_of
-from .record import Record, Skipped, told
+from .archive import ExportedFile, files_of
+from .record import Record, Skipped, reporting
 from .shared import headed
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
-"""What no link can say."""
+"""Signs that a link cannot hold."""
 _LINK = re.compile(
     r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
 )
@@ -47,40 +48,33 @@ _PLACEHOLDER = "inline-picture:"
 _UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
 _BLANK = re.compile(r"&(?:#0*(?:9|10|13|32)|#[xX]0*(?:9|20|[aAdD])|Tab|NewLine);?")
 _BLANKS = re.compile(r"([ \t\r\n]{80})[ \t\r\n]++")
-"""The parser and the converter take time by the square of a run of blanks and of a tag that
-does not end.
-"""
+"""Long runs of blanks and open tags: parser and converter are quadratic in their length."""
 TEXT_BYTES, TAGS = 2_000_000, 20_000
-"""A page with more text than this without its pictures, or with more tags, is left out: both
-take memory and time.
+"""A page with more text (without pictures) or more tags is left out: they take memory and time.
 """
 _HEAD = 2_000
-"""Characters of a page that may tell its title and its properties."""
+"""Bytes or characters in which the title and the properties of a page are looked for."""
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """A record for each page; its key is Notion's id or its path, and links between pages
-    become `[[Title]]`.
+    """A record for each page; links between pages become `[[Title]]`.
+
+    Its key is Notion's id, else its path.
     """
     files = files_of(path, skipped)
-    names = [name for name in files if name.endswith((".html", ".md"))]
-    if not names:
+    pages = [name for name in files if name.endswith((".html", ".md"))]
+    if not pages:
         raise InvalidArgument(
             f"{path} holds no pages (.html, .md).", hint="Name the export's zip or folder."
         )
-    names = [
-        name for name in names if _ids(name)
-    ] or names  # Notion's; beside them is only a list of them
+    of_notion = [name for name in pages if _ids(name)]  # any other page is a list of them
     titles: dict[str, str] = {}
-    for name in names:
-        title = PurePosixPath(name).stem
-        with suppress(Exception), files[name].open() as stream:  # what is damaged is told below
-            if found := _TITLE.search(stream.read(_HEAD)):
-                title = unescape((found[1] or found[2]).decode("utf-8", "replace"))
-        titles |= dict.fromkeys((name, *_ids(name)), _UNLINKED.sub("", title).strip())
-    for name in names:
-        with told(skipped, name):
-            yield _page(name, files, titles)
+    for name in of_notion or pages:
+        title = _UNLINKED.sub("", _title(name, files[name])).strip()
+        titles |= dict.fromkeys((name, *_ids(name)), title)
+    for name in of_notion or pages:
+        with reporting(skipped, name):
+            yield _Page(name, files, titles).record()
 
 
 def _ids(path: str) -> list[str]:
@@ -88,65 +82,86 @@ def _ids(path: str) -> list[str]:
     return _ID.findall(PurePosixPath(path).name)[-1:]
 
 
-def _page(name: str, files: dict[str, File], titles: dict[str, str]) -> Record:
-    pictures: dict[str, Callable[[], bytes]] = {}
-    key = [name, *_ids(name)][-1]
+def _title(name: str, file: ExportedFile) -> str:
+    with suppress(Exception), file.open() as stream:  # `read` reports the damage
+        match = _TITLE.search(stream.read(_HEAD))
+        if match:
+            return unescape((match[1] or match[2]).decode("utf-8", "replace"))
+    return PurePosixPath(name).stem
 
-    inlines = list[tuple[str, str, Callable[[], bytes]]]()
 
-    def picture(said: str, suffix: str, read: Callable[[], bytes]) -> str:
-        attached = sha256(said.encode()).hexdigest()[:32] + suffix
-        if not is_picture_name(attached):
-            return "(a picture was left out)"
-        pictures[attached] = read
-        return f"![]({PICTURE_FOLDER}/{attached})"
+@dataclass
+class _Page:
+    """A page while its pictures are collected."""
 
-    def put_aside(inline: re.Match[bytes]) -> bytes:
-        read = partial(_inline, files[name], *inline.span(2))
-        inlines.append((sha256(inline[2]).hexdigest(), f".{inline[1].decode()}", read))
-        return f"{_PLACEHOLDER}{len(inlines) - 1}".encode()
+    name: str
+    files: dict[str, ExportedFile]
+    titles: dict[str, str]
+    pictures: dict[str, Callable[[], bytes]] = field(default_factory=dict)
+    inline: list[tuple[str, str, Callable[[], bytes]]] = field(default_factory=list)
+    """(hash, suffix, function that reads the bytes) of each picture within the page."""
 
-    def shown(link: re.Match[str]) -> str:
-        number = link[3].removeprefix(_PLACEHOLDER)
-        if number != link[3] and number.isdecimal() and int(number) < len(inlines):
-            return picture(*inlines[int(number)])
-        near = normpath(join(dirname(name), unquote(link[3])))
-        if linked := [titles[one] for one in (near, *_ids(near)) if one in titles]:
-            return f"[[{linked[0]}]]"
-        if near not in files:
-            return link[0]
-        if not link[1] or not is_picture_name(near):
-            return link[2] or PurePosixPath(near).name  # a file that stays behind
-        return picture(
-            f"{key} {near}",
-            PurePosixPath(near).suffix,
-            partial(files[near].read, PICTURE_BYTES),
+    def record(self) -> Record:
+        data = _INLINE.sub(self._set_aside, self.files[self.name].read())
+        if len(data) > TEXT_BYTES:
+            raise ValueError(f"it has more than {TEXT_BYTES:,} bytes of text")
+        text = data.decode("utf-8-sig")
+        if self.name.endswith(".html"):
+            text = _of_html(text)
+        title, body = headed(_LINK.sub(self._show, text).strip())
+        title = title or self.titles[self.name]
+        at = self.files[self.name].at
+        created, tags = _CREATED.search(body[:_HEAD]), _TAGS.search(body[:_HEAD])
+        if created:
+            with suppress(InvalidArgument):
+                at = read_moment(created[1], now=at, name="created")
+        return Record(
+            key=self._key,
+            title=title,
+            text=body.strip() or title,
+            at=at,
+            tags=tuple(tag.strip() for tag in tags[1].split(",")) if tags else (),
+            pictures=tuple(self.pictures.items()),
         )
 
-    data = _INLINE.sub(put_aside, files[name].read())
-    if len(data) > TEXT_BYTES:
-        raise ValueError(f"it has more than {TEXT_BYTES:,} bytes of text")
-    text = data.decode("utf-8-sig")
-    text = _LINK.sub(shown, _of_html(text) if name.endswith(".html") else text).strip()
-    title, body = headed(text)
-    title, at = title or titles[name], files[name].at
-    created, tags = _CREATED.search(body[:_HEAD]), _TAGS.search(body[:_HEAD])
-    with suppress(InvalidArgument):
-        at = read_moment(created[1], now=at, name="created") if created else at
-    return Record(
-        key=key,
-        title=title,
-        text=body.strip() or title,
-        at=at,
-        tags=tuple(tag.strip() for tag in tags[1].split(",")) if tags else (),
-        pictures=tuple(pictures.items()),
-    )
+    @property
+    def _key(self) -> str:
+        return [self.name, *_ids(self.name)][-1]
+
+    def _set_aside(self, picture: re.Match[bytes]) -> bytes:
+        """Replaces a picture within the page by a short placeholder."""
+        read = partial(_read_inline, self.files[self.name], *picture.span(2))
+        digest = sha256(picture[2]).hexdigest()
+        self.inline.append((digest, f".{picture[1].decode()}", read))
+        return f"{_PLACEHOLDER}{len(self.inline) - 1}".encode()
+
+    def _show(self, link: re.Match[str]) -> str:
+        """A link as an entry shows it."""
+        is_picture, words, target = link.groups()
+        number = target.removeprefix(_PLACEHOLDER)
+        if number != target and number.isdecimal() and int(number) < len(self.inline):
+            return self._attach(*self.inline[int(number)])
+        path = normpath(join(dirname(self.name), unquote(target)))
+        for page in (path, *_ids(path)):
+            if page in self.titles:
+                return f"[[{self.titles[page]}]]"
+        if path not in self.files:
+            return link[0]
+        if not is_picture or not is_picture_name(path):
+            return words or PurePosixPath(path).name  # the file stays in the export
+        read = partial(self.files[path].read, PICTURE_BYTES)
+        return self._attach(f"{self._key} {path}", PurePosixPath(path).suffix, read)
+
+    def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
+        name = sha256(identity.encode()).hexdigest()[:32] + suffix
+        if not is_picture_name(name):
+            return "(a picture was left out)"
+        self.pictures[name] = read
+        return f"![]({PICTURE_FOLDER}/{name})"
 
 
 def _of_html(html: str) -> str:
-    """The Markdown of a page of HTML: its title, its properties and its text, as Notion writes
-    Markdown.
-    """
+    """The title, properties and text of an HTML page, as Notion writes Markdown."""
     from bs4 import BeautifulSoup
     from markdownify import MarkdownConverter
 
@@ -157,24 +172,21 @@ def _of_html(html: str) -> str:
         raise ValueError(f"it has more than {TAGS:,} tags")
     soup = BeautifulSoup(html, "html.parser")
     title = "".join(f"# {title.get_text()}" for title in soup.select("h1.page-title"))
-    rows = [row.select("th, td") for row in soup.select("table.properties tr")]
-    above = "\n".join(
-        ": ".join(cell.get_text(", ", strip=True) for cell in row) for row in rows
-    )
+    properties = []
+    for row in soup.select("table.properties tr"):
+        cells = [cell.get_text(", ", strip=True) for cell in row.select("th, td")]
+        properties.append(": ".join(cells))
     for box in soup.select("div.checkbox"):
         box.name, box.string = "span", "[x]" if "checkbox-on" in box["class"] else "[ ]"
-    for around in soup.select(
-        "a:has(> img)"
-    ):  # to take a tag out takes time by the number of its siblings
+    # tags are renamed, not removed: a removal takes time by the number of siblings
+    for around in soup.select("a:has(> img)"):
         around.name = "span"
-    for unread in soup.select("head, script, style, svg, table.properties, h1.page-title"):
-        unread.name, unread.string = "span", ""
+    for hidden in soup.select("head, script, style, svg, table.properties, h1.page-title"):
+        hidden.name, hidden.string = "span", ""
     text = MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(soup).strip()
-    return "\n\n".join(part for part in (title, above, text) if part)
+    return "\n\n".join(filter(None, (title, "\n".join(properties), text)))
 
 
-def _inline(page: File, start: int, end: int) -> bytes:
-    """The picture that stands between these bytes of a page. It is read anew: a plan may hold
-    thousands.
-    """
+def _read_inline(page: ExportedFile, start: int, end: int) -> bytes:
+    """The picture between these bytes of a page, read again: a plan may hold thousands."""
     return b64decode(page.read()[start:end])

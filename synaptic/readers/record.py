@@ -1,4 +1,4 @@
-"""What every reader yields, and the table of readers."""
+"""The record, which every reader yields, and the table of readers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from ..errors import SynapticError, one_of
 from ..models import EntryType
 
 Skipped = Callable[[str, str], None]
-"""Is told where a record stands that cannot be taken, and why: `skipped("memory.jsonl:12", "it
-is no JSON")`.
+"""Receives the place of a record that cannot be imported, and the reason:
+`skipped("memory.jsonl:12", "it is no JSON")`.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What becomes one entry.
+    """The content of one future entry.
 
-    `key` is the source's own name of it, the same at each reading and of no other record of
-    that source: an entry's id is made of it. `text` is Markdown. `at` is when it was written;
-    naive means the local zone. `project` is its name and `folder` the one it was written in, of
-    which the project is found where it has no name. `growing`: the source may say more of it
-    later, as of a session that goes on; its entry follows until somebody edits it. `until` is
-    when the last of it was written, and `lines` are the first and the last line of the source
-    that it tells of. `pictures` are (name, function that reads its bytes) of what the text
-    shows as `![](attachments/imported/NAME)`.
+    `key`: the source's own id; an entry's id is made of it, so it never changes.
+    `text`: Markdown.
+    `at`: the time of writing; a naive one is in the local zone.
+    `project`, `folder`: the project's name, or the folder by which it is found.
+    `growing`: the source may extend the record later, like a session that goes on; its entry
+    follows until somebody edits it.
+    `until`: the time of its last part.
+    `lines`: first and last line in the source.
+    `pictures`: (name, function that reads the bytes) of each `![](attachments/imported/NAME)`.
 
-    Raises ValueError where a text is none, and without a key.
+    Raises ValueError for a value that is no text, and for an empty key.
     """
 
     key: str
@@ -54,21 +55,25 @@ class Record:
 
     def __post_init__(self) -> None:
         for name in ("key", "text", "title", "project", "folder", "branch", "by"):
-            if not isinstance(getattr(self, name) or "", str):
-                raise ValueError(f"its {name} is no text, but {getattr(self, name)!r:.60}")
+            _check_text(f"its {name}", getattr(self, name) or "")
         for name in ("tags", "files"):
-            if wrong := [value for value in getattr(self, name) if not isinstance(value, str)]:
-                raise ValueError(f"one of its {name} is no text, but {wrong[0]!r:.60}")
+            for value in getattr(self, name):
+                _check_text(f"one of its {name}", value)
         if not self.key:
             raise ValueError("it has no id")
 
 
-@contextmanager
-def told(skipped: Skipped, where: str) -> Iterator[None]:
-    """A context that tells of a record that cannot be taken, whatever it lacks or has too much,
-    and goes on behind it.
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is no text, but {value!r:.60}")
 
-    Other programs change their files as they like, and anybody may have written one.
+
+@contextmanager
+def reporting(skipped: Skipped, where: str) -> Iterator[None]:
+    """Reports a record that cannot be read to `skipped` and goes on after it.
+
+    Any exception may come: other programs change their formats, and anybody may have written
+    the file.
     """
     try:
         yield
@@ -85,39 +90,43 @@ def told(skipped: Skipped, where: str) -> Iterator[None]:
 
 
 class Reader(Protocol):
-    """What reads one program's files: a module of this room, or its READER."""
+    """Reads one program's files: a module of this room, or its READER."""
 
     def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
-        """The places below this home folder, or where `environ` says, where the program's data
-        is.
-        """
+        """The places of the program's data below `home`, or where `environ` says."""
 
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
-        """The records of one place, or of a file or folder that a person names, in any order.
+        """The records of a place, or of a file or folder that a person names, in any order.
 
-        What is damaged is told to `skipped`, the rest is read. Raises InvalidArgument where
-        nothing is of this program.
+        Damage is reported to `skipped`. Raises InvalidArgument if nothing is of this program.
         """
 
 
 IN_PLACE = ("obsidian", "logseq", "markdown")
-"""Folders of Markdown, which need no reader: they are read where they lie."""
-_NAMED_SO = """claude-code codex gemini opencode claude-code-memory server-memory basic-memory claude-mem
-mcp-memory-service openclaw jrnl day-one"""
-_OTHERS = {
+"""Sources that need no reader: Synaptic reads these folders of Markdown where they are."""
+READERS = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "gemini": "gemini",
+    "opencode": "opencode",
+    "claude-code-memory": "claude_code_memory",
+    "server-memory": "server_memory",
+    "basic-memory": "basic_memory",
+    "claude-mem": "claude_mem",
+    "mcp-memory-service": "mcp_memory_service",
+    "openclaw": "openclaw",
+    "jrnl": "jrnl",
+    "day-one": "day_one",
     "notion": "pages",
     "apple-notes": "pages",
     "chatgpt": "conversations",
     "claude-ai": "conversations",
 }
-READERS = {source: source.replace("-", "_") for source in _NAMED_SO.split()} | _OTHERS
-"""The module that reads a source, by the source's name; in the order in which they are shown.
-"""
+"""The module of each source, in the order in which help lists them."""
 
 
 def reader_of(source: str) -> Reader:
     """The reader of a source. Raises InvalidArgument for an unknown name."""
-    module = importlib.import_module(
-        f".{READERS[one_of(READERS, source, 'source')]}", __package__
-    )
+    name = READERS[one_of(READERS, source, "source")]
+    module = importlib.import_module(f".{name}", __package__)
     return cast(Reader, getattr(module, "READER", module))

@@ -1,6 +1,4 @@
-"""A session of an agent as the events that its transcript tells of, and what the readers of
-transcripts share.
-"""
+"""A session of an agent as events, and helpers for the readers of transcripts."""
 
 from __future__ import annotations
 
@@ -36,14 +34,14 @@ PATTERNS = {
 
 @dataclass(slots=True, eq=False)
 class Event:
-    """One thing that happened: a person asked, the agent said, a command ran, a file was
-    edited.
+    """A request, an answer, a command or an edited file.
 
-    `line` is its line in the transcript, or the number of its message in a database; 0: a
-    subagent did it. `text` is what was asked or said, the command, or the path, as seen from
-    the checkout; "" of what was refused or failed and so did not happen. `status` is the exit
-    status of a command, None if unknown, `error` the line that says what failed, `commit`
-    subject and hash of a commit.
+    `line`: its line in the transcript, or the number of its message in a database; 0 if a
+    subagent did it.
+    `text`: the request, the answer, the command, or the path from the checkout; "" if the
+    command was refused or the edit failed.
+    `status`: the exit status of a command, None if unknown; `error`: the line that names the
+    failure; `commit`: subject and hash of a commit.
     """
 
     kind: Kind
@@ -58,8 +56,9 @@ class Event:
 
 @dataclass(slots=True)
 class Session:
-    """A session as far as its transcript goes. `folder` is where it began; `title` is the
-    client's own, if any.
+    """A session up to the end of its transcript.
+
+    `folder`: where it began; `title`: the client's own; `at`: the time of the next event.
     """
 
     key: str
@@ -71,155 +70,150 @@ class Session:
     calls: dict[str, list[Event]] = field(default_factory=dict)
     at: datetime = EPOCH
 
-    def when(self, value: object) -> None:
-        """Sets the time of the next events, which `moment` reads. Anything else changes
-        nothing.
-        """
+    def set_time(self, value: object) -> None:
+        """Sets the time of the next events; a value that is no time changes nothing."""
         with suppress(ValueError, OverflowError, OSError):
             self.at = (moment(value) or self.at).astimezone()
 
     def add(self, kind: Kind, line: int, text: str) -> Event:
-        """Adds an event, but not what a program put among the words of a person, and nothing
-        said twice on end.
-        """
+        """Adds an event, but no text that a program wrote for the person, and no repetition."""
+        checkout = _checkout(self.folder)
         if kind == "asked":
             text = PATTERNS["quoted"].sub(r"\1", PATTERNS["injected"].sub("", text).strip())
         elif kind == "edited" and text:
-            text = os.path.normpath(Path(self.folder, text)).removeprefix(
-                f"{_root(self.folder)}/"
-            )
-        event = Event(
-            kind,
-            line,
-            self.at,
-            text.strip().removeprefix(f"cd {_root(self.folder)} && "),
-            self.branch,
+            path = os.path.normpath(Path(self.folder, text))
+            text = path.removeprefix(f"{checkout}/")
+        text = text.strip().removeprefix(f"cd {checkout} && ")
+        event = Event(kind, line, self.at, text, self.branch)
+        last = self.events[-1] if self.events else None
+        is_repeated = (
+            last is not None
+            and kind in ("asked", "said")
+            and (last.kind, last.text) == (kind, text)
         )
-        last = [
-            (event.kind, event.text) for event in self.events[-1:] if kind in ("asked", "said")
-        ]
-        if event.text and last != [(kind, event.text)]:
+        if text and not is_repeated:
             self.events.append(event)
         return event
 
-    def called(self, line: int, name: str, given: object, call: str) -> None:
-        """A tool's call with what it was given: it runs a command, edits files, or does what is
-        of no account.
-        """
+    def add_call(self, line: int, name: str, given: object, call: str) -> None:
+        """Adds the events of a tool's call: a command, edited files, or none."""
         values = given if isinstance(given, dict) else {"command": given}
-        command = next(
-            (
-                values[key]
-                for key in ("command", "cmd", "input", "patchText")
-                if values.get(key)
-            ),
-            "",
-        )
-        if isinstance(command, list):  # ["bash", "-lc", "make"]
-            command = (
-                command[-1]
-                if text_of(command[1:2]).startswith("-")
-                else " ".join(map(text_of, command))
-            )
-        command = text_of(command)
+        command = _command_of(values)
         events = self.calls.setdefault(call, [])
         if "*** Begin Patch" in command:
-            events += [
-                self.add("edited", line, path) for path in PATTERNS["patched"].findall(command)
-            ]
+            for path in PATTERNS["patched"].findall(command):
+                events.append(self.add("edited", line, path))
         elif name.lower() in TABLE["shells"]:
             events.append(self.add("ran", line, command))
         elif name.lower() in TABLE["editors"]:
-            path = next(
-                filter(None, map(values.get, ("file_path", "filePath", "notebook_path"))), ""
-            )
+            paths = [values.get(key) for key in ("file_path", "filePath", "notebook_path")]
+            path = next(filter(None, paths), "")
             events.append(self.add("edited", line, text_of(path)))
 
-    def answered(
+    def add_result(
         self, call: str, output: str, failed: bool | None = None, status: object = None
     ) -> None:
-        """How a call ended. Where its status is not given, it is looked for at both ends of the
-        output.
+        """Adds the result of a call to its events.
+
+        An exit status that is not given is looked for at both ends of the output.
         """
         if not isinstance(status, int):
-            exit = PATTERNS["exit"]
-            match = (
-                None
-                if failed is False
-                else exit.search(output[:400]) or exit.search(output[-400:])
-            )
-            status = int(match[1]) if match else 0 if failed is False else None
-        lines = (
-            (line.strip() for line in output[:100_000].splitlines()) if failed or status else ()
-        )
-        error = next(
-            filter(PATTERNS["error"].search, lines), "failed" if status is None else ""
-        )
+            status = 0 if failed is False else _exit_status(output)
+        has_failed = bool(failed or status)
+        error = ""
+        if has_failed:
+            lines = (line.strip() for line in output[:100_000].splitlines())
+            usual = "failed" if status is None else ""
+            error = next(filter(PATTERNS["error"].search, lines), usual)
         for event in self.calls.pop(call, ()):
             event.status = status
-            if failed or status:
+            if has_failed:
                 event.error = error
                 if event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
                     event.text = ""
-            elif match := PATTERNS["commits"].search(event.text):
-                made = PATTERNS["committed"].search(output)
-                event.commit = f"{made[2]} ({made[1][:10]})" if made else match[2] or ""
+            else:
+                event.commit = _commit_of(event.text, output)
+
+
+def _command_of(values: dict[str, Any]) -> str:
+    keys = ("command", "cmd", "input", "patchText")
+    command = next(filter(None, (values.get(key) for key in keys)), "")
+    if isinstance(command, list):
+        if text_of(command[1:2]).startswith("-"):  # ["bash", "-lc", "make"]
+            command = command[-1]
+        else:
+            command = " ".join(map(text_of, command))
+    return text_of(command)
+
+
+def _exit_status(output: str) -> int | None:
+    match = PATTERNS["exit"].search(output[:400]) or PATTERNS["exit"].search(output[-400:])
+    return int(match[1]) if match else None
+
+
+def _commit_of(command: str, output: str) -> str:
+    commits = PATTERNS["commits"].search(command)
+    if not commits:
+        return ""
+    committed = PATTERNS["committed"].search(output)
+    if committed:
+        return f"{committed[2]} ({committed[1][:10]})"
+    return commits[2] or ""
 
 
 @cache
-def _root(folder: str) -> str:
+def _checkout(folder: str) -> str:
     """The checkout around a folder, or the folder itself."""
     here = Path(folder or "/")
-    return str(
-        next(
-            (place for place in (here, *here.parents) if os.path.lexists(place / ".git")), here
-        )
-    )
+    for place in (here, *here.parents):
+        if os.path.lexists(place / ".git"):
+            return str(place)
+    return str(here)
 
 
 def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[Event]:
-    """The events of a session from line to line; [] if its transcript is gone. `place` is what
-    the reader found.
+    """The events of a session from line to line; [] if its transcript is gone.
+
+    `place` is one of the places that the reader finds.
     """
+    first, last = lines
+    reader = cast(Any, reader_of(source))
     for file in place.rglob(f"*{key[:8]}*.*") if place.is_dir() else [place / key]:
-        with suppress(InvalidArgument):  # another file that is called after it
-            for session in cast(Any, reader_of(source)).sessions(file, lambda where, why: None):
+        with suppress(InvalidArgument):  # another program's file with such a name
+            for session in reader.sessions(file, lambda where, why: None):
                 if session.key == key:
                     return [
                         event
                         for event in session.events
-                        if event.text and lines[0] <= event.line <= lines[1]
+                        if event.text and first <= event.line <= last
                     ]
     return []
 
 
 def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number and value of each line that is a JSON object; the whole of a `.json` is line 1.
+    """(number, value) of each line that is a JSON object; the whole of a `.json` is line 1.
 
-    `skipped` is told of damage, but for a torn last line, which is a session that goes on.
+    Damage is reported to `skipped`, but not a torn last line, for a session may go on.
     """
     import zstandard  # 20 ms
 
-    number = 0
     try:
         with _unpacked(path) if path.suffix == ".zst" else open_regular(path) as file:
-            while line := (file.read if path.suffix == ".json" else file.readline)(
-                RECORD_BYTES + 1
-            ):
+            read = file.read if path.suffix == ".json" else file.readline
+            number = 0
+            while line := read(RECORD_BYTES + 1):
                 number += 1
-                whole = line.endswith(b"\n") or len(line) > RECORD_BYTES
+                value = None
                 try:
-                    value = read_json(line.decode("utf-8", "replace")) if line.strip() else None
+                    if line.strip():
+                        value = read_json(line.decode("utf-8", "replace"))
                 except (ValueError, RecursionError) as error:
-                    value = None
-                    if whole:
+                    if line.endswith(b"\n") or len(line) > RECORD_BYTES:
                         skipped(f"{path.name}:{number}", f"it is no JSON, or {error}")
                 if isinstance(value, dict):
                     yield number, value
-                while len(line) > RECORD_BYTES and not line.endswith(
-                    b"\n"
-                ):  # the rest of a line that is too long
-                    line = file.readline(RECORD_BYTES + 1)
+                while len(line) > RECORD_BYTES and not line.endswith(b"\n"):
+                    line = file.readline(RECORD_BYTES + 1)  # the rest of a line too long
     except (OSError, ValueError, zstandard.ZstdError) as error:
         skipped(path.name, str(error))
 
@@ -228,39 +222,33 @@ def _unpacked(path: Path) -> IO[bytes]:
     import zstandard
 
     unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)
-    return io.BufferedReader(
-        Unpacked(unpacker.stream_reader(open_regular(path), closefd=True), budget_of(path))
-    )
+    stream = unpacker.stream_reader(open_regular(path), closefd=True)
+    return io.BufferedReader(Unpacked(stream, budget_of(path)))
 
 
 def dig(value: object, *keys: str) -> Any:
-    """What stands under these keys, one within the other; None where there is no such thing."""
+    """The value under these keys, one within the other; None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def listed(value: object) -> list[Any]:
-    """A list, of whatever it holds; [] for anything else."""
+    """The value if it is a list, else []."""
     return value if isinstance(value, list) else []
 
 
 def text_of(content: object) -> str:
-    """The text of a content, a text, an object with `text` or `output`, or a list of these, but
-    for thoughts.
+    """The text of a message: a text, an object with `text` or `output`, or a list of these.
 
-    It is without colours, control characters and halves of surrogates.
+    Thoughts, colours, control characters and halves of surrogates are left out.
     """
     if isinstance(content, list):
         return "\n".join(filter(None, map(text_of, content)))
     if isinstance(content, dict):
-        return (
-            ""
-            if content.get("thought")
-            else text_of(content.get("text") or content.get("output"))
-        )
-    return (
-        _HALVES.sub("?", PATTERNS["control"].sub("", content))
-        if isinstance(content, str)
-        else ""
-    )
+        if content.get("thought"):
+            return ""
+        return text_of(content.get("text") or content.get("output"))
+    if isinstance(content, str):
+        return _HALVES.sub("?", PATTERNS["control"].sub("", content))
+    return ""

@@ -1,4 +1,4 @@
-"""What readers share: places, kinds, tags, times, databases and Markdown files."""
+"""Helpers of several readers: places, kinds, tags, times, databases and Markdown files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..models import TYPES, EntryType, Proof, proof_of
 from ..notes.blocks import slug_tag
 from ..notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
 from ..notes.header import unique
-from .record import Record, Skipped, told
+from .record import Record, Skipped, reporting
 from .source import FILE_BYTES, RECORD_BYTES, changed_at, files_below, read_json
 
 KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
@@ -34,9 +34,7 @@ KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
     ),
     **dict.fromkeys("bug error failure security_alert".split(), "issue"),
 }
-"""The entry type that other programs' kinds come nearest to. A bug that is fixed is no open
-issue.
-"""
+"""The nearest entry type of other programs' kinds. A fixed bug is no open issue."""
 _SETTINGS = tuple(
     ".claude.json .claude/settings.json .claude-mem/settings.json .cursor/mcp.json "
     ".openclaw/openclaw.json "
@@ -47,63 +45,73 @@ _DEEP = re.compile(r"^[ \t]*(type|name|modified):([^\n]*)$", re.MULTILINE)
 """Keys at any depth, as in Claude Code's `metadata`, and of front matter that is no YAML."""
 SETTINGS_BYTES = 1_000_000
 STATEMENT_S = 10.0
-"""Seconds in which SQLite answers one statement; a database may hold a view that never ends."""
-_SAID = frozenset("title name type tags tag date created modified originsessionid".split())
+"""SQLite's time for one statement; a database may hold a view that never ends."""
+_KNOWN_KEYS = frozenset(
+    "title name type tags tag date created modified originsessionid".split()
+)
 
 
-def found(
+def find_places(
     home: Path,
     environ: Mapping[str, str],
     names: Iterable[str],
     usual: Iterable[str],
     holds: str,
 ) -> list[Path]:
-    """The files, and the folders with a file `holds`, that are at `usual` places below the home
-    folder, or that these variables name in the environment or in the settings where clients
-    keep what they give to
-    their servers."""
-    said = [environ.get(name, "") for name in names]
+    """The files, and the folders with a file `holds`, of one program.
+
+    `usual` are patterns below the home folder. `names` are variables that name a place, in the
+    environment or in the settings from which clients pass variables to their servers.
+    """
+    paths = [environ.get(name, "") for name in names]
     key = re.compile(rf'\b(?:{"|".join(names)})"?\s*:\s*("[^"\n]+")')
-    for file in (file for pattern in _SETTINGS for file in home.glob(pattern)):
-        with suppress(OSError, ValueError):
-            said += map(json.loads, key.findall(read_regular(file, FILE_BYTES).decode()))
-    places = {home / path.removeprefix("~/") for path in said if path}
-    places.update(place for pattern in usual for place in home.glob(pattern))
+    for pattern in _SETTINGS:
+        for file in home.glob(pattern):
+            with suppress(OSError, ValueError):
+                settings = read_regular(file, FILE_BYTES).decode()
+                paths += [json.loads(path) for path in key.findall(settings)]
+    places = {home / path.removeprefix("~/") for path in paths if path}
+    for pattern in usual:
+        places.update(home.glob(pattern))
     return sorted(place for place in places if place.is_file() or any(place.glob(holds)))
 
 
 def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
-    """The paths that a program's config, YAML or JSON, names: `table: {name: {key: PATH}}`, or
-    `{name: PATH}`.
+    """The paths in a program's config, YAML or JSON.
+
+    It holds `table: {name: {key: PATH}}`, or `{name: PATH}`.
     """
-    with suppress(Exception):  # there is none, or it is another program's
-        said = yaml.safe_load(read_regular(config, SETTINGS_BYTES).decode().replace("\t", " "))[
-            table
-        ].values()
-        paths = [one.get(key) if isinstance(one, dict) else one for one in said]
-        return [
-            home / path.removeprefix("~/") for path in paths if isinstance(path, str) and path
-        ]
-    return []
+    places = []
+    with suppress(Exception):  # no such file, or another program's
+        text = read_regular(config, SETTINGS_BYTES).decode().replace("\t", " ")
+        for value in yaml.safe_load(text)[table].values():
+            path = value.get(key) if isinstance(value, dict) else value
+            if isinstance(path, str) and path:
+                places.append(home / path.removeprefix("~/"))
+    return places
 
 
 def tags_of(*names: str) -> tuple[str, ...]:
-    """Tags of these names; `2026`, which has no letter, becomes `tag-2026`. A type of entries
-    is none.
+    """Tags of these names; `2026`, which has no letter, becomes `tag-2026`.
+
+    The name of an entry type gives no tag.
     """
-    slugs = (slug_tag(name) or slug_tag(f"tag-{name}") for name in names)
+    slugs = [slug_tag(name) or slug_tag(f"tag-{name}") for name in names]
     return unique(slug for slug in slugs if slug not in ("tag", *TYPES))
 
 
 def moment(*values: Any) -> datetime | None:
-    """The first moment among `values`: seconds or milliseconds since 1970, or ISO text, which
-    is UTC without a zone.
+    """The first valid moment: seconds or milliseconds since 1970, or ISO text.
+
+    ISO text without a zone is UTC.
     """
     for value in filter(None, values):
         with suppress(ValueError, TypeError, OverflowError, OSError):
-            value = float(value) if isinstance(value, Decimal) else value
-            if isinstance(value, int | float):
-                return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+            if isinstance(value, int | float | Decimal):
+                seconds = float(value)
+                if seconds > 1e11:  # milliseconds
+                    seconds /= 1000
+                return datetime.fromtimestamp(seconds, UTC)
             at = datetime.fromisoformat(value)
             return at if at.tzinfo else at.replace(tzinfo=UTC)
     return None
@@ -114,66 +122,44 @@ def items_of(value: Any) -> list[str]:
     items = value.split(",") if isinstance(value, str) else []
     with suppress(ValueError, TypeError):
         items = list(read_json(value))
-    return [text.strip() for text in map(words_of, items) if text.strip()]
+    texts = [words_of(item).strip() for item in items]
+    return [text for text in texts if text]
 
 
 def words_of(value: object) -> str:
-    """A text, or a number as one; "" for anything else, as for a list where a text is expected."""
-    return (
-        value
-        if isinstance(value, str)
-        else str(value)
-        if isinstance(value, int | float)
-        else ""
-    )
+    """A text, or a number as text; "" for any other value."""
+    return str(value) if isinstance(value, str | int | float) else ""
 
 
 def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]] = ()) -> str:
-    """Paragraphs, of which a list gives lines, then a line `name:: value` for each field; what
-    is empty is left out.
+    """Paragraphs, the lines of each list, and a line `name:: value` for each field.
+
+    Empty parts and fields are left out.
     """
-    said = (
-        (name, value if isinstance(value, str) else json.dumps(value))
-        for name, value in fields
-        if value
+    field_lines = []
+    for name, value in fields:
+        if value:
+            text = value if isinstance(value, str) else json.dumps(value)
+            field_lines.append(f"{name}:: {' '.join(text.split())}")
+    paragraphs = (
+        "\n".join(part) if isinstance(part, list) else part for part in (*parts, field_lines)
     )
-    last = [f"{name}:: {' '.join(value.split())}" for name, value in said]
-    return "\n\n".join(
-        "\n".join(part) if isinstance(part, list) else part for part in (*parts, last) if part
-    )
+    return "\n\n".join(filter(None, paragraphs))
 
 
 @contextmanager
 def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a private copy of a database and its log, as a context; the copy is
-    deleted afterwards.
+    """A connection to a private copy of a database and its log; the copy is deleted afterwards.
 
-    A row of more than RECORD_BYTES is refused.
-
-    A program that writes to it meanwhile is not in the way. Raises InvalidArgument where SQLite
-    raises an error.
+    The program may write meanwhile. A row of more than RECORD_BYTES is refused. Raises
+    InvalidArgument for an error of SQLite.
     """
     with tempfile.TemporaryDirectory(prefix="synaptic-") as folder:
-        copied: list[Proof] | None = None
-        for _ in range(5):  # until nothing was written while it was copied
-            parts = [
-                part for part in (path, path.with_name(f"{path.name}-wal")) if part.is_file()
-            ]
-            if copied == (copied := [proof_of(part.stat()) for part in parts]):
-                break
-            for old in Path(
-                folder
-            ).iterdir():  # a log that is gone would be played into the newer database
-                old.unlink()
-            for part in parts:
-                with open_regular(part) as file, Path(folder, part.name).open("wb") as copy:
-                    shutil.copyfileobj(file, copy)
+        _copy_database(path, Path(folder))
         try:
             with closing(sqlite3.connect(Path(folder, path.name))) as db:
-                db.row_factory, db.text_factory = (
-                    sqlite3.Row,
-                    lambda raw: raw.decode("utf-8", "replace"),
-                )
+                db.row_factory = sqlite3.Row
+                db.text_factory = lambda raw: raw.decode("utf-8", "replace")
                 db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, RECORD_BYTES)
                 db.execute("PRAGMA trusted_schema = OFF")
                 yield db
@@ -183,12 +169,27 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
             ) from error
 
 
+def _copy_database(path: Path, folder: Path) -> None:
+    """Copies again, up to five times, until nothing was written during the copy."""
+    log = path.with_name(f"{path.name}-wal")
+    copied: list[Proof] | None = None
+    for _ in range(5):
+        parts = [part for part in (path, log) if part.is_file()]
+        proofs = [proof_of(part.stat()) for part in parts]
+        if copied == proofs:
+            return
+        copied = proofs
+        for old in folder.iterdir():  # SQLite would play an old log into the newer database
+            old.unlink()
+        for part in parts:
+            with open_regular(part) as file, Path(folder, part.name).open("wb") as copy:
+                shutil.copyfileobj(file, copy)
+
+
 def fetched(
     db: sqlite3.Connection, sql: str, values: Sequence[object] = ()
 ) -> Iterator[sqlite3.Row]:
-    """The rows of one statement. Raises sqlite3.OperationalError after STATEMENT_S of SQLite's
-    own time.
-    """
+    """The rows of a statement. Raises sqlite3.OperationalError after STATEMENT_S in SQLite."""
     spent, begun = 0.0, time.monotonic()
     db.set_progress_handler(lambda: spent + time.monotonic() - begun > STATEMENT_S, 10_000)
     cursor = db.execute(sql, values)
@@ -201,40 +202,39 @@ def fetched(
 def rows(
     path: Path, tables: Mapping[str, set[str]], skipped: Skipped
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(table, row by column) of those tables that have these columns. Raises InvalidArgument if
-    none has.
+    """(table, row by column) of the tables that have these columns.
 
-    A table that cannot be read to its end is told. Bytes in place of a text count as nothing.
+    A table that ends with an error is reported to `skipped`; bytes in the place of a text count
+    as nothing. Raises InvalidArgument if no table has its columns.
     """
     with sqlite_copy(path) as db:
-        has = {
-            name: {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
-            for name in tables
-        }
-        there = [name for name in tables if tables[name] <= has[name]]
-        if not there:
+        names = []
+        for name, wanted in tables.items():
+            columns = {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
+            if wanted <= columns:
+                names.append(name)
+        if not names:
             raise InvalidArgument(
                 f"{path} has no table {' or '.join(tables)}.",
                 hint="Name the program's database.",
             )
-        for name in there:
+        for name in names:
             number = 0
             try:
                 for row in fetched(db, f"SELECT * FROM {name}"):
                     number += 1
-                    yield (
-                        name,
-                        {
-                            key: None if isinstance(row[key], bytes) else row[key]
-                            for key in row.keys()  # noqa: SIM118
-                        },
-                    )
+                    values = dict(zip(row.keys(), row, strict=True))
+                    yield name, {key: _without_bytes(value) for key, value in values.items()}
             except (sqlite3.DatabaseError, OverflowError) as error:
                 skipped(f"{path}: {name}", f"it is damaged after its row {number}: {error}")
 
 
+def _without_bytes(value: Any) -> Any:
+    return None if isinstance(value, bytes) else value
+
+
 def headed(text: str) -> tuple[str, str]:
-    """The H1 that a text begins with, "" without one, and what stands below it."""
+    """(title, body) of a text that begins with an H1; ("", text) of any other."""
     h1 = _H1.match(text)
     title = h1[1].rstrip(" \t#") if h1 else ""
     return (title, text[h1.end() :]) if h1 and title else ("", text)
@@ -243,68 +243,59 @@ def headed(text: str) -> tuple[str, str]:
 def notes(
     path: Path, skipped: Skipped, within: Iterable[str] = ()
 ) -> Iterator[tuple[Path, Record]]:
-    """The Markdown files below a folder, or below its parts `within`, or the one of this name,
-    each as a record.
+    """(file, record) of each Markdown file below a folder or its parts, or of one file.
 
-    What is hidden is left out. A record's title is `title` or `name` of the front matter, the
-    H1 or the file's name; `type` is its kind. Other keys become fields. Its time is the front
-    matter's, or when the file last changed.
+    Hidden files are left out. A record's title is `title` or `name` of the front matter, else
+    the H1, else the file's name; `type` is its kind; other keys become fields. Its time is that
+    of the front matter, else of the file.
     """
-    files = files_below(path, skipped, "*.md") if path.is_dir() or path.suffix == ".md" else []
-    files = [
-        file
-        for file in files
-        if not any(part.startswith(".") for part in file.relative_to(path).parts)
-    ]
-    files = [file for file in files if not within or file.relative_to(path).parts[0] in within]
+    files = []
+    if path.is_dir() or path.suffix == ".md":
+        for file in files_below(path, skipped, "*.md"):
+            parts = file.relative_to(path).parts
+            is_hidden = any(part.startswith(".") for part in parts)
+            if not is_hidden and (not within or parts[0] in within):
+                files.append(file)
     if not files:
         raise InvalidArgument(
             f"{path} holds no Markdown files.", hint="Name the folder that does, or one file."
         )
     for file in files:
-        with told(skipped, str(file)):
-            yield (
-                file,
-                _note(
-                    file,
-                    read_regular(file, RECORD_BYTES).decode("utf-8-sig").replace("\r\n", "\n"),
-                ),
-            )
+        with reporting(skipped, str(file)):
+            text = read_regular(file, RECORD_BYTES).decode("utf-8-sig")
+            yield file, _note(file, text.replace("\r\n", "\n"))
 
 
 def _note(path: Path, text: str) -> Record:
     block = front_matter_end(text, 0)
-    head, front = (text[block[0] : block[1]] if block else ""), None
+    head = text[block[0] : block[1]] if block else ""
+    front = None
     with suppress(yaml.YAMLError):
         front = read_front_matter(head)
-    text = text[block[2] :] if block and front else text
-    deep = {name: value.strip(" \t\"'") for name, value in _DEEP.findall(head)}
+    if block and front:
+        text = text[block[2] :]
     front = front or FrontMatter()
-    title = front.title or deep.get("name", "")
+    deep = {name: value.strip(" \t\"'") for name, value in _DEEP.findall(head)}
+    title, kind = front.title or deep.get("name", ""), deep.get("type", "")
     heading, below = headed(text)
     if heading and heading == (title or heading):
         title, text = heading, below
     if not text.strip() and not title:
         raise ValueError("it is empty")
+    fields = [item for item in front.fields if item[0] not in _KNOWN_KEYS]
+    permalinks = [value for name, value in front.fields if name == "permalink"]
     return Record(
-        key=next(
-            (value for name, value in front.fields if name == "permalink"), _from_home(path)
-        ),
-        text=markdown(
-            text.strip() or title,
-            fields=(field for field in front.fields if field[0] not in _SAID),
-        ),
+        key=permalinks[0] if permalinks else _from_home(path),
+        text=markdown(text.strip() or title, fields=fields),
         at=front.created_at or moment(deep.get("modified")) or changed_at(path).astimezone(UTC),
         title=title or path.stem,
-        type=KINDS.get(deep.get("type", "").lower(), "note"),
-        tags=tags_of(*front.tags, deep.get("type", "")),
+        type=KINDS.get(kind.lower(), "note"),
+        tags=tags_of(*front.tags, kind),
         growing=True,
     )
 
 
 def _from_home(path: Path) -> str:
-    """The path as it is called from the home folder, if it lies there: so it stays the same for
-    another user name.
-    """
+    """The path below the home folder, so that it stays the same for another user name."""
     place, home = path.absolute(), Path.home()
     return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()

@@ -22,20 +22,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import compress
 from operator import itemgetter, not_
 from typing import TypeAlias
 
-from ..errors import SynapticError
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
 from ..models import Order
-from ..notes.copies import are_alike, numbered_of, original_of
+from ..notes.copies import copied_from, numbered_of
 from ..workspace.changes import has_expired, of_project
 from ..workspace.git import fate_of
-from ..workspace.workspace import Workspace
 from .evidence import Evidence
 from .ranking import Ranked, decay, weighted
 
@@ -190,26 +187,21 @@ def set_back(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
 def copies_behind(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     """Copies that two machines left of a file stand behind what they are copies of."""
     places = {(r.standing.path, r.standing.title): number for number, r in enumerate(ranked)}
+    paths = {r.standing.path for r in ranked}
+    read = cache(evidence.ws.journal.read)
     order: list[tuple[float, Ranked]] = []
     for number, r in enumerate(ranked):
         path, title = r.standing.path, r.standing.title
-        original, possible = original_of(path), numbered_of(path)
-        above = places.get((original, title), number) if original != path else number
-        if possible:
-            above = places.get((possible, title), places.get((possible, title[:-2]), number))
-            above = (
-                above
-                if above > number and _are_versions(evidence.ws, possible, path)
-                else number
-            )
-        order.append((above + 0.5 if above > number else number, r))
+        original = copied_from(path, paths, read)
+        below = number
+        if original:
+            titles = [title]
+            if original == numbered_of(path):
+                titles.append(title[:-2])  # a title may be made of the file's name
+            known = (places[original, name] for name in titles if (original, name) in places)
+            below = next(known, number)
+        order.append((below + 0.5 if below > number else number, r))
     return [r for _, r in sorted(order, key=itemgetter(0))]
-
-
-def _are_versions(ws: Workspace, original: str, path: str) -> bool:
-    with suppress(SynapticError):
-        return are_alike(ws.journal.read(original), ws.journal.read(path))
-    return False
 
 
 def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:

@@ -15,7 +15,7 @@ from itertools import accumulate
 from statistics import fmean
 from typing import NamedTuple
 
-MOST, NONE_FIT = 8, 3
+MOST_HITS, NONE_FIT = 8, 3
 """The hits of an answer without a limit, at most, and where nothing is close. By eye."""
 LOOKED_AT, SHARED = 5, 10
 """The hits of which the best decides whether anything fits, and the hits among which a score is
@@ -98,7 +98,7 @@ def chances(
     ranking; never rising.
 
     `close` is the closeness of each, `scores` its score in the ranking, `of_all` the sum of the
-    best SHARED scores. Where a lower hit of the first MOST has the better chance, both have the
+    best SHARED scores. Where a lower hit of the first MOST_HITS has the better chance, both have the
     mean (isotonic regression).
     """
     best = max(close[:LOOKED_AT], default=0.0)
@@ -110,12 +110,12 @@ def chances(
         )
         own.append(1 / (1 + math.exp(-odds)))
     pools: list[list[float]] = []
-    for one in own[:MOST]:
+    for one in own[:MOST_HITS]:
         pools.append([one])
         while len(pools) > 1 and fmean(pools[-2]) < fmean(pools[-1]):
             pools[-2:] = [pools[-2] + pools[-1]]
     first = [fmean(pool) for pool in pools for _ in pool]
-    return [*first[:-1], *accumulate(own[MOST:], min, initial=first[-1])] if first else []
+    return [*first[:-1], *accumulate(own[MOST_HITS:], min, initial=first[-1])] if first else []
 
 
 def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:

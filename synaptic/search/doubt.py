@@ -18,7 +18,7 @@ from .calibration import (
     BY_MEANING,
     BY_WORDS,
     LOOKED_AT,
-    MOST,
+    MOST_HITS,
     NONE_FIT,
     SHARED,
     Signs,
@@ -69,7 +69,7 @@ def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) ->
         sum(r.score for r in ranked[:SHARED]),
     )
     found = chances(close, scores, curve, of_all=of_all)
-    fit = fitting(found[:MOST], signs)
+    fit = fitting(found[:MOST_HITS], signs)
     curves = [
         BY_WORDS if near is None else curve for near in meaning
     ]  # without a vector words alone can tell

@@ -1,4 +1,4 @@
-"""What a search needs of the model, the index and the journal. Nothing is asked for twice."""
+"""All that a search asks of the model, the index and the journal; each is asked once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ..index.rows import Candidate, Standing, moment, units
-from ..language.analysis.plan import Plan
+from ..language.analysis.plan import QueryPlan
 from ..language.query import ParsedQuery
 from ..language.words import match, stems, words
 from ..models import Entry, Filters, Order, Strategy, Vector
@@ -19,29 +19,32 @@ from ..workspace.readback import read_hits, read_passages
 from ..workspace.workspace import Stopwatch, Workspace
 from .typos import ending_aside, nearest_words, typing_errors
 
-USUAL, PRIOR = (0.1, 0.1), 20
-"""Mean and deviation of the cosines of questions with notes of other matters, about, and how
-many passages they
-count for. By eye."""
+USUAL_MEAN, USUAL_DEVIATION, USUAL_COUNT = 0.1, 0.1, 20
+"""Mean and deviation of the cosines of questions with notes of other matters, about, and the
+number of passages they count for. By eye.
+"""
 
-LISTED_MOST = 20
+LIST_LIMIT = 20
 """Entries of a list without a limit."""
 
 DEPTH, LEAST_ENTRIES = 80, 20
-_WORD = re.compile(r"\w+")
 """Chunks, and entries, taken from each list before fusion, at least. By eye."""
+
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One search. `weights` None: ranks are fused. `within`: only these index rows. `limit`
-    None: as many as fit.
+    """One search. `weights` None: ranks are fused. `within`: only these index rows.
+    `limit` None: all that fit.
 
     `parts` and `max_rounds` are those of a smart search. `only_fitting`: with a limit too, only
-    hits that fit or hold a word of the query. `recent` (of the fitting entries the newest
-    first), `about` (the day around which the asked time lies, the nearer first), `plan` and
-    `nothing` (what to say where there is nothing) are what `understanding` finds in the words.
-    `project` is the key of the one whose entries count more, `here` the checkout that asks.
+    hits that fit or hold a word of the query. `project` is the key of the project whose entries
+    count more, `here` the checkout that asks.
+
+    `understanding` fills the last four from the words: `recent` (of the fitting entries the
+    newest first), `about` (the day in the middle of the asked time; the nearer first), `plan`,
+    and `nothing`, the notice for an empty answer.
     """
 
     parsed: ParsedQuery
@@ -62,7 +65,7 @@ class Request:
     about: date | None = None
     project: str | None = None
     here: Checkout | None = None
-    plan: Plan = field(default_factory=Plan)
+    plan: QueryPlan = field(default_factory=QueryPlan)
     nothing: str = ""
 
 
@@ -75,8 +78,8 @@ class Lists:
 
 
 class Query(NamedTuple):
-    """What one query looks up: words, a vector (None: words alone), phrases that must occur,
-    hard filters.
+    """The words of one query, its vector (None: words alone), phrases that must occur, and hard
+    filters.
     """
 
     terms: Sequence[str]
@@ -105,250 +108,232 @@ class Evidence:
         self.watch, self.trouble = watch or Stopwatch(), trouble
         self.lists = Lists({}, {})
         self.vector: Vector | None = None
+        self.entries: dict[int, Entry] = {}
+        self.superseded_by: dict[str, str] = {}
         self.document_counts = ws.index.document_counts
-        self._beginnings = tuple(
-            term[:-1] for term in request.parsed.terms if term.endswith("*")
-        )
-        self.stem = self._stem if self._beginnings else ws.index.stem
+        beginnings = [term[:-1] for term in request.parsed.terms if term.endswith("*")]
+        self._beginnings = beginnings
+        self.stem = self._stem_or_beginning if beginnings else ws.index.stem
         self._preferred = request.prefer.each()
         self.preferences = len(self._preferred)
         self._standings: dict[int, Standing] = {}
-        self.superseded_by: dict[str, str] = {}
         self._met: dict[int, tuple[str, ...]] = {}
-        self.entries: dict[int, Entry] = {}
         self._passages: dict[int, tuple[str, int]] = {}
-        self._usual: dict[bytes, tuple[float, float]] = {}
+        self._usual_cosines: dict[bytes, tuple[float, float]] = {}
 
     # -- candidates
-    # -----------------------------------------------------------------------------------
 
     def embed(self, text: str) -> Vector | None:
         """The vector of a question; None where words alone answer."""
         if self.request.strategy == "lexical" or self.trouble or not text:
             return None
-        return (
-            self.ws.embedder.embed_query(text)
-            if self.ws.index.meta("model") == self.ws.embedder.name
-            else None
-        )
+        if self.ws.index.meta("model") != self.ws.embedder.name:
+            return None
+        return self.ws.embedder.embed_query(text)
 
     def candidates(self, query: Query, limit: int) -> Lists:
-        """At least `limit` entries by words and by meaning, where there are so many; they join
+        """At least `limit` entries by words and by meaning, if there are as many; they join
         `lists`.
         """
-        phrases = tuple(match(phrase) for phrase in query.phrases)
-        where = {"filters": query.filters, "within": self.request.within, "phrases": phrases}
+        index = self.ws.index
+        phrases = [match(phrase) for phrase in query.phrases]
+        terms = [match(term) for term in query.terms]
         lexical: dict[int, Candidate] = {}
         semantic: dict[int, Candidate] = {}
-        index, context = self.ws.index, self.config.context
-        wheres = [where | {"filters": filters} for filters in self._also(query.filters)]
-        with self.watch.stage("lexical"):
-            for one in wheres if query.terms else ():
-                quoted = [match(term) for term in query.terms]
-                lexical |= _best_chunks(
-                    partial(index.lexical, quoted, context_weight=context, **one),  # type: ignore[arg-type]
-                    limit,
-                )
-        with self.watch.stage("semantic"):
-            for one in wheres if query.vector is not None else ():
-                semantic |= _best_chunks(partial(index.semantic, query.vector, **one), limit)  # type: ignore[arg-type]
-        self.lists = Lists(
-            {**lexical, **self.lists.lexical}, {**semantic, **self.lists.semantic}
-        )
+        for filters in self._with_preferred_time(query.filters):
+            passing = index.passing_chunks(filters, self.request.within, phrases)
+            if terms:
+                with self.watch.stage("lexical"):
+                    by_words = partial(
+                        index.lexical, terms, passing, context_weight=self.config.context
+                    )
+                    lexical |= _best_chunks(by_words, limit)
+            if query.vector is not None:
+                with self.watch.stage("semantic"):
+                    by_meaning = partial(index.semantic, query.vector, passing)
+                    semantic |= _best_chunks(by_meaning, limit)
+        self.lists = Lists(lexical | self.lists.lexical, semantic | self.lists.semantic)
         return Lists(lexical, semantic)
 
-    def _also(self, filters: Filters) -> tuple[Filters, ...]:
-        """The filters, and those of the time that is preferred: in a large journal its entries
-        may be among no best.
+    def _with_preferred_time(self, filters: Filters) -> tuple[Filters, ...]:
+        """The filters, and those of a preferred time: in a large journal its entries may not be
+        among the best of all times.
         """
-        wanted = self.request.prefer
-        if filters.since or filters.until or not (wanted.since or wanted.until):
+        preferred = self.request.prefer
+        is_timed = filters.since or filters.until
+        if is_timed or not (preferred.since or preferred.until):
             return (filters,)
-        return filters, replace(filters, since=wanted.since, until=wanted.until)
+        return filters, replace(filters, since=preferred.since, until=preferred.until)
 
     def correct(self, nearest: Mapping[str, str]) -> None:
         """Begins again with other words in place of those typed, by meaning too."""
         parsed = self.request.parsed
         terms = tuple(dict.fromkeys(nearest.get(term, term) for term in parsed.terms))
-        text = _WORD.sub(lambda found: nearest.get(found[0].casefold(), found[0]), parsed.text)
+        text = _WORD.sub(lambda word: nearest.get(word[0].casefold(), word[0]), parsed.text)
         self.request = replace(self.request, parsed=replace(parsed, terms=terms, text=text))
         self.lists = Lists({}, {})
         if self.vector is not None:
             self.vector = self.embed(text)
 
     def admit_superseded(self) -> None:
-        """Begins again with what later entries supersede; the vector of the question stays."""
+        """Begins again with superseded entries; the vector of the question stays."""
         filters = replace(self.request.filters, include_superseded=True)
         self.request = replace(self.request, filters=filters)
         self.lists = Lists({}, {})
 
     def chunk(self, rowid: int, *, near: bool = False) -> int:
-        """The chunk of an entry that words found, else meaning; `near`: the reverse. -1 where
-        neither found one.
+        """The best chunk of an entry by words, else by meaning; `near`: the reverse. -1 where
+        neither list has the entry.
         """
-        lists = (
-            (self.lists.semantic, self.lists.lexical)
-            if near
-            else (self.lists.lexical, self.lists.semantic)
-        )
-        return next((found.chunk_rowid for one in lists if (found := one.get(rowid))), -1)
+        lists = [self.lists.lexical, self.lists.semantic]
+        for candidates in reversed(lists) if near else lists:
+            if rowid in candidates:
+                return candidates[rowid].chunk_rowid
+        return -1
 
-    # -- what the index says of them
-    # ------------------------------------------------------------------
+    # -- what the index knows of them
 
     def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
-        """(passages in all, how many hold each word of these terms)."""
-        whole = {term for term in terms if term.endswith("*")}
-        return self.document_counts(
-            whole | {word for term in {*terms} - whole for _, word in words(term)}
-        )
+        """(passages in all, passages that hold each word of these terms)."""
+        single: set[str] = set()
+        for term in terms:
+            if term.endswith("*"):
+                single.add(term)
+            else:
+                single.update(word for _, word in words(term))
+        return self.document_counts(single)
 
     def has_word(self, term: str) -> bool:
-        """Whether an entry holds this word in any of its forms."""
+        """True if an entry holds this word in any of its forms."""
         return self.document_counts([term])[1][term] > 0
 
-    def _stem(self, word: str) -> str | None:
-        """The stem of a word; of one with a sought beginning, that beginning: `plug*`."""
-        return next(
-            (f"{one}*" for one in self._beginnings if word.startswith(one)), None
-        ) or self.ws.index.stem(word)
+    def _stem_or_beginning(self, word: str) -> str | None:
+        """The stem of a word, or the sought beginning that it has: `plug*`."""
+        for beginning in self._beginnings:
+            if word.startswith(beginning):
+                return f"{beginning}*"
+        return self.ws.index.stem(word)
 
     def stems(self, text: str) -> set[str]:
-        """The stems of a text's words."""
         return stems(text, self.stem)
 
     def usual_cosine(self, vector: Vector) -> tuple[float, float]:
         """Mean and deviation of the cosines of this vector with a sample of the journal.
 
-        A small journal's own are mixed with those of any text (USUAL), as if PRIOR more
-        passages had been seen.
+        They are mixed with those of any text, as if USUAL_COUNT more passages had been seen.
         """
         import numpy as np
 
         key = vector.tobytes()
-        if key in self._usual:
-            return self._usual[key]
-        cosines = self.ws.index.scaled(self.ws.index.sample() @ vector)
-        count, (mean, deviation) = len(cosines), USUAL
-        own_mean, own_variance = (
-            (float(cosines.mean()), float(cosines.var())) if count else (0.0, 0.0)
-        )
-        variance = (count * own_variance + PRIOR * deviation**2) / (count + PRIOR)
-        found = (count * own_mean + PRIOR * mean) / (count + PRIOR), float(np.sqrt(variance))
-        return self._usual.setdefault(key, found)
+        if key not in self._usual_cosines:
+            cosines = self.ws.index.scaled(self.ws.index.sample() @ vector)
+            count = len(cosines)
+            mean = float(cosines.mean()) if count else 0.0
+            variance = float(cosines.var()) if count else 0.0
+            squares = count * variance + USUAL_COUNT * USUAL_DEVIATION**2
+            both = count + USUAL_COUNT
+            self._usual_cosines[key] = (
+                (count * mean + USUAL_COUNT * USUAL_MEAN) / both,
+                float(np.sqrt(squares / both)),
+            )
+        return self._usual_cosines[key]
 
     def meaning(self, rowids: Sequence[int]) -> list[float | None]:
-        """How near each of these entries is to the question: 0 as usual or farther, 1 the same;
-        None: no vector.
+        """Closeness of each entry to the question: 0 as usual or farther, 1 the same; None
+        without a vector.
         """
         if self.vector is None:
             return [None] * len(rowids)
-        found = {
-            row: self.lists.semantic[row].score for row in rowids if row in self.lists.semantic
-        }
-        chunks = {row: self.chunk(row) for row in rowids if row not in found}
+        semantic = self.lists.semantic
+        cosines = {row: semantic[row].score for row in rowids if row in semantic}
+        chunks = {row: self.chunk(row) for row in rowids if row not in cosines}
         stored = self.ws.index.vectors(list(chunks.values()))
         by_words = [row for row, chunk in chunks.items() if chunk in stored]
         if by_words:
-            cosines = self.ws.index.scaled(
-                units([stored[chunks[row]] for row in by_words]) @ self.vector
-            )
-            found |= dict(zip(by_words, cosines.tolist(), strict=True))
-        usual = self.usual_cosine(self.vector)[0]
+            vectors = units([stored[chunks[row]] for row in by_words])
+            near = self.ws.index.scaled(vectors @ self.vector)
+            cosines |= dict(zip(by_words, near.tolist(), strict=True))
+        usual, _ = self.usual_cosine(self.vector)
         return [
-            max(0.0, (found[row] - usual) / (1 - usual)) if row in found else None
+            max(0.0, (cosines[row] - usual) / (1 - usual)) if row in cosines else None
             for row in rowids
         ]
 
     def standings(self, rowids: Sequence[int]) -> list[Standing]:
-        """What ranking wants of these entries, without superseded ones unless the filters ask
-        for them.
+        """The standings of these entries, without superseded ones unless the filters ask for
+        them.
         """
-        if new := [rowid for rowid in rowids if rowid not in self._standings]:
-            found = self.ws.index.standings(new)
-            self._standings |= found
-            self.superseded_by |= self.ws.index.superseded_by(
-                [standing.id for standing in found.values()]
-            )
-        known = [standing for rowid in rowids if (standing := self._standings.get(rowid))]
+        new = [rowid for rowid in rowids if rowid not in self._standings]
+        if new:
+            standings = self.ws.index.standings(new)
+            self._standings |= standings
+            ids = [standing.id for standing in standings.values()]
+            self.superseded_by |= self.ws.index.superseded_by(ids)
+        known = [self._standings[rowid] for rowid in rowids if rowid in self._standings]
         if self.request.filters.include_superseded:
             return known
         return [standing for standing in known if standing.id not in self.superseded_by]
 
     def met(self, rowids: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
-        """For each entry the names of the preferences that it meets; empty where nothing is
-        preferred.
-        """
-        if self._preferred and (new := [rowid for rowid in rowids if rowid not in self._met]):
+        """For each entry the names of the preferences that it meets; empty without any."""
+        new = [rowid for rowid in rowids if rowid not in self._met]
+        if self._preferred and new:
             self._met |= dict.fromkeys(new, ())
-            for name, wanted in self._preferred.items():
-                for rowid in self.ws.index.passing(wanted, new):
+            for name, preferred in self._preferred.items():
+                for rowid in self.ws.index.passing(preferred, new):
                     self._met[rowid] = (*self._met[rowid], name)
         return self._met
 
     def days_away(self, standing: Standing) -> int:
-        """Days between an entry and the day around which the asked time lies; 0 where there is
-        no such day.
-        """
+        """Days between an entry and the day in the middle of the asked time; 0 without one."""
         about = self.request.about
-        return (
-            abs((moment(standing.at, self.request.now.tzinfo).date() - about).days)
-            if about
-            else 0
-        )
+        if about is None:
+            return 0
+        return abs((moment(standing.at, self.request.now.tzinfo).date() - about).days)
 
     # -- what the journal says of them
-    # ----------------------------------------------------------------
 
     def read(self, chunks: Mapping[int, int]) -> None:
         """Reads these entries, by row, and this chunk of each from the journal, unless both
         were read before.
         """
-        rows = [
-            row
-            for row, chunk in chunks.items()
-            if row not in self.entries or chunk not in self._passages
-        ]
+        rows = []
+        for row, chunk in chunks.items():
+            if row not in self.entries or chunk not in self._passages:
+                rows.append(row)
         if rows:
-            entries, passages = read_hits(
-                self.ws, rows, [chunks[row] for row in rows if chunks[row] >= 0]
-            )
+            wanted = [chunks[row] for row in rows if chunks[row] >= 0]
+            entries, passages = read_hits(self.ws, rows, wanted)
             self.entries |= entries
             self._passages |= passages
 
     def passage(self, rowid: int, chunk: int) -> tuple[str, int]:
         """(text, line) of a chunk, or of the whole entry where it has none."""
         entry = self.entries[rowid]
-        return self._passages.get(
-            chunk, (entry.content, entry.place.body_line if entry.place else 1)
-        )
+        line = entry.place.body_line if entry.place else 1
+        return self._passages.get(chunk, (entry.content, line))
 
     def nearest_word(self, term: str) -> str | None:
         """A word of the journal that differs from this by a typing error, before its ending."""
         stem, index = self.stem(term), self.ws.index
-        near = nearest_words(stem, index.stems_like(stem)) if stem else []
-        best: dict[str, int] = {}
-        for one in near:  # stems are no words, and stemming them again breaks them
-            for rowid in index.chunks_with_stem(one, limit=3):
-                owners = index.entries(
-                    [passage.entry_rowid for passage in index.passages([rowid]).values()]
-                )
-                marks = [
-                    " ".join((owner.entry.title, *owner.entry.tags))
-                    for owner in owners.values()
-                ]
-                texts = [text for text, _ in read_passages(self.ws, [rowid]).values()]
-                written = {
-                    word
-                    for text in texts + marks
-                    for _, word in words(text)
-                    if self.stem(word) == one
-                }
-                best |= {
-                    word: ending_aside(term, word) for word in sorted(written - best.keys())
-                }
-        fitting = [word for word, distance in best.items() if distance <= typing_errors(term)]
-        return min(fitting, key=lambda word: best[word], default=None)
+        distances: dict[str, int] = {}
+        near_stems = nearest_words(stem, index.stems_like(stem)) if stem else []
+        for near in near_stems:  # stems are no words, and stemming them again breaks them
+            for chunk in index.chunks_with_stem(near, limit=3):
+                texts = [text for text, _ in read_passages(self.ws, [chunk]).values()]
+                spellings: set[str] = set()
+                for text in (*texts, *self._marks_of(chunk)):
+                    spellings |= {word for _, word in words(text) if self.stem(word) == near}
+                for word in sorted(spellings - distances.keys()):
+                    distances[word] = ending_aside(term, word)
+        most = typing_errors(term)
+        fitting = [word for word, distance in distances.items() if distance <= most]
+        return min(fitting, key=lambda word: distances[word], default=None)
+
+    def _marks_of(self, chunk: int) -> list[str]:
+        rows = [passage.entry_rowid for passage in self.ws.index.passages([chunk]).values()]
+        owners = [stored.entry for stored in self.ws.index.entries(rows).values()]
+        return [" ".join((owner.title, *owner.tags)) for owner in owners]
 
 
 def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[int, Candidate]:

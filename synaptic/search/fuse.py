@@ -170,9 +170,8 @@ def weighed_up(
     others = [one.rowid for one in standings if one.rowid not in near]
     compares = request.weights or request.explain or request.min_similarity is not None
     if vector is not None and others and compares:  # an entry is as near as its best chunk
-        found = evidence.ws.index.semantic(
-            vector, filters=Filters(), within=others, phrases=(), limit=None
-        )
+        chunks = evidence.ws.index.passing_chunks(Filters(), others, ())
+        found = evidence.ws.index.semantic(vector, chunks, limit=None)
         near |= {candidate.entry_rowid: candidate.score for candidate in reversed(found)}
     best = min((candidate.score for candidate in lists.lexical.values()), default=0.0)
     held = (

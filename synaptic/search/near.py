@@ -64,9 +64,8 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
         return None
     key = new.project and project_key(new.project)
     filters = Filters(projects=(key,)) if key else Filters()
-    nearest = ws.index.semantic(
-        units([*vectors.values()])[0], filters=filters, within=None, phrases=(), limit=COMPARED
-    )
+    passing = ws.index.passing_chunks(filters, None, ())
+    nearest = ws.index.semantic(units([*vectors.values()])[0], passing, limit=COMPARED)
     cosines = {
         candidate.entry_rowid: candidate.score for candidate in reversed(nearest)
     }  # of its nearest passage

@@ -16,7 +16,7 @@ from ..language.analysis.asked import (
     asked_of,
     listed_of,
 )
-from ..language.analysis.plan import Plan, SubQuery, form_of, plan_of
+from ..language.analysis.plan import PlannedQuery, QueryPlan, form_of, plan_of
 from ..language.analysis.shapes import Analysis, Keyword, NoteReading
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import MAX_LIMIT, filled, parse_query, terms_of
@@ -27,7 +27,7 @@ from ..notes.privacy import without_private
 from ..workspace.readback import read_passages
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .evidence import LISTED_MOST, Evidence, Request
+from .evidence import LIST_LIMIT, Evidence, Request
 from .near import suggest_tags
 
 BOUNDED_DAYS = 90
@@ -72,7 +72,7 @@ def understand(ws: Workspace, request: Request) -> Request:
     return replace(request, plan=_plan(request, is_list=listed is not None))
 
 
-def _plan(request: Request, *, is_list: bool) -> Plan:
+def _plan(request: Request, *, is_list: bool) -> QueryPlan:
     """The sub-queries of the search; only a smart one has several."""
     text, filters = request.parsed.text, request.filters
     if request.strategy == "smart" and request.parsed.terms:
@@ -94,7 +94,7 @@ def _plan(request: Request, *, is_list: bool) -> Plan:
         for name, value in names
         if value
     )
-    return Plan((SubQuery("q1", text, layer, 1, shown),))
+    return QueryPlan((PlannedQuery("q1", text, layer, 1, shown),))
 
 
 def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
@@ -219,7 +219,7 @@ def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
     """A notice of what is listed, how much of it, and of what later entries replaced."""
     first = "nearest" if request.order == "relevance" else request.order
     said = f"Read as a list, {first} first: {what}"
-    shown = request.limit or LISTED_MOST
+    shown = request.limit or LIST_LIMIT
     replaced = _count(ws, replace(request.filters, include_superseded=True)) - total
     if replaced and request.within is None:
         said += f"; {replaced:,} that later entries replaced left out, include_superseded shows them"

@@ -90,26 +90,23 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
         said = write_setting(
             resolve_home(home), "journal", str(folder), new="\n".join((*_lines(fitting), ""))
         )
-        if "exclude" in fitting:  # beside what the user leaves out
-            fitting = fitting | {
-                "exclude": list(dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]]))
-            }
-        to_add = _lines(
-            {key: value for key, value in fitting.items() if said.get(key) != value}
-        )
+        if "exclude" in fitting:  # beside the user's own globs
+            globs = dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]])
+            fitting = fitting | {"exclude": list(globs)}
+        lacking = {key: value for key, value in fitting.items() if said.get(key) != value}
+        to_add = _lines(lacking)
         if os.environ.get("SYNAPTIC_JOURNAL"):
             notices.append("SYNAPTIC_JOURNAL is set, and it wins over config.toml.")
     with open_workspace(load_config(home)) as ws:
         found = status(ws)
-        # of copies by programs that sync files `doctor` tells
+        # `doctor` names copies by programs that sync files
         issues = (
-            one
-            for one in found.issues
-            if one.code != "duplicate-id" or original_of(one.path) == one.path
+            issue
+            for issue in found.issues
+            if issue.code != "duplicate-id" or original_of(issue.path) == issue.path
         )
-        remarks += filter(
-            None, (_diaries(ws.index.diaries()), _skipped(found.journal), unread_times(ws))
-        )
+        sentences = _diaries(ws.index.diaries()), _skipped(found.journal), unread_times(ws)
+        remarks += filter(None, sentences)
         return Adopted(
             home=found.home,
             journal=found.journal,
@@ -145,15 +142,15 @@ def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
         {"exclude": [f"{glob.escape(name)}/**" for name in templates]} if templates else {}
     )
     remarks = [f"The templates in {name} are left out." for name in templates]
-    if (daily := obsidian / "daily-notes.json").is_file():
+    daily = obsidian / "daily-notes.json"
+    if daily.is_file():
         place, form = _setting(daily, "folder"), _setting(daily, "format") or "YYYY-MM-DD"
         ways = (f"{place.replace('%', '%%')}/" if place else "", "")
         within = next(way for way in ways if is_day_file(f"{way}%Y-%m-%d.md"))
         with suppress(KeyError):
             fitting["day_file"] = f"{within}{_MOMENT_PART.sub(_strftime, form)}.md"
         said = (
-            f"Obsidian keeps daily notes as {form} in {place or 'the top folder'}, and new "
-            f"entries "
+            f"Obsidian keeps daily notes as {form} in {place or 'the top folder'}; new entries "
             f"go there."
         )
         if not is_day_file(fitting.get("day_file")):
@@ -167,22 +164,18 @@ def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _strftime(part: re.Match[str]) -> str:
-    return (
-        _MOMENT[part[2]]
-        if part[2]
-        else ("%" if part[1] is None else part[1]).replace("%", "%%")
-    )
+    if part[2]:
+        return _MOMENT[part[2]]
+    literal = "%" if part[1] is None else part[1]
+    return literal.replace("%", "%%")
 
 
 def _setting(path: Path, key: str) -> str:
     """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
     with suppress(OSError, ValueError, RecursionError), open_regular(path) as file:
-        said = json.loads(file.read(SMALL_BYTES))
-        if (
-            isinstance(said, dict)
-            and isinstance(value := said.get(key), str)
-            and value.isprintable()
-        ):
+        settings = json.loads(file.read(SMALL_BYTES))
+        value = settings.get(key) if isinstance(settings, dict) else None
+        if isinstance(value, str) and value.isprintable():
             return value.strip("/ ")
     return ""
 
@@ -203,15 +196,12 @@ def _diaries(found: Sequence[tuple[str, int]]) -> str:
 
 def _skipped(folder: Path) -> str:
     """A sentence on text files that are not read; "" without any."""
-    found: Counter[str] = Counter()
+    suffixes: Counter[str] = Counter()
     for _, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found.update(
-            suffix
-            for name in files
-            if (suffix := Path(name).suffix.lower()) in (".txt", ".org")
-        )
-    counts = " and ".join(f"{count:,} {suffix}" for suffix, count in sorted(found.items()))
+        suffixes.update(Path(name).suffix.lower() for name in files)
+    skipped = [suffix for suffix in (".org", ".txt") if suffixes[suffix]]
+    counts = " and ".join(f"{suffixes[suffix]:,} {suffix}" for suffix in skipped)
     return f"Only Markdown is read; skipped files: {counts}." if counts else ""
 
 

@@ -206,9 +206,7 @@ def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> di
         return {}
     candidates = ws.index.lexical(
         [match(term) for term in rare[:RARE_WORDS]],
-        filters=Filters(),
-        within=rows,
-        phrases=(),
+        ws.index.passing_chunks(Filters(), rows, ()),
         context_weight=0.0,  # an entry's own words: its neighbours are no nearer to the work
         limit=4 * len(rows),
     )

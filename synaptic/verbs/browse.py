@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date as calendar_day
 from datetime import timedelta
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
 from ..index.rows import Position, instant, units
 from ..language.query import MAX_LIMIT, build_filters, read_date
-from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult
+from ..models import ORDERS, Entry, Facets, Filters, Hit, Order, ParseIssue, SearchResult
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..search.search import any_of_all, known_costs, of_asker, search
@@ -41,9 +42,9 @@ Page = TypeVar("Page")
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Entries in order, `total` before `limit`; `superseded_by` leads from a superseded id to
-    the id that replaces
-    it. `links` are by id."""
+    """Entries in order. `total` counts them before `limit`. `superseded_by` leads from an id to
+    the id that replaces it; `links` are by id.
+    """
 
     total: int
     entries: tuple[Entry, ...]
@@ -82,7 +83,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How long the last calls of a verb took, by stage; `total` is the whole call."""
+    """Times of the last calls of a verb, by stage; `total` is the whole call."""
 
     calls: int
     stages: dict[str, Latency]
@@ -90,11 +91,11 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`months`: entries of each month. `figures`: how long the last calls of each verb took.
+    """`months`: entries of each month. `figures`: times of the last calls of each verb.
 
     `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches
-    stayed; `auto` goes by it. `roots`: of each root beside the journal, by name (`@vault`), its
-    `folder` and the number of its `files`.
+    stayed; `auto` chooses by them. `roots`: by name (`@vault`), the `folder` and the number of
+    `files` of each root beside the journal.
     """
 
     home: Path
@@ -127,33 +128,26 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
         )
 
     def run(report: SyncReport) -> Listing:
-        found: list[int] = []
-        missing: list[SynapticError] = []
+        rowids: dict[int, None] = {}
+        errors: list[SynapticError] = []
         for id in dict.fromkeys(ids):
             try:
-                rowid = ws.index.resolve(id.strip()).rowid
-                found += [] if rowid in found else [rowid]
+                rowids[ws.index.resolve(id.strip()).rowid] = None
             except SynapticError as error:
-                missing.append(error)
-        if not found:
-            raise missing[0]
-        if report.behind and (
-            absent := [error for error in missing if isinstance(error, NotFound)]
-        ):
-            raise absent[0]  # the entry may be in the part that is being written
-        listing = _listing(ws, report, len(found), found, missing)
-        return replace(
-            listing,
-            links={
-                e.id: linked(ws, [row]) for e, row in zip(listing.entries, found, strict=False)
-            },
-        )
+                errors.append(error)
+        if not rowids:
+            raise errors[0]
+        for absent in errors:
+            if report.behind and isinstance(absent, NotFound):
+                raise absent  # the entry may be in the part that is being written
+        listing = _listing(ws, report, len(rowids), list(rowids), errors)
+        pairs = zip(listing.entries, rowids, strict=False)
+        return replace(listing, links={entry.id: linked(ws, [row]) for entry, row in pairs})
 
     listing = in_step(ws, run)
     if ws.config.track_access:
-        ws.index.record(
-            "get", read=[entry.id for entry in listing.entries], at=instant(ws.clock())
-        )
+        opened = [entry.id for entry in listing.entries]
+        ws.index.counters.record_reads(opened, instant(ws.clock()))
     return listing
 
 
@@ -175,21 +169,22 @@ def recent(
     wanted, own = of_asker(ws, filters, working_checkout(ws.config))
     if not query or not query.strip():
         check_range("limit", limit, 1, MAX_LIMIT)
-        return in_step(
-            ws,
-            lambda report: _listing(
-                ws, report, *_saved_first(ws, wanted, own, limit or NEWEST)
-            ),
-        )
+
+        def run(report: SyncReport) -> Listing:
+            total, rowids = _saved_first(ws, wanted, own, limit or NEWEST)
+            return _listing(ws, report, total, rowids)
+
+        return in_step(ws, run)
     pool = in_step(ws, lambda _: _saved_first(ws, wanted, own, RECENT_POOL)[1])
     found = search(ws, query, filters=filters, limit=limit, within=pool, load_model=load_model)
-    newest = sorted(
-        found.hits, key=lambda hit: (hit.entry.dated, instant(hit.entry.at)), reverse=True
-    )
-    newest.sort(key=lambda hit: own not in (None, project_key(hit.entry.project or "")))
-    return _of_search(
-        replace(found, hits=tuple(newest[: limit or NEWEST]))
-    )  # a query without words gives a list
+
+    def place(hit: Hit) -> tuple[bool, bool, int]:
+        is_own = own in (None, project_key(hit.entry.project or ""))
+        return is_own, hit.entry.dated, instant(hit.entry.at)
+
+    newest = sorted(found.hits, key=place, reverse=True)
+    # a query without words gives a list
+    return _of_search(replace(found, hits=tuple(newest[: limit or NEWEST])))
 
 
 def _saved_first(
@@ -209,9 +204,7 @@ def _saved_first(
 
 
 def pinned(ws: Workspace) -> Listing:
-    """What sessions here begin with: entries pinned for the project of the working directory
-    and for all.
-    """
+    """The entries pinned for the project of the working directory and for all projects."""
     key = project_key(project_of(ws.config, working_checkout(ws.config)) or "") or None
 
     def run(report: SyncReport) -> Listing:
@@ -233,8 +226,7 @@ def find(
     cursor: str | None = None,
     load_model: bool = True,
 ) -> Listing:
-    """Entries that pass the filters: with a query those that fit it, by relevance, a timeline
-    without one.
+    """Entries that pass the filters: by relevance with a query, a timeline without one.
 
     `order` defaults to relevance with a query and to newest without; without, the asker's
     project comes first. `around` (an id) gives the entries before and after that entry, oldest
@@ -254,21 +246,28 @@ def find(
 
     def run(report: SyncReport) -> Listing:
         wanted, own = of_asker(ws, _resolved(ws, filters), working_checkout(ws.config))
-        own = None if order else own
+        if order:
+            own = None
         counts = ws.index.facets(wanted) if facets else None
         if around:
             total, rowids = _around(ws, wanted, around, limit)
             return _listing(ws, report, total, rowids, facets=counts)
-        position, rest = None, False
+        position = None
+        own_is_shown = False
         if cursor:
-            own, rest, position = _read_cursor(cursor, chosen)
+            own, own_is_shown, position = _read_cursor(cursor, chosen)
         total, rowids = ws.index.listing(
-            wanted, order=chosen, limit=limit + 1, after=position, first=own, after_first=rest
+            wanted,
+            order=chosen,
+            limit=limit + 1,
+            after=position,
+            first=own,
+            after_first=own_is_shown,
         )
-        more = len(rowids) > limit
+        following = None
+        if len(rowids) > limit and chosen not in ("importance", "access"):
+            following = _write_cursor(ws, rowids[limit - 1], chosen, own)
         rowids = rowids[:limit]
-        paged = chosen not in ("importance", "access")
-        following = _write_cursor(ws, rowids[-1], chosen, own) if more and paged else None
         return _listing(ws, report, total, rowids, cursor=following, facets=counts)
 
     return in_step(ws, run)
@@ -282,26 +281,26 @@ def days(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Days:
-    """The entries of a day, or of the week that holds it, from Monday on. Raises
-    InvalidArgument for no date.
+    """The entries of a day, or of its week from Monday on.
 
-    With a `limit` its listing has the `cursor` of the next ones.
+    With a `limit` the listing has the `cursor` of the next entries. Raises InvalidArgument for
+    a text that is no date.
     """
     day = calendar_day.fromisoformat(read_date(date, now=ws.clock(), name="date"))
-    first = day - timedelta(day.weekday()) if week else day
-    since, until = first.isoformat(), (first + timedelta(6 if week else 0)).isoformat()
+    first = last = day
+    if week:
+        first = day - timedelta(day.weekday())
+        last = first + timedelta(6)
+    since, until = first.isoformat(), last.isoformat()
     wanted = Filters(since=since, until=until, include_superseded=True)
 
     def run(report: SyncReport) -> Days:
         position = _read_cursor(cursor, "oldest")[2] if cursor else None
-        total, rowids = ws.index.listing(
-            wanted, order="oldest", limit=limit + 1 if limit else -1, after=position
-        )
-        following = (
-            _write_cursor(ws, rowids[limit - 1], "oldest", None)
-            if limit and len(rowids) > limit
-            else None
-        )
+        most = limit + 1 if limit else -1
+        total, rowids = ws.index.listing(wanted, order="oldest", limit=most, after=position)
+        following = None
+        if limit and len(rowids) > limit:
+            following = _write_cursor(ws, rowids[limit - 1], "oldest", None)
         before, after, other_years = ws.index.calendar(since, until, limit=OTHER_YEARS)
         found = _listing(ws, report, total, rowids[:limit], cursor=following)
         then = _listing(ws, report, len(other_years), other_years)
@@ -311,17 +310,19 @@ def days(
 
 
 def status(ws: Workspace) -> Status:
-    """The paths, the counts, the waiting saves and vectors, and the pieces that could not be
-    read.
-    """
+    """The counts of the journal and its index, and the pieces that could not be read."""
 
     def run(report: SyncReport) -> Status:
         counts = ws.index.counts()
         facets = ws.index.facets(Filters(include_superseded=True))
         files = Counter(ws.journal.roots.of(path)[0] for path in ws.index.proofs())
         calls: dict[str, list[dict[str, float]]] = {}
-        for call in ws.index.calls():
+        for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
+        roots: dict[str, dict[str, Any]] = {}
+        for name, folder in ws.config.roots.items():
+            if name:
+                roots[name] = {"folder": folder, "files": files[name]}
         return Status(
             home=ws.config.home,
             journal=ws.config.journal,
@@ -336,12 +337,8 @@ def status(ws: Workspace) -> Status:
             facets=facets,
             months=facets.months,
             figures={verb: _figures(stages) for verb, stages in calls.items()},
-            costs={name: dict(layers) for name, layers in known_costs(ws).stages.items()},
-            roots={
-                name: {"folder": root, "files": files[name]}
-                for name, root in ws.config.roots.items()
-                if name
-            },
+            costs={name: dict(layers) for name, layers in known_costs(ws).items()},
+            roots=roots,
             notices=(*ws.config.notices, *report.absent),
         )
 
@@ -349,12 +346,17 @@ def status(ws: Workspace) -> Status:
 
 
 def _figures(calls: Sequence[Mapping[str, float]]) -> Figures:
-    stages = {name for call in calls for name in call}
-    by_stage = {name: sorted(call[name] for call in calls if name in call) for name in stages}
-    latencies = {
-        name: Latency(_quantile(ms, 0.5), _quantile(ms, 0.95)) for name, ms in by_stage.items()
-    }
-    return Figures(len(calls), dict(sorted(latencies.items(), key=lambda item: -item[1].p50)))
+    """The latencies of the stages of these calls, the slowest stage first."""
+    times: dict[str, list[float]] = {}
+    for call in calls:
+        for stage, ms in call.items():
+            times.setdefault(stage, []).append(ms)
+    latencies = {}
+    for stage, each in times.items():
+        each.sort()
+        latencies[stage] = Latency(_quantile(each, 0.5), _quantile(each, 0.95))
+    slowest_first = sorted(latencies.items(), key=lambda item: -item[1].p50)
+    return Figures(len(calls), dict(slowest_first))
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
@@ -402,23 +404,25 @@ def _ranked(
         only_fitting=True,
         load_model=load_model,
     )
-    return _of_search(
-        found, in_step(ws, lambda _: ws.index.facets(any_of_all(wanted))) if facets else None
-    )
+    counts = None
+    if facets:
+        counts = in_step(ws, lambda _: ws.index.facets(any_of_all(wanted)))
+    return _of_search(found, counts)
 
 
 def _of_search(found: SearchResult, facets: Facets | None = None) -> Listing:
     superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
-    entries = tuple(hit.entry for hit in found.hits)
     return Listing(
-        found.total, entries, superseded_by=superseded, facets=facets, notices=found.notices
+        found.total,
+        tuple(hit.entry for hit in found.hits),
+        superseded_by=superseded,
+        facets=facets,
+        notices=found.notices,
     )
 
 
 def _resolved(ws: Workspace, filters: Filters) -> Filters:
-    """The filters with the whole ids of entries that are given by a part of it; a page need not
-    exist.
-    """
+    """The filters with whole ids in place of short ones; a linked page need not exist."""
     if filters.parent:
         filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)
     if filters.links_to and not ws.index.named([link_key(filters.links_to)]):
@@ -437,10 +441,9 @@ def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, 
     at = ws.index.standings([centre.rowid])[centre.rowid].position
     total, after = ws.index.listing(filters, order="oldest", limit=limit, after=at)
     before = ws.index.listing(filters, order="newest", limit=limit, after=at)[1]
-    found = ws.index.standings([*before, *after])
-    before, after = (
-        [row for row in rows if found[row].dated == at[0]] for rows in (before, after)
-    )
+    standings = ws.index.standings([*before, *after])
+    before = [row for row in before if standings[row].dated == at[0]]
+    after = [row for row in after if standings[row].dated == at[0]]
     half = (limit - 1) // 2
     back = max(half, limit - 1 - len(after))
     earlier = before[:back]
@@ -454,7 +457,7 @@ def _write_cursor(ws: Workspace, rowid: int, order: Order, own: str | None) -> s
 
 
 def _read_cursor(cursor: str, order: Order) -> tuple[str | None, bool, Position]:
-    """(the project that comes first, whether all of it was shown, where the last entry stands)."""
+    """(project that comes first, True if all of it was shown, position of the last entry)."""
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         kind, own, rest, dated, at, path, seq = json.loads(raw)
@@ -474,7 +477,7 @@ def _read_cursor(cursor: str, order: Order) -> tuple[str | None, bool, Position]
 
 
 def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
-    """The whole entries that pass, oldest first, without private passages; those too that
+    """The whole entries that pass, oldest first, without private passages; also entries that
     arrive meanwhile.
     """
     for page in _pages(ws, filters, partial(read_entries, ws)):
@@ -495,13 +498,10 @@ def export_lance(
         import lance
         import pyarrow as pa
     except ImportError as error:
-        hint = (
-            "Install it, as you installed Synaptic: pip install 'synaptic-journal[lance]', "
-            "or with "
-            "uv or pipx."
-        )
         raise InvalidArgument(
-            "The package pylance, which --lance needs, is not installed.", hint=hint
+            "The package pylance, which --lance needs, is not installed.",
+            hint="Install it as you installed Synaptic, with pip, uv or pipx: "
+            "pip install 'synaptic-journal[lance]'.",
         ) from error
     if folder.exists():
         raise InvalidArgument(
@@ -518,17 +518,16 @@ def export_lance(
 
     def batch(rowids: Sequence[int]) -> pa.RecordBatch:
         chunks = ws.index.chunks_of(rowids)
-        entries, passages = read_hits(
-            ws, rowids, [chunk for each in chunks.values() for chunk in each]
-        )
+        all_chunks = list(chain.from_iterable(chunks.values()))
+        entries, passages = read_hits(ws, rowids, all_chunks)
         vectors = ws.index.vectors(list(passages))
-        rows = [
-            {name: getattr(entry, name, None) for name in schema.names}
-            | {"path": entry.there.path, "text": passages[chunk][0]}
-            | {"vector": units([vectors[chunk]])[0] if chunk in vectors else None}
-            for rowid, entry in entries.items()
-            for chunk in chunks.get(rowid, ())
-        ]
+        rows = []
+        for rowid, entry in entries.items():
+            marks = {name: getattr(entry, name, None) for name in schema.names}
+            marks["path"] = entry.there.path
+            for chunk in chunks.get(rowid, ()):
+                vector = units([vectors[chunk]])[0] if chunk in vectors else None
+                rows.append(marks | {"text": passages[chunk][0], "vector": vector})
         return pa.RecordBatch.from_pylist(rows, schema)
 
     batches = pa.RecordBatchReader.from_batches(schema, _pages(ws, filters, batch))
@@ -538,7 +537,7 @@ def export_lance(
 def _pages(
     ws: Workspace, filters: Filters, read: Callable[[Sequence[int]], Page]
 ) -> Iterator[Page]:
-    """What `read` makes of the rows of each EXPORTED entries."""
+    """The results of `read` on the rows of EXPORTED entries at a time."""
     after: Position | None = None
 
     def run(_: SyncReport) -> tuple[Page, Position | None]:

@@ -1,4 +1,4 @@
-"""Checks the environment, and the journal against the index. Each finding says how to mend it."""
+"""Checks the environment, the journal and the index. Each finding says how to mend it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Literal
 from ..errors import ModelError, NotFound, SynapticError
 from ..index.database import versions
 from ..journal import registry
-from ..notes.copies import are_alike, numbered_of, original_of
+from ..notes.copies import copied_from
 from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
 from ..workspace.workspace import Workspace
-from .browse import status
+from .browse import Status, status
 
 LOW_DISK_BYTES = 100_000_000
 LOCK_WAIT_S = 10.0
@@ -30,9 +30,7 @@ FIX = "synaptic doctor --fix"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `doctor`. `level` is `ok`, `info`, `warning` or `error`; `fix` the command or
-    step that mends it.
-    """
+    """One line of `doctor`; `fix` is the command or step that mends it."""
 
     level: Literal["ok", "info", "warning", "error"]
     code: str
@@ -42,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What `doctor` found; `ok` is false while something needs a person."""
+    """The findings of `doctor`; `ok` is false while something needs a person."""
 
     ok: bool
     findings: tuple[Finding, ...]
@@ -81,52 +79,41 @@ def secrets(ws: Workspace) -> Checkup:
     """The places of passwords, tokens and keys in the journal, the trash and copies of saves;
     never their values.
     """
-    found, looked = [], 0
+    files = 0
+    findings = []
     for path, data, mend in _texts(ws):
-        looked += 1
+        files += 1
         text = data.decode("utf-8", "replace")
         for secret in visible_secrets(text):
             message = f"{path}:{line_of(text, secret.start)}: {secret.kind}"
-            found.append(Finding("warning", "secret", message, mend))
-    if not found:
-        found = [
-            Finding(
-                "ok", "secrets", f"No passwords, tokens or keys were found. Files: {looked:,}."
-            )
-        ]
-    return Checkup(not any(finding.level == "warning" for finding in found), tuple(found))
+            findings.append(Finding("warning", "secret", message, mend))
+    if findings:
+        return Checkup(False, tuple(findings))
+    message = f"No passwords, tokens or keys were found. Files: {files:,}."
+    return Checkup(True, (Finding("ok", "secrets", message),))
 
 
 def unread_times(ws: Workspace) -> str:
-    """A sentence on headings that look like a time and are none, with two of them; "" without
-    any.
-    """
-    found = []
+    """A sentence on headings that look like a time but begin no entry; "" without any."""
+    headings = []
     for stamp in ws.journal.scan():
         with suppress(NotFound):
-            found += [
-                f"{stamp.path}:{line} {told}"
-                for line, told in mistyped_times(ws.journal.read(stamp.path))
-            ]
-    if not found:
+            for line, heading in mistyped_times(ws.journal.read(stamp.path)):
+                headings.append(f"{stamp.path}:{line} {heading}")
+    if not headings:
         return ""
     return (
-        f"Headings that look like a time, but begin no entry: {len(found):,}, as "
-        f"{'; '.join(found[:2])}."
+        f"Headings that look like a time but begin no entry: {len(headings):,}, such as "
+        f"{'; '.join(headings[:2])}."
     )
 
 
 def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
-    """For every file that holds entries: its path, its bytes, and advice how to remove a line
-    of it.
-    """
+    """(path, bytes, advice how to remove a line) of every file that holds entries."""
+    advice = "Remove it from the file, and replace it where it is used."
     for stamp in ws.journal.scan():
         with suppress(NotFound):
-            yield (
-                stamp.path,
-                ws.journal.read(stamp.path),
-                "Remove it from the file, and replace it where it is used.",
-            )
+            yield stamp.path, ws.journal.read(stamp.path), advice
     for path, data in ws.journal.copies():
         kind = path.parent.name if path.parent != ws.config.state else path.name
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
@@ -243,9 +230,15 @@ def _index(ws: Workspace) -> Iterator[Finding]:
 
 def _journal(ws: Workspace) -> Iterator[Finding]:
     now = status(ws)
-    yield Finding(
-        "ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}."
-    )
+    message = f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}."
+    yield Finding("ok", "journal", message)
+    yield from _sources(ws)
+    yield from _files(ws, now)
+    yield from _losses(ws)
+
+
+def _sources(ws: Workspace) -> Iterator[Finding]:
+    """Findings on interrupted imports, and on folders that are not read."""
     for run in ws.journal.runs.open():
         mend = f"`{FIX}` finishes it, `synaptic import --undo {run.name}` takes it back."
         yield Finding("warning", "import", f"The import {run.name} was interrupted.", mend)
@@ -256,7 +249,8 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
             absent,
             "Mount it, give its owner the rights, or take it out of `sources`.",
         )
-    for hidden in (now.journal / name for name in ws.config.roots if name):
+    for name in filter(None, ws.config.roots):
+        hidden = ws.config.journal / name
         if hidden.is_dir():
             yield Finding(
                 "warning",
@@ -264,6 +258,10 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
                 f"{hidden} is not read: its name is another folder's.",
                 "Rename it.",
             )
+
+
+def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
+    """Findings on single files and lines."""
     copies = list(_differing_copies(ws))
     for original, path in copies:
         message = (
@@ -284,7 +282,8 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend
         )
-    if unread := unread_times(ws):
+    unread = unread_times(ws)
+    if unread:
         yield Finding(
             "info",
             "time-heading",
@@ -294,8 +293,12 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
     for stamp in ws.journal.scan():
         with suppress(NotFound):
             for id, _ in ws.journal.open_copies(stamp.path, ws.journal.read(stamp.path)):
-                message = f"The trash or done/ shows text of {id} that is private in {stamp.path} now."
+                message = f"The trash or done/ shows text of {id} that is private now."
                 yield Finding("warning", "private-copy", message, FIX)
+
+
+def _losses(ws: Workspace) -> Iterator[Finding]:
+    """Findings on saved or deleted texts that somebody else overwrote or brought back."""
     for lost in ws.journal.vanished():
         yield Finding(
             "warning",
@@ -304,15 +307,16 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
             f"synaptic doctor --restore {lost.id}, or --dismiss {lost.id} if that was meant.",
         )
     for back in ws.journal.returned():
-        what = (
-            "was deleted, and stands again"
-            if back.deleted
-            else "lost its last change: the text before it stands"
-        )
-        mend = f"synaptic delete {back.id}" if back.deleted else "Change it again"
-        dismiss = f"{mend}, or synaptic doctor --dismiss {back.id} if that was meant."
+        change = "lost its last change: the text before it stands"
+        mend = "Change it again"
+        if back.deleted:
+            change = "was deleted, and stands again"
+            mend = f"synaptic delete {back.id}"
         yield Finding(
-            "warning", "returned", f"{back.id} ({back.title}) {what} in {back.path}.", dismiss
+            "warning",
+            "returned",
+            f"{back.id} ({back.title}) {change} in {back.path}.",
+            f"{mend}, or synaptic doctor --dismiss {back.id} if that was meant.",
         )
 
 
@@ -321,16 +325,13 @@ def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
     own = in_step(ws, lambda _: set(ws.index.paths_in_force()))
     paths = {stamp.path for stamp in ws.journal.scan()}
     for path in sorted(paths & own):
-        if (certain := original_of(path)) != path and certain in paths:
-            yield certain, path
-        elif (possible := numbered_of(path)) in paths:
-            with suppress(NotFound):
-                if are_alike(ws.journal.read(possible), ws.journal.read(path)):
-                    yield possible, path
+        original = copied_from(path, paths, ws.journal.read)
+        if original is not None:
+            yield original, path
 
 
 def _lacks(ws: Workspace) -> tuple[str | None, int]:
-    """What is wrong with the index, and the number of passages without a vector."""
+    """The fault of the index, or None, and the number of passages without a vector."""
     return ws.index.file.check(whole=True), ws.index.counts().pending_passages
 
 

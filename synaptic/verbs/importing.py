@@ -37,7 +37,7 @@ from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.reading import BASE32, id_date
 from ..notes.screening import Screen
-from ..readers.record import READERS, Record, Skipped, reader_of, told
+from ..readers.record import READERS, Record, Skipped, reader_of, reporting
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
@@ -244,7 +244,7 @@ def plan(
 
     for record in _records(source, places, tell, progress):
         screen, entry = Screen(ws.config.secrets), None
-        with told(tell, record.key):
+        with reporting(tell, record.key):
             entry = _entry(ws, screen, source, record, checkout(record.folder), given)
         if entry is None:
             continue
@@ -349,7 +349,7 @@ def run(
     pictures, skipped = dict[str, str](), list[tuple[str, str]]()
     for _, _, record in (*planned.new, *planned.grown):
         for picture, read in record.pictures:
-            with told(lambda where, why: skipped.append((where, why)), picture):
+            with reporting(lambda where, why: skipped.append((where, why)), picture):
                 path = ws.journal.put_picture(picture, read)
                 pictures[path] = hash_of_block(ws.journal.read(path))
     blocks = [

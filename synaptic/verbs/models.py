@@ -23,8 +23,8 @@ QUESTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model by fastembed's name, or by its folder. `downloaded`: it needs no network. None
-    for what is not known.
+    """A model by fastembed's name or its folder. `downloaded`: it needs no network. None means
+    unknown.
     """
 
     name: str
@@ -38,10 +38,10 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A change of the model `before` to another. `with_before` and `with_model` compare them on
-    this journal; None where this is a way back, where `before` has read less than half of the
-    notes, or where
-    there is little to ask."""
+    """A change from the model `before` to another. `with_before` and `with_model` compare them
+    on this journal; None for a way back, if `before` has read less than half of the notes, or
+    without enough questions.
+    """
 
     model: str
     before: str
@@ -52,31 +52,25 @@ class Switch:
 
 
 def models(ws: Workspace) -> tuple[Model, ...]:
-    """The model that ships, those that `data/models.toml` offers, and those that this journal
-    was read by before.
-    """
-    offered, listed, cache = (
-        about_models()["offered"],
-        listed_models(),
-        ws.config.state / "models",
-    )
-    metas = [Index(path).meta for path in sorted(ws.config.state.glob("index-*.db"))]
-    used = {
-        str(meta("model")).rpartition("@")[0]: int(meta("dimensions") or 0) for meta in metas
-    }
+    """The model that ships, the offers of `data/models.toml`, and models used before."""
+    offered = about_models()["offered"]
+    listed = listed_models()
+    cache = ws.config.state / "models"
+    used = {}
+    for path in sorted(ws.config.state.glob("index-*.db")):
+        meta = Index(path).meta
+        used[str(meta("model")).rpartition("@")[0]] = int(meta("dimensions") or 0)
     found = {}
     for name in (DEFAULT_MODEL, *offered, ws.config.model, *used):
         known, embedder = listed.get(name.casefold()), FastEmbedder(name, cache=cache)
         if not known and not embedder.folder:
             continue
         file = embedder.folder / "model.onnx" if embedder.folder else None
-        size = (
-            known["size_in_GB"] * 1e9
-            if known
-            else file.stat().st_size
-            if file and file.exists()
-            else 0
-        )
+        size = 0
+        if known:
+            size = known["size_in_GB"] * 1e9
+        elif file and file.exists():
+            size = file.stat().st_size
         found[name.casefold()] = Model(
             name=str(known["model"]) if known else embedder.model,
             languages="English" if embedder.shipped else offered.get(name, ""),
@@ -112,41 +106,35 @@ def use(
     except ModelError as error:
         hint = (
             "Nothing was changed. A folder with model.onnx and tokenizer.json can be given "
-            "instead: "
+            "instead: `synaptic model use FOLDER`."
         )
-        raise ModelError(
-            error.message, valid=error.valid, hint=f"{hint}`synaptic model use FOLDER`."
-        ) from error
+        raise ModelError(error.message, valid=error.valid, hint=hint) from error
     done = Switch(config.model, ws.config.model)
     with open_workspace(config, embedder=embedder, clock=ws.clock) as other:
         if not other.index.file.path.exists():
             ws.index.file.copy_to(other.index.file.path)  # it says how often entries were read
         if not _knows(other):
-            other.index.file.set_meta(
-                "trial", 1
-            )  # until it was agreed to: the run may be stopped
+            # until the person agrees: the run may be stopped
+            other.index.file.set_meta("trial", 1)
         embed_pending(other, budget_s=None, progress=progress)
         if other.index.meta("trial"):
             if _knows(ws):
-                before, after = (
-                    evaluate(one, questions=QUESTIONS, progress=progress) for one in (ws, other)
-                )
+                before = evaluate(ws, questions=QUESTIONS, progress=progress)
+                after = evaluate(other, questions=QUESTIONS, progress=progress)
                 if after.questions >= TOO_FEW and "default" in before.mrr:
                     done = replace(done, with_before=before, with_model=after)
             if not agree(done):
                 return done
         write_setting(config.home, "model", config.model)
         other.index.file.set_meta("trial", 0)
-    wins = (
-        ("SYNAPTIC_MODEL is set, and it wins over config.toml.",)
-        if os.environ.get("SYNAPTIC_MODEL")
-        else ()
-    )
-    return replace(done, kept=True, notices=wins)
+    notices = []
+    if os.environ.get("SYNAPTIC_MODEL"):
+        notices.append("SYNAPTIC_MODEL is set, and it wins over config.toml.")
+    return replace(done, kept=True, notices=tuple(notices))
 
 
 def _knows(ws: Workspace) -> bool:
-    """Whether half of the notes or more have a vector by this model."""
+    """True if at least half of the notes have a vector by this model."""
     counts = in_step(ws, lambda _: ws.index.counts())
     return (
         ws.index.meta("model") == ws.embedder.name

@@ -59,11 +59,11 @@ REPEATED = (
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a write did. `queued` is always False; older versions let saves wait.
+    """The result of a write. `queued` is always False; once, saves could
+    wait.
 
-    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was
-    not given. `near` are up to two entries of its project; None while it has no vector to
-    compare.
+    `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
+    `near` are up to two similar entries of its project; None while it has no vector.
     """
 
     id: str
@@ -151,7 +151,7 @@ def save(
     with watch.stage("index"):
         notices += index_now(ws, path, shows=entry.id)
     if ws.config.metrics:
-        ws.index.record("save", watch.read())
+        ws.index.counters.record_call("save", watch.read())
     receipt = Receipt(entry.id, entry.date, entry.time, path, False, tuple(notices))
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         receipt = replace(

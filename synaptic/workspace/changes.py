@@ -1,19 +1,19 @@
-"""Which files that an entry is about are no longer what they were when it was saved.
+"""Finds files of an entry that changed since it was saved.
 
 A save keeps a fingerprint with each of its files, in the comment:
 `files=src/a.py@3f9a0c1d2e4b`.
 
-| of                                     | what is kept, and said later                                                |
-|----------------------------------------|-----------------------------------------------------------------------------|
-| a relative path                        | the file below the root of the checkout, as `git diff --name-only` names it |
-| an absolute path                       | the file, where it lies in the checkout                                     |
-| a folder, a pattern, what is not there | nothing                                                                     |
-| a path that leads out, by `..` or link | nothing; where it does so only later, the file counts as gone               |
-| a file that was renamed                | gone: its path is what the entry knows                                      |
-| another project than the repository's  | nothing; so it is where this process works in another repository, or none   |
+| path                               | fingerprint                                             |
+|------------------------------------|---------------------------------------------------------|
+| relative                           | of the file below the root of the checkout              |
+| absolute                           | of the file, if it lies in the checkout                 |
+| a folder, a pattern, a missing file| none                                                    |
+| out of the checkout (`..`, a link) | none; if it leads out only later, the file is gone      |
+| renamed                            | the file is gone                                        |
+| in another project or repository   | none                                                    |
 
-The bytes of the working tree count, whatever git makes of line ends: a checkout that writes
-others has other files. Of a file above 256 KiB the size and the first 256 KiB count.
+Files are compared byte by byte, line ends included. Of a file above 256 KiB the size and the
+first 256 KiB are compared.
 """
 
 from __future__ import annotations
@@ -41,64 +41,70 @@ GONE = "gone"
 
 
 def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], ...]:
-    """(path, fingerprint) of those files of an entry that lie in this checkout, where its
-    project is that one.
+    """(path, fingerprint) of the files of an entry of this checkout's project that lie in
+    it.
     """
     if here is None or not of_project(entry.project, here):
         return ()
-    found = (
-        (path, _fingerprint(here.root, path))
-        for path in entry.files
-        if not _doubtful(here.root, path)
-    )
-    return tuple((path, known) for path, known in found if known and known != GONE)
+    fingerprints = []
+    for path in entry.files:
+        if not _doubtful(here.root, path):
+            fingerprint = _fingerprint(here.root, path)
+            if fingerprint and fingerprint != GONE:
+                fingerprints.append((path, fingerprint))
+    return tuple(fingerprints)
 
 
 def marked(
     ws: Workspace, entries: Mapping[int, Entry], here: Checkout | None = None
 ) -> dict[int, Entry]:
-    """The entries as they stand today to this checkout, or where this process works: of another
-    project or branch,
-    expired, with files that differ or are gone."""
+    """The entries with their `marks` and `changed_files` as of today in this checkout, or in
+    the checkout of this process.
+    """
     here = here or working_checkout(ws.config)
-    own, today = asking_project(ws.config, here), ws.clock().date().isoformat()
-    found = dict(entries)
+    own = asking_project(ws.config, here)
+    today = ws.clock().date().isoformat()
+    result = dict(entries)
     for rowid, entry in entries.items():
-        mine = here if here and of_project(entry.project, here) else None
-        said = (
-            [f"project {entry.project}"]
-            if entry.project and project_key(entry.project) != own
-            else []
-        )
-        if mine and entry.branch and (fate := fate_of(entry.branch, mine)) != "merged":
-            said.append(f"branch {entry.branch}{' gone' if fate == 'gone' else ''}")
+        marks = []
+        changed: list[str] = []
+        if entry.project and project_key(entry.project) != own:
+            marks.append(f"project {entry.project}")
+        if here and of_project(entry.project, here):
+            fate = fate_of(entry.branch, here) if entry.branch else "merged"
+            if fate == "gone":
+                marks.append(f"branch {entry.branch} gone")
+            elif fate != "merged":
+                marks.append(f"branch {entry.branch}")
+            changed = _changed_files(entry, here)
         if has_expired(entry.expires, today):
-            said.append(f"expired {entry.expires}")
-        known = entry.fingerprints if mine else ()
-        changed = tuple(
-            path
-            for path, was in known
-            if mine and _fingerprint(mine.root, path) not in (was, None)
-        )
-        if said or changed:
-            found[rowid] = replace(entry, marks=tuple(said), changed_files=changed)
-    return found
+            marks.append(f"expired {entry.expires}")
+        if marks or changed:
+            result[rowid] = replace(entry, marks=tuple(marks), changed_files=tuple(changed))
+    return result
+
+
+def _changed_files(entry: Entry, here: Checkout) -> list[str]:
+    changed = []
+    for path, saved in entry.fingerprints:
+        fingerprint = _fingerprint(here.root, path)
+        if fingerprint is not None and fingerprint != saved:
+            changed.append(path)
+    return changed
 
 
 def has_expired(expires: str | None, today: str) -> bool:
-    """Whether the last day that an entry comes first lies before today; both are `YYYY-MM-DD`."""
+    """True if the day `expires` has passed; both are `YYYY-MM-DD`."""
     return expires is not None and expires < today
 
 
 def of_project(project: str | None, here: Checkout) -> bool:
-    """Whether a project, as typed or as a key, is that of this checkout."""
+    """True if a project, as typed or as a key, is that of this checkout."""
     return project_key(project or "") == project_key(here.project)
 
 
 def _doubtful(root: Path, path: str) -> bool:
-    """Whether a relative path may mean a file of the working directory as well as one of the
-    root.
-    """
+    """True if a relative path may mean a file of the working directory or of the root."""
     with suppress(OSError, ValueError):
         folder = Path.cwd().resolve()
         return (
@@ -108,19 +114,18 @@ def _doubtful(root: Path, path: str) -> bool:
 
 
 def _fingerprint(root: Path, path: str) -> str | None:
-    """Of the file at this path as it is now; GONE where there is none. None: it cannot be
-    known, or is not ours.
-    """
+    """The fingerprint of the present file; GONE without one. None: unreadable or outside."""
     full = os.path.normpath(root / path)
     try:
         if not _within(full, root):
             return None
-        found = Path(full).stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = Path(full).stat()
+        if not stat.S_ISREG(status.st_mode):
             return GONE
-        proof = proof_of(found)
-        settled = time.time_ns() - proof[1] > RACY_NS
-        return (_hashed if settled else _hashed.__wrapped__)(root, full, found.st_dev, proof)
+        proof = proof_of(status)
+        is_settled = time.time_ns() - proof[1] > RACY_NS
+        hashed = _hashed if is_settled else _hashed.__wrapped__
+        return hashed(root, full, status.st_dev, proof)
     except (FileNotFoundError, NotADirectoryError):
         return GONE
     except (OSError, ValueError):
@@ -133,9 +138,7 @@ def _within(path: str, root: Path) -> bool:
 
 @lru_cache(maxsize=4096)
 def _hashed(root: Path, path: str, device: int, proof: Proof) -> str:
-    """The fingerprint of a file that has this proof on this device; GONE where a link leads out
-    of the checkout.
-    """
+    """The fingerprint of a file with this proof; GONE if a link leads out of the checkout."""
     real = os.path.realpath(path)
     if not _within(real, root):
         return GONE

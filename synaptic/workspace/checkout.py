@@ -1,5 +1,4 @@
-"""What a git checkout says of the work at hand: its project, the branch, the subjects of the
-last commits made in it.
+"""Reads the project, the branch and the subjects of the last commits of a git checkout.
 
 Git is not run. A repository's settings name programs, and more of them with each version of
 git; small files of `.git` are read in its place, and nothing that stands in them decides over
@@ -52,11 +51,10 @@ CLAIMS = "projects"
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A working tree. `project` is the repository's name: of its main checkout, where this is a
-    worktree.
+    """A working tree. `project` is the name of the repository's main checkout.
 
-    `head` is what its HEAD says, and `git` the folder where that stands: a worktree has one of
-    its own, beside the repository's `common` one.
+    `head` is the text of HEAD in the folder `git`; a worktree has such a folder of its own,
+    beside the repository's `common` one.
     """
 
     root: Path
@@ -72,32 +70,28 @@ class Checkout:
 
     @property
     def defaults(self) -> tuple[str, ...]:
-        """The name of the default branch, as the remote `origin` has it; the usual names where
-        that is unknown.
-        """
+        """The default branch of the remote `origin`; the usual names if that is unknown."""
         with suppress(OSError):
-            if (
-                said := small_text(self.common / "refs" / "remotes" / "origin" / "HEAD")
-            ).startswith(_REMOTE):
-                return (said.removeprefix(_REMOTE),)
+            ref = small_text(self.common / "refs" / "remotes" / "origin" / "HEAD")
+            if ref.startswith(_REMOTE):
+                return (ref.removeprefix(_REMOTE),)
         return _DEFAULT
 
 
 def checkout_around(folder: Path, config: Config | None = None) -> Checkout | None:
-    """The checkout that a folder lies in; with a `config` under the project that is its own in
-    this home.
-
-    A `.git` whose files cannot be read is passed over.
+    """The checkout around a folder. With a `config` its project is the name that this home
+    gives the repository. A `.git` whose files cannot be read is passed over.
     """
     for place in (folder, *folder.parents):
         with suppress(OSError, ValueError):
-            if os.path.lexists(f"{place}/.git") and (found := _checkout_at(place)):
-                return _with_own_name(config, found) if config else found
+            here = _checkout_at(place) if os.path.lexists(f"{place}/.git") else None
+            if here:
+                return _with_own_name(config, here) if config else here
     return None
 
 
 ELSEWHERE = ContextVar("elsewhere", default=False)
-"""Whether this process works for somebody whose checkout it cannot see."""
+"""True while this process works for somebody whose checkout it cannot see."""
 
 
 def working_checkout(config: Config) -> Checkout | None:
@@ -109,19 +103,17 @@ def working_checkout(config: Config) -> Checkout | None:
 
 
 def claim_name(config: Config, here: Checkout) -> list[str]:
-    """Notes that this repository saves under its project's name, which no other one gets from
-    now on.
-
-    A notice, when it gets another name than its folder's.
+    """Reserves the project's name for this repository. Returns a notice if that is not the name
+    of its folder.
     """
-    claims, key, plain = _claims(config), project_key(here.project), checkout_around(here.root)
+    claims = _claims(config)
+    key = project_key(here.project)
+    plain = checkout_around(here.root)
     if key in claims and _is_of(claims[key], here, moved=False):
         return []
+    claims_now = claims | {key: os.path.realpath(here.common)}
     with suppress(OSError, JournalError):  # the next save tries again
-        overwrite(
-            config.state / CLAIMS,
-            json.dumps(claims | {key: os.path.realpath(here.common)}).encode(),
-        )
+        overwrite(config.state / CLAIMS, json.dumps(claims_now).encode())
     if plain is None or plain.project == here.project:
         return []
     holder = claims.get(project_key(plain.project), "another repository")
@@ -134,27 +126,29 @@ def claim_name(config: Config, here: Checkout) -> list[str]:
 def _with_own_name(config: Config, here: Checkout) -> Checkout:
     """The checkout under the first of its names that no other repository has claimed."""
     claims = _claims(config)
-    for name in _names(here) if claims else ():
-        if (key := project_key(name)) not in claims or _is_of(claims[key], here):
+    if not claims:
+        return here
+    for name in _names(here):
+        key = project_key(name)
+        if key not in claims or _is_of(claims[key], here):
             return replace(here, project=name)
     return here
 
 
 def _is_of(holder: str, here: Checkout, *, moved: bool = True) -> bool:
-    """Whether this repository is that of the checkout, or one a clone of the other, or both
-    clones of one remote; with
-    `moved` also where it is gone."""
+    """True if the repository `holder` is that of the checkout, or either is a clone of the
+    other or of the same remote. `moved` is the answer for a holder that is gone.
+    """
     if not Path(holder).is_dir():
         return moved
-    one, other = (
-        {_place(os.path.realpath(git)), _remote(git)} for git in (Path(holder), here.common)
-    )
-    return bool(one & other - {""})
+    names = {_place(os.path.realpath(holder)), _remote(Path(holder))}
+    own_names = {_place(os.path.realpath(here.common)), _remote(here.common)}
+    return bool(names & own_names - {""})
 
 
 def _names(here: Checkout) -> Iterator[str]:
-    """The names that a repository may go by: its folder's, its remote's, then ends of its path,
-    ever longer.
+    """Possible names of a repository: of its folder, of its remote, then ever longer ends of
+    its path.
     """
     yield here.project
     remote = _remote(here.common).split("/")[1:]
@@ -168,10 +162,10 @@ def _names(here: Checkout) -> Iterator[str]:
 def _remote(git: Path) -> str:
     """Host and path of the remote `origin`, `github.com/ada/web`; empty without one."""
     with suppress(OSError):
-        if found := _ORIGIN.search(small_text(git / "config")):
-            return _place(
-                re.sub(r"^\w+://", "", found[1].strip()).rpartition("@")[2].replace(":", "/")
-            )
+        origin = _ORIGIN.search(small_text(git / "config"))
+        if origin:
+            address = re.sub(r"^\w+://", "", origin[1].strip())
+            return _place(address.rpartition("@")[2].replace(":", "/"))
     return ""
 
 
@@ -180,10 +174,10 @@ def _place(path: str) -> str:
 
 
 def _claims(config: Config) -> dict[str, str]:
-    """By the key of a project the repository that has its name."""
+    """The repository that has the name, by the key of the project."""
     with suppress(OSError, ValueError, AttributeError, RecursionError):
-        said = json.loads(small_text(config.state / CLAIMS) or "{}")
-        return {key: place for key, place in said.items() if isinstance(place, str)}
+        claims = json.loads(small_text(config.state / CLAIMS) or "{}")
+        return {key: place for key, place in claims.items() if isinstance(place, str)}
     return {}
 
 
@@ -193,25 +187,19 @@ def project_of(config: Config, here: Checkout | None) -> str | None:
 
 
 def asking_project(config: Config, here: Checkout | None) -> str | None:
-    """The key of the project that answers prefer: that of work in this checkout.
-
-    None in a repository that holds the journal: all of it belongs there.
+    """The key of the project that answers prefer; None in a repository that holds the journal,
+    where all projects belong.
     """
-    if (
-        here
-        and not config.project
-        and Path(os.path.realpath(config.journal)).is_relative_to(here.root)
-    ):
-        return None
+    if here and not config.project:
+        journal = Path(os.path.realpath(config.journal))
+        if journal.is_relative_to(here.root):
+            return None
     return project_key(project_of(config, here) or "") or None
 
 
 def work_at_hand(folder: Path) -> str:
     """The branch and the subjects of the last commits made in the checkout around `folder`,
-    newest first, a line each.
-
-    What is unknown is absent: the branch where a commit is checked out, commits where git keeps
-    no log of HEAD.
+    newest first, a line each; without the parts that git does not tell.
     """
     here = checkout_around(folder)
     if here is None:
@@ -232,13 +220,15 @@ def _checkout_at(place: Path) -> Checkout | None:
             return None
         main = git = Path(
             os.path.realpath(place / pointer)
-        )  # which, unlike resolve(), takes a loop of links
-        if common := small_text(git / "commondir"):
+        )  # resolve() fails on loops of links
+        common = small_text(git / "commondir")
+        if common:
             main = Path(os.path.realpath(git / common))
-            project = (main.parent if main.name == ".git" else main).name.removesuffix(
-                ".git"
-            ) or project
-    return Checkout(place, project, git, main, small_text(git / "HEAD")) if project else None
+            named = main.parent if main.name == ".git" else main
+            project = named.name.removesuffix(".git") or project
+    if not project:
+        return None
+    return Checkout(place, project, git, main, small_text(git / "HEAD"))
 
 
 def small_text(path: Path) -> str:
@@ -254,7 +244,9 @@ def small_text(path: Path) -> str:
 def _subjects(log: Path) -> list[str]:
     """The subjects of the last commits that this log of HEAD knows, newest first."""
     with suppress(OSError), open_regular(log) as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
-        found = _COMMIT.findall((file.read(LOG_BYTES) or b"").decode("utf-8", "replace"))
-        return list(dict.fromkeys(reversed(found)))[:COMMITS]
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(0, size - LOG_BYTES))
+        text = (file.read(LOG_BYTES) or b"").decode("utf-8", "replace")
+        subjects = _COMMIT.findall(text)
+        return list(dict.fromkeys(reversed(subjects)))[:COMMITS]
     return []

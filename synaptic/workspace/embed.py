@@ -6,7 +6,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -30,8 +30,10 @@ Progress = Callable[[str, int, int], None]
 """Called with the phase ("reading" or "embedding"), how many are done, and of how many."""
 LOCK_WAIT_MS = 50
 BATCH = 64
-LOOKED_AT, LEAST = 40, 10
-"""Passages that tell the language of a journal, about, and the fewest that do. By eye."""
+SAMPLED = 40
+"""Passages, about, that tell the language of a journal. Chosen by eye."""
+MIN_SAMPLED = 10
+"""Fewer passages do not tell it."""
 
 FOREIGN = (
     "Most of these notes are not English, and the model in use reads English best: "
@@ -43,8 +45,8 @@ AHEAD = 4
 something else.
 """
 
-MOST = 8
-"""Workers; more wait for the one thread that feeds them."""
+MAX_WORKERS = 8
+"""More workers wait for the one thread that feeds them."""
 
 
 def embed_pending(
@@ -54,10 +56,10 @@ def embed_pending(
     at_least: int = 0,
     progress: Progress | None = None,
 ) -> int:
-    """How many passages got their vector within the budget; all of them where it is None.
+    """The number of passages that got their vector within the budget; None: no limit.
 
-    While another process writes to the index or embeds, none. Raises Busy where all were asked
-    for.
+    While another process writes to the index or embeds, it is 0, or Busy is raised if there is
+    no limit.
     """
     if not ws.embedder.ready:
         return 0
@@ -70,16 +72,11 @@ def embed_pending(
                 writer.use_model(ws.embedder.name, ws.embedder.dimensions, usual=usual)
         if not ws.index.pending(1):
             return 0
-        lock, lock_wait_s = (
-            ws.config.state / "embed.lock",
-            wait_s if at_least or budget_s is None else 0,
-        )
-        # an index in memory is this process's own
-        with (
-            nullcontext(True)
-            if ws.index.file.trouble
-            else one_process(lock, lock_wait_s) as is_alone
-        ):
+        lock_wait_s = wait_s if at_least or budget_s is None else 0
+        lock: AbstractContextManager[bool] = nullcontext(True)
+        if not ws.index.file.trouble:  # an index in memory is this process's own
+            lock = one_process(ws.config.state / "embed.lock", lock_wait_s)
+        with lock as is_alone:
             if is_alone:
                 for done in _embedded(ws, budget_s, at_least, progress):  # noqa: B007
                     pass
@@ -92,29 +89,34 @@ def embed_pending(
 
 
 def language_notice(ws: Workspace) -> tuple[str, ...]:
-    """Where the shipped model is in use, and most notes are not English, a notice of it, once
-    for each journal.
+    """A notice, once for each journal, if the shipped model reads notes that are mostly not
+    English.
     """
-    told, journal = ws.config.state / "language", os.fsencode(ws.config.journal)
-    if not ws.embedder.name.startswith(f"{DEFAULT_MODEL}@") or (
-        told.exists() and told.read_bytes() == journal
-    ):
+    told = ws.config.state / "language"
+    journal = os.fsencode(ws.config.journal)
+    if not ws.embedder.name.startswith(f"{DEFAULT_MODEL}@"):
+        return ()
+    if told.exists() and told.read_bytes() == journal:
         return ()
     with suppress(Stale, OSError, apsw.Error):
-        if (chunks := ws.index.counts().chunks) >= LEAST:
-            texts = read_passages(ws, range(1, chunks + 1, max(1, chunks // LOOKED_AT)))
-            overwrite(told, journal)
-            return (FOREIGN,) if is_foreign(text for text, _ in texts.values()) else ()
+        chunks = ws.index.counts().chunks
+        if chunks < MIN_SAMPLED:
+            return ()
+        sample = range(1, chunks + 1, max(1, chunks // SAMPLED))
+        texts = [text for text, _ in read_passages(ws, sample).values()]
+        overwrite(told, journal)
+        if is_foreign(texts):
+            return (FOREIGN,)
     return ()
 
 
 def _embedded(
     ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None
 ) -> Iterator[int]:
-    """How many have their vector, after each batch. Without a budget every processor embeds.
+    """The number of embedded passages after each batch. Without a budget all processors work.
 
-    One text a time, whatever the others do: a vector depends on nothing but its text. A text
-    that the model fails on is left out, and found by words.
+    Each text is embedded alone, so that its vector depends on nothing else. A text that the
+    model fails on is left out and found by its words only.
     """
     wait_ms = BUSY_TIMEOUT_MS if budget_s is None else LOCK_WAIT_MS
     begun = time.perf_counter()
@@ -122,18 +124,16 @@ def _embedded(
     done = 0
 
     def wanted() -> Iterator[tuple[int, int, str]]:
-        taken, below = 0, None
-        while passages := ws.index.pending(BATCH, below=below):
+        taken = 0
+        passages = ws.index.pending(BATCH)
+        while passages:
             for passage in texts_of(ws, passages):
-                if (
-                    budget_s is not None
-                    and taken >= at_least
-                    and time.perf_counter() - begun > budget_s
-                ):
+                late = budget_s is not None and time.perf_counter() - begun > budget_s
+                if late and taken >= at_least:
                     return
                 taken += 1
                 yield passage
-            below = passages[-1].rowid
+            passages = ws.index.pending(BATCH, below=passages[-1].rowid)
 
     def embedded(passage: tuple[int, int, str]) -> tuple[int, int, Vector] | None:
         rowid, hash_, text = passage
@@ -157,21 +157,18 @@ def still_writing() -> Busy:
 
 
 def processors() -> int:
-    """How many processors this process may use."""
-    return (
-        len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count() or 1
-    )
+    """The number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def in_parallel(
     work: Callable[[Item], Made], items: Iterable[Item], workers: int
 ) -> Generator[Made, None, None]:
-    """What `work` makes of each item, in their order. The items are taken by the thread that
-    asks, as they are needed.
+    """The results of `work` on each item, in order. The calling thread takes the items.
 
-    With one worker nothing is done ahead, and no thread is begun. For work that lets other
+    With one worker no thread is started and nothing is done ahead. `work` must let other
     threads run.
     """
     if workers <= 1:
@@ -179,12 +176,13 @@ def in_parallel(
         return
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    pool = ThreadPoolExecutor(min(workers, MOST), thread_name_prefix="synaptic-embed")
+    workers = min(workers, MAX_WORKERS)
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="synaptic-embed")
     coming = iter(items)
     try:
         under_way: deque[Future[Made]] = deque()
         while True:
-            room = AHEAD * min(workers, MOST) - len(under_way)
+            room = AHEAD * workers - len(under_way)
             under_way.extend(pool.submit(work, item) for item in islice(coming, room))
             if not under_way:
                 return
@@ -195,8 +193,8 @@ def in_parallel(
 
 @contextmanager
 def one_process(lock: Path, timeout_s: float) -> Iterator[bool]:
-    """A context that gives True while this process holds the lock, and False if it did not get
-    it in `timeout_s`.
+    """A context with True while this process holds the lock, or False if it is not free
+    within `timeout_s`.
     """
     from filelock import FileLock
 

@@ -19,9 +19,7 @@ from .checkout import Checkout, checkout_around, small_text
 
 TIMEOUT_S = 60
 LOG_TIMEOUT_S = 3
-"""A search waits for git's log no longer. Then no note of the journal is dated by git until
-HEAD moves.
-"""
+"""The time limit of git's log. Beyond it git dates no note until HEAD moves."""
 
 IMPORTED = 20
 """A commit that adds more notes is an import: it does not say when they were written."""
@@ -79,15 +77,15 @@ def git(
     """
     # Git sets such variables for the programs it starts; they would lead another git to that
     # repository.
-    environ = {
-        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
-    } | _HARMLESS
-    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    command = ["git", "--no-pager", *settings, "-C", str(folder), *args]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", "--no-pager"]
+    for setting in _SETTINGS:
+        command += ["-c", setting]
+    command += ["-C", str(folder), *args]
     try:
         return subprocess.run(
             command,
-            env=environ,
+            env=environ | _HARMLESS,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=timeout_s,
@@ -101,8 +99,8 @@ def git(
 
 
 def head_of(folder: Path) -> str:
-    """What differs once another commit is checked out around `folder`; "" without a whole
-    history. Runs no git.
+    """A text that changes when another commit is checked out around `folder`; "" without a
+    whole history. Git is not run.
     """
     here = checkout_around(Path(os.path.realpath(folder)))
     if here is None or _stamp(here.common / "shallow"):
@@ -119,10 +117,8 @@ def head_of(folder: Path) -> str:
 
 @lru_cache(1)
 def added_days(folder: Path, head: str) -> Mapping[str, date]:
-    """By path below `folder`, the author's day of the first commit that added the file; without
-    imports.
-
-    `head` is what `head_of` says. Empty if git cannot tell.
+    """The author's day of the first commit that added a file, by its path below `folder`;
+    without imports. `head` comes from `head_of`. Empty if git cannot tell.
     """
     if not head:
         return {}
@@ -130,8 +126,10 @@ def added_days(folder: Path, head: str) -> Mapping[str, date]:
         log = git(folder, *_LOG, timeout_s=LOG_TIMEOUT_S)
     except JournalError:
         return {}
+    if log.returncode:
+        return {}
     days: dict[str, date | None] = {}
-    for commit in reversed(log.stdout[1:].split(b"\0\0")) if log.returncode == 0 else ():
+    for commit in reversed(log.stdout[1:].split(b"\0\0")):
         day, _, names = commit.partition(b"\0\n")
         notes = [name for name in os.fsdecode(names).split("\0") if is_note(name)]
         with suppress(ValueError):  # a commit may be of any year
@@ -142,53 +140,39 @@ def added_days(folder: Path, head: str) -> Mapping[str, date]:
 
 
 def fate_of(branch: str, here: Checkout) -> str:
-    """`merged` into the default branch, or checked out; `open`, or git cannot tell; `gone` and
-    no merge can be seen.
-
-    Git is asked once for each state of the refs: every change of one marks the folder that
-    holds it.
+    """`merged`: into the default branch, or checked out. `gone`: without a visible merge.
+    `open`: neither, or git cannot tell. Git is asked once for each state of the refs.
     """
     if branch == here.branch:
         return "merged"
-    folders = [
-        folder
-        for kind in ("heads", "remotes")
-        for folder, _, _ in os.walk(here.common / "refs" / kind)
-    ]
-    stamps = map(
-        _stamp,
-        (
-            *map(Path, folders),
-            here.common / "packed-refs",
-            here.common / "reftable" / "tables.list",
-        ),
-    )
-    known = _fates(here, " ".join(stamps)) if not _stamp(here.common / "shallow") else {}
-    return known.get(branch, "gone") if known else "open"
+    places = [here.common / "packed-refs", here.common / "reftable" / "tables.list"]
+    for kind in ("heads", "remotes"):
+        places += (Path(folder) for folder, _, _ in os.walk(here.common / "refs" / kind))
+    if _stamp(here.common / "shallow"):
+        return "open"
+    fates = _fates(here, " ".join(map(_stamp, places)))
+    return fates.get(branch, "gone") if fates else "open"
 
 
 @lru_cache(8)
 def _fates(here: Checkout, _: str) -> Mapping[str, str]:
-    """By name each branch that exists or of which git says that it was merged; empty if git
-    cannot tell.
-    """
+    """The fate of each branch that exists or was merged, by name; empty if git cannot tell."""
 
     def lines(*args: str) -> list[str]:
-        return os.fsdecode(
-            git(here.root, *args, timeout_s=LOG_TIMEOUT_S / 3).stdout
-        ).splitlines()
+        run = git(here.root, *args, timeout_s=LOG_TIMEOUT_S / 3)
+        return os.fsdecode(run.stdout).splitlines()
 
     branches = ("for-each-ref", "--format=%(refname:lstrip=1)", "refs/heads", "refs/remotes")
     try:
-        there = lines(*branches)
-        ends = (
-            {f"heads/{name}", f"remotes/origin/{name}"}.intersection(there)
-            for name in here.defaults
-        )
-        if not (tips := sorted(next(filter(None, ends), ()))):
+        existing = lines(*branches)
+        tips: list[str] = []
+        for name in here.defaults:
+            ends = {f"heads/{name}", f"remotes/origin/{name}"}
+            tips = tips or sorted(ends.intersection(existing))
+        if not tips:
             return {}
-        ahead = lines(*branches, *(f"--no-merged={tip}" for tip in tips))
-        said = lines(
+        unmerged = lines(*branches, *(f"--no-merged={tip}" for tip in tips))
+        merges = lines(
             "log",
             "--merges",
             "--no-show-signature",
@@ -202,10 +186,13 @@ def _fates(here: Checkout, _: str) -> Mapping[str, str]:
         return {}
     for tip in tips:  # what was merged here, also where no merge commit says so
         with suppress(OSError):
-            said += small_text(here.common / "logs" / "refs" / tip).splitlines()
-    merged = [found[found.lastindex or 0] for line in said if (found := _MERGE.search(line))]
-    known, again = ({_REMOTE.sub("", ref): "open" for ref in refs} for refs in (there, ahead))
-    return known | dict.fromkeys(merged, "merged") | again
+            merges += small_text(here.common / "logs" / "refs" / tip).splitlines()
+    fates = {_REMOTE.sub("", ref): "open" for ref in existing}
+    for match in filter(None, map(_MERGE.search, merges)):
+        fates[match[match.lastindex or 0]] = "merged"
+    for ref in unmerged:
+        fates[_REMOTE.sub("", ref)] = "open"
+    return fates
 
 
 def _stamp(path: Path) -> str:

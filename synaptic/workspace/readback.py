@@ -25,40 +25,37 @@ def read_entries(ws: Workspace, rowids: Sequence[int]) -> dict[int, Entry]:
 
 
 def read_passages(ws: Workspace, chunk_rowids: Sequence[int]) -> dict[int, tuple[str, int]]:
-    """For each of these chunks its text and the line of its file where it begins."""
+    """The text of each of these chunks, and the line of its file where it begins."""
     return read_hits(ws, (), chunk_rowids)[1]
 
 
 def read_hits(
     ws: Workspace, rowids: Sequence[int], chunk_rowids: Sequence[int]
 ) -> tuple[dict[int, Entry], dict[int, tuple[str, int]]]:
-    """Entries, and chunks, as `read_entries` and `read_passages` answer them; each file is read
-    once.
-    """
+    """The results of `read_entries` and `read_passages`; each file is read once."""
     chunks = ws.index.passages(chunk_rowids)
-    bodies = _bodies(ws, [*rowids, *(chunk.entry_rowid for chunk in chunks.values())])
-    entries, passages = {}, {}
+    needed = [chunk.entry_rowid for chunk in chunks.values()]
+    bodies = _bodies(ws, [*rowids, *needed])
+    entries = {}
     for rowid in rowids:
         if rowid in bodies:
             entry, body, typed = bodies[rowid]
-            entries[rowid] = replace(entry, content=body_text(body, typed=typed) or entry.title)
+            content = body_text(body, typed=typed) or entry.title
+            entries[rowid] = replace(entry, content=content)
+    passages = {}
     for rowid, chunk in chunks.items():
         if chunk.entry_rowid in bodies:
             entry, body, typed = bodies[chunk.entry_rowid]
             line = entry.there.body_line + body[: chunk.start].count(b"\n")
-            passages[rowid] = (
-                body_text(body[chunk.start : chunk.end], typed=typed) or entry.title,
-                line,
-            )
+            text = body_text(body[chunk.start : chunk.end], typed=typed)
+            passages[rowid] = (text or entry.title, line)
     return entries, passages
 
 
 def read_lines(ws: Workspace, rowids: Sequence[int]) -> dict[int, tuple[Entry, str]]:
     """Entries without content, and their bodies line for line as in the file."""
-    return {
-        rowid: (entry, lines_of(body))
-        for rowid, (entry, body, _) in _bodies(ws, rowids).items()
-    }
+    bodies = _bodies(ws, rowids)
+    return {rowid: (entry, lines_of(body)) for rowid, (entry, body, _) in bodies.items()}
 
 
 def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, int, str]]:
@@ -76,12 +73,12 @@ def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, 
 def _bodies(
     ws: Workspace, rowids: Sequence[int], *, strict: bool = True
 ) -> dict[int, tuple[Entry, bytes, bool]]:
-    """Entries without content, their masked bodies, and whether these were typed by hand.
+    """Entries without content, their masked bodies, and True for a body typed by a person.
 
-    Where a file changed, raises Stale, or leaves the entry out if not `strict`.
+    If a file changed, raises Stale, or leaves the entry out if not `strict`.
     """
     files: dict[str, tuple[bytes, bytes]] = {}
-    found: dict[int, tuple[Entry, bytes, bool]] = {}
+    bodies: dict[int, tuple[Entry, bytes, bool]] = {}
     for rowid, stored in ws.index.entries(rowids).items():
         place = stored.entry.there
         if place.path not in files:
@@ -91,11 +88,8 @@ def _bodies(
             files[place.path] = data, mask(data)
         data, masked = files[place.path]
         if hash_of(data[place.start : place.end]) == stored.hash:
-            found[rowid] = (
-                stored.entry,
-                masked[place.body_start : place.body_end],
-                is_typed(masked, place),
-            )
+            body = masked[place.body_start : place.body_end]
+            bodies[rowid] = (stored.entry, body, is_typed(masked, place))
         elif strict:
             raise Stale
-    return found
+    return bodies

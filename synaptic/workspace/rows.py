@@ -1,10 +1,11 @@
-"""What the index keeps of a journal file: a pure function of its bytes."""
+"""Makes the rows of the index from a journal file: a pure function of its bytes."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import fields
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -18,13 +19,13 @@ from ..notes.privacy import mask
 from ..notes.reading import composed, derived_id, is_saved
 
 CONTEXT_CHARS = 100
-"""Of each neighbour. With 900 long neighbours drown a short note's own words: recall@10 of
-words alone on BEAM is .38
-instead of .45 (`bench.py panel`)."""
+"""Characters of each neighbour. With 900, long neighbours drown a short note's own words:
+recall@10 of words alone on BEAM is .38 instead of .45 (`bench.py panel`).
+"""
 
 
 def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
-    """What the index keeps of a file."""
+    """The rows of a file."""
     masked = mask(data)
     texts = [_whole_text(entry, masked) for entry in parsed.entries]
     before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
@@ -34,9 +35,8 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
     for number, (entry, previous, following) in enumerate(entries):
         place, first = entry.there, number == 0
         block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
-        made_of = repr((previous, following, first, _ROW(entry))).encode(
-            "utf-8", "surrogatepass"
-        )
+        context = repr((previous, following, first, _ROW(entry)))
+        made_of = context.encode("utf-8", "surrogatepass")
         rows.append(
             EntryRow(
                 entry=entry,
@@ -58,14 +58,13 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
 def _mark_rows(
     entry: Entry, body: bytes, first: bool
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    text, of_path = (
-        lines_of(body),
-        derived_id(None, original_of(composed(entry.there.path)), "", 1),
-    )
-    names = names_of(entry, of_file=of_path.endswith(entry.short_id), first=first)
-    links = {(key,) for keys in links_of(entry, text) for key in keys}
-    tasks = [not task.done for task in tasks_of(entry, text)]
-    return sorted(links), sorted(names.items()), [(sum(tasks),)] if tasks else []
+    text = lines_of(body)
+    id_of_path = derived_id(None, original_of(composed(entry.there.path)), "", 1)
+    names = names_of(entry, of_file=id_of_path.endswith(entry.short_id), first=first)
+    links = {(key,) for key in chain.from_iterable(links_of(entry, text))}
+    tasks = list(tasks_of(entry, text))
+    open_tasks = sum(not task.done for task in tasks)
+    return sorted(links), sorted(names.items()), [(open_tasks,)] if tasks else []
 
 
 def lines_of(masked: bytes) -> str:
@@ -80,7 +79,7 @@ _ROW = attrgetter(
         if field.name not in ("content", "place", "changed_files")
     )
 )
-"""What the index keeps of an entry; some of it says its file, not its own bytes."""
+"""The attributes that the index stores; some depend on the file, not on the entry's bytes."""
 
 
 def _chunk_rows(
@@ -95,7 +94,9 @@ def _chunk_rows(
         # after
         own = "\n".join(part for part in (title, text, labels) if part)
         title, labels = _repeated(title), _repeated(labels)
-        context = f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}".strip()
+        before = previous if number == 0 else ""
+        after = following if span is spans[-1] else ""
+        context = f"{before} {after}".strip()
         chunks.append(
             ChunkRow(
                 start=span.start,
@@ -118,7 +119,7 @@ MAX_REPEATED_TAGS = 200
 
 
 def embedded_text(entry: Entry, text: str) -> str:
-    """What the model reads of a passage: it stands alone there, so it carries title and tags.
+    """The text of a passage that the model embeds, with title and tags of its entry.
 
     Not the date: with it, recall@10 on LoCoMo was 0.758 instead of 0.775.
     """
@@ -128,20 +129,18 @@ def embedded_text(entry: Entry, text: str) -> str:
 
 
 def _repeated(label: str) -> str:
-    """A title or labels as every passage repeats them; of very long ones, which the first
-    passage has whole, a part.
-    """
+    """A title or labels for a later passage; the first passage has them whole."""
     return label if len(label) <= MAX_REPEATED else label[:MAX_REPEATED].rpartition(" ")[0]
 
 
 def _labels(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
-    fields = plain_text(" ".join(text for pair in front_fields(entry) for text in pair))
+    fields = plain_text(" ".join(chain.from_iterable(front_fields(entry))))
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()
 
 
 def _whole_text(entry: Entry, masked: bytes) -> str:
-    """Title and text, as the neighbours' context; only its two ends are ever used."""
+    """Title and text of an entry. Neighbours use its two ends, so the middle may be cut."""
     place = entry.there
     body = masked[place.body_start : place.body_end]
     if len(body) > 8 * CONTEXT_CHARS:
@@ -156,9 +155,7 @@ def hash_of(value: str | bytes) -> int:
 
 
 def is_typed(masked: bytes, place: Place) -> bool:
-    """Whether an entry's text is that of a person: it reads `body_text` otherwise. Asked of its
-    masked file.
-    """
+    """True if a person typed the entry, which `body_text` then reads another way."""
     return place.whole_file or not is_saved(
         masked[place.start : place.body_start].decode("latin-1")
     )

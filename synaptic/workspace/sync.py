@@ -57,14 +57,12 @@ class RebuildReport:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a sync did. `behind`: another process held the index; it shows an earlier state of
-    the journal.
+    """The result of a sync. `behind`: another process held the index, which shows an earlier
+    state of the journal. `unread` counts files that are left to the next sync.
 
-    `unread` is the number of files for which it had no time: the next sync reads them.
-
-    `trouble`: why the index is kept in memory, where its file cannot be written. `unscrubbed`:
-    what was purged or became private may still stand in the bytes of the index, because another
-    process reads from its log. `absent` tells of sources that cannot be read.
+    `trouble`: the reason why the index is in memory only. `unscrubbed`: removed text may still
+    stand in the bytes of the index, because another process reads its log. `absent` names
+    sources that cannot be read.
     """
 
     changed: int = 0
@@ -79,7 +77,7 @@ class SyncReport:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Why an answer from the index may be slow or lack something, and what to do."""
+        """The reasons why an answer may be slow or incomplete, and the cure."""
         said = []
         if self.trouble:
             said.append(
@@ -104,23 +102,24 @@ def in_step(
     at_least: int = 0,
     within_s: float | None = None,
 ) -> Result:
-    """What `action` returns, run on an index that shows the present journal; with `within_s` as
-    much of it as can be read in that time, the newest files first.
+    """The result of `action`, run on an index that shows the present journal; with `within_s`
+    the newest files that can be read in that time.
 
-    Runs again when a file changed meanwhile; a damaged index is made anew, one that cannot be
+    Runs again when a file changed meanwhile. A damaged index is made anew, one that cannot be
     written goes on in memory. Embedding takes `embed_ms`, or longer until `at_least` passages
-    are done. Where another process writes, the answer comes from the state before it; NotFound
-    is raised only after a wait for that process.
+    are done. While another process writes, the answer comes from the state before; NotFound is
+    raised only after a wait for that process.
     """
-    at_rest, wait_ms = 0, LOCK_WAIT_MS
+    at_rest = 0
+    wait_ms = LOCK_WAIT_MS
     until = None if within_s is None else time.monotonic() + within_s
 
     def attempt() -> Result:
         nonlocal at_rest, wait_ms
         report = sync(ws, wait_ms=wait_ms, until=until)
-        embedded = (
-            embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
-        )
+        embedded = 0
+        if embed_ms:
+            embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least)
         pending = ws.index.counts().pending_entries if ws.index.pending(1) else 0
         try:
             with ws.index.file.transaction():
@@ -135,12 +134,9 @@ def in_step(
             wait_ms = BUSY_TIMEOUT_MS
             raise Stale from None
         except Stale:
-            filled = ws.index.meta("reading") is not None
-            at_rest = (
-                at_rest + 1
-                if filled and not (report.changed or report.removed or report.behind)
-                else 0
-            )
+            changed = report.changed or report.removed or report.behind
+            is_filled = ws.index.meta("reading") is not None
+            at_rest = at_rest + 1 if is_filled and not changed else 0
             if at_rest == 2:  # nothing changed, and still the index shows something else
                 raise apsw.CorruptError("it does not show the journal as it is") from None
             raise
@@ -154,11 +150,11 @@ def in_step(
 
 
 def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
-    """What `action` returns, with the index made anew, at most `RESETS` times, or moved to
-    memory once if need be.
+    """The result of `action`. A broken index is made anew, at most `RESETS` times, or moved to
+    memory once.
 
-    An error that a broken index and a question alike may cause condemns no sound index: it is
-    asked once more. Raises IndexUnusable when that does not help.
+    An error that a question may cause as well is tried once more on a sound index. Raises
+    IndexUnusable if nothing helps.
     """
     ways: list[str] = []
     while True:
@@ -187,28 +183,24 @@ def sync(
     written: Sequence[str] | None = None,
     until: float | None = None,
 ) -> SyncReport:
-    """What changed. Steps: take over what an older version spooled, scan, and where files differ, read and write
-    them in one transaction.
+    """Writes the changed files of the journal into the index and reports the changes.
 
-    What differs is looked up once more when the lock is held: of many that wait for it, the
-    first does the work of all. It is waited for `wait_ms`; longer where somebody fills a new
-    index, for there is nothing to answer from. `written`: the files that the caller has just
-    written; where the index knows them, it looks at no others. Text that was purged or became
-    private is scrubbed from the file's bytes, now or by a later sync.
+    Steps: write an older version's spool into the journal, scan, read files that differ, and
+    write them in one transaction.
+    The comparison is repeated under the lock: of many waiting processes the first does the work
+    of all. The wait takes `wait_ms`, or longer while a new index is filled. `written`: files
+    that the caller has just written; if the index knows them, no others are looked at. Purged
+    text is scrubbed from the file's bytes, now or by a later sync.
 
-    `until`: a moment of `time.monotonic` from which on no more new files are read; and where
-    somebody else is filling a new index, this process reads them into memory instead of
-    waiting.
+    `until`: the `time.monotonic` at which to stop reading new files. While another process
+    fills a new index, this process then reads them into memory instead of waiting.
     """
     report = _synced(ws, wait_ms, written, until)
     if report.behind or not ws.index.file.owes_scrub:
         return report
-    late = _synced(
-        ws, wait_ms, None
-    )  # the note may be of a file that another process has purged since
-    return replace(
-        report, behind=late.behind, unscrubbed=late.behind or not ws.index.compact(LOCK_WAIT_MS)
-    )
+    late = _synced(ws, wait_ms, None)  # another process may have purged a file since
+    unscrubbed = late.behind or not ws.index.compact(LOCK_WAIT_MS)
+    return replace(report, behind=late.behind, unscrubbed=unscrubbed)
 
 
 def _synced(
@@ -222,18 +214,15 @@ def _synced(
     )
     reading = _reading(ws)
     known = ws.index.meta("reading")
-    if (
-        written is None
-        and known == reading
-        and ws.index.meta("head") == head_of(ws.config.journal)
-    ):
+    is_current = known == reading and ws.index.meta("head") == head_of(ws.config.journal)
+    if written is None and is_current:
         stamps, removed = ws.journal.compare(ws.index.proofs())
-        if not removed and not any(True for _ in _due(ws, stamps)):
+        if not removed and next(_due(ws, stamps), None) is None:
             return report
+    if known is None and until is None:
+        wait_ms = BUSY_TIMEOUT_MS
     try:
-        with ws.index.writing(
-            BUSY_TIMEOUT_MS if known is None and until is None else wait_ms
-        ) as writer:
+        with ws.index.writing(wait_ms) as writer:
             changed, removed, unread = _follow(ws, writer, reading, written or (), until)
     except apsw.BusyError as error:
         if known is not None or until is None:
@@ -250,36 +239,30 @@ def _synced(
 
 
 def _redated(ws: Workspace, head: str) -> Collection[str]:
-    """The files whose entries git dates otherwise than the index; git is asked only if HEAD
+    """The files for which git has another date than the index; git is asked only if HEAD
     moved.
     """
-    by_file = ws.index.dated_by_file() if ws.index.meta("head") != head else {}
+    if ws.index.meta("head") == head:
+        return ()
+    by_file = ws.index.dated_by_file()
     days = added_days(ws.config.journal, head) if by_file else {}
-    return {
-        path
-        for path, day in by_file.items()
-        if day != (str(days[path]) if path in days else None)
-    }
+    by_git = {path: str(day) for path, day in days.items()}
+    return {path for path, day in by_file.items() if day != by_git.get(path)}
 
 
 def _due(
     ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str] = ()
 ) -> Iterator[tuple[Stamp, bool]]:
-    """Of files whose stamp is not known the ones to write: (stamp, whether the file must be
-    read; else it proves it).
+    """(stamp, True if the file must be read, False if only its stamp is new) of the files with
+    an unknown stamp that are to be written.
 
-    A file must be read whose bytes differ, or whose time of change, which is `at` of an undated
-    entry.
+    A file must be read if its bytes differ, or its time of change, which dates undated entries.
     """
     for stamp in stamps:
         now = time.time_ns()
         source = ws.index.sources([stamp.path]).get(stamp.path)
         same = False
-        if (
-            source is not None
-            and source.stamp.mtime_ns == stamp.mtime_ns
-            and stamp.path not in redated
-        ):
+        if source and source.stamp.mtime_ns == stamp.mtime_ns and stamp.path not in redated:
             with suppress(NotFound):
                 same = source.digest == hash_of(ws.journal.read(stamp.path))
         if not same or stamp.is_settled(now):
@@ -289,38 +272,33 @@ def _due(
 def _follow(
     ws: Workspace, writer: Writer, reading: str, written: Sequence[str], until: float | None
 ) -> tuple[int, list[str], int]:
-    """(the number of files that were read, paths that are gone, the number of files for which
-    there was no time).
+    """(number of files read, paths that are gone, number of files for which there was no time).
 
-    Where the index was read otherwise, all are read.
+    All files are read if the index was made by another `reading`.
     """
-    known, trust = ws.index.proofs(), ws.index.meta("reading") == reading
-    head, read = head_of(ws.config.journal), 0
+    known = ws.index.proofs()
+    trust = ws.index.meta("reading") == reading
+    head = head_of(ws.config.journal)
+    read = unread = 0
     alone = trust and ws.index.meta("head") == head and known.keys() >= set(written)
     stamps = [ws.journal.stamp(path) for path in written] if alone else []
     redated = _redated(ws, head) if trust else known.keys()
+    removed: list[str] = []
     if stamps and None not in stamps:
-        changed, removed = (
-            [stamp for stamp in stamps if stamp and stamp.proof != known[stamp.path]],
-            list[str](),
-        )
+        changed = [stamp for stamp in stamps if stamp and stamp.proof != known[stamp.path]]
     else:
         changed, removed = ws.journal.compare({**known, **dict.fromkeys(redated)})
-
+    end = math.inf
     if until is not None:
-        changed = sorted(changed, key=_age, reverse=True)
-    end = (
-        math.inf if until is None or redated else until
-    )  # of old rows either all are made anew, or none
-    unread = 0
+        changed = sorted(changed, key=_newness, reverse=True)
+        if not redated:  # of old rows either all are made anew, or none
+            end = until
+    due = _due(ws, changed, redated) if trust else ((stamp, True) for stamp in changed)
 
-    def rows() -> Iterator[
-        FileRows | Stamp
-    ]:  # one file at a time: of a new index they may be thousands
+    def rows() -> Iterator[FileRows | Stamp]:
+        # one file at a time: of a new index there may be thousands
         nonlocal read, unread
-        for stamp, must_read in (
-            _due(ws, changed, redated) if trust else ((stamp, True) for stamp in changed)
-        ):
+        for stamp, must_read in due:
             if read >= LEAST_FILES and time.monotonic() > end:
                 unread = len(changed) - changed.index(stamp)
                 return
@@ -335,9 +313,9 @@ def _follow(
     return read, removed, unread
 
 
-def _age(stamp: Stamp) -> tuple[int, bool, str]:
-    """What grows as a file is newer: the day of its last change, then the journal's own before
-    others, by name.
+def _newness(stamp: Stamp) -> tuple[int, bool, str]:
+    """A key that sorts newer files behind older ones; on the same day the journal's own behind
+    those of other folders.
     """
     return stamp.mtime_ns // DAY_NS, not stamp.path.startswith("@"), stamp.path
 
@@ -366,9 +344,10 @@ def rebuild(
         while ws.index.pending(1) and (sync(ws).changed or more):  # somebody wrote meanwhile
             more = embed_pending(ws, budget_s=None, progress=progress)
             embedded += more
-        if left := ws.index.counts().pending_passages:
+        left = ws.index.counts().pending_passages
+        if left:
             notices.append(
-                f"The model fails on {left:,} passages, which are found by words only."
+                f"The model fails on {left:,} passages; they are found by words only."
             )
     except ModelError as error:
         notices.append(str(error))
@@ -397,18 +376,15 @@ def verify(ws: Workspace) -> bool:
 
 
 def unlike_journal(ws: Workspace) -> list[str]:
-    """Paths of files that the index, in step by its own account, does not show as they are;
-    every file is read.
-    """
+    """Paths of files that the index shows wrongly although their stamps match."""
     known = in_step(ws, lambda _: ws.index.sources())
     stamps = ws.journal.scan()
     astray = sorted(known.keys() - {stamp.path for stamp in stamps})
     for stamp in stamps:
         with suppress(NotFound):
             data = ws.journal.read(stamp.path)
-            ids = {
-                entry.id for entry in ws.journal.parse(stamp.path, data, stamp.mtime_ns).entries
-            }
+            parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
+            ids = {entry.id for entry in parsed.entries}
             source = known.get(stamp.path)
             if source is None or source.digest != hash_of(data) or ids != source.ids:
                 astray.append(stamp.path)
@@ -427,9 +403,7 @@ def _read(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
 
 
 def _by_git(entry: Entry, day: date | None) -> Entry:
-    """The entry with the day of the commit that added its file, if nothing in the file dates
-    it.
-    """
+    """An undated entry with the day of the commit that added its file."""
     if entry.dated or day is None:
         return entry
     clock = clock_time() if entry.whole_file else entry.at.time()
@@ -437,9 +411,7 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
 
 
 def _reading(ws: Workspace) -> str:
-    """What the meaning of a file depends on besides its bytes: another zone or day_file reads
-    other dates.
-    """
+    """The settings that change how a file is read: grammar, `day_file` and time zone."""
     return f"{GRAMMAR} {ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
 
 

@@ -67,7 +67,7 @@ def open_workspace(
 
 
 def index_of(model: str) -> str:
-    """The file of the index: each model has its own, so that the way back to another is short."""
+    """The file of the index; each model has its own, so that switching back is quick."""
     key = blake2b(model.casefold().encode(), digest_size=4).hexdigest()
     return "index.db" if model.casefold() == DEFAULT_MODEL.casefold() else f"index-{key}.db"
 

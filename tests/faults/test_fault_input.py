@@ -329,11 +329,10 @@ def test_fuzzed_queries(zoo: Workspace, rounds: Rounds) -> None:
             )
         parsed = parse_query(query.encode("utf-8", "replace").decode(), Filters(), now=now)
         if parsed.terms:
+            phrases = [match(phrase) for phrase in parsed.phrases]
             zoo.index.lexical(
                 [match(term) for term in parsed.terms],
-                filters=parsed.filters,
-                within=None,
-                phrases=[match(phrase) for phrase in parsed.phrases],
+                zoo.index.passing_chunks(parsed.filters, None, phrases),
                 context_weight=0.3,
                 limit=5,
             )

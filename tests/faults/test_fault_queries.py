@@ -239,7 +239,7 @@ def test_what_sqlite_refuses_twice_is_reported_and_the_index_stays(tmp_path: Pat
     """A sound index is not made anew, whatever SQLite says of a question."""
     with open_home(tmp_path / "home") as ws:
         save(ws, f"A {WORDS}")
-        ws.index.record("get", read=[search(ws, WORDS).hits[0].entry.id], at=1)
+        ws.index.counters.record_reads([search(ws, WORDS).hits[0].entry.id], 1)
         assert ws.index.flush()
         with as_it_was(ws.index.file.path):
             usual = ws.index.file.db.limit(apsw.SQLITE_LIMIT_VARIABLE_NUMBER, 2)

@@ -15,7 +15,7 @@ from embedders import HashingEmbedder
 from homes import open_home
 
 from synaptic import Filters, Workspace, rebuild, search
-from synaptic.index import lookup
+from synaptic.index import candidates
 from synaptic.index.rows import quantise
 
 ALONE = {"decay_floor": 1.0, "later_first": False, "analysis": False, "context": 0.0}
@@ -140,9 +140,8 @@ def test_what_takes_the_place_of_another_is_found_by_other_processes(tmp_path: P
 def test_words_in_very_many_entries_find_what_scoring_all_of_them_would(
     tmp_path: Path, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        lookup, "FEW", few
-    )  # with the lower one a tenth is treated as in a larger journal
+    # with the lower one a tenth is treated as in a larger journal
+    monkeypatch.setattr(candidates, "FEW_PASS", few)
     source = random.Random(5)
     shares = {
         "alpha": 0.6,

@@ -214,10 +214,10 @@ def test_what_stands_before_too_many_levels_is_taken(tmp_path: Path) -> None:
 )
 def test_levels_are_those_of_the_json_and_not_of_its_texts(text: str) -> None:
     for size in (1, 7, len(text)):
-        meter = source.Meter()
+        meter = source.JsonMeter()
         parts = [text[at : at + size].encode() for at in range(0, len(text), size)]
         assert all(
-            meter.feed(part) == len(part)
+            meter.measure(part) == len(part)
             for part in (parts if len(parts) < 2_000 else [text.encode()])
         )
     with pytest.raises(ValueError, match="more than 100 levels"):

@@ -16,9 +16,10 @@ from outside import Home
 
 from synaptic import Filters, Workspace, save, search
 from synaptic.errors import InvalidArgument
+from synaptic.index.counters import TimedCall
 from synaptic.language.analysis.plan import form_of
 from synaptic.language.query import parse_query
-from synaptic.search.budget import Budget, Costs, costs
+from synaptic.search.budget import costs_of, over_budget
 
 DATA = Path(__file__).parent.with_name("data")
 NOON = Clock()()
@@ -64,38 +65,24 @@ def test_every_text_has_a_form(query: str) -> None:
     assert form(query) in ("lexical", "hybrid")  # smart runs only where it is asked for
 
 
-def ran(total: float, **stages: float) -> dict[str, float]:
-    return {"total": total, **stages}
+def ran(second: int, **stages: float) -> TimedCall:
+    return TimedCall("search", "hybrid", second, stages)
 
 
 def test_costs_are_what_nearly_all_of_the_last_searches_took() -> None:
-    runs = {"hybrid": [(float(second), ran(second)) for second in range(1, 101)]}
-    known = costs(runs, 100.0)
-    assert known.of("hybrid") == 98.0  # of 51 to 100
-    assert known.of("smart") is None and known.meaning == 98.0
-    assert (
-        costs(runs, 100.0 + 3_600).of("hybrid") == 49.0
-    )  # an hour later it may have become quicker
-    assert costs({}, 0.0).meaning is None
+    calls = [ran(second, total=float(second)) for second in range(1, 101)]
+    assert costs_of(calls, 100.0)["hybrid"]["total"] == 98.0  # of 51 to 100
+    assert costs_of(calls, 100.0 + 3_601) == {}  # an hour later it may have become quicker
+    assert costs_of([], 0.0) == {}
 
 
-def test_what_a_smart_search_can_leave_out_is_no_part_of_what_meaning_costs() -> None:
-    known = costs({"smart": [(1.0, ran(60.0, parts=20.0, reflect=25.0, read=2.0))]}, 1.0)
-    assert known.meaning == 15.0
-    assert Budget(16.0, known).strategy("smart") == ("smart", "")
-    taken, why = Budget(14.0, known).strategy("smart")
-    assert taken == "lexical" and "15 ms" in why
-    assert Budget(14.0, known).strategy("lexical") == ("lexical", "")
-    assert Budget(1.0, Costs({})).strategy("smart") == ("smart", "")  # nothing measured: try it
-
-
-def test_a_smart_search_stops_where_the_budget_ends() -> None:
-    known = costs({"smart": [(1.0, ran(60.0, parts=20.0, reflect=25.0, read=2.0))]}, 1.0)
-    budget = Budget(40.0, known)
-    assert budget.allows("parts", 15.0, 5.0)
-    assert not budget.allows("parts", 15.0, 24.0)  # this question is dearer than those before
-    assert not budget.allows("reflect", 35.0, 5.0)
-    assert Budget(None, known).allows("reflect", 1e9, 1e9)
+def test_a_budget_is_compared_with_the_cost_of_the_strategy() -> None:
+    known = costs_of([ran(1, total=60.0, read=2.0)], 1.0)
+    assert over_budget("hybrid", 61.0, known) == ""
+    assert "60 ms" in over_budget("hybrid", 59.0, known)
+    assert over_budget("hybrid", None, known) == ""
+    assert over_budget("lexical", 1.0, known) == ""
+    assert over_budget("smart", 1.0, known) == ""  # nothing measured: try it
 
 
 def test_an_automatic_search_says_what_it_chose_and_what_that_took(ws: Workspace) -> None:

@@ -13,7 +13,7 @@ from synaptic.search.calibration import (
     LEAST_CHANCE,
     LEAST_SHARE,
     LOOKED_AT,
-    MOST,
+    MOST_HITS,
     SHARED,
     SMALLEST,
     Curve,
@@ -109,7 +109,7 @@ def test_a_chance_lies_between_none_and_all_and_never_rises(
     assert chance == sorted(chance, reverse=True)
 
 
-@given(ranking, curves, st.integers(MOST, 100), st.integers(MOST, 100))
+@given(ranking, curves, st.integers(MOST_HITS, 100), st.integers(MOST_HITS, 100))
 def test_a_limit_does_not_change_the_first_scores(
     hits: tuple[list[float], list[float]], curve: Curve, one: int, other: int
 ) -> None:

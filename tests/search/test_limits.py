@@ -10,7 +10,7 @@ from outside import Home
 
 from synaptic import Filters, Workspace, find, rebuild, recent, save, search
 from synaptic.index.embedding import FastEmbedder
-from synaptic.search.calibration import MOST
+from synaptic.search.calibration import MOST_HITS
 
 PLACES = (
     "harbour",
@@ -79,7 +79,7 @@ def test_a_limit_changes_neither_the_order_nor_the_scores(
     assert [(hit.entry.id, hit.score, hit.passage) for hit in cut.hits] == ranked[-1][
         : len(cut.hits)
     ]
-    assert 0 < len(cut.hits) <= MOST or not ranked[-1]
+    assert 0 < len(cut.hits) <= MOST_HITS or not ranked[-1]
     assert len({found.notices for found in (cut, *answers)}) == 1
     scores = [score for _, score, _ in ranked[-1]]
     assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 for score in scores)
@@ -104,10 +104,12 @@ def test_without_a_limit_an_answer_ends_where_nothing_more_fits(town: Workspace)
     save(town, "The dentist moved to the ground floor of the post office.")
     rebuild(town)
     found = search(town, "where is the dentist?")
-    assert "dentist" in found.hits[0].entry.content and len(found.hits) == found.total < MOST
-    assert len(search(town, "harbour").hits) <= MOST
     assert (
-        len(search(town, "harbour", preset="balanced").hits) == MOST
+        "dentist" in found.hits[0].entry.content and len(found.hits) == found.total < MOST_HITS
+    )
+    assert len(search(town, "harbour").hits) <= MOST_HITS
+    assert (
+        len(search(town, "harbour", preset="balanced").hits) == MOST_HITS
     )  # weighted scores say nothing of fitting
     assert len(search(town, "").hits) == len(search(town, "tag:seventh").hits) == 20
 
@@ -140,7 +142,7 @@ def test_a_word_of_more_passages_than_were_counted_is_no_error(ws: Workspace) ->
 
 def test_recent_ends_where_nothing_more_fits_unless_a_limit_is_given(town: Workspace) -> None:
     assert len(recent(town).entries) == 10
-    assert 0 < len(recent(town, "harbour storm").entries) <= MOST
+    assert 0 < len(recent(town, "harbour storm").entries) <= MOST_HITS
     assert len(recent(town, "harbour storm", limit=30).entries) == 30
     assert (
         len(recent(town, "harbour storm", limit=100).entries) == 50
@@ -161,7 +163,7 @@ def test_the_command_and_the_tool_take_a_limit_and_do_without(home: Home) -> Non
             )
             return {len(found["hits"]) for found in said}
 
-        assert max(counts()) <= MOST
+        assert max(counts()) <= MOST_HITS
         assert counts("--limit", "12", limit=12) == {12}
         assert counts("--limit", "100", limit=100) == {24}
         for args in ({}, {"query": "harbour"}):

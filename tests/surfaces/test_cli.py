@@ -861,7 +861,8 @@ def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) ->
         for name in ("Meta/[T] 1", "Scripts", "templates", "1 .org and 1 .txt", "`day_file`")
     )
     assert (
-        "look like a time" in said.out and "1, as Ideas.MARKDOWN:3 ## 25:61 Late." in said.out
+        "look like a time" in said.out
+        and "1, such as Ideas.MARKDOWN:3 ## 25:61 Late." in said.out
     )
     assert str(vault / "Daily" / "2026" / "Day 11-21 Saturday.md") in said.out
     assert list(_fingerprint(vault)) == before

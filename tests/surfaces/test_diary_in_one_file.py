@@ -204,7 +204,9 @@ def test_entries_of_a_diary_are_edited_in_their_file(diaries: Home, tmp_path: Pa
         "--add-tag",
         "boat",
     )
-    diaries.ask("update", found["Home again"], "--content", "Home is good again.")
+    kept = diaries.run("update", found["Home again"], "--content", "Home is good again.")
+    assert kept.code == 1 and "days.md:25 holds private text" in kept.err
+    diaries.ask("update", found["Home again"], "--append", "It is good.")
     after = DAYS.replace(
         "## 2026-03-15: At sea #sea\n\nWind.\n",
         f"## 2026-03-15: decision: At sea #sea #boat\n<!-- syn:{found['At sea']} "
@@ -216,11 +218,11 @@ def test_entries_of_a_diary_are_edited_in_their_file(diaries: Home, tmp_path: Pa
     )
     after = after.replace(
         "Home <private>with Bo</private> again.",
-        "Home <private>with Bo</private> is good again.",
+        "Home <private>with Bo</private> again.\n\nIt is good.",
     )
     assert days.read_text() == after
     now = ids(diaries, "days.md")
-    assert (now["Home is good again"], now["At sea"]) == (found["Home again"], found["At sea"])
+    assert (now["Home again"], now["At sea"]) == (found["Home again"], found["At sea"])
     home = ids(diaries, "jrnl.md")["Home"]
     diaries.ask("update", home, "--title", "At home", "--append", "### c")
     wanted = JRNL.replace(

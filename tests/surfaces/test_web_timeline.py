@@ -172,7 +172,7 @@ def test_what_is_typed_counts_as_no_read(tmp_path: Path) -> None:
             )
             ws.index.flush()
         assert "read 0 times" in found["hits"][0][3]
-        assert not [call for call in ws.index.calls() if call.verb == "search"]
+        assert not [call for call in ws.index.counters.calls() if call.verb == "search"]
 
 
 def test_an_empty_journal_says_how_to_begin(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from ..lexicon import STOP_WORDS, compiled
 from ..words import words
 from .asked import QUESTIONS, Asked, Known
 from .names import entities_of
-from .plan import Plan
+from .plan import QueryPlan
 from .shapes import Analysis, EntityMention, Keyword, Target
 
 MAX_ENTITIES = 24
@@ -80,7 +80,7 @@ class Question:
         return sum(1 for _ in compiled(self._features[feature]).finditer(self.line, start))
 
 
-def analyze(query: str, *, asked: Asked, plan: Plan, known: Known) -> Analysis:
+def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analysis:
     """What the query asks for. Any text has an analysis; the empty one is a plain fact.
 
     | query                                     | type        | intent    | complexity |

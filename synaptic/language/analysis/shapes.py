@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..normalize.shown import Change
     from .asked import Asked
-    from .plan import Plan
+    from .plan import QueryPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Analysis:
     confidence: float
     info_types: tuple[str, ...]
     keywords: tuple[Keyword, ...]
-    plan: Plan
+    plan: QueryPlan
     notices: tuple[str, ...] = ()
 
 

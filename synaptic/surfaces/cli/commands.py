@@ -181,7 +181,7 @@ def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
 def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """Show the newest entries.
 
-    With a TEXT, those of the last 50 that fit it best.
+    With TEXT, the best matches among the last 50 entries.
 
     Example: synaptic recent --project billing
     """
@@ -218,7 +218,7 @@ def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None
 def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.
 
-    Without TEXT a timeline, newest first; with it, the most fitting first.
+    Without TEXT a timeline, newest first; with TEXT, best matches first.
 
     Example: synaptic find --type decision --since "last month"
     """
@@ -259,7 +259,7 @@ def get(ws: Workspace, as_json: bool, ids: Words, source: bool) -> None:
     opens=False,
 )
 def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
-    """Change an entry in its file; what you leave out stays.
+    """Change an entry in its file; marks that you do not give stay.
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
@@ -281,9 +281,10 @@ def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
 
 @command("pin", f.SOME_IDS, f.REMOVE, f.AS_JSON)
 def pin(ws: Workspace, as_json: bool, remove: bool, ids: Words = ()) -> None:
-    """Let sessions begin with an entry; without an ID, list those of here.
+    """Show an entry at the start of every session; without an ID, list the pinned entries.
 
-    Sessions of its project, at most 10 entries; of all, where it has none. Only a person pins.
+    A pin holds for the sessions of the entry's project, or for all if it has none; at most 10
+    are shown. Only a person pins.
 
     Example: synaptic pin 7k3m9q2x
     """

@@ -53,29 +53,10 @@ def run(
                 "--undo takes the name of a run and nothing else.", hint=f"Leave out {source}."
             )
         if as_json or agreed("import --undo", f"Take {undo} back?", yes=yes):
-            back = importing.undo(ws, undo, progress)
-            text = (
-                f"Took back {back.entries:,} of {back.run}; the same import brings them again."
-            )
-            answer(
-                as_json, {"success": True} | wire.as_json(back), clean(text + kept_text(back))
-            )
+            _undo(ws, undo, as_json)
         return 0
     if source is None:
-        for run in ws.journal.runs.open():
-            terminal.say(
-                f"note: The import {run.name} was interrupted. `synaptic doctor --fix` "
-                f"finishes it."
-            )
-        found = list(importing.look_around(progress))
-        text = "\n".join(
-            [
-                *map(_found_text, found),
-                "`synaptic import SOURCE` shows what would come, and asks.",
-            ]
-        )
-        none = "No program has left anything here that can be read."
-        answer(as_json, {"found": wire.as_json(found)}, text if found else none)
+        _list_sources(ws, as_json)
         return 0
     if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
         return _in_place(ws, source, place, dry_run=dry_run, yes=yes, as_json=as_json)
@@ -100,19 +81,45 @@ def run(
             terminal.say(f"\nInterrupted. The same import goes on, {undoes}.")
         raise
     in_step(ws, lambda _: None)
-    text = f"Imported {done.entries:,}."
-    text += f" `synaptic import --undo {done.run}` takes the new ones back." * bool(done.run)
-    text += "".join(
-        f"\nA picture was left out, {where}: {why}." for where, why in done.skipped[:SHOWN]
-    )
-    text += f"\nOf pictures {len(done.skipped) - SHOWN:,} more." * (len(done.skipped) > SHOWN)
-    told = _plan_json(planned)
-    told["skipped"] += [{"where": where, "why": why} for where, why in done.skipped]
-    answer(as_json, told | {"success": True, "run": done.run}, clean(text))
-    with suppress(ModelError):  # whoever searches is told
+    data = _plan_json(planned)
+    data["skipped"] += [{"where": where, "why": why} for where, why in done.skipped]
+    answer(as_json, data | {"success": True, "run": done.run}, clean(_done_text(done)))
+    with suppress(ModelError):  # a search says so
         ws.embedder.load()
         embed_pending(ws, budget_s=None, progress=progress)
     return 0
+
+
+def _undo(ws: Workspace, name: str, as_json: bool) -> None:
+    back = importing.undo(ws, name, terminal.progress())
+    text = f"Took back {back.entries:,} of {back.run}; the same import brings them again."
+    answer(as_json, {"success": True} | wire.as_json(back), clean(text + kept_text(back)))
+
+
+def _list_sources(ws: Workspace, as_json: bool) -> None:
+    """Answers with the programs on this machine whose records can be imported."""
+    for run in ws.journal.runs.open():
+        terminal.say(
+            f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
+        )
+    sources = list(importing.look_around(terminal.progress()))
+    lines = [_source_text(source) for source in sources]
+    lines.append("`synaptic import SOURCE` shows what would come, and asks.")
+    if not sources:
+        lines = ["No program has left anything here that can be read."]
+    answer(as_json, {"found": wire.as_json(sources)}, "\n".join(lines))
+
+
+def _done_text(done: importing.Done) -> str:
+    text = f"Imported {done.entries:,}."
+    if done.run:
+        text += f" `synaptic import --undo {done.run}` takes the new ones back."
+    for where, why in done.skipped[:SHOWN]:
+        text += f"\nA picture was left out, {where}: {why}."
+    more = len(done.skipped) - SHOWN
+    if more > 0:
+        text += f"\n{more:,} more pictures were left out."
+    return text
 
 
 def kept_text(done: importing.Done) -> str:
@@ -171,11 +178,11 @@ def _in_place(
     return 0
 
 
-def _found_text(found: wire.Json) -> str:
-    count = f"{found['records']:,} {'entry' if found['records'] == 1 else 'entries'}"
-    return clean(
-        f"{found['source']}: {count}, {found['since']} to {found['until']}, in {found['place']}"
-    )
+def _source_text(source: wire.Json) -> str:
+    noun = "entry" if source["records"] == 1 else "entries"
+    count = f"{source['records']:,} {noun}"
+    days = f"{source['since']} to {source['until']}"
+    return clean(f"{source['source']}: {count}, {days}, in {source['place']}")
 
 
 def _plan_text(planned: importing.ImportPlan) -> str:

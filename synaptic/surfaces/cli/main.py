@@ -102,9 +102,7 @@ def _fail(error: SynapticError, as_json: bool) -> int:
 
 
 def _usage(error: Exception) -> InvalidArgument:
-    """What typer says of a flag or a value, in our own form: with what is valid, and where to
-    read more.
-    """
+    """An error of typer in our own form, with the valid values and where to read more."""
     message = str(error.format_message()).strip()  # type: ignore[attr-defined]
     context: typer.Context | None = getattr(error, "ctx", None)
     if context is None:

@@ -1,4 +1,4 @@
-"""What the commands answer: for people through `terminal`, with --json through `wire`."""
+"""The answers of commands: for people through `terminal`, with --json through `wire`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def screen_of(ws: Workspace) -> Output:
 
 
 def when_empty(ws: Workspace) -> str:
-    """Where the journal is and how to begin, if it is empty; else nothing."""
+    """The place of an empty journal and how to begin; nothing for any other."""
     if ws.index.counts().entries:
         return ""
     return (
@@ -70,7 +70,7 @@ def check_can_ask(command: str, *, yes: bool) -> None:
 
 
 def agreed(command: str, question: str, *, yes: bool) -> bool:
-    """Whether a person agrees, or has said `yes` before. Raises as `check_can_ask` does."""
+    """True when a person agrees, or said `yes` before. Raises as `check_can_ask` does."""
     check_can_ask(command, yes=yes)
     return yes or typer.confirm(question, default=False, err=True)
 

@@ -31,7 +31,7 @@ from .replies import agreed, answer, answer_receipt, check_can_ask, screen_of, w
 
 @command("rebuild-index", f.FRESH, f.AS_JSON)
 def rebuild_index(ws: Workspace, as_json: bool, fresh: bool) -> None:
-    """Make the index anew from the Markdown files.
+    """Rebuild the index from the Markdown files.
 
     Example: synaptic rebuild-index
     """
@@ -41,12 +41,12 @@ def rebuild_index(ws: Workspace, as_json: bool, fresh: bool) -> None:
 
 @command("status", f.USE, f.AS_JSON)
 def status(ws: Workspace, as_json: bool, use: bool) -> None:
-    """Show what there is, and what could not be read.
+    """Show the size of the journal, and what could not be read.
 
     Example: synaptic status
     """
     if use:
-        uses = in_step(ws, lambda _: ws.index.uses())
+        uses = in_step(ws, lambda _: ws.index.counters.uses())
         rows = [
             {"week": week, "client": client, **counts}
             for (week, client), counts in uses.items()
@@ -104,9 +104,9 @@ def _review(
     project: Sequence[str] = (),
     words: Sequence[str] = (),
 ) -> None:
-    """List what repeats, contradicts or outlived other entries, and what to do about it.
+    """List entries that repeat, contradict or outlived others, and the answers to each.
 
-    On a terminal it asks, one finding at a time. Nothing is done by itself.
+    On a terminal it asks about one finding after the other. Nothing changes without an answer.
 
     Example: synaptic review --project billing
     """
@@ -199,9 +199,9 @@ def _import(ws: Workspace, as_json: bool, dry_run: bool, yes: bool, **given: Any
 
 @command("forget", f.SESSION, f.YES, f.AS_JSON)
 def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
-    """Remove all that tells of an agent's session, for good.
+    """Remove the digests of an agent's session for good.
 
-    It is never imported again. Its transcript, which is the client's, stays.
+    The session is never imported again. The client keeps its transcript.
 
     Example: synaptic forget --session 7k3m9q2x
     """
@@ -226,7 +226,7 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
 def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
     """Measure how well a search finds your own entries.
 
-    They are sought by their titles, in a copy of the journal that does not hold these titles.
+    It searches for their titles in a copy of the journal without them.
 
     Example: synaptic evaluate --save
     """
@@ -451,11 +451,9 @@ def token(
     project: str | None = None,
     token_file: str | None = None,
 ) -> None:
-    """Make a token by which a client reaches `synaptic serve`; without NAME list those that
-    there are.
+    """Make a token for a client of `synaptic serve`; without NAME list the tokens.
 
-    It is shown once, and stands in tokens.toml. Take its table out there, and it opens nothing
-    any more.
+    The token is shown once and written to tokens.toml. Remove its table there to revoke it.
 
     Example: synaptic token anna-laptop --project ledger
     """
@@ -511,7 +509,7 @@ def _opens(grant: Grant) -> str:
     context_settings={"ignore_unknown_options": True},
 )
 def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> int:
-    """What git calls; exit status 0 for a clean merge, 10 for one with conflicts, else `ours`
+    """The merge driver that git calls; exit status 0 for a clean merge, 10 for one with conflicts, else `ours`
     is as it was.
     """
     try:

@@ -97,7 +97,7 @@ def _answer_text(config: Config, event: str, client: str) -> str:
         text = EVENTS[event](ws, HookCall(client, fields))
         if text and event == "session-start" and config.metrics:
             today = ws.clock().date()
-            ws.index.count_use("hook", today, sessions=1, tokens=count_tokens(text))
+            ws.index.counters.count_use("hook", today, sessions=1, tokens=count_tokens(text))
     return text
 
 

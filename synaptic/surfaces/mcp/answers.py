@@ -140,7 +140,7 @@ def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
             "nothing_found": int(not shown or NOTHING_CLOSE in data["notices"]),
         }
     if ws.config.metrics:
-        ws.index.count_use(call.client or "unnamed", ws.clock().date(), **counts)
+        ws.index.counters.count_use(call.client or "unnamed", ws.clock().date(), **counts)
 
 
 def _save(ws: Workspace, call: Call) -> Answer:

@@ -34,10 +34,10 @@ from .present import (
     changed_text,
     clean,
     details,
-    end_of,
     headed,
     link_lines,
     one_line,
+    page_end,
     short,
     why_text,
 )
@@ -66,15 +66,13 @@ _ISSUES_SHOWN = 10
 _COUNTS_SHOWN = 6
 _MISSED_SHOWN = 5
 _BAR = 40
-PAGE_CHARS = 4_000
-"""Of a page that only says when it was made, as its day shows it."""
 _SNIPPET_LINES = 6
 _LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where the text goes. `width` is None in a pipe: nothing is wrapped there, nor is a path
+    """The target of the text. `width` is None in a pipe: nothing is wrapped there, nor is a path
     shortened.
     """
 
@@ -283,11 +281,9 @@ def _of_day(entry: Entry) -> list[str]:
     heading = f"{entry.time if entry.timed else ''} {title}".strip()
     kind = [] if entry.type == "note" else [entry.type]
     marks = " · ".join([*kind, *(f"#{tag}" for tag in entry.tags), short(entry.id)])
-    if (
-        entry.whole_file
-        and entry.date_source != "file"
-        and (end := end_of(text, PAGE_CHARS)) < len(text)
-    ):
+    end = page_end(text)
+    is_page = entry.whole_file and entry.date_source != "file"
+    if is_page and end < len(text):
         text = f"{text[:end].rstrip()}\n\n… `synaptic get {short(entry.id)}` shows all of it."
     return [part for part in (f"## {one_line(heading)}", one_line(marks), text) if part]
 
@@ -409,7 +405,7 @@ def _count(number: int, thing: str) -> str:
 
 
 def status_text(status: Status, to: Output) -> str:
-    """What there is, in aligned lines."""
+    """The state of the home in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
         passages += (
@@ -473,7 +469,7 @@ def _cost(layers: Mapping[str, float]) -> str:
 
 
 def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
-    """What `init` found. All paths whole: they are meant to be read and copied."""
+    """The result of `init`. All paths are whole: they are meant to be copied."""
     to = Output(False, None, place)
     found = (
         f"{_count(home.entries, 'entry')} in {_count(home.files, 'file')}"
@@ -515,7 +511,7 @@ def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
 
 
 def rebuild_text(report: RebuildReport) -> str:
-    """What a rebuild did, in one line."""
+    """The report of a rebuild in a line."""
     text = (
         f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: "
         f"{report.embedded:,} embedded, "

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 WHOLE_CONTENT = 2_000
-"""Characters up to which a search answers an entry's content whole; longer ones by their best
-passage.
-"""
+"""Characters. A search shows only the best passage of a longer entry."""
 
 OF_AN_ENTRY = (
     "id at date time date_source type title tags project importance files changed_files "
@@ -41,9 +39,7 @@ _OF_AN_ANALYSIS = (
 
 
 def as_json(value: Any) -> Any:
-    """The value as `json` writes it: a dataclass is an object of its fields, a tuple a list, a
-    path a text.
-    """
+    """The value as `json` can write it: a dataclass as an object, a path as a text."""
     if is_dataclass(value):
         return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
@@ -57,19 +53,18 @@ def as_json(value: Any) -> Any:
 
 def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
     place = entry.place
-    beside = {
+    properties: dict[str, list[str]] = {}
+    for name, value in entry.fields:
+        properties.setdefault(name, []).append(value)
+    data: Json = dict.fromkeys(OF_AN_ENTRY)
+    for name in OF_AN_ENTRY:
+        data[name] = as_json(getattr(entry, name, None))
+    return data | {
         "superseded_by": superseded_by,
-        "fields": {
-            name: [value for other, value in entry.fields if other == name]
-            for name, _ in entry.fields
-        },
+        "fields": properties,
         "truncated": False,
         "path": place.path if place else None,
         "line": place.line if place else None,
-    }
-    return {
-        name: beside[name] if name in beside else as_json(getattr(entry, name))
-        for name in OF_AN_ENTRY
     }
 
 
@@ -83,20 +78,21 @@ def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
-    """The lines of a table (RFC 4180), names first; a cell that holds a list has a line for
-    each item.
+    """The lines of a table (RFC 4180), names first; a list stands in a cell, an item a line.
 
     A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
     Injection).
     """
     yield ",".join(OF_A_ROW)
     for data in map(entry_json, entries):
-        values, line = (data[name] for name in OF_A_ROW), io.StringIO()
-        cells = ("\n".join(value) if isinstance(value, list) else value for value in values)
-        csv.writer(line).writerow(
-            f"'{cell}" if str(cell).startswith(_FORMULA) else cell for cell in cells
-        )
+        line = io.StringIO()
+        csv.writer(line).writerow(_cell(data[name]) for name in OF_A_ROW)
         yield line.getvalue().removesuffix("\r\n")
+
+
+def _cell(value: Any) -> Any:
+    text = "\n".join(value) if isinstance(value, list) else value
+    return f"'{text}" if str(text).startswith(_FORMULA) else text
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -208,7 +204,7 @@ def matter_json(matter: Matter) -> Json:
         {name: getattr(one.entry, name) for name in ("id", "date", "type", "title", "project")}
         for one in matter.about
     ]
-    commands = {said: f"synaptic review {said} {matter.key}" for said in matter.answers}
+    commands = {answer: f"synaptic review {answer} {matter.key}" for answer in matter.answers}
     return {
         "finding": matter.key,
         "kind": matter.kind,
@@ -219,13 +215,13 @@ def matter_json(matter: Matter) -> Json:
 
 
 def error_json(error: SynapticError) -> Json:
-    said = {
+    details = {
         "code": error.code,
         "message": error.message,
         "valid": list(error.valid),
         "hint": error.hint,
     }
-    return {"success": False, "error": said}
+    return {"success": False, "error": details}
 
 
 def _counts(pairs: Any) -> list[Json]:

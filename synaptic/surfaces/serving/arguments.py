@@ -1,4 +1,4 @@
-"""What a user gave, by name, as the verbs take it."""
+"""The arguments of a user, by name, as the verbs take them."""
 
 from __future__ import annotations
 

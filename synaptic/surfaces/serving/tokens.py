@@ -1,8 +1,8 @@
-"""Who may use a server over HTTP: the tokens of `tokens.toml`, a table each.
+"""The tokens of a server over HTTP: a table each in `tokens.toml`.
 
 [anna-laptop]
 token = "at least 32 characters"
-project = "ledger"      # of what it saves, and first in what it finds; else none
+project = "ledger"      # the project of new entries; its entries are listed first
 read-only = true        # else false
 page = true             # it opens the page, as a person, in place of /mcp
 """
@@ -31,7 +31,7 @@ _KINDS = {"token": str, "project": str, "read-only": bool, "page": bool}
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a token allows; `name` is what its saves are signed with."""
+    """The rights of a token; its saves are signed with `name`."""
 
     name: str
     project: str | None = None
@@ -48,7 +48,7 @@ class Tokens:
         self.path = Path(file).expanduser() if file else resolve_home(home) / "tokens.toml"
 
     def grant(self, token: str) -> Grant | None:
-        """What this token allows; None for one that is unknown. Raises ConfigError for a file
+        """The rights of this token; None for one that is unknown. Raises ConfigError for a file
         that cannot be used.
         """
         found = None

@@ -1,4 +1,4 @@
-"""The thread that owns the Workspace of a server, and the one that loads the model beside it."""
+"""The thread that owns the Workspace of a server, and the thread that loads the model."""
 
 from __future__ import annotations
 
@@ -89,9 +89,7 @@ class Worker:
             self._thread.start()
 
     def submit(self, verb: Verb[Result]) -> Future[Result]:
-        """What `verb` will return, or raise, once it was its turn. A cancelled one that waits
-        is skipped.
-        """
+        """A future of the result of `verb`. A call that was cancelled in the queue is skipped."""
         future: Future[Result] = Future()
         self._jobs.put((verb, future))
         self.start()
@@ -192,9 +190,7 @@ class Worker:
 
 
 def for_client(verb: Verb[Result], project: str | None, ws: Workspace) -> Result:
-    """What the verb returns for a client elsewhere, whose project is this: the server's folder
-    says nothing of it.
-    """
+    """The result of the verb for a remote client: its project, not that of the server's folder."""
 
     def run() -> Result:
         ELSEWHERE.set(True)

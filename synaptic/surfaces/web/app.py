@@ -100,8 +100,9 @@ async def _login(request: Request) -> Response:
 
 
 def _page_grant(site: Site, token: str) -> Grant | None:
-    """What a token that opens the page allows. The log alone tells of a file that cannot be
-    used: anyone may ask.
+    """The grant of a token that opens the page.
+
+    A file that cannot be used is named in the log only: anyone may ask.
     """
     try:
         grant = site.tokens.grant(token)
@@ -142,28 +143,14 @@ def serve(
     """
     local = _is_loopback(host) and not allow_host
     tokens = Tokens(home, token_file)
-    if not (
-        (tokens.read() and token_file) or local
-    ):  # a file that cannot be used is told first
-        hint = (
-            f"`synaptic token NAME --token-file {tokens.path}` writes one; give that file "
-            f"here, "
-            f"too."
-        )
+    grants = tokens.read()  # a file that cannot be used is the first error
+    if not local and not (grants and token_file):
+        command = f"synaptic token NAME --token-file {tokens.path}"
         raise InvalidArgument(
-            "Another host than this machine needs --token-file with a token.", hint=hint
+            "Another host than this machine needs --token-file with a token.",
+            hint=f"`{command}` writes one; give that file here, too.",
         )
-    try:
-        listening = socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
-        )
-    except (OSError, OverflowError) as error:
-        raise ConfigError(
-            f"{host}:{port} cannot be had: {error}.", hint="Give another --port, or none."
-        ) from error
-    listening.setsockopt(
-        socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
-    )  # else the end of an answer waits for 40 ms
+    listening = _listen(host, port)
     sessions = Sessions()
     site = Site(Worker(home, read_only=read_only), sessions, tokens, read_only, local)
     names = {
@@ -178,16 +165,7 @@ def serve(
         names |= {ANY_ADDRESS, host := socket.gethostname()}
     at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     link = f"{at}/login?token={sessions.link}"
-    print(
-        f"Synaptic is at {link}\n(this link works once; Ctrl-C ends it). MCP: {at}/mcp",
-        flush=True,
-    )
-    if not local:
-        print(
-            "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, "
-            "Tailscale).",
-            flush=True,
-        )
+    _announce(at, link, local)
     if open_it:
         webbrowser.open(link)
     settings = uvicorn.Config(
@@ -206,6 +184,27 @@ def serve(
     except KeyboardInterrupt:
         status = 130
     os._exit(status)  # a thread that is still at work in the model would abort the process
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise ConfigError(
+            f"{host}:{port} cannot be had: {error}.", hint="Give another --port, or none."
+        ) from error
+    # without it the end of an answer waits for 40 ms
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def _announce(at: str, link: str, local: bool) -> None:
+    print(f"Synaptic is at {link}", flush=True)
+    print(f"(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
+    if not local:
+        advice = "Put TLS in front, or the network can read what passes"
+        print(f"{advice} (docs/SERVE.md: Caddy, Tailscale).", flush=True)
 
 
 def _is_loopback(host: str) -> bool:

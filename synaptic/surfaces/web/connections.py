@@ -1,4 +1,4 @@
-"""Connections that do not keep others waiting: one whose request does not come whole is closed."""
+"""Connections with a time limit: one whose request does not arrive whole is closed."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from ...models import Entry
 from ..render.present import short
-from .rendering import plain
 from .site import page
 
 
@@ -26,12 +25,11 @@ async def ask_first(
         file=file_of(entry),
         back=back,
         fields=fields or {},
-        plain=plain,
     )
 
 
 def is_agreed(form: Mapping[str, str], entry: Entry) -> bool:
-    """Whether a form was shown the question about this entry, where it stands now."""
+    """True when a form was shown the question about this entry, where it stands now."""
     return form.get("agreed") == f"{entry.id} {entry.there.path}"
 
 

@@ -30,7 +30,6 @@ from ...workspace.workspace import Workspace
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
 from .deleting import ask_first, deleted_text, file_of, is_agreed
-from .rendering import plain, render
 from .site import ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -86,9 +85,7 @@ async def _entry(request: Request) -> Response:
         )
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    return await page(
-        request, "entry.html", render=render, local=site_of(request).local, near=near, **shown
-    )
+    return await page(request, "entry.html", local=site_of(request).local, near=near, **shown)
 
 
 async def _form(request: Request) -> Response:
@@ -116,7 +113,7 @@ async def _form(request: Request) -> Response:
             error = refused
 
     def look(ws: Workspace) -> tuple[Entry | None, str, str]:
-        """What the form begins with: the entry, or the one that the new one follows; and the
+        """The first values of the form: the entry, or the one that the new one follows; and the
         project from here.
         """
         if id:
@@ -149,7 +146,7 @@ async def _form(request: Request) -> Response:
 
 
 def _given(form: dict[str, str]) -> dict[str, Any]:
-    """What a form says, as `save` and `update` take it."""
+    """The values of a form as `save` and `update` take them."""
     given: dict[str, Any] = {name: form[name] for name in TEXTS if name in form}
     given |= {name: form[name] for name in ("append", "seen") if form.get(name, "").strip()}
     given |= {name: re.findall(r"[^,\s]+", form[name]) for name in LISTS if name in form}
@@ -189,8 +186,6 @@ async def _deleted(request: Request) -> Response:
         request,
         "deleted.html",
         gone=await ask(request, writing.deleted),
-        render=render,
-        plain=plain,
     )
 
 

@@ -1,8 +1,7 @@
-"""Where the links and the pictures of a note lead: to an entry or a day, and to an image within
-the journal.
+"""The targets of links and pictures in notes: an entry, a day, or an image in the journal.
 
-Nothing else of the disk is sent: a picture is a regular file within its root, links followed,
-that begins as `picture_kind` knows it.
+Only pictures are sent: regular files within their root, symbolic links resolved, whose first
+bytes `picture_kind` knows.
 """
 
 from __future__ import annotations
@@ -35,54 +34,58 @@ PART_BYTES = 65_536
 async def _picture(request: Request) -> Response:
     roots = await ask(request, lambda ws: ws.journal.roots)
     name, path = (request.query_params.get(key, "") for key in ("name", "from"))
-    found = await run_in_threadpool(_image, roots, name, path)
-    if found is None:
+    image = await run_in_threadpool(_image, roots, name, path)
+    if image is None:
         return PlainTextResponse("The journal has no such picture.\n", 404)
-    kind, file = found
-    return StreamingResponse(
-        _parts(file), media_type=kind, headers={"Cache-Control": "private, max-age=300"}
-    )
+    kind, file = image
+    headers = {"Cache-Control": "private, max-age=300"}
+    return StreamingResponse(_parts(file), media_type=kind, headers=headers)
 
 
 def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
-    """(its kind, the file) of the picture that a note in the file `path` calls `name`."""
-    root, folder, within = roots.of(path)
-    for said in dict.fromkeys((name, unquote(name))):
-        beside = posixpath.normpath(posixpath.join(posixpath.dirname(within), said))
-        for place in chain((beside, said), _only(folder, said)):
+    """(kind, file) of the picture that a note in the file `path` calls `name`."""
+    root, folder, note = roots.of(path)
+    for spelling in dict.fromkeys((name, unquote(name))):
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(note), spelling))
+        for place in chain((beside, spelling), _only_match(folder, spelling)):
             if "/." in f"/{place}":
                 continue  # hidden, as `.trash`, or outside
-            with (
-                suppress(JournalError, OSError),
-                pinned(roots, posixpath.join(root, place)) as real,
-            ):
-                if kind := _kind(file := open_regular(real, follow=False)):
-                    return kind, file
-                file.close()
+            image = _open_image(roots, posixpath.join(root, place))
+            if image:
+                return image
     return None
 
 
-def _only(folder: Path, name: str) -> Iterator[str]:
-    """The file below the folder whose path ends so, if there is one alone: what Obsidian
-    writes.
-    """
-    found: list[str] = []
-    for at, folders, files in os.walk(folder):
+def _open_image(roots: Roots, place: str) -> tuple[str, BinaryIO] | None:
+    with suppress(JournalError, OSError), pinned(roots, place) as real:
+        file = open_regular(real, follow=False)
+        kind = _kind(file)
+        if kind:
+            return kind, file
+        file.close()
+    return None
+
+
+def _only_match(folder: Path, name: str) -> Iterator[str]:
+    """The one file below the folder whose path ends with `name`, as Obsidian writes it."""
+    matches: list[str] = []
+    for parent, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
-        paths = (
-            Path(at, file).relative_to(folder).as_posix()
-            for file in files
-            if name.endswith(file)
-        )
-        found += (path for path in paths if f"/{path}".endswith(f"/{name}"))
-    if len(found) == 1:
-        yield found[0]
+        for file in files:
+            if not name.endswith(file):
+                continue
+            path = Path(parent, file).relative_to(folder).as_posix()
+            if f"/{path}".endswith(f"/{name}"):
+                matches.append(path)
+    if len(matches) == 1:
+        yield matches[0]
 
 
 def _kind(file: BinaryIO) -> str | None:
-    begin = file.read(32)
+    beginning = file.read(32)
     file.seek(0)
-    return picture_kind(begin) if os.fstat(file.fileno()).st_size <= PICTURE_BYTES else None
+    is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES
+    return picture_kind(beginning) if is_small else None
 
 
 def _parts(file: BinaryIO) -> Iterator[bytes]:
@@ -92,7 +95,7 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
 
 
 async def _to(request: Request) -> Response:
-    """Leads to what a link names: an entry, or a day; else it says that there is none yet."""
+    """Redirects to the entry or day that a link names; else a page says it is missing."""
     name, path = (request.query_params.get(key, "").strip() for key in ("name", "from"))
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
@@ -100,9 +103,8 @@ async def _to(request: Request) -> Response:
     if entry is None:
         return await page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
     is_day = link_key(entry.date) == link_key(name)
-    return RedirectResponse(
-        f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}", 303
-    )
+    target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}"
+    return RedirectResponse(target, 303)
 
 
 ROUTES = [Route("/picture", _picture), Route("/to", _to)]

@@ -1,5 +1,4 @@
-"""Who may ask the server for what: hosts, origins, sessions, and what each answer tells the
-browser.
+"""The guard of the server: hosts, origins, sessions, and the headers of each answer.
 
 | a request for      | needs                                                                        |
 |--------------------|------------------------------------------------------------------------------|
@@ -84,7 +83,7 @@ class Sessions:
         self._wrong: dict[str, deque[float]] = {}
 
     def redeem(self, token: str) -> bool:
-        """Whether this is the link; from then on none is."""
+        """True when this is the link; from then on none is."""
         if not self.link or not hmac.compare_digest(
             self.link.encode(), token.encode("utf-8", "replace")
         ):
@@ -110,7 +109,7 @@ class Sessions:
         self._open.pop(cookie, None)
 
     def may_try(self, address: str) -> bool:
-        """Whether this address has not tried too often; `failed` counts."""
+        """True when this address has not tried too often; `failed` counts."""
         now = time.monotonic()
         self._wrong = {
             who: tried for who, tried in self._wrong.items() if now - tried[-1] < WITHIN_S
@@ -162,7 +161,7 @@ class Guard:
         await (self._refusal(scope) or self.app)(scope, limited, with_headers)
 
     def _knows(self, name: str) -> bool:
-        """Whether the server may be called so. No rebinding of names leads to a bare address."""
+        """True when the server has this name. DNS rebinding cannot lead to a bare address."""
         with suppress(ValueError):
             return name in self.hosts or (ANY_ADDRESS in self.hosts and bool(ip_address(name)))
         return False

@@ -22,7 +22,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
-from ..render.present import clean
+from ..render.present import clean, headed, one_line
 
 TAGS = set(
     "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd "
@@ -80,6 +80,12 @@ def plain(text: str) -> str:
     return render(text, "").striptags()
 
 
+def plain_heading(title: str, text: str) -> tuple[str, str]:
+    """The heading of an entry as plain text, and the Markdown below, without a repetition."""
+    heading, below = headed(title, text)
+    return one_line(heading) if heading == title else plain(heading), below
+
+
 def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
     """Plain text as HTML with the words marked that were sought."""
     parts, end = [], 0
@@ -106,7 +112,8 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 
 def _scheme(address: str) -> str:
     """`http` of `HTTP://x`; empty without one."""
-    return match[1].lower() if (match := _SCHEME.match(address)) else ""
+    match = _SCHEME.match(address)
+    return match[1].lower() if match else ""
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:

@@ -1,6 +1,4 @@
-"""The page of a search: it answers as the words are typed, with facets, and says on demand why
-it found what.
-"""
+"""The search page: hits as the words are typed, facets, and reasons of ranks on demand."""
 
 from __future__ import annotations
 
@@ -24,16 +22,19 @@ from ...search.search import any_of_all, search
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..render.present import headed, one_line, term_test, why_text
+from ..render.present import term_test, why_text
 from ..serving.arguments import take_filters
-from .rendering import lit, plain
+from .rendering import lit, plain, plain_heading
 from .site import ask, page, site_of
 
-SHOWN, MORE = 20, 50
-"""Entries of a page of the timeline; hits, where more are asked for than fit."""
+TIMELINE_ENTRIES = 20
+"""Entries on a page without a query."""
+MORE_HITS = 50
+"""Hits of a query when more than the default are asked for."""
 FacetRows = dict[str, list[tuple[str, str, int]]]
+"""By filter: (value, label, number of entries)."""
 PERIODS = {"last 7 days": 7, "last 30 days": 30, "last 12 months": 365}
-EMPTY: dict[str, Any] = {
+NO_RESULT: dict[str, Any] = {
     "error": None,
     "result": None,
     "hits": (),
@@ -44,38 +45,50 @@ EMPTY: dict[str, Any] = {
 
 
 async def _search(request: Request) -> Response:
-    """The whole page, or for htmx its results alone, which come with status 200, or they would
-    not be shown.
+    """The whole page, or for htmx its results alone.
+
+    The results always have status 200: htmx shows no others.
     """
-    asked, is_part = request.query_params, "hx-request" in request.headers
-    query, loading = asked.get("q", "").strip(), site_of(request).worker.loading
-    given: dict[str, Any] = {
-        name: asked.getlist(name) for name in ("type", "tag", "project", "source")
-    }
-    given |= {name: asked.get(name, "").strip() for name in ("since", "until")}
-    given |= {name: bool(asked.get(name)) for name in ("sessions", "include_superseded")}
+    asked = request.query_params
+    is_part = "hx-request" in request.headers
+    query = asked.get("q", "").strip()
+    loading = site_of(request).worker.loading
+    given = _given_filters(request)
+    status = 200
+
+    def read(ws: Workspace) -> dict[str, Any]:
+        return answer(ws, query, given, asked, loading, is_part)
+
     try:
-        found, status = (
-            await ask(request, lambda ws: answer(ws, query, given, asked, loading, is_part)),
-            200,
-        )
-        given = found["given"]
+        results = await ask(request, read)
+        given = results["given"]
     except InvalidArgument as error:
-        found, status = {"error": error, "given": given}, 200 if is_part else 400
+        results = {"error": error, "given": given}
+        status = 200 if is_part else 400
 
     def url(**changed: Any) -> str:
-        all_of_it = {"q": query} | given | changed
-        return "/search?" + urlencode(
-            {name: value for name, value in all_of_it.items() if value}, doseq=True
-        )
+        values = {"q": query} | given | changed
+        stated = {name: value for name, value in values.items() if value}
+        return "/search?" + urlencode(stated, doseq=True)
 
     template = "results.html" if is_part else "search.html"
-    reply = await page(
-        request, template, status, **EMPTY | found, query=query, loading=loading, url=url
-    )
+    shown = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
+    reply = await page(request, template, status, **shown)
     if is_part:
         reply.headers["HX-Replace-Url"] = url()
     return reply
+
+
+def _given_filters(request: Request) -> dict[str, Any]:
+    asked = request.query_params
+    given: dict[str, Any] = {}
+    for name in ("type", "tag", "project", "source"):
+        given[name] = asked.getlist(name)
+    for name in ("since", "until"):
+        given[name] = asked.get(name, "").strip()
+    for name in ("sessions", "include_superseded"):
+        given[name] = bool(asked.get(name))
+    return given
 
 
 def answer(
@@ -86,64 +99,74 @@ def answer(
     loading: bool,
     hurried: bool,
 ) -> dict[str, Any]:
-    """What the page shows: the hits of a query, without one the newest entries; facets, and the
-    filters as read.
+    """The values of the page: hits or the newest entries, facets, and the filters as read.
 
-    `hurried`: the counts of the facets may be those of a page before.
+    `hurried`: the counts of the facets may be those of an earlier page.
     """
-    ws = replace(
-        ws, config=replace(ws.config, track_access=False, metrics=False)
-    )  # a letter typed reads no entry
-    filters = any_of_all(
-        take_filters({name: value for name, value in given.items() if value}, ws.clock())
-    )
-    facets, finished = in_step(
+    # a search at every letter must not count as reading entries
+    ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
+    stated = {name: value for name, value in given.items() if value}
+    filters = any_of_all(take_filters(stated, ws.clock()))
+    facets, finished_query = in_step(
         ws, lambda _: (_known_facets(ws, filters, hurried), _finished(ws, query))
     )
-    read = {
+    shown = {"given": _read_filters(filters), "facets": facets}
+    if not query:
+        cursor = asked.get("cursor")
+        listing = browse.find(
+            ws, filters=filters, order="newest", limit=TIMELINE_ENTRIES, cursor=cursor
+        )
+        return shown | {"listing": listing, "is_older": "cursor" in asked}
+    explain = bool(asked.get("explain"))
+    limit = MORE_HITS if asked.get("more") else None
+    result = search(
+        ws,
+        finished_query,
+        filters=filters,
+        limit=limit,
+        strategy="lexical" if loading else "auto",
+        explain=explain,
+    )
+    is_hit = term_test(result.terms, ws.index.stem)
+    both = result.mode == "hybrid"
+    hits = [_hit_row(hit, is_hit, both) for hit in result.hits]
+    return shown | {"result": result, "hits": hits, "explain": explain, "more": limit}
+
+
+def _read_filters(filters: Filters) -> dict[str, Any]:
+    """The filters as the page names them."""
+    return {
         "type": filters.types,
         "tag": filters.tags,
         "project": filters.projects,
         "source": filters.sources,
+        "since": filters.since or "",
+        "until": filters.until or "",
+        "sessions": filters.sessions,
+        "include_superseded": filters.include_superseded,
     }
-    times = {"since": filters.since or "", "until": filters.until or ""}
-    switches = {"sessions": filters.sessions, "include_superseded": filters.include_superseded}
-    shown = {"given": read | times | switches, "facets": facets}
-    if not query:
-        listing = browse.find(
-            ws, filters=filters, order="newest", limit=SHOWN, cursor=asked.get("cursor")
-        )
-        return shown | {"listing": listing, "is_older": "cursor" in asked}
-    explain, limit = bool(asked.get("explain")), MORE if asked.get("more") else None
-    strategy = "lexical" if loading else "auto"
-    result = search(
-        ws, finished, filters=filters, limit=limit, strategy=strategy, explain=explain
-    )
-    is_hit = term_test(result.terms, ws.index.stem)
-    both = result.mode == "hybrid"
-    hits = [
-        (hit, *_shown(hit, is_hit), why_text(hit, hit.why, both=both) if hit.why else "")
-        for hit in result.hits
-    ]
-    return shown | {"result": result, "hits": hits, "explain": explain, "more": limit}
 
 
-def _shown(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Markup, Markup]:
-    """The title and the snippet of a hit, with the words marked that were sought."""
-    heading, below = headed(hit.entry.title, hit.snippet)
-    lines = [line for line in below.split("\n") if line.strip() and not line.startswith("```")]
-    return lit(plain(one_line(heading)), is_hit), lit(plain("\n".join(lines)), is_hit)
+def _hit_row(
+    hit: Hit, is_hit: Callable[[str], bool], both: bool
+) -> tuple[Hit, Markup, Markup, str]:
+    """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
+    heading, below = plain_heading(hit.entry.title, hit.snippet)
+    lines = [line for line in below.split("\n") if not line.startswith("```")]
+    snippet = plain("\n".join(line for line in lines if line.strip()))
+    why = why_text(hit, hit.why, both=both) if hit.why else ""
+    return hit, lit(heading, is_hit), lit(snippet, is_hit), why
 
 
 def _finished(ws: Workspace, query: str) -> str:
-    """The query; its last word is a beginning where no entry holds it, and some hold a word
-    that begins with it.
-    """
+    """The query, with `*` behind a last word that is only the beginning of words here."""
     last = query.rpartition(" ")[2]
-    if len(last) > 1 and [word for _, word in words(last)] == [last.lower()]:
-        _, counts = ws.index.document_counts([last, f"{last}*"])
-        query += "*" if counts[f"{last}*"] and not counts[last] else ""
-    return query
+    is_word = [word for _, word in words(last)] == [last.lower()]
+    if len(last) < 2 or not is_word:
+        return query
+    prefix = f"{last}*"
+    _, counts = ws.index.document_counts([last, prefix])
+    return f"{query}*" if counts[prefix] and not counts[last] else query
 
 
 def _known_facets(ws: Workspace, filters: Filters, hurried: bool) -> FacetRows:
@@ -155,30 +178,32 @@ def _known_facets(ws: Workspace, filters: Filters, hurried: bool) -> FacetRows:
 
 
 def _facets(ws: Workspace, filters: Filters) -> FacetRows:
-    """By name: (value, words for it, entries that have it and pass the other filters), most
-    frequent first.
-    """
-
-    def others(name: str) -> Filters:
-        return replace(filters, **dict[str, Any]({name: ()}))
-
-    index, today, facets = ws.index, ws.clock().date(), cache(ws.index.facets)
-    projects = facets(others("projects")).projects
-    daily = index.counted(replace(filters, since=None, until=None), "day")
-    begins = {words: (today - timedelta(days)).isoformat() for words, days in PERIODS.items()}
-    periods = [
-        (first, words, sum(n for day, n in daily if day >= first))
-        for words, first in begins.items()
-    ]
+    """The facets of the entries that pass the other filters, most frequent first."""
+    index, count_facets = ws.index, cache(ws.index.facets)
+    without_types = count_facets(replace(filters, types=()))
+    without_tags = count_facets(replace(filters, tags=()))
+    without_projects = count_facets(replace(filters, projects=()))
+    sources = index.counted(replace(filters, sources=()), "source")
+    projects = without_projects.projects
     return {
-        "type": [(type, type, n) for type, n in facets(others("types")).types],
-        "tag": [(tag, tag, n) for tag, n in facets(others("tags")).tags],
-        "project": [(project_key(project), project, n) for project, n in projects],
-        "source": [
-            (source, source, n) for source, n in index.counted(others("sources"), "source")
-        ],
-        "since": [period for period in periods if period[2]],
+        "type": [(type, type, count) for type, count in without_types.types],
+        "tag": [(tag, tag, count) for tag, count in without_tags.tags],
+        "project": [(project_key(name), name, count) for name, count in projects],
+        "source": [(source, source, count) for source, count in sources],
+        "since": _periods(ws, filters),
     }
+
+
+def _periods(ws: Workspace, filters: Filters) -> list[tuple[str, str, int]]:
+    daily = ws.index.counted(replace(filters, since=None, until=None), "day")
+    today = ws.clock().date()
+    rows = []
+    for label, days in PERIODS.items():
+        first = (today - timedelta(days)).isoformat()
+        total = sum(count for day, count in daily if day >= first)
+        if total:
+            rows.append((first, label, total))
+    return rows
 
 
 ROUTES = [Route("/search", _search)]

@@ -1,4 +1,4 @@
-"""What all pages share: the journal's owner, the templates, forms, and what a change says on
+"""Shared by all pages: the journal's owner, the templates, forms, and what a change says on
 the next page.
 """
 
@@ -19,10 +19,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import Refused, SynapticError
 from ...verbs.writing import Receipt
-from ..render.present import headed, one_line, short
+from ..render.present import one_line, page_end, short
 from ..serving.tokens import Tokens
 from ..serving.worker import Verb, Worker
 from .guard import BODY_BYTES, Sessions, Visitor
+from .rendering import plain, plain_heading, render
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -40,7 +41,12 @@ TEMPLATES = Environment(
 TEMPLATES.globals["csrf_field"] = lambda csrf: Markup(
     '<input type="hidden" name="csrf" value="{}">'
 ).format(csrf)
-TEMPLATES.globals["headed"] = headed
+TEMPLATES.globals |= {
+    "headed": plain_heading,
+    "page_end": page_end,
+    "plain": plain,
+    "render": render,
+}
 TEMPLATES.filters |= {"short": short, "one_line": one_line}
 
 
@@ -68,7 +74,7 @@ def session_of(request: Request) -> Visitor:
 
 
 async def ask(request: Request, verb: Verb[Result]) -> Result:
-    """What the verb returns on the thread that owns the journal. Raises what it raises;
+    """The result of the verb on the thread that owns the journal. Raises what it raises;
     SynapticError for a defect.
     """
     try:

@@ -22,131 +22,139 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..serving.worker import Verb
 from .deleting import ask_first, deleted_text, is_agreed
-from .rendering import plain
 from .site import ask, done, form_of, page
 
-AT_ONCE = 20
+PAGE_FINDINGS = 20
 """Findings on a page."""
-SLOW = 20_000
-"""From this number of entries on, a page that looks at all of them says so first: it takes a
-second or more.
-"""
-WEEKS, MOST_READ = 53, 10
+SLOW_ENTRIES = 20_000
+"""From this number on, a page that looks at all entries takes a second, and says so first."""
+WEEKS = 53
+MOST_READ = 10
 ANSWERED = {
     "supersede": "The second supersedes the first.",
     "merge": "Merged: the second has the text of the first, which Undo brings back.",
     "close": "Closed with the tag #done.",
     "pin": "Pinned: each session begins with it.",
-    "keep": "Kept. You are asked again when it was edited.",
+    "keep": "Kept. The review asks again after it was edited.",
 }
 
 
 async def _review(request: Request) -> Response:
-    """The findings are sought anew but where a person goes on with those that were found: `on`
-    says so.
+    """The page of findings.
+
+    They are looked for anew, unless a person goes on with the last ones (`on`).
     """
     query, projects = request.query_params, _projects(request)
-    known, found = getattr(request.app.state, "found", ((), []))
-    if "on" not in query or known != projects or not found:
-        if told := await _told_to_wait(request):
-            return told
-        found = await ask(request, lambda ws: review.review(ws, project=projects))
-        request.app.state.found = projects, found
-    pages = {str(1 + start // AT_ONCE): start for start in range(0, len(found), AT_ONCE)}
-    start = pages.get(query.get("page", ""), 0)
-    shown = await ask(request, lambda ws: _with_texts(ws, found[start : start + AT_ONCE]))
+    known_projects, findings = _known_findings(request)
+    if "on" not in query or known_projects != projects or not findings:
+        waiting = await _told_to_wait(request)
+        if waiting:
+            return waiting
+        findings = await ask(request, lambda ws: review.review(ws, project=projects))
+        request.app.state.findings = projects, findings
+    pages = (len(findings) + PAGE_FINDINGS - 1) // PAGE_FINDINGS
+    number = query.get("page", "")
+    is_page = number in map(str, range(1, pages + 1))
+    start = PAGE_FINDINGS * (int(number) - 1) if is_page else 0
+    part = findings[start : start + PAGE_FINDINGS]
+    shown = await ask(request, lambda ws: _with_texts(ws, part))
     return await page(
         request,
         "review.html",
-        found=found,
+        found=findings,
         start=start,
-        size=AT_ONCE,
+        size=PAGE_FINDINGS,
         shown=shown,
         projects=projects,
-        plain=plain,
     )
 
 
-def _with_texts(ws: Workspace, matters: list[Matter]) -> list[tuple[Matter, list[Entry]]]:
-    """The findings whose entries are still there, with their texts; that a person saw them is
-    no read.
-    """
+def _known_findings(request: Request) -> tuple[tuple[str, ...], list[Matter]]:
+    """(their projects, the findings that the last page of the review listed)."""
+    known: tuple[tuple[str, ...], list[Matter]]
+    known = getattr(request.app.state, "findings", ((), []))
+    return known
 
-    def run(_: object) -> list[tuple[Matter, list[Entry]]]:
+
+def _with_texts(ws: Workspace, matters: list[Matter]) -> list[tuple[Matter, list[Entry]]]:
+    """The findings whose entries still exist, with their texts. This counts as no read."""
+
+    def read(_: object) -> list[tuple[Matter, list[Entry]]]:
         rows: dict[str, list[int]] = {}
         for matter in matters:
+            ids = [subject.entry.id for subject in matter.about]
             with suppress(NotFound):
-                rows[matter.key] = [
-                    ws.index.resolve(one.entry.id).rowid for one in matter.about
-                ]
-        texts = read_entries(ws, list({row for some in rows.values() for row in some}))
-        return [
-            (matter, [texts[row] for row in rows[matter.key]])
-            for matter in matters
-            if matter.key in rows
-        ]
+                rows[matter.key] = [ws.index.resolve(id).rowid for id in ids]
+        texts = read_entries(ws, list(set().union(*rows.values())))
+        present = [matter for matter in matters if matter.key in rows]
+        return [(matter, [texts[row] for row in rows[matter.key]]) for matter in present]
 
-    return in_step(ws, run)
+    return in_step(ws, read)
 
 
 async def _answer_finding(request: Request) -> Response:
     form = await form_of(request)
-    key, said = form.get("finding", ""), form.get("answer", "")
+    key, chosen = form.get("finding", ""), form.get("answer", "")
 
     def settle(ws: Workspace) -> tuple[Receipt | None, Entry | None]:
-        """The receipt of the answer, and the entry that it deletes, which is all where nobody
-        has agreed yet.
+        """(the receipt of the answer, the entry that it deletes).
+
+        Without a receipt the person has to agree to the deletion first.
         """
-        gone = review.first_of(ws, key, said) if said == "delete" else None
-        return None if gone and not is_agreed(form, gone) else review.answer(
-            ws, key, said
-        ), gone
+        gone = review.first_of(ws, key, chosen) if chosen == "delete" else None
+        if gone and not is_agreed(form, gone):
+            return None, gone
+        return review.answer(ws, key, chosen), gone
 
     receipt, gone = await ask(request, settle)
     if gone and not receipt:
         fields = {name: form[name] for name in ("finding", "answer", "next") if name in form}
         return await ask_first(request, gone, back=f"?{request.url.query}#{key}", fields=fields)
-    known, found = getattr(request.app.state, "found", ((), []))
-    settled = key.split(":")[1]  # with keep only this finding goes, else all on this entry
-    left = [
-        one for one in found if one.key != key and (receipt is None or settled not in one.key)
-    ]
-    request.app.state.found = known, left
-    told = deleted_text(gone) if gone else ANSWERED[said]
-    return done(request, _next(request, form), told, undo=receipt.id if receipt else "")
+    _remove_settled(request, key, receipt is not None)
+    message = deleted_text(gone) if gone else ANSWERED[chosen]
+    return done(request, _next(request, form), message, undo=receipt.id if receipt else "")
+
+
+def _remove_settled(request: Request, key: str, is_changed: bool) -> None:
+    """Removes a finding that was answered; after a change all findings on that entry."""
+    projects, findings = _known_findings(request)
+    entry = key.split(":")[1]
+    left = [finding for finding in findings if finding.key != key]
+    if is_changed:
+        left = [finding for finding in left if entry not in finding.key]
+    request.app.state.findings = projects, left
 
 
 async def _health(request: Request) -> Response:
-    if told := await _told_to_wait(request):
-        return told
+    waiting = await _told_to_wait(request)
+    if waiting:
+        return waiting
 
-    def run(ws: Workspace) -> dict[str, Any]:
+    def check(ws: Workspace) -> dict[str, Any]:
         checkup = doctor.checkup(ws)
         shown: dict[str, Any] = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
-        with suppress(SynapticError):  # what is in the way is a finding
-            if any(
-                finding.code == "vanished" for finding in checkup.findings
-            ):  # to look for them takes long
+        codes = {finding.code for finding in checkup.findings}
+        with suppress(SynapticError):  # the checkup names the cause
+            if "vanished" in codes:  # looking for them takes long
                 shown["vanished"] = ws.journal.vanished()
-            shown |= {"now": browse.status(ws), "uses": in_step(ws, lambda _: ws.index.uses())}
+            shown["now"] = browse.status(ws)
+            shown["uses"] = in_step(ws, lambda _: ws.index.counters.uses())
         return shown
 
-    return await page(request, "health.html", **await ask(request, run))
+    return await page(request, "health.html", **await ask(request, check))
 
 
 async def _mend(request: Request) -> Response:
     form = await form_of(request)
+    id = form.get("id", "")
     ways: Mapping[str, tuple[Verb[object], str]] = {
-        "fix": (doctor.fix, "Mended what can be mended."),
-        "restore": (
-            lambda ws: writing.restore(ws, form.get("id", ""), vanished=True),
-            "Put back.",
-        ),
-        "dismiss": (lambda ws: ws.journal.dismiss(form.get("id", "")), "Left out."),
+        "fix": (doctor.fix, "Repaired everything that can be repaired safely."),
+        "restore": (lambda ws: writing.restore(ws, id, vanished=True), "Put back."),
+        "dismiss": (lambda ws: ws.journal.dismiss(id), "Left out."),
     }
-    mend, said = ways[one_of(ways, form.get("way", ""), "way")]
+    mend, message = ways[one_of(ways, form.get("way", ""), "way")]
     await ask(request, mend)
-    return done(request, "/health?on=1", said)
+    return done(request, "/health?on=1", message)
 
 
 async def _statistics(request: Request) -> Response:
@@ -159,9 +167,8 @@ def _counts(ws: Workspace) -> dict[str, Any]:
     monday = now.date() - timedelta(now.weekday())
     weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
     written = dict(ws.index.counted(every, "week"))
-    ever, never, most = ws.index.reads(
-        every, now - timedelta(review.UNREAD_DAYS), limit=MOST_READ
-    )
+    unread_since = now - timedelta(review.UNREAD_DAYS)
+    ever, never, most = ws.index.reads(every, unread_since, limit=MOST_READ)
     return {
         "total": ws.index.counts().entries,
         "weeks": [(week, written.get(week, 0)) for week in weeks],
@@ -176,27 +183,25 @@ def _projects(request: Request) -> tuple[str, ...]:
 
 
 def _next(request: Request, form: Mapping[str, str]) -> str:
-    """The same page, at the next thing to answer."""
+    """The address of this page, at the next finding."""
     query = request.url.include_query_params(on=1).query
     return f"{request.url.path}?{query}#{quote(form.get('next', ''), safe=':')}"
 
 
 async def _told_to_wait(request: Request) -> Response | None:
-    """In a large journal a page that says so, and that the browser leaves at once for the one
-    that looks.
-    """
+    """A page that says that this takes long, and then loads the real one; None if it is quick."""
     if not request.query_params.keys().isdisjoint({"on", "look"}):
         return None
     entries = 0
-    with suppress(SynapticError):  # the page itself tells what is in the way
+    with suppress(SynapticError):  # the page itself names the cause
         entries = await ask(
             request, lambda ws: in_step(ws, lambda _: ws.index.counts().entries)
         )
-    if entries < SLOW:
+    if entries < SLOW_ENTRIES:
         return None
-    told = await page(request, "looking.html", entries=entries)
-    told.headers["Refresh"] = f"0; url=?{request.url.include_query_params(look=1).query}"
-    return told
+    waiting = await page(request, "looking.html", entries=entries)
+    waiting.headers["Refresh"] = f"0; url=?{request.url.include_query_params(look=1).query}"
+    return waiting
 
 
 ROUTES = [
