@@ -166,7 +166,7 @@ class FileWriter:
             if self._write(path, data, status, draft):
                 return draft
         raise Changed(
-            f"{path} changed while it was being written; nothing was saved.", hint="Try again."
+            f"{path} changed while it was edited; nothing was written.", hint="Try again."
         )
 
     def _read(self, path: str) -> tuple[bytes, os.stat_result | None]:

@@ -99,7 +99,7 @@ def test_a_handle_stays_good_where_its_bytes_were_seen_in_time(
     with (journal.root / DAY).open("ab", buffering=0) as handle:
         at_step(monkeypatch, "replace-swapped", lambda: handle.write(b"begun,"))
         monkeypatch.setattr("synaptic.journal.writer.ATTEMPTS", 1)
-        with pytest.raises(Changed, match="changed while it was being written"):
+        with pytest.raises(Changed, match="changed while it was edited"):
             journal.edit(DAY, numbered(1).id, retitle)
         handle.write(b" ended\n")
     assert journal.read(DAY).endswith(b"begun, ended\n")
