@@ -1,4 +1,4 @@
-"""How many functions of Synaptic one question runs through, and one save; `--names` lists them.
+"""Counts the functions that a question, a save and an update run; `--names` lists them.
 
 python3 scripts/walk.py [--names]
 
@@ -29,7 +29,7 @@ NOTES = (
 
 
 def main() -> None:
-    """Prints both walks; becomes the Python of `.venv` first, for this one may lack Synaptic's
+    """Prints the walks; becomes the Python of `.venv` first, for this one may lack Synaptic's
     dependencies.
     """
     parser = argparse.ArgumentParser(description=__doc__)
@@ -46,11 +46,14 @@ def main() -> None:
             Config(home=home, journal=home / "journal", project="walk")
         ) as ws:
             for note in NOTES:
-                synaptic.save(ws, note, type="decision" if note.startswith("Chose") else "note")
+                receipt = synaptic.save(
+                    ws, note, type="decision" if note.startswith("Chose") else "note"
+                )
             synaptic.search(ws, "harbour")
             for what, act in (
                 ("question", lambda: synaptic.search(ws, QUESTION)),
                 ("save", lambda: synaptic.save(ws, "Moved the cache to its own machine.")),
+                ("update", lambda: synaptic.update(ws, receipt.id, append="She paid.")),
             ):
                 walked = walk(act)
                 files = {name.partition(":")[0] for name in walked}

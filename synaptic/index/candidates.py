@@ -170,7 +170,7 @@ class CandidateLists:
         return cosines if spread == 1 else 1 - (1 - cosines) / spread
 
     def _spread(self) -> float:
-        """How far apart the model in use puts texts of other matters, over the shipped one."""
+        """The distance of texts of other matters by the model in use, over the shipped one."""
         return (1 - float(self.meta("usual") or USUAL)) / (1 - USUAL)
 
     def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
@@ -213,7 +213,7 @@ class CandidateLists:
         return vectors
 
     def stem(self, word: str) -> str | None:
-        """What the tokenizer makes of one word; None where it is not one token."""
+        """The stem of one word by the tokenizer; None where it is not one token."""
         if word not in self._stems:
             if len(self._stems) >= STEMS_KEPT:
                 self._stems.clear()

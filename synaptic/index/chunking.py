@@ -33,7 +33,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Stretch:
     start: int
     end: int
     tokens: int
@@ -68,8 +68,8 @@ def estimate_tokens(text: str) -> int:
     return len(_PIECE.findall(text))
 
 
-def _stop(pieces: list[_Piece], first: int) -> int:
-    """Where a passage that begins at `first` ends: the best border in the second half of the
+def _stop(pieces: list[_Stretch], first: int) -> int:
+    """The end of a passage that begins at `first`: the best border in the second half of the
     window.
     """
     total = 0
@@ -90,8 +90,8 @@ def _stop(pieces: list[_Piece], first: int) -> int:
     return best
 
 
-def _pieces(body: bytes) -> list[_Piece]:
-    pieces: list[_Piece] = []
+def _pieces(body: bytes) -> list[_Stretch]:
+    pieces: list[_Stretch] = []
     border = 2
     for match in _LINE.finditer(body):
         raw = match.group().rstrip(b"\r\n")
@@ -103,23 +103,23 @@ def _pieces(body: bytes) -> list[_Piece]:
         if _HEADING.match(text):
             border = 3
         if tokens <= WINDOW_TOKENS:
-            pieces.append(_Piece(match.start(), match.start() + len(raw), tokens, border))
+            pieces.append(_Stretch(match.start(), match.start() + len(raw), tokens, border))
         else:
             pieces.extend(_split_line(text, match.start(), border))
         border = 1
     return pieces
 
 
-def _split_line(text: str, offset: int, border: int) -> list[_Piece]:
+def _split_line(text: str, offset: int, border: int) -> list[_Stretch]:
     """A line that is longer than the window, cut between words; an endless word, anywhere."""
-    pieces: list[_Piece] = []
+    pieces: list[_Stretch] = []
     start, end, filled = offset, offset, 0
     for word in _WORD.findall(text):
         tokens = estimate_tokens(word)
         if filled and filled + tokens > WINDOW_TOKENS // 4:
-            pieces.append(_Piece(start, end, filled, border))
+            pieces.append(_Stretch(start, end, filled, border))
             start, filled, border = end, 0, 0
         filled += tokens
         end += len(word.encode("utf-8", "surrogateescape"))
-    pieces.append(_Piece(start, end, filled, border))
+    pieces.append(_Stretch(start, end, filled, border))
     return pieces

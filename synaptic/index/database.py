@@ -139,7 +139,7 @@ class Database:
         return found[0][0] if found else None
 
     def meta(self, key: str) -> str | int | float | None:
-        """What is known by this key: `model`, `dimensions`, `usual`, `reading`, `head`; else
+        """The value of this key: `model`, `dimensions`, `usual`, `reading`, `head`; else
         None.
         """
         return cast(
@@ -150,7 +150,7 @@ class Database:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, new))
 
     def keep(self, name: str, make: Callable[[], Made]) -> Made:
-        """What `make` returned when it was last called; it is called only where nothing valid
+        """The last result of `make`, which is called only where nothing valid
         is in `kept`.
 
         When another process has written, everything is forgotten; when this one has, everything
@@ -212,7 +212,7 @@ class Database:
 
     @property
     def owes_scrub(self) -> bool:
-        """Whether bytes of text that was purged, or became private, may still stand in the file
+        """True while bytes of purged or newly private text may still stand in the file
         or its log.
 
         Setting it leaves a file beside the index, which tells every process; not a row, for
@@ -230,7 +230,7 @@ class Database:
     # ------------------------------------------------------------------------------------
 
     def check(self, *, whole: bool = False) -> str | None:
-        """What is wrong with the file; None for a sound one. An error of the disk is raised.
+        """The first fault of the file; None for a sound one. An error of the disk is raised.
 
         A quick check reads every page (`PRAGMA quick_check`). A `whole` one also compares the
         tables: each passage has its words and its vector, and no row belongs to nothing.
@@ -248,7 +248,7 @@ class Database:
             raise
 
     def _fault(self) -> str | None:
-        """What is wrong with the content of the tables."""
+        """The first fault in the content of the tables, if any."""
         if (answer := str(self.value("PRAGMA integrity_check(1)"))) != "ok":
             return answer
         if self.rows("PRAGMA foreign_key_check"):
@@ -517,7 +517,7 @@ def _drop_everything(db: apsw.Connection) -> None:
 
 
 def _vec0_path() -> str:
-    """Where sqlite-vec's library lies; importing its Python module would pull numpy in."""
+    """The path of sqlite-vec's library; importing its Python module would pull numpy in."""
     spec = importlib.util.find_spec("sqlite_vec")
     if spec is None or not spec.submodule_search_locations:
         raise IndexUnusable(

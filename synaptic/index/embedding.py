@@ -71,7 +71,7 @@ _POOLING = {
 
 
 class Embedder(Protocol):
-    """What turns text into vectors. Every method may be called from any thread."""
+    """Turns text into vectors. Every method may be called from any thread."""
 
     @property
     def name(self) -> str:
@@ -238,7 +238,7 @@ class FastEmbedder:
         return self._vector("passage_embed", text)
 
     def _vector(self, method: str, text: str) -> Vector:
-        """What this method of the model makes of a text, at length 1: some of fastembed's
+        """The vector of a text by this method of the model, at length 1: some of fastembed's
         models do not normalise.
         """
         import numpy as np
@@ -333,14 +333,14 @@ class FastEmbedder:
 
 @cache
 def about_models() -> dict[str, Any]:
-    """What data/models.toml says."""
+    """The content of data/models.toml."""
     return tomllib.loads(
         (Path(__file__).parents[1] / "data" / "models.toml").read_text(encoding="utf-8")
     )
 
 
 def family_of(name: str) -> Mapping[str, str]:
-    """What models of this name read before a text (`query_embed`, `passage_embed`), and their
+    """The words that models of this name read before a text (`query_embed`, `passage_embed`), and their
     `pooling`.
     """
     return next(
@@ -350,7 +350,7 @@ def family_of(name: str) -> Mapping[str, str]:
 
 
 def listed_models() -> dict[str, dict[str, Any]]:
-    """What fastembed says of each model that it lists, by its name in lower case. Takes half a
+    """Facts of fastembed about each model that it lists, by its name in lower case. Takes half a
     second.
 
     From then on fastembed and the hub keep their remarks off stderr; what matters becomes a
@@ -387,7 +387,7 @@ def usual_cosine(embedder: Embedder) -> float | None:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """What a file of a model says; nothing where it is missing."""
+    """The content of a model's JSON file; empty where it is missing."""
     return dict(json.loads(path.read_bytes())) if path.exists() else {}
 
 
@@ -429,7 +429,7 @@ def _unknown_model(model: str, names: list[str]) -> ModelError:
 
 
 def is_downloaded(known: Mapping[str, Any], cache: Path) -> bool:
-    """Whether the files of a listed model are in `cache`."""
+    """True if the files of a listed model are in `cache`."""
     from huggingface_hub import try_to_load_from_cache
 
     files, repository = (

@@ -181,7 +181,7 @@ class Index(CandidateLists):
         return found
 
     def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
-        """What ranking wants of entries, by rowid. Copies that have no id in force are left
+        """The standings of entries, by rowid. Copies that have no id in force are left
         out.
         """
         rows = self.file.rows(
@@ -196,7 +196,7 @@ class Index(CandidateLists):
         return {row[0]: Standing(*row) for row in rows}
 
     def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
-        """Those of these entries that pass the filters."""
+        """The entries of `rowids` that pass the filters."""
         condition, values = conditions(filters, singly=True)
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
         rows = self.file.rows(sql, json.dumps(rowids), *values)
@@ -405,7 +405,7 @@ class Index(CandidateLists):
         return {id[9:]: (id, path) for id, path in self.file.rows(sql, json.dumps(list(parts)))}
 
     def named_by_others(self, ids: Sequence[str]) -> set[str]:
-        """Those of these ids that any other entry links to, continues or supersedes."""
+        """The ids of `ids` that any other entry links to, continues or supersedes."""
         rows = self.file.rows(_NAMED_BY_OTHERS, json.dumps(ids))
         return {row[0] for row in rows}
 
@@ -433,7 +433,7 @@ class Index(CandidateLists):
         return [row[0] for row in rows]
 
     def facets(self, filters: Filters) -> Facets:
-        """How many entries that `listing` lists have each type, tag, project and month
+        """Counts of the entries that `listing` lists, by each type, tag, project and month
         (`YYYY-MM`, newest first).
 
         Undated entries have no month.
@@ -466,7 +466,7 @@ class Index(CandidateLists):
         )
 
     def counted(self, filters: Filters, by: str) -> list[tuple[str, int]]:
-        """How many entries that `listing` lists have each value of one of COUNTED, the most
+        """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most
         first.
 
         Undated entries have no day and no week; "" is the author of an entry without one.
@@ -507,7 +507,7 @@ class Index(CandidateLists):
     # ----------------------------------------------------------------------------
 
     def counts(self) -> Counts:
-        """How much there is, and how much waits for a vector."""
+        """Counts of all that is indexed, and of what waits for a vector."""
         log = (Path(f"{self.file.path}{suffix}") for suffix in ("", "-wal"))
         [(entries, passages)] = self.file.rows(
             f"SELECT count(DISTINCT c.entry), count(*) {_PENDING}"
@@ -564,7 +564,7 @@ class Index(CandidateLists):
         }
 
     def issues(self) -> tuple[ParseIssue, ...]:
-        """What could not be read as meant, and ids that several files claim."""
+        """Pieces that could not be read as meant, and ids that several files claim."""
         rows = self.file.rows(
             "SELECT s.path, i.line, i.code, i.message FROM issue i JOIN source s ON s.id = "
             "i.source "

@@ -1,4 +1,4 @@
-"""What goes into the index and comes out of it, and how values are stored."""
+"""Rows that go into the index and come out of it, and the form of stored values."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Source:
 
     @property
     def proof(self) -> Proof | None:
-        """What proves that the file is still what was read; None where nothing does."""
+        """Proof that the file is still as it was read; None without one."""
         return self.stamp.proof if self.settled else None
 
 
@@ -91,7 +91,7 @@ Position = tuple[int, int, str, int]
 
 
 class Standing(NamedTuple):
-    """What ranking wants of an entry; there are hundreds of them in a search. `at` is its
+    """The facts of an entry that ranking uses; there are hundreds of them in a search. `at` is its
     instant.
 
     `project` is its key, `passages` the number of its chunks.
@@ -156,7 +156,7 @@ class Passage:
 
 
 class Counts(NamedTuple):
-    """How much there is. `pending` entries and passages have no vector yet; `bytes` on disk
+    """Counts of the index. `pending` entries and passages have no vector yet; `bytes` on disk
     include the log.
     """
 

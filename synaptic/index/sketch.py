@@ -51,7 +51,7 @@ FAR = 2**16 - 1
 
 
 class Sketch:
-    """What is roughly known of all vectors of one model, 152 bytes each, and exact copies of
+    """Rough copies of all vectors of one model, 152 bytes each, and exact copies of
     some.
     """
 

@@ -48,11 +48,13 @@ class Words:
         return self._words(" ".join(listed.values()) if isinstance(listed, dict) else listed)
 
     def _words(self, listed: str) -> tuple[str, ...]:
-        return tuple(
-            one
-            for word in listed.split()
-            for one in (self.ordered(word[1:]) if word[0] == "@" else (word,))
-        )
+        words: list[str] = []
+        for word in listed.split():
+            if word.startswith("@"):
+                words.extend(self.ordered(word[1:]))
+            else:
+                words.append(word)
+        return tuple(words)
 
     def rows(self, name: str, key: str, listed: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Of each row of an array of tables one value and the words of another, in their order."""
@@ -63,6 +65,10 @@ class Words:
         return {
             word: key for key, listed in self._read[name].items() for word in listed.split()
         }
+
+    def entries(self, name: str) -> dict[str, str]:
+        """The rows of a table as they are written."""
+        return dict(self._read[name])
 
     def numbers(self, name: str) -> dict[str, int]:
         """For each word of a table the number under which it stands."""
@@ -102,20 +108,20 @@ MONTHS = {form: n for n, name in enumerate(MONTH_NAMES, 1) for form in (name, na
 """Every name of a month, `jan` and `sept` too: 1 to 12."""
 
 DAY_NAMES = SHARED.ordered("day_names")
-SHORT_DAYS = SHARED.numbers("short_days")
+SHORT_DAYS = {name: number for number, name in enumerate(SHARED.ordered("short_days"))}
+SHORT_DAYS |= {"tues": 1, "thur": 3, "thurs": 3}
 WEEKDAYS = {name: number for number, name in enumerate(DAY_NAMES)} | SHORT_DAYS
 """Every name of a day of the week: 0 for Monday."""
 
-COUNTS = {"a": 1, "an": 1, **SHARED.numbers("numbers")}
+COUNTS = {"a": 1, "an": 1}
+COUNTS |= {word: number for number, word in enumerate(SHARED.ordered("numbers"), 1)}
+COUNTS |= {word: 10 * number for number, word in enumerate(SHARED.ordered("tens"), 3)}
 
 STOP_WORDS = SHARED.stop
 """Words that say nothing by themselves."""
 
-TYPE_NAMES: dict[str, EntryType] = {
-    form: name
-    for name in TYPES
-    for form in ((name,) if name == "progress" else (name, f"{name}s"))
-}
+TYPE_NAMES: dict[str, EntryType] = {name: name for name in TYPES}
+TYPE_NAMES |= {f"{name}s": name for name in TYPES if name != "progress"}
 """Every type, alone and as a plural."""
 
 TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided, "decision")}
@@ -123,7 +129,7 @@ TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided
 
 
 def is_tool(word: str) -> bool:
-    """Whether a word is the name of a program, library, language or service; some need their
+    """True if a word is the name of a program, library, language or service; some need their
     capital to be one.
     """
     return word.lower() in SHARED.tools and (
@@ -132,7 +138,7 @@ def is_tool(word: str) -> bool:
 
 
 def is_foreign(texts: Iterable[str]) -> bool:
-    """Whether most of these texts are not English: by small words, and by letters that are not
+    """True if most of these texts are not English: by small words, and by letters that are not
     Latin.
 
     Four such letters count like a word; a text without either tells nothing.

@@ -357,7 +357,7 @@ def _field(text: str) -> tuple[str, str]:
 
 
 def build_preference(values: Mapping[str, object]) -> Filters:
-    """What a user prefers, as filters that need not be met. Raises InvalidArgument."""
+    """Preferences as filters that need not be met. Raises InvalidArgument."""
     checks: dict[str, Callable[[str], Any]] = {
         "types": check_type,
         "tags": check_tag,

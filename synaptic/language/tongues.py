@@ -13,11 +13,23 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
-from .lexicon import MONTH_NAMES, STOP_WORDS, Words, compiled
+from .lexicon import DAY_NAMES, MONTH_NAMES, SHARED, STOP_WORDS, Words, compiled
 
 TONGUES = Words("tongues")
 EAST = "east"
 SPACED = ("de", "fr", "es", "it", "pt", "nl")
+
+_DAYS = [name.title() for name in DAY_NAMES]
+_MONTHS = [name.title() for name in MONTH_NAMES]
+SERIES = {
+    "numbers": SHARED.ordered("numbers"),
+    "weekdays": _DAYS,
+    "weekdays of last week": [f"last week {name}" for name in _DAYS],
+    "months": _MONTHS,
+    "in months": [f"in {name}" for name in _MONTHS],
+    "seasons": ["spring", "summer", "autumn", "winter"],
+}
+"""Tables of `tongues.toml` that hold one word, or several joined by `|`, for each of these."""
 
 MOST_PIECES = 8
 """Words that a time has at most: `zwischen dem 3. und dem 18. November 2025`."""
@@ -69,9 +81,7 @@ def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
     """
     runs: list[list[re.Match[str]]] = []
     end = -1
-    for found in _pattern(tongue, f"times_{tongue}", numbers=True).finditer(
-        fold(text[:LOOKED_AT])
-    ):
+    for found in _pattern(tongue, numbers=True).finditer(fold(text[:LOOKED_AT])):
         if end < 0 or text[end : found.start()].strip(" ,"):
             runs.append([])
         runs[-1].append(found)
@@ -84,7 +94,7 @@ def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
 
 
 def in_english(text: str) -> Iterator[str]:
-    """What a text that is nothing but a time may say in English."""
+    """The English of a text that is nothing but a time in another language."""
     for tongue in (EAST,) if _EAST.search(text) else SPACED:
         yield from (
             said for first, last, said in times_in(text, tongue) if last - first == len(text)
@@ -113,9 +123,15 @@ def _in_english(pieces: list[re.Match[str]], tongue: str) -> str:
 
 @cache
 def _times(tongue: str) -> dict[str, str]:
-    return {
-        word.replace("_", " "): said for word, said in TONGUES.table(f"times_{tongue}").items()
-    }
+    """The words of times of that language, with their English."""
+    english: dict[str, str] = {}
+    for key, listed in TONGUES.entries(f"times_{tongue}").items():
+        if key in SERIES:
+            for name, words in zip(SERIES[key], listed.split(), strict=False):
+                english |= dict.fromkeys(words.split("|"), name)
+        else:
+            english |= dict.fromkeys(listed.split(), key)
+    return {word.replace("_", " "): name for word, name in english.items()}
 
 
 @cache
@@ -126,10 +142,10 @@ def _known(tongue: str) -> frozenset[str]:
 @cache
 def _pattern(tongue: str, *lists: str, numbers: bool = False) -> re.Pattern[str]:
     """A pattern of the words of these lists, the longest first, and of numbers and dates."""
-    listed = {
-        re.escape(word.replace("_", " ")) for name in lists for word in TONGUES.ordered(name)
-    }
-    known = sorted(listed, key=len, reverse=True)
+    listed = set(_times(tongue)) if numbers else set()
+    for name in lists:
+        listed.update(word.replace("_", " ") for word in TONGUES.ordered(name))
+    known = sorted(map(re.escape, listed), key=len, reverse=True)
     digits = [_DAY_FIRST, _NUMBER] if numbers else []
     if tongue == EAST:
         return re.compile("|".join([*known, *digits]))

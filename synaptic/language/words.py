@@ -124,9 +124,10 @@ def words(text: str) -> list[tuple[int, str]]:
 
 
 def words_like(text: str, stems: Collection[str]) -> list[tuple[int, str]]:
-    """Those of `words` that can have one of these stems, and others: stemming leaves the first
-    letter as it is,
-    but for the underscores before it."""
+    """Words whose stem may be one of `stems`; may include false matches.
+
+    Stemming keeps the first letter, but for the underscores before it.
+    """
     if not (text.isascii() and stems):
         return words(text) if stems else []
     first = "".join(sorted({stem[0] for stem in stems}))
@@ -137,18 +138,21 @@ def words_like(text: str, stems: Collection[str]) -> list[tuple[int, str]]:
 
 def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:
     """The stems of a text's words; words for which `stem` returns None are left out."""
-    return {found for word in {word for _, word in words(text)} if (found := stem(word))}
+    distinct = {word for _, word in words(text)}
+    stemmed = {stem(word) for word in distinct}
+    return {form for form in stemmed if form}
 
 
 def places(
     text: str, sought: Collection[str], stem: Callable[[str], str | None]
 ) -> list[tuple[int, str]]:
     """Start and stem of each word of a text that has one of the sought stems."""
-    return [
-        (start, found)
-        for start, word in words_like(text, sought)
-        if (found := stem(word)) and found in sought
-    ]
+    hits = []
+    for start, word in words_like(text, sought):
+        form = stem(word)
+        if form and form in sought:
+            hits.append((start, form))
+    return hits
 
 
 @lru_cache(maxsize=64)

@@ -85,7 +85,8 @@ _TAG_PROPERTY = re.compile(
 LISTED = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
 """A page or a text in the value of a property, which may list several."""
 LOGSEQ_OWN = (
-    r"(?:id|collapsed|heading|custom-id|filters|background[-_]color|(?:created|updated|last[-_]modified)[-_]at"
+    r"(?:id|collapsed|heading|custom-id|filters|background[-_]color|"
+    r"(?:created|updated|last[-_]modified)[-_]at"
     r"|exclude-from-graph-view|ls-type|(?:logseq\.|hl-|query-|card-)[^ :\n]*)"
 )
 """The properties in which Logseq keeps the state of its editor (`built-in properties` of its
@@ -287,7 +288,7 @@ class _Above:
         self._quote = (0, -1)
 
     def in_list(self, start: int) -> bool:
-        """True if the indented line at `start` stands in a list item: it is no indented code."""
+        """True if the indented line at `start` is in a list item, and so no indented code."""
         known_at, listed = self._list
         for line in self._lines(start, known_at):
             if _LIST_ITEM.match(line + " "):
@@ -351,7 +352,7 @@ def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
     | `<!-- syn:x`             | `\<!-- syn:x`, everywhere                       |
     | `# H1`                   | `\# H1` outside fences and comments             |
     | `<!-- never closed`      | `\<!-- never closed`                            |
-    | `## x`, `\## x`          | one backslash more, the first outside fences, in what is typed |
+    | `## x`, `\## x`          | one backslash more if typed, the first outside fences |
     | `\# x`, `\<!--`, `\## 1` | one backslash more, so that reading takes one   |
     """
     text = _ALWAYS_ESCAPED.sub(r"\1\\", text)

@@ -1,5 +1,5 @@
-"""Finds conflict copies: the second version of a file, which programs that sync files leave when
-two machines changed it.
+"""Finds conflict copies: the second versions that programs which sync files leave, when two
+machines changed a file.
 
 | name                                             | program           | copy of |
 |--------------------------------------------------|-------------------|---------|
@@ -29,7 +29,7 @@ ALIKE_SHARE = 0.5
 
 
 def original_of(path: str) -> str:
-    """The path that a copy of this name was made from; the path itself if it has no such mark."""
+    """The path that a copy of this name was made from; the path itself without a mark."""
     return _MARK.sub("", path) if "conflict" in path.lower() else path
 
 

@@ -91,7 +91,7 @@ def read_heading(raw: str) -> Heading:
 
 
 def check_type(name: str) -> EntryType:
-    """The type of this name in any case. Raises InvalidArgument, which names the valid types."""
+    """The type of this name in any case. Raises InvalidArgument with the valid types."""
     return one_of(TYPES, name, "type")
 
 
@@ -103,7 +103,7 @@ def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
 
 
 def clean_title(title: str) -> tuple[str, tuple[str, ...]]:
-    """`title` as a heading can hold it, and the tags at its end that the heading shows apart."""
+    """`title` as a heading can hold it, and the tags at its end."""
     tags: tuple[str, ...] = ()
     while True:
         shorter, _, trailing = _split_tags(title, closing=False)

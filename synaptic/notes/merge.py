@@ -139,7 +139,7 @@ def merge(
 def _by_entries(
     path: str, day_file: str, by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes
 ) -> Merged | None:
-    """The merged file; None if a version or the result does not read as entries without doubt."""
+    """The merged file; None if a version or the result is in doubt."""
     old = _read(base, path, day_file, _DOUBTFUL_MERGED)
     mine, other = _read(ours, path, day_file), _read(theirs, path, day_file)
     if old is None or mine is None or other is None:

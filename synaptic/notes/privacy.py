@@ -3,16 +3,16 @@ r"""Finds and hides the private passages of a Markdown file, `<private>...</priv
 Such a passage stays in its file, and Synaptic never shows or indexes it. In doubt a text is
 private:
 
-| in the file                                  | what is private                                              |
-|----------------------------------------------|--------------------------------------------------------------|
-| a pair of tags, anywhere, over several lines | all from tag to tag; entry headings in between are no entries|
-| pairs within pairs                           | the outermost pair                                           |
-| `<private>` that is never closed             | all up to the next entry that Synaptic wrote, or the end     |
-| `</private>` alone                           | nothing                                                      |
-| tags in backticks on one line                | nothing: the line speaks of tags                             |
-| tags in a closed code fence                  | nothing: code; but the tags count if an entry heading or the |
-|                                              | mark of a merge conflict stands in the fence                 |
-| `\<private>`, `\</private>`                  | nothing: text, shown with one backslash less                 |
+| in the file                            | what is private                                |
+|----------------------------------------|------------------------------------------------|
+| a pair of tags, over several lines too | all between them, also entry headings          |
+| pairs within pairs                     | the outermost pair                             |
+| `<private>` that is never closed       | all up to the next saved entry, or the end     |
+| `</private>` alone                     | nothing                                        |
+| tags in backticks on one line          | nothing: the line speaks of tags               |
+| tags in a closed code fence            | nothing, but for a fence with an entry heading |
+|                                        | or the mark of a merge conflict                |
+| `\<private>`, `\</private>`            | nothing: text, shown with one backslash less   |
 
 A tag stands on one line and has any case: `<private`, then nothing or a blank and characters
 but `<` and `>`, then `>`. A save writes no tag that acts: `without_private` leaves pairs out,

@@ -136,12 +136,13 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
 def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
     """The marks that begin an entry or a note; without an H2 among them the text is one note.
 
-    | H2                                   | begins an entry                                                       |
-    |--------------------------------------|-----------------------------------------------------------------------|
-    | `## 09:31 x`, any above a `syn:` line| everywhere                                                            |
-    | `## 6pm x`                           | but below an entry of the first release                               |
-    | `## [18:31] x`                       | but for those that the saved entry above counts as its own            |
-    | `## x`                               | likewise, in a day's file (`of_day`) and in one with such an H2       |
+    | H2                                    | begins an entry                               |
+    |---------------------------------------|-----------------------------------------------|
+    | `## 09:31 x`, any above a `syn:` line | everywhere                                    |
+    | `## 6pm x`                            | but below an entry of the first release       |
+    | `## [18:31] x`                        | unless the saved entry above counts it as own |
+    | `## x`                                | likewise, in a day's file (`of_day`)          |
+    |                                       | and in a file with an H2 of the kinds above   |
 
     In a diary in one file (`outline`) entries begin at dates of its level and at the first two
     kinds, notes at the headings above that level.
@@ -366,7 +367,10 @@ class _Reader:
                     f"this {piece.kind} is never closed; {so}",
                 )
         for at in unclosed_tags(self.raw):
-            message = "this <private> is never closed; everything up to the next saved entry is hidden"
+            message = (
+                "this <private> is never closed; everything up to the next saved entry is "
+                "hidden"
+            )
             self._issue(at, "open-private", message)
         self._check_comments(found.opaque)
         self._check_conflicts(found.opaque)
@@ -668,17 +672,10 @@ class _Reader:
             title, tags = read_title(heading)
         body_start, body_end = body_span(self.text, head_end, end)
         has_body = body_end > body_start
-        says_more = (
-            of_file
-            and (self.of_day or self.diary > 0)
-            and bool(title)
-            and not self._only_dates(title)
-        )
-        if (
-            not has_body
-            and not says_more
-            and (not whole or self.named_day or (h1 is None and not self.has_front))
-        ):
+        of_days = of_file and (self.of_day or self.diary > 0)
+        says_more = of_days and bool(title) and not self._only_dates(title)
+        is_titled = whole and not self.named_day and (h1 is not None or self.has_front)
+        if not (has_body or says_more or is_titled):
             return None
         if of_file:
             of_h1 = read_title(self._line_at(sole.start + 1, end))[0] if sole else ""

@@ -1,15 +1,15 @@
 """Finds passwords, tokens and keys in a text. Pure, and linear in the text's length.
 
-| place                                     | the secret                                                      |
-|-------------------------------------------|-----------------------------------------------------------------|
-| `-----BEGIN ... PRIVATE KEY-----`         | the whole block, also quoted, escaped, or without its end       |
-| a prefix that a service gives to its keys | the whole token: `ghp_...`, `AKIA...`, `sk-ant-...`, a JWT      |
-| `scheme://user:password@host`             | the password                                                    |
-| `password = ...`, "the key of X is ..."   | the value, unless it is a placeholder, code, a name or a path   |
-| `curl -u user:...`, `Cookie: ...`         | the value that the command or the setting uses as a password    |
-| `variable "db_password" { default = ...}` | the default of the Terraform variable, as in `db_password = ...`|
-| a column `Password` of a Markdown table   | its cells, as in `Password | ...`                               |
-| `passphrase one-two-...`                  | three words or more, joined by hyphens                          |
+| place                                     | the secret                                      |
+|-------------------------------------------|-------------------------------------------------|
+| `-----BEGIN ... PRIVATE KEY-----`         | the whole block, also quoted or without its end |
+| a prefix that a service gives its keys    | the token: `ghp_...`, `AKIA...`, a JWT          |
+| `scheme://user:password@host`             | the password                                    |
+| `password = ...`, "the key of X is ..."   | the value, but no placeholder, code or path     |
+| `curl -u user:...`, `Cookie: ...`         | the value that serves as a password             |
+| `variable "db_password" { default = ...}` | the default of the Terraform variable           |
+| a column `Password` of a Markdown table   | its cells, as in `Password | ...`               |
+| `passphrase one-two-...`                  | three words or more, joined by hyphens          |
 
 `data/secrets.toml` holds the patterns, the words for "password" in other languages, and the
 example keys of manuals. A hash, a UUID or an id alone is no secret. Zero-width characters or a
@@ -91,7 +91,8 @@ def line_of(text: str, at: int) -> int:
 
 # All but characters that nobody sees, so that they may stand inside a token unnoticed.
 _VISIBLE = re.compile(
-    "[^\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+"
+    "[^\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\ufeff]+"
 )
 
 
@@ -262,29 +263,30 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
             return end
     for _ in range(_WRAPPED_LINES):
         joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
-        piece = (
-            _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE)
-            if joint
-            else None
-        )
+        if joint is None:
+            return end
+        piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE)
         if piece is None or _is_token(text, piece.start()):
             return end
         line = piece[0]
-        torn = (
-            len(line) >= 8
-            and _is_mixed(line)
-            and any(map(str.isupper, line))
-            and not _compiled(_NAME).match(line)
-        )
-        if end > start and not torn:
+        if end > start and not _is_part_of_token(line):
             return end
-        token, stop = token + piece[0], piece.end()
+        token += line
+        stop = piece.end()
         match = pattern.match(token, len(lead))
-        if match and len(token) - match.end() < len(piece[0]):
-            end = stop - (len(token) - match.end())
-        if end < stop and (match or len(piece[0]) < 16):
+        if match:
+            left_over = len(token) - match.end()
+            if left_over < len(line):
+                end = stop - left_over
+        if end < stop and (match or len(line) < 16):
             return end
     return end
+
+
+def _is_part_of_token(line: str) -> bool:
+    if len(line) < 8 or _compiled(_NAME).match(line):
+        return False
+    return _is_mixed(line) and any(map(str.isupper, line))
 
 
 def _is_token(text: str, at: int) -> bool:
@@ -298,11 +300,8 @@ def _is_token(text: str, at: int) -> bool:
 def _aws_secret(text: str, at: int) -> Iterator[Secret]:
     """The secret beside an AWS access key: 40 characters that are no SHA-1."""
     for match in _compiled(_AWS_SECRET).finditer(text, at, at + _AWS_REACH):
-        if (
-            any(map(str.isupper, match[0]))
-            and any(map(str.islower, match[0]))
-            and not _is_example(match[0])
-        ):
+        both_cases = any(map(str.isupper, match[0])) and any(map(str.islower, match[0]))
+        if both_cases and not _is_example(match[0]):
             yield Secret("AWS secret key", *match.span())
             return
 
@@ -339,7 +338,10 @@ def _line_end(text: str, at: int) -> int:
 # -- credentials in URLs
 # ------------------------------------------------------------------------------
 
-_URL = r"(?<=[A-Za-z0-9])://[^\s/:@?#\"'<>`|\\]{0,100}:(?P<password>[^\s/?#\"'<>`|\\]{1,200})@(?=[A-Za-z0-9\[$%{<-])"
+_URL = (
+    r"(?<=[A-Za-z0-9])://[^\s/:@?#\"'<>`|\\]{0,100}"
+    r":(?P<password>[^\s/?#\"'<>`|\\]{1,200})@(?=[A-Za-z0-9\[$%{<-])"
+)
 
 
 def _in_urls(text: str) -> Iterator[Secret]:
@@ -365,7 +367,8 @@ _STEMS = (
     "-pat",
 )
 _ASSIGNED = (
-    r"[_-]?(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key|credentials?|authorization|psk|pat|NAMES)"
+    r"[_-]?(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key"
+    r"|credentials?|authorization|psk|pat|NAMES)"
     r"(?:[_-]?(?:base|value|key|[0-9]{1,2})){0,2}(?![A-Za-z0-9_-])"
     r"(?P<close>(?:\\?[\"'`]|\*\*|[\])]){0,3})"
     r"(?:(?P<whose>(?:[ \t]{1,3}\([^()\n]{1,40}\)|[ "
@@ -373,8 +376,8 @@ _ASSIGNED = (
     r"|d[aeou]s?|para|pour|per|van|voor|till|til|dla|\u0434\u043b\u044f|\u043e\u0442)"
     r"(?:[ \t]{1,3}[^\s:=|]{1,40}){1,6}?))?"
     r"(?:[ "
-    r"\t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)(?:\*\*)?[ "
-    r"\t\u3000]{0,40}"
+    r"\t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)"
+    r"(?:\*\*)?[ \t\u3000]{0,40}"
     r"(?:(?P<below>\r?\n)[ \t>*+-]{0,12})?"
     r"|[ \t]{1,3}(?P<is>(?:(?:was|has been|is|got)[ "
     r"\t]{1,3})?(?:changed|reset|set|updated|rotated)[ \t]{1,3}to"
@@ -395,11 +398,13 @@ _JUDGED = 128
 """The number of characters of a value that are judged. No word is longer."""
 _LONGEST_QUOTED = 400
 _WHOSE_KEY = (
-    r"(?:api|access|secret|private|encryption|signing|account|master|shared|storage|client|service|auth|admin|license"
+    r"(?:api|access|secret|private|encryption|signing|account|master|shared|storage|client"
+    r"|service|auth|admin|license"
     r"|webhook|deploy|subscription|publish|session|hmac|aes)[ _.-]?\Z"
 )
 _ANY_KEY = (
-    r"(?<![A-Z0-9_])(?!(?:[A-Z0-9]{1,20}_){0,3}(?:PUBLIC|PUBLISHABLE|PRIMARY|FOREIGN|CACHE|SORT|PARTITION|UNIQUE|INDEX|GROUP"
+    r"(?<![A-Z0-9_])(?!(?:[A-Z0-9]{1,20}_){0,3}(?:PUBLIC|PUBLISHABLE|PRIMARY|FOREIGN|CACHE|SORT"
+    r"|PARTITION|UNIQUE|INDEX|GROUP"
     r"|HOST|ROW|OBJECT)_)[A-Z][A-Z0-9_]{1,38}_\Z"
 )
 """Matches the variable OPENAI_KEY, but not PRIMARY_KEY."""
@@ -511,36 +516,22 @@ def _value_of(
     kind = _kind(word, before.lower())
     secret = Secret(kind, begin, end)
     if kind == "authorization":
-        given = (
-            match["scheme"]
-            and len(value) >= 12
-            and not _placeholder(value)
-            and not _is_example(value)
-        )
-        return secret if given else None
+        if not match["scheme"] or len(value) < 12:
+            return None
+        return None if _placeholder(value) or _is_example(value) else secret
     if match["alone"]:
         alone = text[end : end + 1] in ("", "\n", "\r")
         return secret if alone and _looks_random(value) else None
     sentence = bool(match["is"] or match["whose"])
-    if sentence and not quoted and _compiled(_SAID).search(value):
+    if sentence and not quoted and _compiled(_DESCRIPTION).search(value):
         return None
-    if (
-        sentence
-        and kind not in ("password", "passphrase")
-        and not (len(value) >= 12 and _is_mixed(value))
-    ):
+    looks_made = len(value) >= 12 and _is_mixed(value)
+    if sentence and kind not in ("password", "passphrase") and not looks_made:
         return None
-    prose = (
-        sentence
-        or match["blank"]
-        or match["tag"]
-        or match["below"]
-        or match["sign"] in ("|", "->", "\u2192")
-    )
-    capitals = (
-        match["sign"] == "=" and (before + match["word"]).isupper() and not match["close"]
-    )
-    literal = quoted or capitals
+    apart = match["blank"] or match["tag"] or match["below"]
+    prose = sentence or apart or match["sign"] in ("|", "->", "\u2192")
+    in_capitals = (before + match["word"]).isupper()
+    literal = quoted or (match["sign"] == "=" and in_capitals and not match["close"])
     if not _is_secret(value, kind, literal=literal, quoted=quoted, prose=bool(prose)):
         return None
     return None if _is_example(value) else secret
@@ -645,7 +636,7 @@ def _passphrases(text: str) -> Iterator[Secret]:
     if "passphrase" in _lower(text):
         for match in _compiled(_JOINED_WORDS, re.IGNORECASE).finditer(text):
             value = match["secret"]
-            if not _placeholder(value) and not _compiled(_SAID).search(value):
+            if not _placeholder(value) and not _compiled(_DESCRIPTION).search(value):
                 yield Secret("passphrase", *match.span("secret"))
 
 
@@ -659,14 +650,20 @@ _NAME = r"[A-Za-z]+[0-9]{0,2}(?:[-_.][A-Za-z]*[0-9]{0,4})*\Z"
 _CAMEL = r"(?:[A-Za-z]?[A-Z0-9]{1,2}|[a-z]{2,})(?:[A-Z][a-z]{2,}){2,}[0-9]{0,4}\Z"
 _PLACE = r"[A-Za-z][\w.+-]*@[A-Za-z][\w.-]*\Z"
 _INNER = r"[A-Za-z_][A-Za-z_.-]*=(?=[^=])"
-_SAID = r"(?i)-(?:encoded|hashed|encrypted|protected|based|compatible|compliant|only|like|style|safe|bit|digit)s?\Z"
+_DESCRIPTION = (
+    r"(?i)-(?:encoded|hashed|encrypted|protected|based|compatible|compliant|only|like|style"
+    r"|safe|bit|digit)s?\Z"
+)
 _SAYINGS = (
-    "your|my|me|the|some|an?|new|old|insert|enter|put|replace|change|example|sample|dummy|fake|test|foo|bar|baz|null|none"
-    "|nil|undefined|true|false|todo|tbd|removed|hidden|secret|password|passwd|pass|pwd|token|key|api|user|username|admin"
-    "|passphrase|passcode|credentials?|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value|name|goes"
+    "your|my|me|the|some|an?|new|old|insert|enter|put|replace|change|example|sample|dummy|fake"
+    "|test|foo|bar|baz|null|none|nil|undefined|true|false|todo|tbd|removed|hidden|secret"
+    "|password|passwd|pass|pwd|token|key|api|user|username|admin|passphrase|passcode|credentials?"
+    "|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value"
+    "|name|goes"
 )
 _PLAIN = (
-    rf"(?i)(?:[x*.•_?-]{{3,}}|[<\[{{(|/].*|~/.*|#\{{.*|\$[{{(a-z_].*|%[({{sA-Z_].*|\.{{1,2}}/.*|[a-z]+://.*|[a-z]:\\.*"
+    r"(?i)(?:[x*.•_?-]{3,}|[<\[{(|/].*|~/.*|#\{.*|\$[{(a-z_].*|%[({sA-Z_].*|\.{1,2}/.*"
+    r"|[a-z]+://.*|[a-z]:\\.*"
     rf"|!{{1,2}}[a-z/:]+|(?:{_SAYINGS})(?:[-_ ]?(?:{_SAYINGS}))*[0-9]?)\Z"
 )
 _LEFT_OUT = r"(?i)\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted"

@@ -112,7 +112,7 @@ def standing_out(cosines: Sequence[float]) -> int:
 
 
 def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> bool:
-    """Whether the new entry lacks a name that the old one has: Rome is not Paris. Numbers are
+    """True if the new entry lacks a name that the old one has: Rome is not Paris. Numbers are
     what changes.
 
     What the old one rejected is no subject of its own. In a script without capitals every word
@@ -135,7 +135,7 @@ def numbers(entry: Entry) -> set[str]:
 
 
 def is_open(entry: Entry) -> bool:
-    """Whether it is an issue that no tag calls settled."""
+    """True for an issue that no tag calls settled."""
     return entry.type == "issue" and SHARED.settled.isdisjoint(entry.tags)
 
 

@@ -106,7 +106,7 @@ def _alike(
 
 
 def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:
-    """Whether the later text lacks a name or number that the question and the best text share:
+    """True if the later text lacks a name or number that the question and the best text share:
     Rome is not Paris.
     """
     question = evidence.request.parsed.text

@@ -1,4 +1,4 @@
-"""What a question asks and what a note says, as far as this journal knows its words."""
+"""Reads a question, or a note, with the words that this journal knows."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _count(ws: Workspace, filters: Filters) -> int:
 
 
 def _what(filters: Filters, state: str) -> str:
-    """What passes the filters of a list: `open issues and handoffs of harbor, 2026-11-20`."""
+    """The name of a list: `open issues and handoffs of harbor, 2026-11-20`."""
     kinds = [kind if kind == "progress" else f"{kind}s" for kind in filters.types] or [
         "all entries"
     ]
@@ -270,7 +270,7 @@ def spelled(evidence: Evidence) -> dict[str, str]:
 
 
 def analysis_of(ws: Workspace, query: str) -> Analysis:
-    """What a question asks for, and how a search without options answers it.
+    """The analysis of a question, with the plan of a search without options.
 
     Its keywords weigh what they tell in this journal.
     """

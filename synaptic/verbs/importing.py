@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cache, partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,9 +78,9 @@ class Coming(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would do: `new` and `grown` entries in order of time, `counts` of each of
-    the STATES,
-    `skipped`, (where, why) of what cannot be taken, and what was left out of how many texts."""
+    """The effects of an import: `new` and `grown` entries in order of time, `counts` by STATES,
+    `skipped` records as (where, why), and in `screened` the counts of screening notices.
+    """
 
     source: str
     places: tuple[Path, ...]
@@ -92,9 +93,9 @@ class ImportPlan:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an import did, or what was taken back. `kept` are (id, title, why) of entries that
-    stay, and `skipped`
-    (name, why) of pictures that could not be taken."""
+    """The result of an import, or of taking one back. `kept` are (id, title, why) of entries
+    that stay, `skipped` are (name, why) of pictures that could not be taken.
+    """
 
     run: str
     entries: int
@@ -103,17 +104,15 @@ class Done:
 
 
 def places_of(source: str) -> list[Path]:
-    """Where the program of this source keeps its data on this machine."""
+    """The places where the program of this source keeps its data on this machine."""
     find = getattr(reader_of(source), "find", None)  # where an export is only a person knows
     return find(Path.home(), os.environ) if find else []
 
 
 def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
-    """What lies on this machine and can be read: source, place, number of records, and dates of
-    first and last.
-    """
+    """The readable data on this machine: source, place, number of records, dates."""
 
-    def found(source: str, place: Path, days: list[date]) -> dict[str, Any]:
+    def about(source: str, place: Path, days: list[date]) -> dict[str, Any]:
         return {
             "source": source,
             "place": place,
@@ -125,19 +124,17 @@ def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
     for number, source in enumerate(READERS, start=1):
         for place in places_of(source):
             with suppress(SynapticError):
-                if days := [
-                    record.at.date()
-                    for record in _records(source, [place], lambda where, why: None, None)
-                ]:
-                    yield found(source, place, days)
+                records = _records(source, [place], lambda where, why: None, None)
+                days = [record.at.date() for record in records]
+                if days:
+                    yield about(source, place, days)
         if progress:
             progress("looking", number, len(READERS))
     for vault in vaults():
-        if days := [
-            datetime.fromtimestamp(note.mtime_ns / 1e9).date()
-            for note in scan(Roots({"": vault}))
-        ]:
-            yield found("obsidian", vault, days)
+        notes = scan(Roots({"": vault}))
+        days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
+        if days:
+            yield about("obsidian", vault, days)
 
 
 def vaults() -> list[Path]:
@@ -189,12 +186,12 @@ def plan(
     into: str | None = None,
     progress: Progress | None = None,
 ) -> ImportPlan:
-    """What an import of this source would write. Nothing is written.
+    """The effects that an import of this source would have. Nothing is written.
 
-    `place` is a file or folder; without it, where the program keeps its data.
-    With `project` only what is of these projects; what is of none gets the project where it is
-    one. `into` is a folder of the journal for their day files. Raises InvalidArgument for an
-    unknown source and a place that holds nothing of it.
+    `place` is a file or folder; without it, the program's own places are read. With `project`
+    only entries of these projects come; a single one is given to entries without a project.
+    `into` is a folder of the journal for the day files. Raises InvalidArgument for an unknown
+    source and a place without its data.
     """
     source = one_of(READERS, source, "source")
     places = [place.expanduser().absolute()] if place else places_of(source)
@@ -203,76 +200,125 @@ def plan(
             f"{source} has left nothing here.",
             hint=f"synaptic import {source} PATH names a place.",
         )
-    if any(part.startswith((".", "@")) for part in Path(into or "").parts) or (
-        into or ""
-    ).startswith("/"):
-        raise InvalidArgument(
-            f"into is {into!r}.", valid=("a folder inside the journal, like imported/diary",)
-        )
+    if into is not None:
+        _check_folder(into)
+    target = _Target(ws, source, into, project)
     first = read_date(since, now=ws.clock(), name="since") if since else ""
-    wanted = set(map(project_key, project))
-    forgotten = _forgotten(ws).read_text().split() if _forgotten(ws).exists() else ()
-    path_of = (
-        ws.journal.captured_path if source in SESSIONS and not into else ws.journal.day_path
-    )
-    checkout = cache(
-        lambda folder: checkout_around(Path(folder), ws.config) if folder else None
-    )
-    counts, skipped, coming = (
-        dict.fromkeys(STATES, 0),
-        list[tuple[str, str]](),
-        dict[str, Coming](),
-    )
-    given, screened = project[0] if len(project) == 1 else None, Counter[str]()
-    found: dict[str, dict[str, Coming]] = {"new": {}, "grown": {}}
-    seen, gone, chars = set[str](), _gone(ws), 0
-
-    def tell(where: str, why: str) -> None:
-        skipped.append((where, why))
-
-    def compare() -> int:
-        """The characters of entries that are to be written."""
-        chars = 0
-        for state, one in _compared(ws, coming, gone):
-            counts[state] += one.entry.short_id not in seen
-            seen.add(one.entry.short_id)
-            if state in found:
-                found[state][one.entry.short_id] = one
-                chars += len(one.entry.content)
-        coming.clear()
-        return chars
-
-    for record in _records(source, places, tell, progress):
+    collected = _Collected(ws)
+    for record in _records(source, places, collected.skip, progress):
         screen, entry = Screen(ws.config.secrets), None
-        with reporting(tell, record.key):
-            entry = _entry(ws, screen, source, record, checkout(record.folder), given)
+        with reporting(collected.skip, record.key):
+            entry = target.entry(screen, record)
         if entry is None:
             continue
-        if wanted and project_key(entry.project or "") not in wanted:
-            counts["others"] += 1
-        elif record.growing and _session_hash(source, record.key) in forgotten:
-            counts["deleted"] += 1
+        if not target.wants(entry):
+            collected.counts["others"] += 1
+        elif record.growing and target.is_forgotten(record):
+            collected.counts["deleted"] += 1
         elif entry.date >= first:
-            path = f"{into.strip('/')}/{path_of(entry.at)}" if into else path_of(entry.at)
-            coming[entry.short_id] = Coming(path, entry, replace(record, text=""))
-            screened.update(screen.notices())
-        if len(coming) >= COMPARED:
-            chars += compare()
-        if len(found["new"]) >= MOST_ENTRIES or chars > MOST_CHARS:
-            tell(
+            collected.add(Coming(target.path(entry), entry, replace(record, text="")), screen)
+        if collected.is_full:
+            collected.skip(
                 source,
                 f"a run ends at {MOST_ENTRIES:,} new entries or {MOST_CHARS:,} characters; "
                 f"import again for more",
             )
             break
-    compare()
-    new, grown = (
-        sorted(some.values(), key=lambda one: (one.entry.at, one.path))
-        for some in (found["new"], found["grown"])
-    )
-    return ImportPlan(
-        source, tuple(places), tuple(new), tuple(grown), counts, tuple(skipped), screened
-    )
+    return collected.plan(source, places)
+
+
+def _check_folder(into: str) -> None:
+    hidden = any(part.startswith((".", "@")) for part in Path(into).parts)
+    if hidden or into.startswith("/"):
+        valid = ("a folder inside the journal, like imported/diary",)
+        raise InvalidArgument(f"into is {into!r}.", valid=valid)
+
+
+class _Target:
+    """The projects and the day files of an import."""
+
+    def __init__(
+        self, ws: Workspace, source: str, into: str | None, projects: Sequence[str]
+    ) -> None:
+        self._ws = ws
+        self._source = source
+        self._into = into
+        self._wanted = set(map(project_key, projects))
+        self._given = projects[0] if len(projects) == 1 else None
+        forgotten = _forgotten(ws)
+        self._forgotten = set(forgotten.read_text().split()) if forgotten.exists() else set()
+        self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
+
+    def entry(self, screen: Screen, record: Record) -> Entry:
+        here = self._checkout(record.folder) if record.folder else None
+        return _entry(self._ws, screen, self._source, record, here, self._given)
+
+    def wants(self, entry: Entry) -> bool:
+        return not self._wanted or project_key(entry.project or "") in self._wanted
+
+    def is_forgotten(self, record: Record) -> bool:
+        return _session_hash(self._source, record.key) in self._forgotten
+
+    def path(self, entry: Entry) -> str:
+        if self._into:
+            return f"{self._into.strip('/')}/{self._ws.journal.day_path(entry.at)}"
+        if self._source in SESSIONS:
+            return self._ws.journal.captured_path(entry.at)
+        return self._ws.journal.day_path(entry.at)
+
+
+class _Collected:
+    """The entries of a plan so far. They are compared with the journal COMPARED at a time."""
+
+    def __init__(self, ws: Workspace) -> None:
+        self.counts = dict.fromkeys(STATES, 0)
+        self._ws = ws
+        self._gone = _gone(ws)
+        self._skipped: list[tuple[str, str]] = []
+        self._screened: Counter[str] = Counter()
+        self._waiting: dict[str, Coming] = {}
+        self._known: set[str] = set()
+        self._results: dict[str, dict[str, Coming]] = {"new": {}, "grown": {}}
+        self._chars = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._results["new"]) >= MOST_ENTRIES or self._chars > MOST_CHARS
+
+    def skip(self, where: str, why: str) -> None:
+        self._skipped.append((where, why))
+
+    def add(self, coming: Coming, screen: Screen) -> None:
+        self._waiting[coming.entry.short_id] = coming
+        self._screened.update(screen.notices())
+        if len(self._waiting) >= COMPARED:
+            self._compare()
+
+    def _compare(self) -> None:
+        for state, coming in _compared(self._ws, self._waiting, self._gone):
+            id = coming.entry.short_id
+            self.counts[state] += id not in self._known
+            self._known.add(id)
+            if state in self._results:
+                self._results[state][id] = coming
+                self._chars += len(coming.entry.content)
+        self._waiting.clear()
+
+    def plan(self, source: str, places: Sequence[Path]) -> ImportPlan:
+        self._compare()
+        new, grown = (
+            sorted(some.values(), key=lambda coming: (coming.entry.at, coming.path))
+            for some in self._results.values()
+        )
+        return ImportPlan(
+            source,
+            tuple(places),
+            tuple(new),
+            tuple(grown),
+            self.counts,
+            tuple(self._skipped),
+            self._screened,
+        )
 
 
 def _records(
@@ -303,15 +349,14 @@ def _records(
 
 
 def _gone(ws: Workspace) -> set[str]:
-    """The last parts of the ids of entries that were deleted, or that a run brought: they are
-    not brought again.
+    """The last parts of the ids of entries that were deleted or imported once: they are not
+    imported again.
     """
     trashed = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
-    brought = {
-        block.id.partition("-")[2]
-        for run in ws.journal.runs.all()
-        for block in run.blocks * (not run.open)
-    }
+    brought: set[str] = set()
+    for run in ws.journal.runs.all():
+        if not run.open:
+            brought |= {block.id.partition("-")[2] for block in run.blocks}
     return brought | {part for part, why in trashed.items() if why == "delete"}
 
 
@@ -430,13 +475,11 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
         key = extra["source"].partition("/")[0]
         sessions = [events(source, place, key, (0, sys.maxsize)) for place in places_of(source)]
         # a passage may be opened, closed or repeated in another part of the session
-        texts = [(event, text) for session in sessions for event, text in screened(session)]
         part = range(int(first), int(last) + 1)
-        lines = [
-            f"{event.line:>6} {event.kind:6} {text}"
-            for event, text in texts
-            if event.line in part
-        ]
+        lines = []
+        for event, text in chain.from_iterable(map(screened, sessions)):
+            if event.line in part:
+                lines.append(f"{event.line:>6} {event.kind:6} {text}")
         if not any(sessions):
             hint = "Clients delete them after some weeks; the digest stays."
             raise NotFound(
@@ -456,11 +499,11 @@ def _written(ws: Workspace, path: str) -> dict[str, Entry]:
 
 
 def forget(ws: Workspace, session: str) -> Done:
-    """What told of a session, by the client's whole id or the id of such an entry, is removed;
-    no copy is left.
+    """Removes the digests of a session, with all copies. `session` is the client's whole id, or
+    the id of a digest.
 
-    It is never taken in again: a hash of its id stays. So do entries that a person made of it:
-    they are `kept`. Raises NotFound where nothing tells of it.
+    The session is never imported again: a hash of its id stays. Entries that a person made of
+    it are `kept`. Raises NotFound without a digest.
     """
     with suppress(NotFound, Ambiguous):
         found = in_step(ws, lambda _: ws.index.resolve(session)).entry
@@ -469,29 +512,32 @@ def forget(ws: Workspace, session: str) -> Done:
         )
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
-    parts = [key_id(source, key) for source in SESSIONS for key in keys]
+    parts: list[str] = []
+    for source in SESSIONS:
+        parts += (key_id(source, key) for key in keys)
     ids = {id for id, _ in in_step(ws, lambda _: ws.index.standing(parts)).values()}
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
         hint = "`synaptic search --sessions` lists ids."
         raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
-    named = [name for id in ids for name in in_step(ws, lambda _, id=id: _continuing(ws, id))]  # type: ignore[misc]
-    with _forgotten(ws).open(
-        "a"
-    ) as file:  # before its digest goes: a kill must not bring it back
+    children = in_step(ws, lambda _: _children(ws, ids))
+    # before its digest goes: a kill must not bring it back
+    with _forgotten(ws).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     for id in ids:
         delete(ws, id, purge=True)
-    return Done(
-        "", len(ids), tuple((id, title, "you kept it") for id, title in named if id not in ids)
-    )
+    kept = [(entry.id, entry.title, "you kept it") for entry in children if entry.id not in ids]
+    return Done("", len(ids), tuple(kept))
 
 
-def _continuing(ws: Workspace, id: str) -> list[tuple[str, str]]:
-    rows = ws.index.listing(
-        Filters(parent=id, include_superseded=True), order="oldest", limit=-1
-    )[1]
-    return [(stored.entry.id, stored.entry.title) for stored in ws.index.entries(rows).values()]
+def _children(ws: Workspace, ids: Iterable[str]) -> list[Entry]:
+    """The entries whose parent is one of these."""
+    children: list[Entry] = []
+    for id in ids:
+        filters = Filters(parent=id, include_superseded=True)
+        rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
+        children += (stored.entry for stored in ws.index.entries(rows).values())
+    return children
 
 
 def _forgotten(ws: Workspace) -> Path:

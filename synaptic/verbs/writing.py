@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -33,15 +33,13 @@ from ..workspace.workspace import Stopwatch, Workspace
 
 SCRUB_WAIT_MS = 3_000
 EMBED_BUDGET_S = 0.02
-"""The time in which a save embeds its text if the model is loaded and free. Later searches, or
-an idle server, embed
-the rest."""
-INDEX_WAIT_MS = 10
-"""How long a save waits for the index. Another process that holds it, or the next search,
-indexes the entry.
+"""The time in which a save embeds its text if the model is loaded and free. Later searches or
+an idle server embed the rest.
 """
+INDEX_WAIT_MS = 10
+"""The time that a save waits for the index. Otherwise a later process indexes the entry."""
 REPEAT_WINDOW = timedelta(minutes=10)
-"""How long an equal save counts as a retry: agents repeat calls that got no answer."""
+"""An equal save within this time is a retry: agents repeat calls that got no answer."""
 
 PERSON = "person"
 """Who saves in a terminal of their own."""
@@ -162,19 +160,15 @@ def save(
 
 
 def near_by_now(ws: Workspace, id: str) -> tuple[Near, ...] | None:
-    """What the receipt of this entry would say that it is near; None while it has no vector.
-    Raises NotFound.
-    """
+    """The `near` of this entry's receipt as of now; None without a vector. Raises NotFound."""
 
     def run(_: SyncReport) -> tuple[Near, ...] | None:
         row = ws.index.resolve(id).rowid
         return near_entries(ws, read_entries(ws, [row])[row])
 
-    return (
-        in_step(ws, run, embed_ms=EMBED_BUDGET_S * 1000, at_least=1)
-        if ws.embedder.ready
-        else None
-    )
+    if not ws.embedder.ready:
+        return None
+    return in_step(ws, run, embed_ms=EMBED_BUDGET_S * 1000, at_least=1)
 
 
 def update(
@@ -197,16 +191,12 @@ def update(
     seen: str | None = None,
     by_person: bool = True,
 ) -> Receipt:
-    """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for
-    byte.
+    """The receipt of an edit. Parts given as None stay; so does every other byte of the file.
 
-    With `seen`, from `opened`, Changed is raised where the entry says something else by now.
-    The words of an entry with private text are only added to.
-
-    An empty `expires` takes it away. The old text goes to the trash. A whole-file note takes
-    `append` and `add_tags`. With `pin` every session of its project, or without one of all,
-    begins with it; what is pinned only a person changes. Raises InvalidArgument without any
-    change, Refused, Busy and Changed when somebody else is writing.
+    An empty `expires` removes it. The old text goes to the trash. A whole-file note takes
+    `append` and `add_tags` only; to an entry with private text words are only added. Only a
+    person pins, and changes what is pinned. With `seen`, from `opened`, raises Changed if the
+    entry has changed since. Raises InvalidArgument without any change, Refused and Busy.
     """
     if content is not None and append is not None:
         raise InvalidArgument(
@@ -229,39 +219,51 @@ def update(
         last_day,
     )
     if parts == _Parts():
-        raise InvalidArgument(
-            "Nothing to update.",
-            valid=[part for part in _Parts.__slots__ if by_person or part != "pin"],
-        )
+        names = [part for part in _Parts.__slots__ if by_person or part != "pin"]
+        raise InvalidArgument("Nothing to update.", valid=names)
     _one_project(project)
     check_range("importance", importance, 0, 10)
     found = _find(ws, id)
-    if found.entry.pin and not by_person:
+    parts = _permitted(ws, found.entry, parts, by_person=by_person)
+    return _write_update(ws, found, parts, seen, past)
+
+
+def _permitted(ws: Workspace, entry: Entry, parts: _Parts, *, by_person: bool) -> _Parts:
+    """The parts with whole ids. Raises Refused and InvalidArgument for a forbidden change."""
+    if entry.pin and not by_person:
         raise Refused(
             "A person pinned this entry, and only a person changes it.",
             hint="Save a new one beside it.",
         )
-    if pin and not found.entry.pin:
-        _check_pin(ws, found.entry.project, by_person=by_person)
-    if supersedes is not None:
-        parts = replace(parts, supersedes=_replaced(ws, supersedes, by_person=by_person))
-        if found.entry.id in (parts.supersedes or ()):
-            raise InvalidArgument(
-                "An entry cannot supersede itself.", hint="Give the ids of older entries."
-            )
-    said: list[str] = []
+    if parts.pin and not entry.pin:
+        _check_pin(ws, entry.project, by_person=by_person)
+    if parts.supersedes is None:
+        return parts
+    supersedes = _replaced(ws, parts.supersedes, by_person=by_person)
+    if entry.id in supersedes:
+        raise InvalidArgument(
+            "An entry cannot supersede itself.", hint="Give the ids of older entries."
+        )
+    return replace(parts, supersedes=supersedes)
+
+
+def _write_update(
+    ws: Workspace, found: Stored, parts: _Parts, seen: str | None, past: Sequence[str]
+) -> Receipt:
+    """Changes the entry and its copies in other files; `past` are notices for the receipt."""
+    changes: list[str] = []
 
     def change(old: Entry) -> Entry:
-        same = seen is not None and newlines(content or "") == old.content
-        new, notices = _changed(
-            ws, found.entry.id, old, replace(parts, content=None) if same else parts
-        )
+        wanted = parts
+        if seen is not None and newlines(parts.content or "") == old.content:
+            wanted = replace(parts, content=None)
+        new, notices = _changed(ws, found.entry.id, old, wanted)
         if seen is not None and new != old and seen != _seen(old):
             raise Changed(
                 f"{found.entry.short_id} was changed meanwhile; nothing was written.",
                 hint="Look at both.",
             )
-        said[:] = ["nothing changed", *notices] if new == old else notices
+        changes[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
     path, copies = found.entry.there.path, found.copies
@@ -269,20 +271,14 @@ def update(
     edit = ws.journal.edit
     new = edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
-    notices = [
-        *said,
-        *past,
-        *told,
-        *index_now(ws, path, *copies),
-        *also,
-        *_other_texts(ws, new.id),
-    ]
+    notices = [*changes, *past, *told, *index_now(ws, path, *copies)]
+    notices += [*also, *_other_texts(ws, new.id)]
     return receipt_of(new, path=path, notices=notices)
 
 
 def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
-    """An entry to be edited, and what `update` asks for as `seen`. Raises Refused for one that
-    is read in place.
+    """An entry to be edited, and its `seen` for `update`. Raises Refused for an entry of a
+    folder that is only read.
     """
     found = _find(ws, id)
     writable(ws.journal.roots, found.entry.there.path, found.entry.there.line)
@@ -295,9 +291,7 @@ def _seen(entry: Entry) -> str:
 
 
 def _one_project(project: str | None) -> str | None:
-    """The project of an entry; None where it has none. Raises InvalidArgument for `*`, which
-    means all in a search.
-    """
+    """The project of an entry, or None. Raises InvalidArgument for `*`, which means all."""
     name = (project or "").strip()
     if name == "*":
         raise InvalidArgument(
@@ -307,39 +301,33 @@ def _one_project(project: str | None) -> str | None:
 
 
 def _replaced(ws: Workspace, ids: Sequence[str], *, by_person: bool) -> tuple[str, ...]:
-    """The whole ids of entries that another supersedes. Raises Refused where an agent would
-    replace a pinned one.
-    """
-    for id in ids if not by_person else ():
-        if (entry := _find(ws, id).entry).pin:
-            hint = "Save the new one without it, and ask them."
+    """The whole ids of superseded entries. Raises Refused if an agent supersedes a pin."""
+    for entry in [] if by_person else [_find(ws, id).entry for id in ids]:
+        if entry.pin:
             raise Refused(
-                f"A person pinned {entry.short_id}, and only a person replaces it.", hint=hint
+                f"A person pinned {entry.short_id}, and only a person replaces it.",
+                hint="Save the new one without it, and ask them.",
             )
     return tuple(dict.fromkeys(_fixed(ws, id) for id in ids))
 
 
 def _check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
-    """Raises Refused for an agent: what it has read must not become how sessions begin. Raises
-    InvalidArgument where
-    this project, or None, has as many pinned entries as it may."""
+    """Raises Refused for an agent: text that it has read must not begin later sessions.
+
+    Raises InvalidArgument if this project, or None, has MAX_PINS pinned entries.
+    """
     if not by_person:
         hint = "Ask them to do it in a terminal of their own, or propose it by the tag `pin`."
         raise Refused("Only a person pins.", hint=hint)
     key = project_key(project) if project else None
     pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key))).values()
-    there = [
-        f"{one.entry.short_id} {one.entry.title}"
-        for one in pinned
-        if bool(one.entry.project) == bool(key)
-    ]
-    if len(there) >= MAX_PINS:
-        said = (
-            f"{MAX_PINS} entries may be pinned "
-            f"{f'of {project}' if project else 'without a project'}: "
-        )
+    entries = [stored.entry for stored in pinned if bool(stored.entry.project) == bool(key)]
+    if len(entries) >= MAX_PINS:
+        where = f"of {project}" if project else "without a project"
+        names = "; ".join(f"{entry.short_id} {entry.title}" for entry in entries)
         raise InvalidArgument(
-            f"{said}{'; '.join(there)}.", hint="`synaptic pin ID --remove` makes room."
+            f"{MAX_PINS} entries may be pinned {where}: {names}.",
+            hint="`synaptic pin ID --remove` makes room.",
         )
 
 
@@ -378,7 +366,7 @@ class _Parts:
 
 
 def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, list[str]]:
-    """The entry with its new parts, and what the user should know of it."""
+    """The entry with its new parts, and notices."""
     screen = Screen(ws.config.secrets)
     title, text = parts.title, old.content
     if parts.content is not None:
@@ -392,6 +380,9 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
     # a title taken from the text follows the text
     derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
     follows = parts.content is not None and old.title == derived
+    project = old.project
+    if parts.project is not None:
+        project = screen.text("project", parts.project) or None
     compose = partial(
         compose_entry,
         text,
@@ -401,55 +392,60 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         tags=[tag for tag in tags if slug_tag(tag) not in (*dropped, *old.file_tags)],
         importance=old.importance if parts.importance is None else parts.importance,
         files=old.files if parts.files is None else screen.texts("file", parts.files),
-        project=old.project
-        if parts.project is None
-        else screen.text("project", parts.project) or None,
+        project=project,
         parent=old.parent,
         supersedes=old.supersedes if parts.supersedes is None else tuple(parts.supersedes),
         by=old.by,
     )
-    wanted = (
-        screen.text("title", title)
-        if title
-        else title
-        if title is not None or follows
-        else old.title
-    )
-    new, notices = _with_clean_title(compose, wanted, screen, keep=old.title)
-    said = [*screen.notices(), *notices]
+    if title:
+        title = screen.text("title", title)
+    elif title is None and not follows:
+        title = old.title
+    new, composed = _with_clean_title(compose, title, screen, keep=old.title)
+    notices = [*screen.notices(), *composed]
     new = replace(new, file_tags=tuple(tag for tag in old.file_tags if tag not in new.tags))
     new = replace(new, tags=(*new.tags, *new.file_tags))
+    notices += _tags_that_stay(old, new, dropped, set(map(slug_tag, tags)))
+    if old.whole_file:  # the file's name may be its title, and its mtime its time
+        text = old.content if parts.content is parts.append is None else new.content
+        new = replace(new, at=old.at, title=parts.title or old.title, content=text)
+    hashes = old.fingerprints
+    if parts.files is not None:
+        hashes = fingerprints(new, working_checkout(ws.config))
+    expires = old.expires if parts.expires is None else parts.expires
+    new = replace(
+        new,
+        fingerprints=hashes,
+        pin=old.pin if parts.pin is None else parts.pin,
+        expires=expires or None,
+        via=old.via,
+        branch=old.branch,
+        extra=old.extra,
+        date_source=old.date_source,
+        place=old.place,
+    )
+    return new, notices
+
+
+def _tags_that_stay(
+    old: Entry, new: Entry, dropped: Sequence[str], given: Collection[str]
+) -> list[str]:
+    """Notices on tags that an update could not remove."""
+    notices = []
     for tag in dropped:
         if tag in new.file_tags:
-            said.append(
+            notices.append(
                 f"#{tag} stands in the front matter of the file, for all its entries; edit "
                 f"it there."
             )
         elif tag in new.tags:
-            said.append(
+            notices.append(
                 f"#{tag} stands in the text itself, so the tag stays; edit the content."
             )
-        elif tag not in (*old.tags, *map(slug_tag, tags)):
+        elif tag not in old.tags and tag not in given:
             has = ", ".join(f"#{known}" for known in old.tags)
-            said.append(f"The entry has no tag #{tag} to remove; it has {has or 'none'}.")
-    if old.whole_file:  # the file's name may be its title, and its mtime its time
-        text = old.content if parts.content is parts.append is None else new.content
-        new = replace(new, at=old.at, title=title or old.title, content=text)
-    known = (
-        old.fingerprints
-        if parts.files is None
-        else fingerprints(new, working_checkout(ws.config))
-    )
-    kept = {
-        name: getattr(old, name) for name in ("via", "branch", "extra", "date_source", "place")
-    }
-    given = {
-        name: getattr(old if getattr(parts, name) is None else parts, name)
-        for name in ("pin", "expires")
-    }
-    return replace(
-        new, fingerprints=known, pin=given["pin"], expires=given["expires"] or None, **kept
-    ), said
+            notices.append(f"The entry has no tag #{tag} to remove; it has {has or 'none'}.")
+    return notices
 
 
 def clean_entry(
@@ -595,12 +591,12 @@ def versions(ws: Workspace, entry: Entry) -> list[tuple[Piece, Entry]]:
         for piece in reversed(ws.journal.trashed())
         if piece.id == entry.id and not reveals(piece.text, now)
     )
-    others = (piece for piece in mine if piece.text.strip() != now.strip())
-    return [
-        (one, was)
-        for one in others
-        for was in ws.journal.parse(one.path, one.text, block=True).entries
-    ]
+    texts: list[tuple[Piece, Entry]] = []
+    for piece in mine:
+        if piece.text.strip() != now.strip():
+            parsed = ws.journal.parse(piece.path, piece.text, block=True)
+            texts += ((piece, entry) for entry in parsed.entries)
+    return texts
 
 
 class Deleted(NamedTuple):
@@ -621,7 +617,7 @@ def deleted(ws: Workspace) -> list[Deleted]:
         latest.setdefault(piece.id, piece)
 
     def text(piece: Piece) -> str:
-        """What it said, without what is private."""
+        """The text of the entry without private passages."""
         entries = ws.journal.parse(piece.path, piece.text, block=True).entries
         return entries[0].content if entries else ""
 
@@ -772,13 +768,11 @@ def receipt_of(
 
 
 def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]]:
-    """The date until which an entry comes first, `YYYY-MM-DD`, and a notice where it has
-    passed.
-    """
+    """The last day on which an entry comes first, `YYYY-MM-DD`, and a notice if it is over."""
     day = read_date(expires, now=ws.clock(), name="expires") if expires else expires
-    return day, [
-        f"It has expired already, on {day}."
-    ] if day and day < ws.clock().date().isoformat() else []
+    if day and day < ws.clock().date().isoformat():
+        return day, [f"It has expired already, on {day}."]
+    return day, []
 
 
 def moment_of(at: str | datetime | None, now: datetime) -> datetime:

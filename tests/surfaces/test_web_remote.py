@@ -416,7 +416,7 @@ def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path)
     [
         (["zed", "--url", URL], "Valid: claude-code, codex"),
         (["--url", "memory.example"], "--url http"),
-        (["--url", URL, "--project", "web"], "The server's token says the project"),
+        (["--url", URL, "--project", "web"], "The server's token names the project"),
     ],
 )
 def test_what_setup_refuses(tmp_path: Path, words: list[str], said: str) -> None:

@@ -1,5 +1,4 @@
-"""What only an analysis shows of a question: type, complexity, intent, names, keywords. Pure:
-rules in small tables.
+"""The type, complexity, intent, names and keywords of a question. Pure: rules in tables.
 
 The rules read English; of any other text they say `factual`, `general`, `low`, and its words
 are still its keywords.
@@ -66,22 +65,22 @@ class Question:
         )
 
     def find(self, feature: str, start: int = 0) -> re.Match[str] | None:
-        """Where the feature shows first from that character on."""
+        """The first match of the feature from that character on."""
         if feature in self._written:
             return compiled(self._written[feature]).search(self.written, start)
         return compiled(self._features[feature]).search(self.line, start)
 
     def shows(self, *features: str, start: int = 0) -> bool:
-        """Whether any of the features shows from that character on."""
+        """True if any of the features shows from that character on."""
         return any(self.find(feature, start) for feature in features)
 
     def count(self, feature: str, start: int = 0) -> int:
-        """How often the feature shows from that character on."""
+        """The number of times that the feature shows from that character on."""
         return sum(1 for _ in compiled(self._features[feature]).finditer(self.line, start))
 
 
 def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analysis:
-    """What the query asks for. Any text has an analysis; the empty one is a plain fact.
+    """The analysis of a query. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |
     |-------------------------------------------|-------------|-----------|------------|
@@ -188,9 +187,7 @@ def _complexity(question: Question, question_type: str) -> str:
 
 
 def _intent(question: Question, question_type: str, complexity: str) -> str:
-    """What is sought: a time, what binds two things, all about one, a property of one, or none
-    of these.
-    """
+    """temporal, relation, entity, attribute or general."""
     if question_type == "temporal" or question.shows("opens_with_when"):
         return "temporal"
     if question_type == "comparative":
@@ -245,9 +242,7 @@ def _keywords(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword, 
 
 
 def _weight(word: str, written: str, named: set[str]) -> float:
-    """How much a word tells by its form; every number by eye. Analyses show it, no ranking uses
-    it.
-    """
+    """The weight of a word by its form, by eye; analyses show it, no ranking uses it."""
     if word in named:
         return 1.0
     if word in QUESTIONS.asking:

@@ -1,5 +1,4 @@
-"""What a question asks for besides its words: a time, the newest, and what the journal knows by
-name. Pure.
+"""The time, the list and the known names that a question asks for. Pure.
 
 Every search asks this; `analyze` says more.
 """
@@ -101,7 +100,7 @@ class Mention(NamedTuple):
 
 
 def asked_of(query: str, *, today: date) -> Asked:
-    """What the query asks for. Any text may be given; the empty one asks for nothing."""
+    """The time, the order and the reasons that the query asks for; any text may be given."""
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
     time_range, text, tongue = _time_in(read, today)
     only_time = time_range is not None and _is_only(read, time_range.phrase)
@@ -210,7 +209,7 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
 
 
 def _is_only(text: str, phrase: str) -> bool:
-    """Whether the text names the phrase as a filter, and not only as a preference: "only from
+    """True if the text names the phrase as a filter, and not only as a preference: "only from
     last week".
     """
     before, found, after = text.lower().partition(phrase.lower())
@@ -242,8 +241,7 @@ def tokens_of(text: str) -> list[Token]:
 def known_mentions(
     text: str, tokens: list[Token], known: Known, opening: Collection[int] = ()
 ) -> dict[int, Mention]:
-    """What the text names of the journal, the longest names first, by the number of the first
-    token, in order.
+    """Names of the journal in the text, by the number of their first token; the longest win.
 
     `opening` are the tokens that open a sentence: a capital there makes a stop word no name.
     """

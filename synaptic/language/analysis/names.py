@@ -37,7 +37,7 @@ def entities_of(text: str, known: Known) -> Iterator[EntityMention]:
 
 
 def kind_of(text: str, start: int, end: int, name: str) -> str:
-    """What a name that stands there is, by itself and by what stands around it."""
+    """The kind of a name, by its form and by the words around it."""
     if name.lower() in QUESTIONS.events:
         return "event"
     return (
@@ -104,7 +104,7 @@ def _first(kinds: str, text: str) -> str | None:
 
 
 def _is_name(text: str, tokens: list[Token], place: int, opens: bool) -> bool:
-    """Whether a name begins here: a capital, within the sentence or where what follows makes it
+    """True if a name begins here: a capital, within the sentence or where what follows makes it
     a subject.
     """
     token = tokens[place]
@@ -120,7 +120,7 @@ def _is_name(text: str, tokens: list[Token], place: int, opens: bool) -> bool:
 
 
 def _goes_on(text: str, tokens: list[Token], place: int) -> bool:
-    """Whether the name of this token includes the next one."""
+    """True if the name of this token includes the next one."""
     if place + 1 >= len(tokens):
         return False
     one, other = tokens[place], tokens[place + 1]

@@ -1,4 +1,4 @@
-"""What an analysis says. Frozen values."""
+"""The values of an analysis, frozen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class EntityMention:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the intent aims at: of `entity` its `attribute`, or what stands to it in `relation`."""
+    """The aim of a question: the `attribute` of `entity`, or its `relation`."""
 
     entity: str | None = None
     attribute: str | None = None

@@ -159,12 +159,12 @@ def _capitals(tokens: list[Token], i: int, most: int) -> int:
 
 
 def _is_capital(tokens: list[Token], i: int) -> bool:
-    """Whether the token at `i` follows the one before by one blank and is spelled like a name."""
+    """True if the token at `i` follows the one before by one blank and is spelled like a name."""
     return i < len(tokens) and tokens[i].joined and tokens[i].is_capital
 
 
 def _is_rivalled(seen: str, token: Token, before: Token) -> bool:
-    """Whether "it" or "they" may mean something without a name, or nothing."""
+    """True if "it" or "they" may mean something without a name, or nothing."""
     if token.lower in ("it", "its"):
         pattern = compiled(NOTES.pattern("means_nothing"))
         return (
@@ -179,7 +179,7 @@ def _is_rivalled(seen: str, token: Token, before: Token) -> bool:
 
 
 def _is_plain(seen: str, tokens: list[Token], i: int) -> bool:
-    """Whether the pronoun is no part of something else: "he/she", "he or she", "IT", "it-self"."""
+    """True if the pronoun is no part of something else: "he/she", "he or she", "IT", "it-self"."""
     token = tokens[i]
     around = seen[max(0, token.start - 1) : token.start] + seen[token.end : token.end + 1]
     others = {one.lower for one in tokens[max(0, i - 1) : i + 2]}
@@ -191,7 +191,7 @@ def _is_plain(seen: str, tokens: list[Token], i: int) -> bool:
 
 
 def _is_object(seen: str, tokens: list[Token], i: int, before: Token) -> bool:
-    """Whether grammar forbids the pronoun to mean the name before it: in "Anna met her" it is
+    """True if grammar forbids the pronoun to mean the name before it: in "Anna met her" it is
     not Anna.
     """
     token = tokens[i]
@@ -206,7 +206,7 @@ def _is_object(seen: str, tokens: list[Token], i: int, before: Token) -> bool:
 
 
 def _is_owning(tokens: list[Token], i: int) -> bool:
-    """Whether the pronoun reads "Anna's" rather than "Anna"."""
+    """True if the pronoun reads "Anna's" rather than "Anna"."""
     if tokens[i].lower != "her":
         return tokens[i].lower in NOTES.owning
     after = _joined(tokens, i + 1)

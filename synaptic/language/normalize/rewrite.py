@@ -51,18 +51,20 @@ def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
 
 
 def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
-    """What each relative time in a note of the day `on` means: a date, two dates, a month or a
-    year. Never raises.
+    """A change for each relative time in a note of the day `on`: a date, two dates, a month or
+    a year. Never raises.
 
     Times that only look relative stay: "the last week of May", "took two weeks", "in 2 days of
     work", "USA Today".
     """
     seen = shown(text[:MAX_LENGTH])
-    return tuple(
-        Change(text[found.start() : found.end()], now, "time", found.start())
-        for found in compiled(TIMES.pattern("relative"), re.IGNORECASE).finditer(seen)
-        if _is_meant(found, seen) and (now := _dates(found[0], on))
-    )
+    changes = []
+    for found in compiled(TIMES.pattern("relative"), re.IGNORECASE).finditer(seen):
+        dates = _dates(found[0], on) if _is_meant(found, seen) else None
+        if dates:
+            was = text[found.start() : found.end()]
+            changes.append(Change(was, dates, "time", found.start()))
+    return tuple(changes)
 
 
 def _dates(phrase: str, on: date) -> str | None:
@@ -91,7 +93,7 @@ def _dates(phrase: str, on: date) -> str | None:
 
 
 def _is_meant(found: re.Match[str], seen: str) -> bool:
-    """Whether the words around the phrase leave it a time."""
+    """True if the words around the phrase leave it a time."""
     before = seen[max(0, found.start() - 60) : found.start()]
     if not _is_cased_as_words(found[0], before):
         return False
@@ -103,7 +105,7 @@ def _is_meant(found: re.Match[str], seen: str) -> bool:
 
 
 def _is_cased_as_words(phrase: str, before: str) -> bool:
-    """Whether the phrase is no name, like "USA Today", and no heading, "Last Week"."""
+    """True if the phrase is no name, like "USA Today", and no heading, "Last Week"."""
     plain = re.sub(TIMES.pattern("day_name"), "", phrase, flags=re.IGNORECASE).lstrip()
     if phrase.isupper() or plain == plain.lower():  # in capitals it is emphasis
         return True
@@ -113,7 +115,7 @@ def _is_cased_as_words(phrase: str, before: str) -> bool:
 
 
 def _is_ahead(found: re.Match[str], seen: str) -> bool:
-    """Whether "in 3 days" tells when, and not how long something takes."""
+    """True if "in 3 days" tells when, and not how long something takes."""
     clause = (
         _note("clause").split(seen[max(0, found.start() - 300) : found.start()])[-1].lower()
     )

@@ -59,23 +59,16 @@ def unit_around(day: date, unit: str, offset: int) -> Span:
     return months_from(add_months(first, offset * length), length)
 
 
-def part_of(span: Span, number: int, count: int) -> Span:
-    """One of `count` parts of a period, counted from 0; the thirds of a month are days 1 to 10,
-    11 to 20 and others.
+def part_of(span: Span, number: int) -> Span:
+    """The beginning (0), middle (1) or end (2) of a month: days 1 to 10, 11 to 20, the others.
+
+    Any other period stays whole.
     """
     first, last = span
-    days = (last - first).days + 1
-    if 28 <= days <= 31:
-        starts = [shift(first, 30 * part // count) for part in range(count)]
-    elif days < 89:
-        starts = [shift(first, (days * part + count // 2) // count) for part in range(count)]
-    else:
-        months = round(days / 30.44)
-        starts = [add_months(first, -(-months * part // count)) for part in range(count)]
-    end = (
-        last if number == count - 1 else max(starts[number], shift(starts[number + 1], -1))
-    )  # a day has one part
-    return starts[number], min(end, last)
+    if not 28 <= (last - first).days + 1 <= 31:
+        return span
+    start = shift(first, 10 * number)
+    return start, last if number == 2 else shift(start, 9)
 
 
 def weekday_from(day: date, weekday: int) -> date:

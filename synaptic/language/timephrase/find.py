@@ -105,12 +105,12 @@ def read_time(
 
 
 def _is_possible(start: date | None, end: date | None) -> bool:
-    """Whether the range was not cut short at the first or the last of all years."""
+    """True if the range was not cut short at the first or the last of all years."""
     return not (start and end) or start <= end
 
 
 def is_recent(text: str) -> bool:
-    """Whether it asks for the newest: "recent", "latest", "last decision on the cache"."""
+    """True if it asks for the newest: "recent", "latest", "last decision on the cache"."""
     return compiled(_RECENT).search(" ".join(text[:LOOKED_AT].lower().split())) is not None
 
 
@@ -126,7 +126,7 @@ def _find(line: Line) -> tuple[TimeRange, int, int] | None:
 
 
 def _stands_alone(line: Line, i: int, at: int) -> bool:
-    """Whether words i to at are no piece of a name, a path, a rule ("every Monday")."""
+    """True if words i to at are no piece of a name, a path, a rule ("every Monday")."""
     start, end = line.spans[i][0], line.spans[at - 1][1]
     if line.word(i - 1) in TIMES.every or compiled(_GLUED_BEFORE).search(
         line.text[max(0, start - 3) : start]
@@ -221,7 +221,7 @@ def _side(line: Line, i: int) -> Piece | None:
 
 
 def _is_meant(line: Line, left: Piece, right: Piece, preposition: str) -> bool:
-    """Whether the two are the ends of one range."""
+    """True if the two are the ends of one range."""
     kinds, opened = {left.kind, right.kind}, preposition in ("from", "between")
     if "n" in kinds:
         is_dashed = line.kinds[left.at] == "-"

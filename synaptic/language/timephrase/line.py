@@ -8,7 +8,7 @@ letters reads a phrase.
 | `m`         | November, nov             | 1 to 12         | `a`    | a, an                  | 1                |
 | `w`         | Tuesday, tue              | 0 for Monday    | `k`    | few, couple            | at most so many  |
 | `q`         | Q3                        | 1 to 4          | `o`    | 3rd, third             | 1 to 31          |
-| `s`         | summer                    | its first month | `h`    | half                   | none             |
+| `s`         | summer                    | its first month | `-`    | any dash               | none             |
 | `d`         | last, this, next          | -1, 0, 1        | `u`    | weeks                  | the unit         |
 | `t`         | yesterday, now            | days from today | `z`    | 10d                    | number and unit  |
 | `p`         | morning                   | none            | `e`    | early, mid, late       | 0, 1, 2          |
@@ -36,7 +36,6 @@ _WORD = (
     r"|\d{4}/\d{2}/\d{2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.(?:\d{4}|(?![\w.]))|['’]\d\d(?![\w/.:-])|[^\W_]+|[^\w\s]|_"
 )
 _TABLES = {
-    "q": "quarters",
     "s": "seasons",
     "t": "near_days",
     "e": "thirds",
@@ -108,12 +107,12 @@ class Line:
         )
 
     def possessive(self, i: int) -> bool:
-        """Whether a glued `'s` stands at i."""
+        """True if a glued `'s` stands at i."""
         glued = 0 < i < len(self.words) - 1 and self.spans[i - 1][1] == self.spans[i][0]
         return glued and self.words[i] in ("'", "’") and self.words[i + 1] == "s"
 
     def closes(self, i: int) -> bool:
-        """Whether a phrase that ends before i describes no noun."""
+        """True if a phrase that ends before i describes no noun."""
         word = self.word(i)
         return word in TIMES.goes_on or not word[:1].isalnum()
 
@@ -124,7 +123,8 @@ def kinds() -> Mapping[str, tuple[str, Any]]:
     named: dict[str, Mapping[str, Any]] = {
         "p": dict.fromkeys(TIMES.parts_of_day),
         "u": TIMES.table("units"),
-        "o": TIMES.numbers("ordinals"),
+        "o": {word: number for number, word in enumerate(TIMES.ordered("ordinals"), 1)},
+        "q": {f"q{number}": number for number in range(1, 5)},
         "N": COUNTS,
         "a": {"a": 1, "an": 1},
         "d": TIMES.numbers("directions"),
@@ -133,12 +133,11 @@ def kinds() -> Mapping[str, tuple[str, Any]]:
         **{letter: TIMES.numbers(table) for letter, table in _TABLES.items()},
         "g": {"ago": None, "back": None},
         "T": {"the": None},
-        "h": {"half": None},
     }
-    prepositions = {
-        word: (_PREPOSITIONS.get(name, "P"), name)
-        for word, name in TIMES.table("prepositions").items()
-    }
+    prepositions: dict[str, tuple[str, Any]] = {}
+    for word in TIMES.prepositions:
+        name = "until" if word in ("till", "til") else word
+        prepositions[word] = _PREPOSITIONS.get(name, "P"), name
     return prepositions | {
         word: (letter, value)
         for letter, table in named.items()

@@ -8,7 +8,7 @@ is meant there. The patterns are of letters, see `line`.
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -81,13 +81,21 @@ Reader = Callable[[Line, int, str], Read | None]
 
 def period(line: Line, i: int, preposition: str) -> Read | None:
     """The days of the period that starts at i, with "the" or without."""
-    readers = (_part, _beside, *_WHOLE)
-    return next((read for reader in readers if (read := reader(line, i, preposition))), None)
+    return _first(line, i, preposition, (_part, _beside, *_WHOLE))
 
 
 def _whole(line: Line, i: int) -> Read | None:
     """The days of a whole period at i, not of a part of one."""
-    return next((read for reader in _WHOLE if (read := reader(line, i, "in"))), None)
+    return _first(line, i, "in", _WHOLE)
+
+
+def _first(line: Line, i: int, preposition: str, readers: Sequence[Reader]) -> Read | None:
+    """The period of the first reader that finds one."""
+    for reader in readers:
+        read = reader(line, i, preposition)
+        if read:
+            return read
+    return None
 
 
 # --- by the calendar ---
@@ -97,8 +105,12 @@ def piece_at(line: Line, i: int) -> Piece | None:
     """Nov 3, 3 Nov 2025, 3rd of November, 2025-11-03; early March 2025; Q3 2025; summer 2025;
     2025.
     """
-    found = (line.match(pattern, i) for pattern in _PIECES)
-    return next((piece for one in found if one and (piece := _piece(line, i, *one))), None)
+    for pattern in _PIECES:
+        found = line.match(pattern, i)
+        piece = _piece(line, i, *found) if found else None
+        if piece:
+            return piece
+    return None
 
 
 def _piece(line: Line, i: int, of: Mapping[str, Any], at: int) -> Piece | None:
@@ -131,7 +143,7 @@ def _piece(line: Line, i: int, of: Mapping[str, Any], at: int) -> Piece | None:
 
 
 def _is_other_word(line: Line, i: int) -> bool:
-    """Whether the name of a month is written like another word: may, march, mar."""
+    """True if the name of a month is written like another word: may, march, mar."""
     return line.words[i] == line.written[i] and line.words[i] in TIMES.words_too
 
 
@@ -141,7 +153,7 @@ def days_of(piece: Piece, year: int) -> Span | None:
         return None
     first = date(year, piece.month, piece.day)
     span = (first, first) if piece.kind == "i" else months_from(first, _MONTHS_OF[piece.kind])
-    return span if piece.third is None else part_of(span, piece.third, 3)
+    return span if piece.third is None else part_of(span, piece.third)
 
 
 def nearest(line: Line, piece: Piece) -> Span | None:
@@ -168,7 +180,7 @@ def _calendar(line: Line, i: int, preposition: str) -> Read | None:
 
 
 def _is_meant(line: Line, piece: Piece, preposition: str, article: bool) -> bool:
-    """Whether the piece is a time, and no "may", "in 2024 rows", "spring boot"."""
+    """True if the piece is a time, and no "may", "in 2024 rows", "spring boot"."""
     after = line.word(piece.at)
     if piece.kind == "y":
         counts = after in TIMES.counted or (
@@ -337,10 +349,8 @@ def _pointed(line: Line, i: int, preposition: str) -> Read | None:
     if "m" in of and _is_other_word(line, at - 1):
         return None
     piece = Piece("m" if "m" in of else "s", at, month=of.get("m") or of["s"])
-    spans = [
-        span for year in range(today.year - 2, today.year + 3) if (span := days_of(piece, year))
-    ]
-    pointed = _pointed_at(spans, direction, today)
+    spans = [days_of(piece, year) for year in range(today.year - 2, today.year + 3)]
+    pointed = _pointed_at([span for span in spans if span], direction, today)
     return pointed and Read(*pointed, at)
 
 
@@ -400,31 +410,21 @@ _WHOLE: tuple[Reader, ...] = (
 
 
 def _part(line: Line, i: int, preposition: str) -> Read | None:
-    """end of last month, early this week; first half of 2025, second week of March, last 10
-    days of May.
-    """
+    """end of last month, early November, last week of March, last 10 days of May."""
     found = line.match("(?:T?(?P<b>b)O|(?P<e>e)[-IP]?)", i)
     if found:
         whole = _whole(line, found[1])
-        third = found[0].get("b", found[0].get("e"))
-        return whole and Read(*part_of(whole[:2], third, 3), whole.at)
-    found = line.match("T?(?:(?P<o>o)|d)(?:(?P<h>h)|(?P<n>[nN])?(?P<u>u))[OI]", i)
+        if whole is None:
+            return None
+        number = found[0].get("b", found[0].get("e"))
+        return Read(*part_of((whole.first, whole.last), number), whole.at)
+    found = line.match("T?d(?P<n>[nN])?(?P<u>u)[OI]", i)
     whole = _whole(line, found[1]) if found else None
     if not found or not whole:
         return None
-    of, (first, last, at, _) = found[0], whole
-    number = of.get("o", 0)
-    if "h" in of:
-        return Read(*part_of((first, last), number - 1, 2), at) if number in (1, 2) else None
-    count = of.get("n", 1)
-    if number == 0:
-        return Read(max(first, move(shift(last, 1), -count, of["u"])), last, at)
-    start = move(first, (number - 1) * count, of["u"])
-    return (
-        Read(start, min(last, shift(move(start, count, of["u"]), -1)), at)
-        if start <= last
-        else None
-    )
+    count = found[0].get("n", 1)
+    start = move(shift(whole.last, 1), -count, found[0]["u"])
+    return Read(max(whole.first, start), whole.last, whole.at)
 
 
 def _beside(line: Line, i: int, preposition: str) -> Read | None:

@@ -36,7 +36,7 @@ class Typed(NamedTuple):
 
 
 def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None:
-    """What the text means, looking back from `now`, or `ahead`; None where it is no time.
+    """The time of the text, before `now` or `ahead` of it; None if it is no time.
 
     | text                          | on Saturday 2026-11-21, at 09:30        |
     |-------------------------------|-----------------------------------------|

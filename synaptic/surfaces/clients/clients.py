@@ -111,23 +111,27 @@ def _program() -> tuple[str, tuple[str, ...]]:
     return sys.executable, ("-m", "synaptic", "mcp")
 
 
+def _usual_entry() -> dict[str, str]:
+    return {"command": "{command}", "args": "{args}", "env": "{env}"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
     """A program that speaks MCP; `data/clients.toml` says what each field means."""
 
     name: str
     title: str
-    key: str
-    entry: Mapping[str, Any]
     user: Sequence[str]
     check: str
+    key: str = "mcpServers"
+    entry: Mapping[str, Any] = field(default_factory=_usual_entry)
     remote: Mapping[str, Any] = field(default_factory=dict)
     add_remote: Sequence[str] = ()
     project: Sequence[str] = ()
     programs: Sequence[str] = ()
     signs: Sequence[str] = ()
     command: Sequence[str] = ()
-    env_flag: str = ""
+    env_flag: str = "-e"
     removal: Sequence[str] = ()
     keeps_file: bool = False
     strict: bool = False
@@ -251,7 +255,11 @@ def expand(path: str, where: Mapping[str, Path]) -> Path:
     return Path(path.format_map(where))
 
 
-CLIENTS = tuple(
-    Client(**client)
-    for client in tomllib.loads((DATA / "clients.toml").read_text("utf-8"))["client"]
-)
+def _client(row: Mapping[str, Any]) -> Client:
+    name = row["name"]
+    usual = {"title": name.replace("-", " ").title(), "programs": [name]}
+    return Client(**{**usual, **row})
+
+
+_ROWS = tomllib.loads((DATA / "clients.toml").read_text("utf-8"))["client"]
+CLIENTS = tuple(_client(row) for row in _ROWS)

@@ -23,6 +23,7 @@ TIMEOUT_S = 10
 """A client waits this long for a hook; a hook gives up sooner, by its own `timeout_s`."""
 LAST_TIMEOUT_S = 3
 """A client that ends waits this long; Codex allows no more."""
+HOOKS_CHECK = "/hooks lists them"
 EVENTS = ("session-start", "user-prompt", "stop", "pre-compact", "session-end")
 
 _PROGRAM = re.compile(r"""(['"]?)(.+?)\1 """)
@@ -84,9 +85,9 @@ def parts_of(
     parts: list[Part] = [ServerPart("server", "synaptic", file, client.check, client, server)]
     if client.hooks:
         file = expand(client.hooks[scope], where)
-        check = client.hooks["check"]
+        check = client.hooks.get("check", HOOKS_CHECK)
         if "events" in client.hooks:
-            parts.append(_hooks_part(client, file, server, events))
+            parts.append(_hooks_part(client, file, check, server, events))
         else:
             program = _program(client, server, events)
             parts.append(BlockPart("hooks", "its plugin", file, check, program, "/*", "*/"))
@@ -285,13 +286,15 @@ def _remove_hook(events: dict[str, Any], event: str, group: int, number: int) ->
         del events[event]
 
 
-def _hooks_part(client: Client, file: Path, server: Server, events: Sequence[str]) -> HooksPart:
-    names = client.hooks["events"]
-    chosen = [event for event in names if event in events]
+def _hooks_part(
+    client: Client, file: Path, check: str, server: Server, events: Sequence[str]
+) -> HooksPart:
+    names = dict(zip(EVENTS, client.hooks["events"], strict=True))
+    chosen = [event for event in EVENTS if event in events and names[event]]
     commands = {names[event]: server.hook(event, client.name) for event in chosen}
     noun = f"hooks ({', '.join(chosen)})"
-    second = client.hooks["second"]
-    return HooksPart("hooks", noun, file, client.hooks["check"], commands, second)
+    second = client.hooks.get("second", 1)
+    return HooksPart("hooks", noun, file, check, commands, second)
 
 
 def unapproved(file: Path, text: str, config: str) -> tuple[str, ...]:
