@@ -19,7 +19,7 @@ from environment import PYTHON, ROOT, clean_environ, prepare
 
 ROWS = {
     1: "kill -9 at random moments of a save",
-    2: "killed at each step, and again in the recovery",
+    2: "killed at each step, and the next save too",
     3: "many processes at once",
     4: "editors that hold an old buffer",
     5: "update and delete in races",

@@ -18,7 +18,7 @@ from functools import cache
 
 from synaptic import Filters
 from synaptic.index.chunking import cut, estimate_tokens
-from synaptic.journal.recovery import ids_in, mend
+from synaptic.journal.comments import ids_in
 from synaptic.language.analysis.analyze import analyze
 from synaptic.language.analysis.asked import Known, asked_of
 from synaptic.language.analysis.plan import plan_of
@@ -369,10 +369,8 @@ def _both(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
     return ours + theirs, 1
 
 
-def _mend(text: str) -> object:
-    data = text.encode("utf-8", "surrogatepass")
-    block = f"## 09:30 a\n<!-- syn:{ID} -->\n\n".encode() + data
-    return mend(data, block, ID), mend(block[:-9] + b"\n" + data, block, ID), ids_in(data)
+def _ids(text: str) -> object:
+    return ids_in(text.encode("utf-8", "surrogatepass"))
 
 
 def _redact(text: str) -> object:
@@ -419,7 +417,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "titles": lambda text: (clean_title(text), derive_title(text), escape_title(text, ["a"])),
     "read_comment": read_comment,
     "merge": _merge,
-    "mend": _mend,
+    "ids": _ids,
     "cut": lambda text: (cut(text.encode("utf-8", "surrogatepass")), estimate_tokens(text)),
     "sentence_ends": sentence_ends,
     "analyze": _analyze,

@@ -68,7 +68,7 @@ STRIDE = 7919
 """A prime: every call meets every fault, in an order that shows much of both early."""
 UNSURE = re.compile(r"\bmay (have been|be|stand)\b")
 """An error that says that it does not know whether the command was done."""
-DONE = re.compile(r"\bis queued\b|\bholds \S+ no more\b")
+DONE = re.compile(r"\bholds \S+ no more\b")
 """An error that says that the entry itself is done, now or with the next command."""
 _ANY_ID = re.compile(rb"syn:[0-9]{8}-[0-9a-z]{8}")
 
@@ -123,7 +123,7 @@ def _judge(scene: Scene, code: int, said: str, *, forever: bool) -> None:
         elif code == 1 and DONE.search(said):
             check(
                 now == scene.after,
-                f"Queued or half done, but the journal is {_like(scene, now)}",
+                f"Half done, but the journal is {_like(scene, now)}",
             )
         elif code == 1 and not UNSURE.search(said):
             check(now == scene.before, f"Refused, but the journal is {_like(scene, now)}")
@@ -224,7 +224,7 @@ def _made(folder: Path, name: str) -> Scene:
         known | {b"syn:" + typed.encode(), b"syn:" + deleted.encode()},
     )
     if "killed" in name:
-        _kill_once_spooled(draft)
+        _kill_before_exchange(draft)
     _copy(home, kept)
     code, said = _command(draft, 0, 0, False)
     assert code == 0, said
@@ -236,12 +236,10 @@ def _made(folder: Path, name: str) -> Scene:
     return Scene(home, kept, draft.command, calls, _normal(draft, journal), after, draft.known)
 
 
-def _kill_once_spooled(scene: Scene) -> None:
-    """None; a save was killed between its acknowledgement to itself, the spool, and the
-    journal.
-    """
-    before, call = files(scene.home / "journal"), 0
-    waits = scene.home / ".state" / "spool"
+def _kill_before_exchange(scene: Scene) -> None:
+    """None; a save was killed when its hidden file stood beside the day file."""
+    journal = scene.home / "journal"
+    before, call = files(journal), 0
     killed = Scene(
         scene.home,
         scene.kept,
@@ -251,10 +249,12 @@ def _kill_once_spooled(scene: Scene) -> None:
         {},
         scene.known,
     )
-    while not any(not name.startswith(".") for name in os.listdir(waits)):  # noqa: PTH208
+    while not list(journal.glob(".*.synaptic")):
         call += 1
         _command(killed, call, shim.KILL_BEFORE, False)
-    assert files(scene.home / "journal") == before
+        if call > 1_000:
+            raise AssertionError("no call leaves a hidden file")
+    assert {name: data for name, data in files(journal).items() if name[0] != "."} == before
 
 
 def _normal(scene: Scene, journal: Path) -> dict[str, bytes]:

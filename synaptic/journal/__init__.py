@@ -1,7 +1,6 @@
 """The only code that writes the journal's `.md` files. An entry that it acknowledged is never
 lost.
 
-`journal.py` is where to begin: it appends, edits, deletes and restores entries under one lock.
-`delivery` and `spool` make a save durable, `recovery` completes a torn one, `disk` writes
-bytes.
+`journal.py` is where to begin: it saves, edits, deletes and restores entries under one lock.
+`writer` changes a file, `saved` keeps the latest texts for a week, `disk` writes bytes.
 """

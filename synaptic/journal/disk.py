@@ -26,27 +26,18 @@ except ImportError:  # Windows
 from ..errors import JournalError
 
 FAULTS = (
-    "spool-torn",
-    "spool-written",
-    "spooled",
     "locked",
-    "marked",
-    "append-torn",
-    "appended",
-    "synced",
+    "kept-torn",
     "create-torn",
     "created",
     "linked",
-    "settled",
-    "done",
-    "kept-torn",
-    "kept",
     "trash-torn",
     "trashed",
     "replace-torn",
     "replace-written",
     "replace-swapped",
     "replaced",
+    "kept",
 )
 """The steps at which `SYNAPTIC_FAULT=<step>` kills the process.
 
@@ -79,6 +70,7 @@ _REASONS = {
         "another program holds it open, or it is mounted by itself",
         "Close it there, or mount its folder.",
     ),
+    errno.EISDIR: ("it is no regular file", "Move it out of the way."),
     errno.EIO: ("input/output error", "Check the disk (`dmesg` says more), then try again."),
 }
 
@@ -189,77 +181,41 @@ def write_new(
         raise
 
 
-def create(path: Path, data: bytes, *, private: bool) -> None:
-    """Creates `path` with all of `data` in one step. Raises FileExistsError when somebody was
-    quicker.
+def create(path: Path, data: bytes, *, private: bool, temp: Path | None = None) -> None:
+    """Creates `path` with all of `data` in one step, durably, by the hidden file `temp`.
+
+    Raises FileExistsError when somebody was quicker. Other errors leave no file, as far as the
+    system lets it be removed.
     """
-    temp = _temp(path)
+    temp = temp or temp_of(path)
     temp.unlink(missing_ok=True)
     write_new(temp, data, private=private, step="create-torn")
     fault("created")
     try:
-        path.hardlink_to(temp)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        write_new(path, data, private=private, step="create-torn")
+        _name(temp, path, private=private)
     finally:
         unlink(temp)
     fault("linked")
-    sync_dir(path.parent)
-
-
-def append(
-    path: Path,
-    make: Callable[[bytes, bytes], bytes],
-    mark: Callable[[str], None],
-    expected: int | None = None,
-) -> bool:
-    """True when the bytes stand at the end of `path`, synced; False when somebody changed the
-    file meanwhile.
-
-    `make(head, tail)` gets the first bytes and up to 4 KiB of the end, and returns what to
-    append. `mark` is told `at OFFSET` before the first byte and `written` after the last. If
-    `expected` is given and the file has another size, nothing is appended. After an error the
-    file is cut back to its old size, unless somebody else has changed it.
-    """
-    fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)
     try:
-        if not os.fstat(fd).st_size:
-            time.sleep(EMPTIED_S)  # an editor that empties a file is about to write it
-        size = os.fstat(fd).st_size
-        if expected not in (None, size):
-            return False
-        head = os.read(fd, 4)
-        os.lseek(fd, max(0, size - 4096), os.SEEK_SET)
-        data = make(head, os.read(fd, 4096))
-        mark(f"at {size}")
-        fault("marked")
-        if (
-            os.fstat(fd).st_size != size
-        ):  # an editor is writing just now: bytes put there would be cut in two
-            return False
-        fault("append-torn", fd, data)
+        sync_dir(path.parent)
+    except OSError:
+        if path.read_bytes() == data:
+            unlink(path)
+        raise
+
+
+def _name(temp: Path, path: Path, *, private: bool) -> None:
+    try:
+        path.hardlink_to(temp)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: the empty file holds the name meanwhile
+        write_new(path, b"", private=private, step="claimed")
         try:
-            write_all(fd, data)
-            begun = os.lseek(fd, 0, os.SEEK_CUR) - len(data)
-            # the file grew since its end was read, perhaps by an editor's buffer that holds
-            # this text already
-            if begun != size and (expected is not None or _glued(fd, begun, data)):
-                _cut_back(fd, path, begun, data)
-                return False
-            mark("written")
-            fault("appended")
-            sync_file(fd)
+            rename_over(temp, path)
         except OSError:
-            with contextlib.suppress(OSError):
-                _cut_back(fd, path, size, data)
+            unlink(path)
             raise
-        fault("synced")
-        os.lseek(fd, begun, os.SEEK_SET)
-        return _same_file(fd, path) and os.read(fd, len(data)) == data
-    finally:
-        os.close(fd)
 
 
 def _glued(fd: int, begun: int, data: bytes) -> bool:
@@ -268,21 +224,22 @@ def _glued(fd: int, begun: int, data: bytes) -> bool:
     return begun > 0 and os.read(fd, 1) not in b"\r\n" and data[:1] not in b"\r\n"
 
 
-def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
+def replace(
+    path: Path, expected: bytes, inode: int, data: bytes, temp: Path | None = None
+) -> bool:
     """True when `path` went from `expected` to `data` in one step; False, with no change, when
     it held other bytes.
 
-    `path` must be no symlink. Mode, extended attributes, access lists and, if allowed, the
-    owner are kept. Other names of the file (hard links) keep the old text. If the system can
-    exchange two files, a change that reached the old file before the exchange is noticed, and
-    the old file is put back. Bytes that a program appends to the old file after the exchange
-    are carried over, until the old file is read for the last time.
+    `temp` is the hidden file for `data`. `path` must be no symlink. Mode, extended attributes, access lists and, if allowed, the
+    owner are kept. If the system can exchange two files, a change that reached the old file
+    before the exchange is noticed, and the old file is put back. Bytes that a program appends
+    to the old file after the exchange are carried over, until the old file is read for the last
+    time. The caller syncs the removal of the hidden file.
     """
-    temp = _temp(path)
+    temp = temp or temp_of(path)
     temp.unlink(missing_ok=True)
-    old = os.open(
-        path, os.O_RDWR | _O_PLAIN
-    )  # a file that may not be written is not replaced either
+    # opened for writing: a file that may not be written is not replaced either
+    old = os.open(path, os.O_RDWR | _O_PLAIN)
     try:
         write_new(temp, data, private=True, step="replace-torn", like=old)
         fault("replace-written")
@@ -300,7 +257,6 @@ def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
         unlink(temp)
         fault("replaced")
         with contextlib.suppress(OSError):  # the change is made: the call has succeeded
-            sync_dir(path.parent)
             if old >= 0:
                 carry_over(old, expected, path)
     finally:
@@ -357,7 +313,7 @@ def carry_over(old: int, known: bytes, path: Path) -> None:
 
 def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Replaces the contents of the private file `path`, which nobody else edits, by `data`."""
-    temp = _temp(path)
+    temp = temp_of(path)
     temp.unlink(missing_ok=True)
     write_new(temp, data, private=True, step="overwrite-torn", sync=sync)
     try:
@@ -368,13 +324,6 @@ def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:
         sync_dir(path.parent)
 
 
-def clear_temp(path: Path) -> bool:
-    """Removes the hidden file that a killed or failed writer of `path` left; True when none is
-    left.
-    """
-    return unlink(_temp(path))
-
-
 def unlink(path: Path) -> bool:
     """True when there is no file `path` any more; False when the system refuses to remove it."""
     with contextlib.suppress(OSError):
@@ -382,9 +331,9 @@ def unlink(path: Path) -> bool:
     return not os.path.lexists(path)
 
 
-def _temp(path: Path) -> Path:
-    # one name per file, so that the next writer clears the file of a killed one; hidden from
-    # every scan
+def temp_of(path: Path) -> Path:
+    """The hidden name beside `path` for its next bytes."""
+    # one name for each file, so that the next writer clears what a killed one left
     return path.with_name(f".{path.name}.synaptic")
 
 
@@ -469,22 +418,6 @@ def _same_file(fd: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(fd), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _cut_back(fd: int, path: Path, size: int, data: bytes) -> bool:
-    """True when the file was cut back to its bytes before a write of `data` at `size` failed."""
-    written = os.fstat(fd).st_size - size
-    if written == 0:
-        return True
-    os.lseek(fd, size, os.SEEK_SET)
-    if (
-        not 0 < written <= len(data)
-        or os.read(fd, written) != data[:written]
-        or not _same_file(fd, path)
-    ):
-        return False
-    os.ftruncate(fd, size)
-    return True
 
 
 def rename_over(temp: Path, path: Path) -> None:

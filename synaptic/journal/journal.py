@@ -1,9 +1,7 @@
-"""Appends, edits, deletes and restores entries under one lock, and reads the journal.
+"""Saves, edits, deletes and restores entries under one lock, and reads the journal.
 
-`append` saves in these steps: the block goes to the spool and is durable; under the lock the
-spool is drained, with the saves of others first; the block is appended to its day file; its
-spool file moves to `done/`. A process that is killed in between leaves behind all that the next
-writer needs to finish (see `recovery`).
+Every change of a file goes through `FileWriter.change`: this module only says what the new bytes
+are. The latest text of an entry is kept in `.state/done/`, a replaced one in the trash.
 """
 
 from __future__ import annotations
@@ -25,26 +23,27 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from ..config import Config, make_clock
-from ..errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
+from ..errors import Ambiguous, Busy, JournalError, NotFound, Refused
 from ..files import PICTURE_FOLDER, is_picture_name, picture_kind
 from ..models import Entry, ParsedFile, Proof, Stamp
 from ..notes.markdown import extend_note, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
 from ..notes.reading import in_logseq, parse_entries
-from . import folder, recovery
-from .delivery import ATTEMPTS, Delivery, joined
+from . import folder, old_spool
+from .comments import find_comment, ids_in
 from .disk import disk_errors, fault
 from .runs import Block, Run, Runs, hash_of
-from .spool import KEEP_DAYS, Record
+from .saved import KEEP_DAYS, SavedText
 from .trash import Piece, Trash, Why
+from .writer import LOCK_POLL_S, Draft, FileWriter
 
 _SHOWN = re.compile(rb"%b/([\w.-]+)" % PICTURE_FOLDER.encode())
-FILES_AT_ONCE = 32
-"""Files that an import writes before others may write: a quarter of a second."""
+LOCK_S = 0.25
+"""How long an import holds the lock before it lets other writers in."""
+LOCK_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +74,18 @@ class Journal:
     a lock.
     """
 
-    def __init__(self, config: Config, *, lock_timeout_s: float = 10.0) -> None:
+    def __init__(self, config: Config, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
         self.root = config.journal
         self.state = config.state
         self._config = config
         self._lock_timeout_s = lock_timeout_s
         self._clock = make_clock()
-        self._delivery = Delivery(config)
-        self.roots = self._delivery.roots
+        self._writer = FileWriter(config)
+        self.roots = self._writer.roots
         self.place = self.roots.place
-        self.prepare = self._delivery.prepare
-        self._spool = self._delivery.spool
+        self.prepare = self._writer.prepare
+        self._saved = self._writer.saved
+        self._old_spool = config.state / "spool"
         self._trash = Trash(config.state)
         self.runs = Runs(config.state)
 
@@ -148,51 +148,50 @@ class Journal:
     # -- saving
     # -----------------------------------------------------------------------------------
 
-    def append(self, entry: Entry, path: str = "") -> tuple[str, bool]:
-        """The path of the entry's file, and whether the entry still waits for it. The entry is
-        durable either way.
+    def append(self, entry: Entry, path: str = "") -> str:
+        """The path of the entry's file, which holds the entry, synced.
 
         Without a path it is the entry's day file. Raises Refused for a path in a root that is
-        only read. Raises JournalError when the disk refuses. Then the journal is unchanged byte
-        for byte and nothing waits, unless the message says that the entry may be saved all the
-        same.
+        only read, Busy when another process holds the lock, and JournalError when the disk
+        refuses. Then nothing was saved, unless the message says that it may have been.
         """
+        path = path or self.day_path(entry.at)
         with disk_errors(self.state, "used"):
             self.prepare()
-            path = path or self.day_path(entry.at)
             folder.writable(self.roots, path)
-            record = Record(
-                entry.id, path, entry.date, str(self.roots.of(path)[1]), proven_block(entry)
-            )
-            with disk_errors(self._spool.waiting):
-                self._spool.put(record)
-            fault("spooled")
-            try:
-                with self._delivery.locked(self._lock_timeout_s, waiting=entry.id):
-                    fault("locked")
-                    return self._delivery.deliver(record)
-            except Busy:
-                return path, self._spool.waits(entry.id)
-            except JournalError:
-                if self._delivery.take_back(entry.id):
-                    raise
-                return path, True
+            text = self._copy_for(path, entry.id, entry.date, proven_block(entry))
+            with self._writer.locked(self._lock_timeout_s):
+                self._adopt_old_spool()
+                self._append(text)
+        return path
 
-    def drain(self, timeout_s: float = 0.0) -> tuple[str, ...] | None:
-        """The ids of waiting saves that were put into their files; None when the lock was not
+    def _append(self, text: SavedText) -> None:
+        """Puts the text at the end of its file."""
+
+        def make(data: bytes, status: os.stat_result | None) -> Draft:
+            if status is None:
+                data = _head_of(text)
+            return Draft(data + _joined(text.path, text.block, data), text)
+
+        self._writer.change(text.path, make)
+
+    def _copy_for(self, path: str, id: str, h1: str, block: bytes) -> SavedText:
+        return SavedText(id, path, h1, str(self.roots.of(path)[1]), block)
+
+    def adopt_old_spool(self, timeout_s: float = 0.0) -> None:
+        """Writes what an older version left in `.state/spool/` into the journal, if the lock is
         free in time.
         """
-        if not self.queued():
-            return ()
-        try:
-            with self._delivery.locked(timeout_s):
-                return self._delivery.drain()
-        except Busy:
-            return None
+        if self._old_spool.is_dir():
+            with contextlib.suppress(Busy), self._writer.locked(timeout_s):
+                self._adopt_old_spool()
 
-    def queued(self) -> tuple[str, ...]:
-        """The ids of saves that are durable but not yet in their files."""
-        return tuple(self._spool.ids())
+    def _adopt_old_spool(self) -> None:
+        if self._old_spool.is_dir():
+            writer = self._writer
+            old_spool.adopt(
+                self._old_spool, self._saved, self._places, self._append, writer.is_ours
+            )
 
     # -- importing
     # --------------------------------------------------------------------------------
@@ -207,52 +206,50 @@ class Journal:
         with self._writing():
             if run.name not in self.runs.names():
                 self.runs.put(run)
-        done, files = 0, iter(run.by_path().items())
-        while some := list(islice(files, FILES_AT_ONCE)):
+        done = 0
+        files = list(run.by_path().items())
+        while files:
             with self._writing():
-                for path, blocks in some:
-                    with disk_errors(path):
-                        self._weave(path, blocks)
+                release_at = time.monotonic() + LOCK_S
+                while files and time.monotonic() < release_at:
+                    path, blocks = files.pop(0)
+                    self._weave(path, blocks)
                     fault("woven")
-                    progress(done := done + len(blocks))
+                    done += len(blocks)
+                    progress(done)
+            time.sleep(2 * LOCK_POLL_S)  # those who wait for the lock look for it that often
+        hashes = tuple(replace(block, text="") for block in run.blocks)
         with self._writing():
-            self.runs.put(
-                replace(
-                    run,
-                    open=False,
-                    blocks=tuple(replace(block, text="") for block in run.blocks),
-                )
-            )
+            self.runs.put(replace(run, open=False, blocks=hashes))
 
     def _weave(self, path: str, blocks: Sequence[Block]) -> None:
-        for attempt in range(ATTEMPTS):
-            time.sleep(0.01 * attempt)
-            data, status = b"", None
-            with contextlib.suppress(NotFound):
-                data, status = folder.read(self.roots, path)
-            there = recovery.ids_in(data)
+        def make(data: bytes, status: os.stat_result | None) -> Draft | None:
+            there = ids_in(data)
             left = {block.id: block.text.encode() for block in blocks if block.id not in there}
             if not left:
-                return
+                return None
             id, text = next(iter(left.items()))
-            head = data or f"# {self._h1(path, self._copied(id, path, text))}\n".encode()
-            here = self.parse(path, head).entries
-            woven = self._woven(path, head, here, left)
-            now = self.parse(path, woven).entries
-            others = [entry for entry in now if entry.id not in left]
-            if others != list(here) or len(now) != len(others) + len(left):
-                hint = "Look for a fence or a <private> that nothing closes, mend it, and import again."
-                raise JournalError(
-                    f"{self.place(path)} cannot take entries between its own.", hint=hint
-                )
-            if status is None and self._delivery.create(path, woven):
-                return
-            if status and self._delivery.replace(path, data, status, woven):
-                return
-        raise Changed(
-            f"{path} changed while entries were put into it.",
-            hint="Import again; nothing is doubled.",
-        )
+            if not data:
+                data = f"# {self._h1(path, self._copied(id, path, text))}\n".encode()
+            return Draft(self._woven_whole(path, data, left))
+
+        self._writer.change(path, make)
+
+    def _woven_whole(self, path: str, data: bytes, texts: Mapping[str, bytes]) -> bytes:
+        """The file with these texts in it. Raises JournalError if its own entries would not be
+        read as before.
+        """
+        here = self.parse(path, data).entries
+        woven = self._woven(path, data, here, texts)
+        now = self.parse(path, woven).entries
+        others = [entry for entry in now if entry.id not in texts]
+        if others != list(here) or len(now) != len(others) + len(texts):
+            raise JournalError(
+                f"{self.place(path)} cannot take entries between its own.",
+                hint="Look for a fence or a <private> that nothing closes, mend it, and import "
+                "again.",
+            )
+        return woven
 
     def _woven(
         self, path: str, data: bytes, entries: Iterable[Entry], texts: Mapping[str, bytes]
@@ -272,7 +269,7 @@ class Journal:
                     len(data),
                 )
             out += data[at:start]
-            out, at = out + joined(path, texts[new.id], data[:4], out), start
+            out, at = out + _joined(path, texts[new.id], out, data[:4]), start
         rest = data[at:]
         return out + (b"\r\n" if out.endswith(b"\r\n") else b"\n") + rest if rest else out
 
@@ -293,7 +290,7 @@ class Journal:
             if not picture_kind(data[:32]):
                 raise ValueError("it is no picture")
             with self._writing():
-                self._delivery.create(path, data)
+                self._writer.change(path, lambda _, status: None if status else Draft(data))
         return path
 
     def drop_pictures(self, pictures: Mapping[str, str]) -> None:
@@ -301,50 +298,59 @@ class Journal:
         a note still shows.
         """
         left = {path.removeprefix(f"{PICTURE_FOLDER}/"): path for path in pictures}
-        with self._writing():
-            for stamp in self.scan() if left else ():
-                with contextlib.suppress(NotFound):
-                    for name in _SHOWN.findall(folder.read(self.roots, stamp.path)[0]):
-                        left.pop(name.decode(), None)
-            for path in left.values():
-                with contextlib.suppress(NotFound):
-                    data, status = folder.read(self.roots, path)
-                    if hash_of(data) == pictures[path]:
-                        self._delivery.replace(path, data, status, None)
+        for stamp in self.scan() if left else ():
+            with contextlib.suppress(NotFound):
+                for name in _SHOWN.findall(self.read(stamp.path)):
+                    left.pop(name.decode(), None)
+
+        def drop(path: str) -> Callable[[bytes, os.stat_result | None], Draft | None]:
+            ours = pictures[path]
+            return lambda data, status: (
+                Draft(None) if status and hash_of(data) == ours else None
+            )
+
+        for path in left.values():
+            with self._writing():
+                self._writer.change(path, drop(path))
 
     def take_out(self, path: str, blocks: Collection[Block]) -> list[str]:
         """The ids of those blocks that stand in this file as they were put there, and now in
         the trash.
         """
         known = {block.id: block.hash for block in blocks}
-        with self._writing(), contextlib.suppress(NotFound):
-            for attempt in range(ATTEMPTS):
-                time.sleep(0.01 * attempt)
-                data, status = folder.read(self.roots, path)
-                rest, at, pieces = b"", 0, []
-                for entry in self.parse(path, data, status.st_mtime_ns).entries:
-                    place = entry.there
-                    block = data[place.start : place.end]
-                    if known.get(entry.id) == hash_of(block):
-                        pieces.append(
-                            Piece(entry.id, path, self._clock(), "undone", entry.title, block)
-                        )
-                        rest, at = rest + data[at : place.start], place.end
-                if not pieces:
-                    return []
-                ended = rest.rstrip(b"\r\n")  # the last entry: one line end stays
-                rest = (
-                    rest + data[at:]
-                    if at < len(data)
-                    else ended + b"".join(rest[len(ended) :].splitlines(True)[:1])
-                )
-                with disk_errors(self._trash.path):
-                    self._trash.put(*pieces)
-                empty = rest.strip().decode("utf-8", "replace") == f"# {self._h1(path, entry)}"
-                if self._delivery.replace(path, data, status, None if empty else rest):
-                    return [piece.id for piece in pieces]
-            raise Changed(f"{path} changed while entries were taken out.", hint="Try again.")
-        return []
+        ids: list[str] = []
+
+        def make(data: bytes, status: os.stat_result | None) -> Draft | None:
+            ids.clear()
+            rest, at, pieces = b"", 0, []
+            entries = self.parse(path, data, status.st_mtime_ns).entries if status else ()
+            for entry in entries:
+                place = entry.there
+                block = data[place.start : place.end]
+                if known.get(entry.id) == hash_of(block):
+                    pieces.append(
+                        Piece(entry.id, path, self._clock(), "undone", entry.title, block)
+                    )
+                    rest += data[at : place.start]
+                    at = place.end
+            if not pieces:
+                return None
+            with disk_errors(self._trash.path):
+                self._trash.put(*pieces)
+            ids[:] = [piece.id for piece in pieces]
+            if at < len(data):
+                rest += data[at:]
+            else:  # the last entry: one line end stays
+                ended = rest.rstrip(b"\r\n")
+                rest = ended + b"".join(rest[len(ended) :].splitlines(True)[:1])
+            heading = f"# {self._h1(path, entries[-1])}"
+            is_empty = rest.strip().decode("utf-8", "replace") == heading
+            return Draft(None if is_empty else rest)
+
+        with self._writing():
+            self._writer.change(path, make)
+        time.sleep(2 * LOCK_POLL_S)
+        return ids
 
     # -- editing
     # ----------------------------------------------------------------------------------
@@ -400,8 +406,7 @@ class Journal:
         found, left, why = False, [], None
         purges: tuple[tuple[Path, Callable[[str], int | bool]], ...] = (
             (self._trash.path, self._trash.purge),
-            (self._spool.done, self._spool.forget),
-            (self._spool.waiting, self._spool.drop),
+            (self._saved.folder, self._saved.forget),
             (self.runs.folder, self.runs.purge),
         )
         for place, purge in purges:
@@ -431,10 +436,15 @@ class Journal:
         """The entry after `change` has replaced its block. Without `why` nothing goes to the
         trash.
         """
-        trashed = None
-        for attempt in range(ATTEMPTS):
-            time.sleep(0.01 * attempt)
-            data, status = folder.read(self.roots, path)
+        trashed: bytes | None = None
+        entry: Entry | None = None
+
+        def make(data: bytes, status: os.stat_result | None) -> Draft:
+            nonlocal trashed, entry
+            if status is None:
+                raise NotFound(
+                    f"The journal has no file {path}.", hint="It was moved or deleted."
+                )
             old, start, end = _entry(self.parse(path, data, status.st_mtime_ns), path, id)
             block = data[start:end]
             folder.writable(self.roots, path, old.there.line)
@@ -444,6 +454,7 @@ class Journal:
                     hint=f"Edit {self.place(path)}.",
                 )
             new, text = change(old, block)
+            entry = new or old
             if old.whole_file and new is None and block != data:
                 raise Refused(
                     f"{path} holds more than this note.",
@@ -451,12 +462,10 @@ class Journal:
                 )
             if old.whole_file and new is not None and why != "restore":
                 text = self._extended(path, status, data, (start, end), old, new)
-            if text == block:
-                self._set_aside(
-                    old.id, text, block
-                )  # an update that was killed may be asked for again
-                self._keep(path, old, text)
-                return new or old
+            saved = None if new is None else self._copy_after(path, new, text)
+            if text == block:  # an update that was killed may be asked for again
+                self._set_aside(old.id, text, block)
+                return Draft(data, saved)
             pinned = (
                 new is not None
                 and old.derived_id
@@ -469,26 +478,29 @@ class Journal:
                 mode = stat.S_IMODE(status.st_mode) if old.whole_file else None
                 self._discard(path, old, block, "delete" if new is None else why, mode)
                 trashed = block
+            if new is None and old.whole_file:
+                return Draft(None)
             after = data[:start] + text
             for start, stop in self._copies(path, data, status, old):
                 after += data[end:start] + change(old, data[start:stop])[1]
                 end = stop
-            after += data[end:]
-            if self._delivery.replace(
-                path, data, status, None if new is None and old.whole_file else after
-            ):
-                if new is None:
-                    try:
-                        self._spool.forget(old.id)
-                    except OSError:  # the entry is deleted: the edit has succeeded
-                        if told is not None:
-                            told.append(_STILL_NAMED.format(id=old.short_id))
-                    return old
-                self._keep(path, new, text)
-                return self._find(path, after, status, new.id) or new
-        raise Changed(
-            f"{path} changed while it was edited; nothing was written.", hint="Try again."
-        )
+            return Draft(after + data[end:], saved)
+
+        draft = self._writer.change(path, make)
+        assert draft is not None and entry is not None
+        if draft.saved is None:
+            self._forget(entry, told)
+        now = self.parse(path, draft.data or b"", time.time_ns()).entries
+        return next((other for other in now if other.id == entry.id), entry)
+
+    def _forget(self, entry: Entry, told: list[str] | None) -> None:
+        """Removes the copy of an entry that no longer stands in the journal by this id."""
+        try:
+            if entry.id in self._saved.ids():
+                self._saved.forget(entry.id)
+        except OSError:  # the entry is deleted: the edit has succeeded
+            if told is not None:
+                told.append(_STILL_NAMED.format(id=entry.short_id))
 
     def _extended(
         self,
@@ -557,8 +569,8 @@ class Journal:
         A text that only `done/` holds goes to the trash first, so that no later text overwrites
         it.
         """
-        record = self._spool.get(id, done=True)
-        if record is None or not self._delivery.ours(record):
+        record = self._saved.get(id)
+        if record is None or not self._writer.is_ours(record):
             return False
         now = None if present is None else _as_block(present)
         if record.block in (now, _as_block(coming)) or (now and reveals(record.block, now)):
@@ -582,34 +594,19 @@ class Journal:
         with disk_errors(self._trash.path):
             self._trash.put(Piece(entry.id, path, self._clock(), why, entry.title, block, mode))
 
-    def _keep(self, path: str, entry: Entry, text: bytes) -> None:
-        """Puts the new text into `done/`, so that an editor's old buffer cannot make it vanish
-        without a trace.
-        """
+    def _copy_after(self, path: str, entry: Entry, text: bytes) -> SavedText | None:
+        """The copy of the new text for `done/`; None for a text without its id."""
         block = _as_block(text)
-        if entry.id in recovery.ids_in(block):
-            try:
-                self._spool.keep(
-                    Record(
-                        entry.id,
-                        path,
-                        self._h1(path, entry),
-                        str(self.roots.of(path)[1]),
-                        block,
-                    )
-                )
-            except OSError:
-                with contextlib.suppress(
-                    OSError
-                ):  # the trash has the earlier text: it has not vanished
-                    self._spool.forget(entry.id)
+        if entry.id not in ids_in(block):
+            return None
+        return self._copy_for(path, entry.id, self._h1(path, entry), block)
 
     def copies(self) -> Iterator[tuple[Path, bytes]]:
         """Path and bytes of every file outside the journal that holds text: trash,
-        spool, `done/`, open runs.
+        `done/`, open runs.
         """
         runs = (self.runs.folder / run.name for run in self.runs.open())
-        for path in (self._trash.path, *self._spool.files(), *runs):
+        for path in (self._trash.path, *self._saved.files(), *runs):
             with (
                 disk_errors(path, "read"),
                 contextlib.suppress(FileNotFoundError),
@@ -625,23 +622,19 @@ class Journal:
         ):  # somebody may be typing an open tag right now
             return set()
         entries = self.parse(path, data).entries
-        written = recovery.ids_in(data)
+        written = ids_in(data)
         said = written.union(entry.id for entry in entries if entry.whole_file)
         copies = {
             (piece.id, _as_block(piece.text)) for piece in self.trashed() if piece.id in said
         }
-        records = (
-            self._spool.get(id, done=True) for id in said.intersection(self._spool.done_ids())
-        )
-        copies |= {
-            (record.id, record.block)
-            for record in records
-            if record and self._delivery.ours(record)
-        }
+        for id in said.intersection(self._saved.ids()):
+            text = self._saved.get(id)
+            if text and self._writer.is_ours(text):
+                copies.add((id, text.block))
         if not copies:
             return set()
         places = {entry.id: entry.place for entry in entries}
-        hidden = written - recovery.ids_in(mask(data))
+        hidden = written - ids_in(mask(data))
 
         def shows(id: str, block: bytes) -> bool:
             place = places.get(id)
@@ -657,7 +650,7 @@ class Journal:
         """
         with contextlib.suppress(Busy, JournalError):
             if self.open_copies(path, data):
-                with self._delivery.locked(0):
+                with self._writer.locked(0):
                     shown = self.open_copies(path, data)
                     self._trash.rewrite(
                         lambda piece: (
@@ -665,8 +658,9 @@ class Journal:
                         )
                     )
                     for id, block in shown:
-                        if (record := self._spool.get(id, done=True)) and record.block == block:
-                            self._spool.forget(id)
+                        text = self._saved.get(id)
+                        if text and text.block == block:
+                            self._saved.forget(id)
 
     # -- bringing back
     # ----------------------------------------------------------------------------
@@ -697,22 +691,23 @@ class Journal:
                     key=lambda piece: len(piece.path),
                 )
             for path in (
-                ()
-                if deleted_file
-                else dict.fromkeys((newest.path, self._delivery.place_of(id)))
+                () if deleted_file else dict.fromkeys((newest.path, self._place_of(id)))
             ):
                 if path and (found := self._present(path, id)):
                     return path, self._swap_back(path, *found, mine, by_person)
             self._check_pin(newest, False, by_person)
             if newest.mode is not None:
-                if not self._delivery.create(newest.path, newest.text, newest.mode):
+                draft = Draft(newest.text, mode=newest.mode)
+                if not self._writer.change(
+                    newest.path, lambda _, status: None if status else draft
+                ):
                     why = f"{self.place(newest.path)} is there already, and restore overwrites no file."
                     raise Refused(why, hint="Move it away and try again.")
                 self._settle(newest.id)
                 return newest.path, self.parse(
                     newest.path, newest.text, time.time_ns()
                 ).entries[0]
-            if path := self._delivery.place_of(id):
+            if path := self._place_of(id):
                 raise Refused(
                     f"{path} holds the comment of {id}, but no readable entry: nothing was "
                     f"restored.",
@@ -726,9 +721,9 @@ class Journal:
         be short. Raises
         NotFound."""
         pieces = {piece.id: (piece.path, piece.text) for piece in self.trashed()}
-        ids = [*pieces, *self._spool.done_ids()]
+        ids = [*pieces, *self._saved.ids()]
         id = _resolve(id, iter(ids), "Neither the journal nor the trash")
-        record = self._spool.get(id, done=True)
+        record = self._saved.get(id)
         path, text = (
             pieces[id] if id in pieces or record is None else (record.path, record.block)
         )
@@ -747,31 +742,31 @@ class Journal:
             Vanished(lost.id, lost.path, entry.title if entry else "") for lost, entry in found
         )
 
-    def _vanished(self) -> list[Record]:
+    def _vanished(self) -> list[SavedText]:
         """The vanished texts, each with the path where it is missing; of one id the latest text
         first.
         """
         trashed = self.trashed()
         ids = sorted(
             {
-                *self._spool.done_ids(),
+                *self._saved.ids(),
                 *(piece.id for piece in trashed if piece.why == "vanished"),
             }
         )
-        here = self._delivery.places() if ids else {}
+        here = self._places() if ids else {}
         aside = _unsettled(trashed, here)
         lost = []
         parsed = functools.lru_cache(maxsize=1)(
             self._parsed
         )  # a day's file may hold hundreds of them
         for id in sorted(ids, key=lambda id: here.get(id, "")):
-            path, record = here.get(id), self._spool.get(id, done=True)
+            path, record = here.get(id), self._saved.get(id)
             found = self._present(path, id, parsed) if path else None
             now = _as_block(found[0]) if found else None
             texts = [_as_block(piece.text) for piece in trashed if piece.id == id]
             if (
                 record
-                and self._delivery.ours(record)
+                and self._writer.is_ours(record)
                 and (
                     not path
                     or (
@@ -806,11 +801,11 @@ class Journal:
         pieces = [
             piece for piece in latest.values() if piece.why in _UNDOABLE and piece.at > since
         ]
-        pieces = [piece for piece in pieces if self._spool.get(piece.id, done=True) is None]
+        pieces = [piece for piece in pieces if self._saved.get(piece.id) is None]
         if not pieces:
             return ()
         here, imported = (
-            self._delivery.places(),
+            self._places(),
             {block.id for run in self.runs.all() for block in run.blocks},
         )
         found = []
@@ -820,9 +815,7 @@ class Journal:
             if present is None:
                 continue
             written = (
-                piece.why != "update"
-                and path == piece.path
-                and piece.id in recovery.ids_in(present[0])
+                piece.why != "update" and path == piece.path and piece.id in ids_in(present[0])
             )
             if written or _as_block(present[0]) == _as_block(piece.text):
                 found.append(Returned(piece.id, path, present[1].title, piece.why != "update"))
@@ -850,7 +843,7 @@ class Journal:
         """
         with contextlib.suppress(NotFound):
             data, parsed = self._parsed(path)
-            line = data.count(b"\n", 0, recovery.find_comment(data, id)) + 1
+            line = data.count(b"\n", 0, find_comment(data, id)) + 1
             return any(
                 (issue.code, issue.line) == ("stray-comment", line) for issue in parsed.issues
             )
@@ -868,14 +861,14 @@ class Journal:
         """
         with self._writing():
             record = self._vanished_record(id)
-            if (path := self._delivery.place_of(record.id)) and self._present(path, record.id):
+            if (path := self._place_of(record.id)) and self._present(path, record.id):
                 return path, self._exchange(
                     path,
                     record.id,
                     lambda now, present: (now, _in_place_of(present, record.block)),
                     "restore",
                 )
-            return self._put_back(replace(record, at=None, written=False, seen=False))
+            return self._put_back(record)
 
     def dismiss(self, id: str) -> None:
         """Forgets a vanished save, or that an entry returned. Raises NotFound for any other."""
@@ -888,10 +881,10 @@ class Journal:
                 self._settle(fitting[0])
                 return
             record = self._vanished_record(id)
-            done = self._spool.get(record.id, done=True)
-            with disk_errors(self._spool.done):
+            done = self._saved.get(record.id)
+            with disk_errors(self._saved.folder):
                 if done and done.block == record.block:
-                    self._spool.forget(record.id)
+                    self._saved.forget(record.id)
             if any(
                 piece.id == record.id and piece.why == "vanished" for piece in self.trashed()
             ):
@@ -901,7 +894,7 @@ class Journal:
                         lambda p: replace(p, why="edited") if (p.id, p.why) == lost else p
                     )
 
-    def _vanished_record(self, id: str) -> Record:
+    def _vanished_record(self, id: str) -> SavedText:
         lost = self._vanished()
         if not lost:
             raise NotFound(
@@ -911,50 +904,28 @@ class Journal:
         id = _resolve(id, (record.id for record in lost), "The list of vanished saves")
         return next(record for record in lost if record.id == id)
 
-    def _put_back(self, record: Record) -> tuple[str, Entry]:
-        entry = self._copied(record.id, record.path, record.block)
-        self._set_aside(record.id, record.block, None)
-        with disk_errors(self._spool.waiting):
-            self._spool.put(record)
-        why = f"{record.path} changed while it was put back."
-        try:
-            with disk_errors(record.path):
-                if begun := self._delivery.place_of(record.id):
-                    self._spool.mark(
-                        record.id, "at 0"
-                    )  # its text stands there without a heading, to be completed
-                if not begun and self._put_in_order(record):
-                    self._delivery.finish(record.id)
-                    path, queued = record.path, False
-                else:
-                    path, queued = self._delivery.deliver(record)
-        except JournalError as error:
-            if self._delivery.take_back(record.id):
-                raise
-            queued, why = True, error.message
-        if queued:
-            raise JournalError(
-                f"{record.id} is queued: {why}",
-                hint="It is safe, and the next save finishes it.",
-            )
-        with contextlib.suppress(
-            JournalError, NotFound
-        ):  # the entry is back: the call has succeeded
-            if found := self._present(path, record.id):
-                return path, found[1]
-        return path, replace(entry, id=record.id)
+    def _put_back(self, text: SavedText) -> tuple[str, Entry]:
+        entry = self._copied(text.id, text.path, text.block)
+        self._set_aside(text.id, text.block, None)
+        text = replace(text, path=self._place_of(text.id) or text.path)
 
-    def _put_in_order(self, record: Record) -> bool:
-        """Whether the block stands before the first later entry of its file now. Without one it
-        is to be appended.
-        """
-        with contextlib.suppress(NotFound):
-            data, status = folder.read(self.roots, record.path)
-            here = self.parse(record.path, data).entries
-            after = self._woven(record.path, data, here, {record.id: record.block})
-            if not after.startswith(data):
-                return self._delivery.replace(record.path, data, status, after)
-        return False
+        def make(data: bytes, status: os.stat_result | None) -> Draft:
+            if status is None:
+                data = _head_of(text)
+            comment = find_comment(data, text.id)
+            if comment >= 0:  # its text stands there and has lost its heading
+                heading = text.block[: max(0, find_comment(text.block, text.id))]
+                eol = _eol(data)
+                heading = heading.replace(b"\n", eol)
+                return Draft(data[:comment] + heading + data[comment:], text)
+            here = self.parse(text.path, data).entries
+            return Draft(self._woven(text.path, data, here, {text.id: text.block}), text)
+
+        self._writer.change(text.path, make)
+        with contextlib.suppress(JournalError, NotFound):  # the entry is back
+            if present := self._present(text.path, text.id):
+                return text.path, present[1]
+        return text.path, replace(entry, id=text.id)
 
     def _check_pin(self, piece: Piece, pinned: bool, by_person: bool) -> None:
         old = self._alone(piece.path, piece.text)
@@ -987,23 +958,18 @@ class Journal:
 
         return self._exchange(path, entry.id, swap, "restore")
 
-    def _record(self, piece: Piece) -> Record:
+    def _record(self, piece: Piece) -> SavedText:
         entry = self._alone(piece.path, piece.text)
         h1 = self._h1(piece.path, entry) if entry else PurePosixPath(piece.path).stem
-        return Record(
-            piece.id,
-            piece.path,
-            h1,
-            str(self.roots.of(piece.path)[1]),
-            _as_block(self._with_id(piece)),
-        )
+        block = _as_block(self._with_id(piece))
+        return self._copy_for(piece.path, piece.id, h1, block)
 
     def _with_id(self, piece: Piece) -> bytes:
         """The piece's text. A hand-typed text gets its derived id in a comment, so that it can
         be found again.
         """
         entry = self._alone(piece.path, piece.text)
-        if not entry or piece.id in recovery.ids_in(piece.text):
+        if not entry or piece.id in ids_in(piece.text):
             return piece.text
         return rewrite_block(piece.text, entry, replace(entry, id=piece.id, derived_id=False))
 
@@ -1042,18 +1008,28 @@ class Journal:
             return data[start:end], entry
         return None
 
+    def _place_of(self, id: str) -> str | None:
+        """The first file with a comment that carries this id."""
+        return self._places().get(id)
+
+    def _places(self) -> dict[str, str]:
+        """The first file of each id that a comment carries. All files are read."""
+        places: dict[str, str] = {}
+        for stamp in self.scan():
+            with contextlib.suppress(NotFound):
+                for id in ids_in(self.read(stamp.path)):
+                    places.setdefault(id, stamp.path)
+        return places
+
     # -- the lock
     # ---------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """A context with the lock and an empty spool, so that no waiting save brings back an
-        entry deleted now.
-        """
+        """The write lock, as a context."""
         self.prepare()
-        with self._delivery.locked(self._lock_timeout_s):
-            self._delivery.drain()
-            self._spool.settle()
+        with self._writer.locked(self._lock_timeout_s):
+            self._adopt_old_spool()
             yield
 
 
@@ -1163,9 +1139,39 @@ def _as_block(text: bytes) -> bytes:
     return text.replace(b"\r\n", b"\n").strip(b"\r\n") + b"\n"
 
 
+def _head_of(text: SavedText) -> bytes:
+    """The heading of a new file for this text."""
+    return f"# {text.h1}\n\n".encode()
+
+
+def _joined(path: str, block: bytes, data: bytes, beginning: bytes = b"") -> bytes:
+    """The block as it is appended to `data`: in its line ends, after one blank line.
+
+    `beginning`: the first bytes of the file, if `data` begins elsewhere.
+    """
+    beginning = beginning or data[:4]
+    if beginning[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise JournalError(f"{path} is UTF-16.", hint="Convert it to UTF-8 and save again.")
+    tail = data[-4096:]
+    eol = _eol(tail)
+    block = block.replace(b"\n", eol)
+    ended = tail.replace(b"\r\n", b"\n")
+    is_blank_line = ended == b"\n" and tail == beginning[: len(tail)]
+    if not ended or ended.endswith(b"\n\n") or is_blank_line:
+        return block
+    if ended.endswith((b"\n", b"\r")):
+        return eol + block
+    return eol + eol + block
+
+
+def _eol(data: bytes) -> bytes:
+    """CRLF if most lines end so, else LF."""
+    return b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
+
+
 def _in_place_of(present: bytes, text: bytes) -> bytes:
     """`text` with the line ends of `present`, and with as many of them at its end."""
-    eol = b"\r\n" if present.count(b"\r\n") * 2 > present.count(b"\n") else b"\n"
+    eol = _eol(present)
     ends = present[len(present.rstrip(b"\r\n")) :]
     return text.rstrip(b"\r\n").replace(b"\r\n", b"\n").replace(b"\n", eol) + (ends or eol)
 

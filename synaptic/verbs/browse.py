@@ -330,7 +330,7 @@ def status(ws: Workspace) -> Status:
             entries=counts.entries,
             chunks=counts.chunks,
             pending_vectors=counts.pending_passages,
-            queued=report.queued,
+            queued=0,
             model=ws.embedder.name,
             index_bytes=counts.bytes,
             issues=ws.index.issues(),

@@ -63,7 +63,7 @@ def fix(ws: Workspace) -> Checkup:
         with suppress(OSError):
             folder.chmod(0o700)
     with suppress(SynapticError):  # the obstacle is a finding
-        ws.journal.drain(LOCK_WAIT_S)
+        ws.journal.adopt_old_spool(LOCK_WAIT_S)
         for run in ws.journal.runs.open():
             ws.journal.take_in(run, lambda done: None)
         for stamp in ws.journal.scan():
@@ -186,8 +186,7 @@ def _places(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "shared-journal",
-            f"The home {home} uses this journal too; each home has its own trash, spool "
-            f"and index.",
+            f"The home {home} uses this journal too; each home has its own trash and index.",
             f"Use one home: set SYNAPTIC_HOME to it everywhere. If you give up {home}, "
             f"delete {home / '.state'}.",
         )
@@ -291,13 +290,6 @@ def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
             unread,
             "Where a time is meant, write it like `## 09:30 Title`.",
         )
-    if now.queued:
-        yield Finding(
-            "warning",
-            "queued",
-            f"Saves that wait to be put into their files: {now.queued}.",
-            FIX,
-        )
     for stamp in ws.journal.scan():
         with suppress(NotFound):
             for id, _ in ws.journal.open_copies(stamp.path, ws.journal.read(stamp.path)):
@@ -355,7 +347,6 @@ _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the "
     "lines there.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
-    "spool": "The next save puts the entry into its file; remove it there.",
     "imports": "`synaptic doctor --fix` puts the entry into its file; remove it there.",
 }
 

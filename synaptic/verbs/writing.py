@@ -57,7 +57,8 @@ REPEATED = (
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The result of a write. `queued`: durable in the spool, not yet in the Markdown file.
+    """The result of a write. `queued` is always False; once, saves could
+    wait.
 
     `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
     `near` are up to two similar entries of its project; None while it has no vector.
@@ -144,18 +145,12 @@ def save(
     if pin:
         _check_pin(ws, project, by_person=by_person)
     with watch.stage("journal"):
-        path, queued = ws.journal.append(entry)
-    if queued:
-        notices.append(
-            "Another process holds the journal; the entry is safe, and the next save puts "
-            "it into its file."
-        )
-    else:
-        with watch.stage("index"):
-            notices += index_now(ws, path, shows=entry.id)
+        path = ws.journal.append(entry)
+    with watch.stage("index"):
+        notices += index_now(ws, path, shows=entry.id)
     if ws.config.metrics:
         ws.index.counters.record_call("save", watch.read())
-    receipt = Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
+    receipt = Receipt(entry.id, entry.date, entry.time, path, False, tuple(notices))
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         receipt = replace(
             receipt, suggested_tags=suggest_tags(ws, entry.content, given=entry.tags)

@@ -71,7 +71,6 @@ class SyncReport:
     pending_entries: int = 0
     behind: bool = False
     unread: int = 0
-    queued: int = 0
     trouble: str = ""
     unscrubbed: bool = False
     absent: tuple[str, ...] = ()
@@ -92,11 +91,6 @@ class SyncReport:
             )
         if self.unscrubbed:
             said.append(UNSCRUBBED)
-        if self.queued:
-            said.append(
-                f"{self.queued} saved entries wait for the write lock and are not "
-                f"searchable yet."
-            )
         return (*said, *self.absent)
 
 
@@ -191,7 +185,8 @@ def sync(
 ) -> SyncReport:
     """Writes the changed files of the journal into the index and reports the changes.
 
-    Steps: finish spooled saves, scan, read files that differ and write them in one transaction.
+    Steps: write an older version's spool into the journal, scan, read files that differ, and
+    write them in one transaction.
     The comparison is repeated under the lock: of many waiting processes the first does the work
     of all. The wait takes `wait_ms`, or longer while a new index is filled. `written`: files
     that the caller has just written; if the index knows them, no others are looked at. Purged
@@ -211,11 +206,9 @@ def sync(
 def _synced(
     ws: Workspace, wait_ms: int, written: Sequence[str] | None, until: float | None = None
 ) -> SyncReport:
-    if ws.journal.queued():
-        with suppress(JournalError):  # a disk that cannot be written can be read
-            ws.journal.drain(0)
+    with suppress(JournalError):  # a disk that cannot be written can be read
+        ws.journal.adopt_old_spool()
     report = SyncReport(
-        queued=len(ws.journal.queued()),
         trouble=ws.index.file.trouble,
         absent=ws.journal.roots.absent(),
     )
@@ -338,7 +331,7 @@ def rebuild(
     """
     begun = time.perf_counter()
     notices: list[str] = []
-    ws.journal.drain(0)
+    ws.journal.adopt_old_spool()
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(

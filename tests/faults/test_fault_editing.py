@@ -28,7 +28,7 @@ import pytest
 from conftest import Rounds
 from outside import SYNAPTIC, Answer, Home, Refusal, Server
 
-from synaptic.journal.delivery import ATTEMPTS
+from synaptic.journal.writer import ATTEMPTS
 
 MANY = """
 import sys

@@ -98,7 +98,7 @@ def test_a_handle_stays_good_where_its_bytes_were_seen_in_time(
     """The file is given back, not copied: what comes through the handle later arrives too."""
     with (journal.root / DAY).open("ab", buffering=0) as handle:
         at_step(monkeypatch, "replace-swapped", lambda: handle.write(b"begun,"))
-        monkeypatch.setattr("synaptic.journal.journal.ATTEMPTS", 1)
+        monkeypatch.setattr("synaptic.journal.writer.ATTEMPTS", 1)
         with pytest.raises(Changed, match="changed while it was edited"):
             journal.edit(DAY, numbered(1).id, retitle)
         handle.write(b" ended\n")
@@ -239,14 +239,15 @@ def test_an_edit_opens_a_file_to_nobody(home: Home) -> None:
 
 
 @pytest.mark.fault(row=5)
-def test_another_name_of_an_edited_file_keeps_the_old_text(home: Home) -> None:
-    """As a backup of hard links (`cp -al`) needs it."""
+def test_a_file_with_another_name_is_not_changed(home: Home) -> None:
     saved = home.ask("save", "The harbour log.")
     path, backup = home.journal / saved["path"], home.path / "backup.md"
     backup.hardlink_to(path)
     before = path.read_bytes()
-    assert home.ask("update", saved["id"], "--append", "Kept by hand.")["success"]
-    assert backup.read_bytes() == before and b"Kept by hand." in path.read_bytes()
+    for command in (["update", saved["id"], "--append", "More."], ["save", "Another."]):
+        answer = home.run(*command, "--json")
+        assert answer.code == 1 and "has a second name" in answer.json["error"]["message"]
+    assert backup.read_bytes() == path.read_bytes() == before
 
 
 # -- a disk that refuses one step
@@ -341,7 +342,6 @@ def test_a_file_that_cannot_be_removed_yet_is_not_forgotten(
         journal.edit(DAY, numbered(1).id, retitle)
         journal.edit("other.md", numbered(7).id, retitle)
     assert len(list(journal.root.glob(".*"))) == 2
-    journal.drain()
     journal.append(numbered(8))
     assert sorted(path.name for path in journal.root.iterdir()) == [DAY, "other.md"]
     assert not (journal.state / "rewriting").exists()

@@ -208,7 +208,7 @@ def test_a_restore_where_only_the_comment_is_left_says_what_to_mend(home: Home) 
 
 
 @pytest.mark.fault(row=2)
-@pytest.mark.parametrize("step", ["replaced", "kept-torn", "kept"])
+@pytest.mark.parametrize("step", ["replaced", "kept"])
 @pytest.mark.parametrize("gone", ["entry", "paragraph"])
 def test_what_a_person_takes_out_after_a_killed_update_stays_out(
     home: Home, step: str, gone: str
@@ -232,27 +232,7 @@ def test_what_a_person_takes_out_after_a_killed_update_stays_out(
         assert vanished(home) == [id]
 
 
-@pytest.mark.fault(row=2)
-def test_a_save_that_was_seen_in_its_file_does_not_return(home: Home) -> None:
-    """Killed before its spool file went away; one that was never seen there is still appended."""
-    saved(home, "The first of the day.")
-    path = home.journal / DAY
-    before = path.read_bytes()
-    for text, step, back in (
-        ("Seen there.", "settled", False),
-        ("Never seen.", "marked", True),
-    ):
-        assert home.run("save", text, "--at", AT, SYNAPTIC_FAULT=step).code == -signal.SIGKILL
-        path.write_bytes(before)
-        home.ask("search", "first")
-        assert (text.encode() in path.read_bytes()) == back
-        assert list((home.state / "spool").iterdir()) == []
-    (id,) = vanished(home)
-    home.ask("doctor", "--restore", id)
-    assert shown(home, id)["content"] == "Seen there."
-
-
-# -- row 8: one answer: done, queued or not done
+# -- row 8: one answer: done or not done
 # -------------------------------------------------------------
 
 needs_strace = pytest.mark.skipif(
@@ -304,7 +284,6 @@ def test_an_answer_is_true_when_the_disk_fails_in_the_middle(
         saved(home, "The harbour log.")
     home.ask("search", "harbour")
     assert b"".join(home.files().values()).count(b"The harbour log.") == 1
-    assert list((home.state / "spool").iterdir()) == []
 
 
 @needs_strace
@@ -332,7 +311,7 @@ def test_a_restore_that_was_refused_does_not_come_later(home: ForkedHome) -> Non
     answer = replace(home, file_limit=6_000).run("restore", id, "--json")
     assert answer.code == 1 and "file size limit" in answer.json["error"]["message"], answer
     home.ask("search", "gate")
-    assert path.read_bytes() == before and list((home.state / "spool").iterdir()) == []
+    assert path.read_bytes() == before
     home.ask("restore", id)
     assert shown(home, id)["content"] == FIRST
 
@@ -405,8 +384,8 @@ def test_another_text_with_the_same_id_is_named_and_stays(
 def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The editor has read the block and empties the file before it is looked at; it writes
-    before it is appended.
+    """The editor has read the new block, empties the file before it is looked at, and writes
+    its buffer later.
     """
     path = ws.config.journal / "2026-11-21.md"
     synaptic.save(ws, "The first of the day.")
@@ -414,10 +393,10 @@ def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
     real = disk.fault
 
     def editor(step: str, *rest: object) -> None:
-        if step == "synced" and not buffer:
+        if step == "replace-swapped" and not buffer:
             buffer.append(path.read_bytes() + b"\ntyped below\n")
             path.write_bytes(b"")
-        elif step == "marked" and buffer:
+        elif step == "replace-written" and buffer:
             path.write_bytes(buffer[0])
         real(step)
 
@@ -429,7 +408,6 @@ def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
     synaptic.save(ws, "The last of the day.")
     assert path.read_bytes().startswith(buffer[0])
     assert path.read_bytes().count(receipt.id.encode()) == 1
-    assert ws.journal.queued() == ()
 
 
 def at_paths(home: Home, inject: str, paths: list[Path], *args: str) -> Answer:
@@ -470,19 +448,6 @@ def test_a_copy_that_cannot_be_read_stops_an_edit_with_a_clear_error(
 
 
 @needs_strace
-@pytest.mark.fault(row=8)
-def test_a_restore_that_waits_in_the_spool_says_that_it_is_queued(home: Home) -> None:
-    id = saved(home, FIRST)
-    home.ask("delete", id, "--yes")
-    answer = at_paths(
-        home, "write,unlink:error=EIO", [home.state / "spool" / id], "restore", id
-    )
-    assert answer.code == 1 and f"{id} is queued: " in answer.json["error"]["message"], answer
-    home.ask("save", "The next save finishes it.")
-    assert shown(home, id)["content"] == FIRST
-
-
-@needs_strace
 @pytest.mark.fault(row=11)
 def test_a_purge_that_cannot_reach_a_copy_says_that_the_entry_is_deleted(home: Home) -> None:
     id = saved(home, "The word is hunter2.")
@@ -511,9 +476,9 @@ def test_a_purge_that_cannot_reach_a_copy_says_that_the_entry_is_deleted(home: H
 def test_a_purge_that_was_killed_before_it_came_to_the_index_is_scrubbed(home: Home) -> None:
     id = saved(home, "Zucchini soup.")
     saved(home, "Another entry.")
-    spool = home.state / "spool"
+    done = home.state / "done"
     answer = at_paths(
-        home, "fsync:signal=SIGKILL:when=2", [spool], "delete", id, "--yes", "--purge"
+        home, "fsync:signal=SIGKILL:when=1", [done], "delete", id, "--yes", "--purge"
     )
     assert answer.code == -signal.SIGKILL and holding(home, b"ucchini") == [], answer
     home.run("delete", id, "--yes", "--purge")
@@ -563,18 +528,17 @@ def test_purge_leaves_nothing_of_a_killed_update(home: Home, step: str) -> None:
 
 @pytest.mark.fault(row=11)
 def test_purge_leaves_nothing_of_a_killed_save(home: Home) -> None:
-    for step in ("spool-torn", "spool-written", "appended", "settled", "done"):
+    saved(home, "Another entry.")
+    for step in ("kept-torn", "replace-torn", "replace-written", "replace-swapped", "kept"):
         assert (
             home.run("save", "The word is hunter2.", "--at", AT, SYNAPTIC_FAULT=step).code
             == -signal.SIGKILL
         )
-        found = home.ask("find")["entries"]
-        assert len(found) == (step != "spool-torn")
-        hidden = next((home.state / "spool").glob(".2*"), None)
-        for id in [entry["id"] for entry in found]:
-            home.ask("delete", id, "--yes", "--purge")
-        if hidden:  # a save that nobody was told of has no id to purge; it goes by itself
-            hidden.unlink()
+        found = [entry for entry in home.ask("find")["entries"] if "hunter2" in entry["title"]]
+        assert len(found) == (step in ("replace-swapped", "kept"))
+        for entry in found:
+            home.ask("delete", entry["id"], "--yes", "--purge")
+        home.ask("update", home.ask("find")["entries"][0]["id"], "--append", "More.")
         assert holding(home, b"hunter2") == []
 
 
@@ -593,7 +557,7 @@ def test_what_purge_removes_does_not_come_back_after_a_power_cut(
         command, env=home.environment(), capture_output=True, check=True, timeout=TIMEOUT_S
     )
     lines = log.read_text().splitlines()
-    for folder in ("done", "spool"):
+    for folder in ("done",):
         where = str(home.state / folder)
         changed = [
             number

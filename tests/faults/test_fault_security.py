@@ -97,7 +97,7 @@ def test_a_home_is_its_owners_alone(home: Home, mask: int) -> None:
             path.name for path in home.state.iterdir()
         }
         assert too_open(home.path) == []
-    assert {"spool", "done", "trash.md", "write.lock", "index.lock"} <= {
+    assert {"done", "trash.md", "write.lock", "index.lock"} <= {
         path.name for path in home.state.iterdir()
     }
 
@@ -115,8 +115,8 @@ def test_what_is_made_anew_or_for_another_journal_is_its_owners_alone(home: Home
             path.unlink()
         home.run("update", id, "--append", "x", SYNAPTIC_FAULT="replace-written")
         assert list(home.journal.glob(".*.synaptic"))
-        home.run("save", "On its way.", SYNAPTIC_FAULT="spooled")
-        assert len(list((home.state / "spool").iterdir())) == 1
+        home.run("save", "On its way.", SYNAPTIC_FAULT="replace-written")
+        assert list((home.state / "done").glob(".*.synaptic"))
         assert too_open(home.path) == []
         assert home.run("doctor", "--fix").code == 0
         home.ask("init", "--journal", str(vault))
@@ -350,7 +350,7 @@ def test_no_day_file_leads_out(tmp_path: Path, outside: Path, day_file: str) -> 
 
 
 def test_no_mark_on_an_entry_leads_out(tmp_path: Path, outside: Path) -> None:
-    """Projects, files and ids are text; a spooled save or a piece of trash that names a path
+    """Projects, files and ids are text; a save in the old spool or a piece of trash that names a path
     outside goes nowhere.
     """
     before = held(outside)
@@ -368,6 +368,7 @@ def test_no_mark_on_an_entry_leads_out(tmp_path: Path, outside: Path) -> None:
         update(ws, found.entry.id, append="More.")
         state = ws.config.state
         block = b"## 09:00 Out\n<!-- syn:20261121-0vtgoing -->\n\nIt is out.\n"
+        (state / "spool").mkdir()
         for number, way in enumerate(
             ("../../outside/x.md", str(outside / "x.md"), "../outside/secret.md")
         ):
@@ -389,7 +390,7 @@ def test_no_mark_on_an_entry_leads_out(tmp_path: Path, outside: Path) -> None:
             }
             with (state / "trash.md").open("a") as trash:
                 trash.write(f"\n<!-- trash {json.dumps(piece)} -->\n{block.decode()}\n")
-        save(ws, "The next save drains the spool")
+        save(ws, "The next save empties the old spool")
         for number in range(3):
             with pytest.raises(SynapticError):
                 restore(ws, f"20261121-tra5h00{number}")

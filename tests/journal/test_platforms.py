@@ -143,7 +143,9 @@ def test_marks_are_copied_by_macoss_call(
     path = journal.root / DAY
     path.chmod(0o640)
     journal.edit(DAY, numbered(1).id, retitle)
-    assert called == [(str(path), str(path.with_name(f".{DAY}.synaptic")), None, 0b101)]
+    [(old, new, *marks)] = called
+    assert old == str(path) and re.fullmatch(rf"\.{DAY}\.[0-9a-f]+\.synaptic", Path(new).name)
+    assert marks == [None, 0b101]
     assert path.stat().st_mode & 0o777 == 0o640
 
 

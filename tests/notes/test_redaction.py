@@ -23,7 +23,6 @@ from detect_secrets.plugins.base import BasePlugin
 from forks import ForkedHome
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from outside import Home
 from trials import examples
 
 from synaptic.notes.redaction import find_secrets, line_of, redact
@@ -750,9 +749,6 @@ def test_doctor_names_file_line_and_kind_and_never_the_value(home: ForkedHome) -
     day.write_text(day.read_text() + f"\nThe token: {TOKEN}\n")
     home.ask("update", id, "--append", "More.")
     (home.path / "config.toml").write_text('secrets = "allow"\n')
-    killed = Home.run(home, "save", f"Killed on its way, {TOKEN}.", SYNAPTIC_FAULT="spooled")
-    [spooled] = (home.state / "spool").iterdir()
-    assert killed.code == -9
     found = home.run("doctor", "--secrets", "--json")
     assert (
         found.code == 1
@@ -771,7 +767,6 @@ def test_doctor_names_file_line_and_kind_and_never_the_value(home: ForkedHome) -
         "notes/old.md",
         ".state/trash.md",
         f".state/done/{id}",
-        f".state/spool/{spooled.name}",
     }
     assert all(finding["level"] == "warning" and finding["fix"] for finding in places.values())
     assert home.run("doctor", "--secrets", "--fix").code == 2

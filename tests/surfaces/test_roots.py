@@ -123,10 +123,8 @@ def test_sessions_are_written_like_the_journal(home: Home) -> None:
     journal, day = home_journal(home.path), home.path / "sessions" / "2026-11-21.md"
     assert journal.captured_path(numbered(1).at) == "@sessions/2026-11-21.md"
     for n in (1, 2):
-        assert journal.append(numbered(n), "@sessions/2026-11-21.md") == (
-            "@sessions/2026-11-21.md",
-            False,
-        )
+        path = journal.append(numbered(n), "@sessions/2026-11-21.md")
+        assert path == "@sessions/2026-11-21.md"
     assert (
         stat.S_IMODE(day.parent.stat().st_mode) == 0o700
         and stat.S_IMODE(day.stat().st_mode) == 0o600

@@ -87,7 +87,7 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
             by = agent()
             marks.update(by=by or writing.PERSON, via="cli", by_person=not by)
             receipt = writing.save(ws, content, type=type, **marks)
-            done = f"{'Queued' if receipt.queued else 'Saved'} {type.strip().lower()}"
+            done = f"Saved {type.strip().lower()}"
             answer_receipt(ws, done, receipt, as_json)
 
     if text:

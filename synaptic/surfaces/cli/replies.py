@@ -76,7 +76,7 @@ def agreed(command: str, question: str, *, yes: bool) -> bool:
 
 
 def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:
-    place = f"{'for' if receipt.queued else 'in'} {screen_of(ws).path(receipt.path)}"
+    place = f"in {screen_of(ws).path(receipt.path)}"
     done, notices = done_text(done, receipt.notices)
     answer(
         as_json,

@@ -32,7 +32,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
 from ...config import resolve_home
-from ...errors import InvalidArgument, Refused, SynapticError
+from ...errors import Busy, InvalidArgument, Refused, SynapticError
 from ...notes.screening import Screen
 from ..render.present import brief, one_line
 from ..render.wire import error_json
@@ -281,7 +281,11 @@ def _result(text: str, *, failed: bool = False) -> types.CallToolResult:
 
 
 def _error_text(error: SynapticError, as_json: bool = False) -> str:
-    return for_agents(json_text(error_json(error)) if as_json else brief(str(error)))
+    if as_json:
+        return for_agents(json_text(error_json(error)))
+    if isinstance(error, Busy):
+        return "nothing was saved; call again"
+    return for_agents(brief(str(error)))
 
 
 # -- resources and prompts

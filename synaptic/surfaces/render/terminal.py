@@ -422,7 +422,6 @@ def status_text(status: Status, to: Output) -> str:
         ),
         ("entries", f"{status.entries:,} in {_count(status.files, 'file')}"),
         ("passages", passages),
-        ("queued", f"{status.queued} saved, not in their files yet" if status.queued else ""),
         ("model", one_line(status.model)),
         ("index", f"{status.index_bytes / 1e6:.1f} MB"),
         ("not read", f"{len(status.issues):,}"),

@@ -1,0 +1,121 @@
+"""Keeps the latest text of each saved or updated entry for a week, in `.state/done/`.
+
+An editor that writes an old buffer back can overwrite a saved text. `doctor` compares these
+copies with the journal, and `--restore` puts one back. A file holds a line of JSON and the text:
+
+    {"id": "...", "path": "2026-11-21.md", "h1": "2026-11-21", "journal": "/...", "bytes": 93,
+    "sha256": "..."}
+    ## 09:31 ...                 exactly `bytes` bytes; older versions wrote marks below
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import disk
+
+KEEP_DAYS = 7
+_SWEEP_EVERY_S = 6 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class SavedText:
+    """The text of an entry (LF, one newline at the end) and its file. `h1` is the heading of a
+    new file.
+    """
+
+    id: str
+    path: str
+    h1: str
+    journal: str
+    block: bytes
+
+
+class SavedTexts:
+    """The folder `done/`. Whoever changes it holds the write lock."""
+
+    def __init__(self, state: Path) -> None:
+        self.folder = state / "done"
+
+    def path_of(self, id: str) -> Path:
+        return self.folder / id
+
+    def write_temp(self, temp: Path, text: SavedText) -> None:
+        """Writes the text to the hidden file `temp`, synced. `accept` makes it the latest."""
+        header = {
+            "id": text.id,
+            "path": text.path,
+            "h1": text.h1,
+            "journal": text.journal,
+            "bytes": len(text.block),
+            "sha256": hashlib.sha256(text.block).hexdigest(),
+        }
+        data = json.dumps(header).encode() + b"\n" + text.block
+        disk.write_new(temp, data, private=True, step="kept-torn")
+
+    def accept(self, temp: Path, id: str) -> None:
+        """Gives the hidden file `temp` the name of this id, durably."""
+        disk.rename_over(temp, self.path_of(id))
+        disk.fault("kept")
+        disk.sync_dir(self.folder)
+
+    def get(self, id: str) -> SavedText | None:
+        """The latest text of this id; None if it is missing or torn."""
+        path = self.path_of(id)
+        with disk.disk_errors(path, "read"):
+            try:
+                return read_record(path.read_bytes(), id)
+            except FileNotFoundError:
+                return None
+
+    def ids(self) -> list[str]:
+        with disk.disk_errors(self.folder, "read"):
+            try:
+                names = os.listdir(self.folder)  # noqa: PTH208
+            except FileNotFoundError:
+                return []
+        return sorted(name for name in names if not name.startswith("."))
+
+    def files(self) -> list[Path]:
+        return [self.path_of(id) for id in self.ids()]
+
+    def forget(self, id: str) -> bool:
+        """True if there was a copy of this id. It is removed durably."""
+        path = self.path_of(id)
+        existed = path.exists()
+        path.unlink(missing_ok=True)
+        disk.sync_dir(self.folder)
+        return existed
+
+    def expire(self) -> None:
+        """Removes texts older than KEEP_DAYS. Looks once in six hours."""
+        now = time.time()
+        stamp = self.folder / ".swept"
+        if stamp.exists() and now - stamp.stat().st_mtime <= _SWEEP_EVERY_S:
+            return
+        stamp.touch()
+        stamp.chmod(0o600)
+        for file in self.folder.iterdir():
+            if now - file.stat().st_mtime > KEEP_DAYS * 86400:
+                file.unlink(missing_ok=True)
+
+
+def read_record(data: bytes, id: str) -> SavedText | None:
+    """The saved text in these bytes of a file; None if they are torn or of another id."""
+    line, _, rest = data.partition(b"\n")
+    try:
+        header = json.loads(line)
+        block = rest[: int(header["bytes"])]
+        whole = hashlib.sha256(block).hexdigest() == header["sha256"]
+        if not whole or header["id"] != id:
+            return None
+        return SavedText(
+            id, str(header["path"]), str(header["h1"]), str(header["journal"]), block
+        )
+    except (ValueError, KeyError, TypeError):
+        return None

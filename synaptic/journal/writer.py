@@ -1,0 +1,321 @@
+"""The lock of a home, and the one way to change a file of its journal.
+
+`FileWriter.change` works under the lock, in these steps:
+
+1. It reads the file and calls `make`, which returns a draft of the new file.
+2. It writes the draft, and the copy for `done/`, to hidden temporary files, and syncs them.
+3. It exchanges the file and its temporary file in one step, and syncs the folder.
+4. It looks at the old file once more. If an editor changed it meanwhile, the exchange is undone
+   and everything begins again. Bytes that were appended late are carried over.
+5. It names the copy in `done/`.
+
+A kill leaves the old file or the new one. The next writer removes the hidden files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config import Config
+from ..errors import Busy, Changed, JournalError, NotFound, Refused
+from . import disk, folder
+from .disk import disk_errors, fault
+from .saved import SavedText, SavedTexts
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+ATTEMPTS = 5
+"""How often a write is tried when an editor changes the file each time."""
+LOCK_POLL_S = 0.003
+_EMPTIED_S = 0.01
+"""An editor that empties a file writes it within this time."""
+_HIDDEN = ".synaptic"
+"""The end of a hidden file's name. Before it stands a random part of each process: two homes
+may have one journal.
+"""
+_README = """\
+These files belong to Synaptic; your notes are in the journal.
+You may delete index* (only access counts and figures are lost), models/ and done/. trash.md holds replaced texts.
+Keep imports/ and forgotten: by them nothing comes twice.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The next bytes of a file; None removes it. `saved` is the copy for `done/`, and `mode`
+    the mode of a new file.
+    """
+
+    data: bytes | None
+    saved: SavedText | None = None
+    mode: int | None = None
+
+
+Make = Callable[[bytes, os.stat_result | None], Draft | None]
+"""Returns the draft for a file with these bytes and this stat (no stat: there is no file), and
+None if the file shall stay as it is."""
+
+
+class FileWriter:
+    """Changes files of the journal; all processes of a home share its lock."""
+
+    def __init__(self, config: Config) -> None:
+        self.saved = SavedTexts(config.state)
+        self.roots = folder.Roots(config.roots, config.exclude)
+        self._config = config
+        self._state = config.state
+        self._note = config.state / "rewriting"
+        self._hidden = f".{secrets.token_hex(4)}{_HIDDEN}"
+        self._lock: BaseFileLock | None = None
+
+    def prepare(self) -> None:
+        """Creates the home and its state, and the default journal `<home>/journal` if there is
+        no index yet.
+
+        Raises JournalError if the journal is missing otherwise, or if the home cannot be made.
+        """
+        home, journal = self._config.home, self._config.journal
+        first = not (self._state / "README.txt").exists()
+        # sentences of sessions that an older version proposed: a purge must leave no copy
+        shutil.rmtree(self._state / "inbox", ignore_errors=True)
+        with disk_errors(self._state, "made"):
+            if not home.is_dir():
+                home.parent.mkdir(parents=True, exist_ok=True)
+            for own in (home, self._state, self.saved.folder):
+                disk.make_dirs(own, private=True)
+            if journal == home / "journal" and not (self._state / "index.db").exists():
+                disk.make_dirs(journal, private=True)
+            if first:
+                self._explain()
+        if not journal.is_dir():
+            raise folder.missing(journal)
+
+    def _explain(self) -> None:
+        for name, text in ((".gitignore", "*\n"), ("README.txt", _README)):
+            with contextlib.suppress(FileExistsError):
+                disk.write_new(self._state / name, text.encode(), private=True, step="prepared")
+
+    @contextlib.contextmanager
+    def locked(self, timeout_s: float) -> Iterator[None]:
+        """The write lock, as a context. Raises Busy after `timeout_s`.
+
+        An OSError while the lock is held becomes a JournalError.
+        """
+        self._acquire(timeout_s)
+        try:
+            with disk_errors(self._state, "used"):
+                fault("locked")
+                self._clear_left_over()
+                yield
+        finally:
+            with contextlib.suppress(OSError):  # the write itself is done
+                if self._lock is not None:
+                    self._lock.release()
+
+    def _acquire(self, timeout_s: float) -> None:
+        from filelock import FileLock, Timeout  # 30 ms, for writers only
+
+        path = self._state / "write.lock"
+        self._lock = self._lock or FileLock(path, mode=0o600)
+        give_up_at = time.monotonic() + timeout_s
+        with disk_errors(path, "locked"):
+            while True:
+                try:
+                    self._lock.acquire(timeout=0)
+                    return
+                except Timeout as error:
+                    if time.monotonic() >= give_up_at:
+                        raise Busy(
+                            f"Another process has been writing to the journal for "
+                            f"{timeout_s:g} s; nothing was saved.",
+                            hint="Try again.",
+                        ) from error
+                time.sleep(LOCK_POLL_S)
+
+    def is_ours(self, text: SavedText) -> bool:
+        """True unless the text belongs to another journal of this home; a moved home keeps its
+        texts.
+        """
+        journal = Path(text.journal)
+        return journal == self.roots.of(text.path)[1] or not journal.is_dir()
+
+    # -- changing a file
+
+    def change(self, path: str, make: Make) -> Draft | None:
+        """The draft that the file holds now, synced; None when `make` returned none.
+
+        Raises Refused for a file that is only read or has several names, Changed when the file
+        changed during each attempt, and JournalError when the disk refuses. Then the file is as
+        it was, unless the message says that it may have been changed.
+        """
+        for attempt in range(ATTEMPTS):
+            time.sleep(0.01 * attempt)
+            data, status = self._read(path)
+            draft = make(data, status)
+            if draft is None:
+                return None
+            if self._write(path, data, status, draft):
+                return draft
+        raise Changed(
+            f"{path} changed while it was edited; nothing was written.", hint="Try again."
+        )
+
+    def _read(self, path: str) -> tuple[bytes, os.stat_result | None]:
+        try:
+            data, status = folder.read(self.roots, path)
+            if not data:
+                time.sleep(_EMPTIED_S)
+                data, status = folder.read(self.roots, path)
+            return data, status
+        except NotFound:
+            return b"", None
+
+    def _write(
+        self, path: str, data: bytes, status: os.stat_result | None, draft: Draft
+    ) -> bool:
+        """True when the file holds the draft; False when it changed meanwhile.
+
+        An error after the exchange does not count, unless nobody can tell whether it was made.
+        """
+        real = folder.writable(self.roots, path)
+        if status is not None and status.st_nlink > 1:
+            self._check_names(path, real)
+        try:
+            return self._exchange(path, real, data, status, draft)
+        except JournalError as error:
+            if self._is_unchanged(real, status):
+                raise
+            raise JournalError(
+                f"{error.message} It may have been changed all the same.",
+                hint="Look at it before you try again.",
+            ) from error
+
+    def _check_names(self, path: str, real: Path) -> None:
+        """Raises Refused for a file with several names: an exchange would part them."""
+        with contextlib.suppress(FileNotFoundError):
+            status = real.stat()
+            for file in real.parent.glob(f".*{_HIDDEN}"):
+                if os.path.samestat(file.lstat(), status):
+                    disk.unlink(file)  # the second name that a killed writer left
+            if real.stat().st_nlink > 1:
+                raise Refused(
+                    f"{path} has a second name (a hard link), and a change would part the two. "
+                    f"Nothing was saved.",
+                    hint=f"Make it a file of its own: cp -p {real} {real}.copy && "
+                    f"mv {real}.copy {real}",
+                )
+
+    @staticmethod
+    def _is_unchanged(real: Path, status: os.stat_result | None) -> bool:
+        try:
+            now = real.stat()
+            return status is not None and os.path.samestat(now, status)
+        except FileNotFoundError:
+            return status is None
+        except OSError:
+            return False
+
+    def _exchange(
+        self,
+        path: str,
+        real: Path,
+        data: bytes,
+        status: os.stat_result | None,
+        draft: Draft,
+    ) -> bool:
+        copy = self._beside(self.saved.path_of(draft.saved.id)) if draft.saved else None
+        temps = [self._beside(real)] + ([copy] if copy else [])
+        with disk_errors(path):
+            if status is None:
+                disk.make_dirs(real.parent, private=self._is_private(path))
+            try:
+                with folder.pinned(self.roots, path) as file, self._noted(*temps):
+                    if draft.saved and copy:
+                        self.saved.write_temp(copy, draft.saved)
+                    if not self._put(path, file, data, status, draft):
+                        return False
+                    if draft.saved and copy:
+                        self._accept(copy, draft.saved.id)
+                    return True
+            except FileExistsError:
+                return False  # somebody else has just created the file
+            except FileNotFoundError:
+                if real.parent.is_dir():
+                    return False  # an editor is replacing the file right now
+                raise
+
+    def _put(
+        self, path: str, file: Path, data: bytes, status: os.stat_result | None, draft: Draft
+    ) -> bool:
+        temp = self._beside(file)
+        if status is None:
+            private = self._is_private(path) or draft.mode is not None
+            disk.create(file, draft.data or b"", private=private, temp=temp)
+            if draft.mode is not None:
+                file.chmod(draft.mode)
+            return True
+        done = disk.replace(file, data, status.st_ino, draft.data or b"", temp)
+        if done and draft.data is None and not file.stat().st_size:
+            file.unlink()  # nobody has written to it since
+        return done
+
+    def _accept(self, temp: Path, id: str) -> None:
+        """Names the copy in `done/`. If that fails the change has succeeded all the same, and
+        an older copy must not say otherwise.
+        """
+        try:
+            self.saved.accept(temp, id)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self.saved.forget(id)
+        with contextlib.suppress(OSError):
+            self.saved.expire()
+
+    def _beside(self, file: Path) -> Path:
+        return file.with_name(f".{file.name}{self._hidden}")
+
+    def _is_private(self, path: str) -> bool:
+        return self.roots.of(path)[1].is_relative_to(self._config.home)
+
+    @contextlib.contextmanager
+    def _noted(self, *temps: Path) -> Iterator[None]:
+        """A context in which these hidden files may exist. If a kill leaves one, the next
+        writer removes it.
+        """
+        with contextlib.suppress(FileExistsError):
+            disk.write_new(self._note, b"", private=True, step="noted", sync=False)
+        with self._note.open("ab") as note:
+            for temp in temps:
+                # the first NUL ends the torn note of a killed writer
+                note.write(b"\0" + os.fsencode(temp) + b"\0")
+            note.flush()
+            disk.sync_file(note.fileno())
+        disk.sync_dir(self._state)
+        try:
+            yield
+        finally:
+            self._clear_left_over()
+
+    def _clear_left_over(self) -> None:
+        with contextlib.suppress(OSError):
+            names = filter(None, self._note.read_bytes().split(b"\0"))
+            noted = {_hidden_of(Path(os.fsdecode(name))) for name in names}
+            left = [temp for temp in noted if not disk.unlink(temp)]
+            for parent in {temp.parent for temp in noted}:
+                disk.sync_dir(parent)
+            if not left:
+                self._note.unlink()
+
+
+def _hidden_of(file: Path) -> Path:
+    """The hidden file of a note; an older version noted the file beside which it stands."""
+    return file if file.name.endswith(_HIDDEN) else disk.temp_of(file)
