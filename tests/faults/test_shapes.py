@@ -68,7 +68,6 @@ WERE_SLOW = [
     ("plain_text", "one open link", 40_000),
     ("front matter", "YAML depth", 60_000),
     ("front matter", "braces", 60_000),
-    ("mend", "entries with ids", 200_000),
 ]
 
 
