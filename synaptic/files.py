@@ -64,7 +64,7 @@ def picture_kind(begin: bytes) -> str | None:
 
 
 def is_picture_name(name: str) -> bool:
-    """Whether a file of this name, with or without folders, is called as a picture is."""
+    """True if the name ends like that of a picture; it may hold folders."""
     return PurePath(name).suffix.lower() in {
         suffix for *_, suffixes in PICTURES.values() for suffix in suffixes
     }

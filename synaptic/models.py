@@ -227,8 +227,9 @@ class Filters:
     Dates are local, `YYYY-MM-DD`, inclusive; an undated entry passes neither. `paths` are
     folders, files or globs. `words` are words, phrases and beginnings (`plug*`). `where` are
     (field in lower case, value) pairs, all of which must hold. `links_to` is a name
-    in a link. `sources` are values of `via`, or the root (`@vault`) or `by hand` of entries without it.
-    With `sessions` only digests of sessions pass. Entries that pass `without` are left out.
+    in a link. `sources` are values of `via`, or the root (`@vault`) or `by hand` of entries
+    without it. With `sessions` only digests of sessions pass. Entries that pass `without` are
+    left out.
     """
 
     types: tuple[EntryType, ...] = ()

@@ -24,8 +24,8 @@ QUICKLY_SCORED = 2_000
 """Matches that BM25 scores in about 2 ms. Chosen with scripts/bench.py scale."""
 
 FEW_PASS, FEW_OF = 2_000, 6
-"""A filter that leaves at most 2,000 chunks, or a sixth of all, is applied in the query by words;
-another to the best matches.
+"""A filter that leaves at most 2,000 chunks, or a sixth of all, is applied in the query by
+words; another to the best matches.
 """
 
 MANY_PASS = 4
@@ -260,8 +260,8 @@ class CandidateLists:
 
 
 def _rarest(counts: Mapping[str, int]) -> str:
-    """An FTS5 query for the rarest terms, so many that more than QUICKLY_SCORED chunks hold one;
-    empty where all terms together have no more matches.
+    """An FTS5 query for the rarest terms, so many that more than QUICKLY_SCORED chunks hold
+    one; empty where all terms together have no more matches.
     """
     if sum(counts.values()) <= QUICKLY_SCORED:
         return ""

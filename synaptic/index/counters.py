@@ -37,7 +37,7 @@ class TimedCall(NamedTuple):
 
 
 class Counters:
-    """What was counted and is not yet written, and what the index has of it."""
+    """Counts that are not written yet, and those in the index."""
 
     def __init__(self, file: Database) -> None:
         self._file = file

@@ -340,8 +340,8 @@ def about_models() -> dict[str, Any]:
 
 
 def family_of(name: str) -> Mapping[str, str]:
-    """The words that models of this name read before a text (`query_embed`, `passage_embed`), and their
-    `pooling`.
+    """The words that models of this name read before a text (`query_embed`, `passage_embed`),
+    and their `pooling`.
     """
     return next(
         (row for row in about_models()["family"] if re.search(row["named"], name.casefold())),
@@ -350,8 +350,8 @@ def family_of(name: str) -> Mapping[str, str]:
 
 
 def listed_models() -> dict[str, dict[str, Any]]:
-    """Facts of fastembed about each model that it lists, by its name in lower case. Takes half a
-    second.
+    """Facts of fastembed about each model that it lists, by its name in lower case. Takes half
+    a second.
 
     From then on fastembed and the hub keep their remarks off stderr; what matters becomes a
     ModelError.

@@ -91,8 +91,8 @@ Position = tuple[int, int, str, int]
 
 
 class Standing(NamedTuple):
-    """The facts of an entry that ranking uses; there are hundreds of them in a search. `at` is its
-    instant.
+    """The facts of an entry that ranking uses; there are hundreds of them in a search. `at` is
+    its instant.
 
     `project` is its key, `passages` the number of its chunks.
     """
@@ -144,7 +144,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Where a chunk stands: bytes `start:end` from the body of the entry `entry_rowid`. `hash`
+    """The place of a chunk: bytes `start:end` from the body of the entry `entry_rowid`. `hash`
     is its ChunkRow's.
     """
 
@@ -169,9 +169,7 @@ class Counts(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """What entries are marked with, in lower case: how often each tag is used, and the projects
-    and files.
-    """
+    """Tags with their counts, projects and files of all entries, in lower case."""
 
     tags: dict[str, int]
     projects: frozenset[str]

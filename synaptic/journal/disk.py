@@ -230,11 +230,12 @@ def replace(
     """True when `path` went from `expected` to `data` in one step; False, with no change, when
     it held other bytes.
 
-    `temp` is the hidden file for `data`. `path` must be no symlink. Mode, extended attributes, access lists and, if allowed, the
-    owner are kept. If the system can exchange two files, a change that reached the old file
-    before the exchange is noticed, and the old file is put back. Bytes that a program appends
-    to the old file after the exchange are carried over, until the old file is read for the last
-    time. The caller syncs the removal of the hidden file.
+    `temp` is the hidden file for `data`. `path` must be no symlink. Mode, extended attributes,
+    access lists and, if allowed, the owner are kept. If the system can exchange two files, a
+    change that reached the old file before the exchange is noticed, and the old file is put
+    back. Bytes that a program appends to the old file after the exchange are carried over,
+    until the old file is read for the last time. The caller syncs the removal of the hidden
+    file.
     """
     temp = temp or temp_of(path)
     temp.unlink(missing_ok=True)

@@ -175,7 +175,7 @@ def stamp_of(roots: Roots, path: str) -> Stamp | None:
 
 
 def is_note(path: str) -> bool:
-    """Whether a file of this name is read: `*.md` and `*.markdown`, in capitals too."""
+    """True if a file of this name is read: `*.md` and `*.markdown`, in capitals too."""
     return path.lower().endswith(_NOTES)
 
 
@@ -244,8 +244,8 @@ def locate(roots: Roots, path: str) -> Path:
 
 
 def writable(roots: Roots, path: str, line: int = 1) -> Path:
-    """What `locate` finds, of a file that may be written. Raises Refused for one that is read
-    in place.
+    """The result of `locate` for a file that may be written. Raises Refused for a file that is
+    read in place.
     """
     name, root, _ = roots.of(path)
     if name not in OWN:

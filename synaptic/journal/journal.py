@@ -1,7 +1,7 @@
 """Saves, edits, deletes and restores entries under one lock, and reads the journal.
 
-Every change of a file goes through `FileWriter.change`: this module only says what the new bytes
-are. The latest text of an entry is kept in `.state/done/`, a replaced one in the trash.
+Every change of a file goes through `FileWriter.change`: this module only says what the new
+bytes are. The latest text of an entry is kept in `.state/done/`, a replaced one in the trash.
 """
 
 from __future__ import annotations
@@ -563,7 +563,7 @@ class Journal:
         return spans[1:]
 
     def _set_aside(self, id: str, coming: bytes, present: bytes | None) -> bool:
-        """Whether the acknowledged text that `coming` replaces in `done/` had vanished from the
+        """True if the acknowledged text that `coming` replaces in `done/` had vanished from the
         file.
 
         A text that only `done/` holds goes to the trash first, so that no later text overwrites
@@ -838,7 +838,7 @@ class Journal:
         )
 
     def _beheaded(self, path: str, id: str) -> bool:
-        """Whether the comment with this id has lost its heading, so that its text is part of
+        """True if the comment with this id has lost its heading, so that its text is part of
         the entry above.
         """
         with contextlib.suppress(NotFound):
@@ -850,7 +850,7 @@ class Journal:
         return False
 
     def _torn(self, block: bytes) -> bool:
-        """Whether the comment of a block is torn."""
+        """True if the comment of a block is torn."""
         return any(
             issue.code == "comment" for issue in self.parse("", block, block=True).issues
         )
@@ -1066,7 +1066,7 @@ def _place_in_diary(here: Sequence[Entry], new: Entry, end: int) -> int:
 
 
 def _comes_from(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
-    """Whether `now` comes from a text before `saved`, edited or not, or is a torn beginning of
+    """True if `now` comes from a text before `saved`, edited or not, or is a torn beginning of
     one of these texts or of `saved`.
 
     A torn beginning ends inside a line or before the first paragraph; a later end means that a

@@ -79,7 +79,7 @@ class Runs:
         return [run for run in self.all() if run.open]
 
     def purge(self, id: str) -> bool:
-        """Whether an open run held the text of this entry. It holds it no more."""
+        """Removes the text of this entry from open runs; True if one held it."""
         found = [run for run in self.open() if any(block.id == id for block in run.blocks)]
         for run in found:
             self.put(
@@ -101,5 +101,5 @@ class Runs:
 
 
 def hash_of(block: bytes) -> str:
-    """What tells a block from an edited one: line ends and blank lines around it do not count."""
+    """The hash of a block. Line ends and blank lines around it do not count."""
     return hashlib.sha256(block.replace(b"\r\n", b"\n").strip(b"\n")).hexdigest()[:16]

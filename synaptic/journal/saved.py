@@ -1,7 +1,8 @@
 """Keeps the latest text of each saved or updated entry for a week, in `.state/done/`.
 
 An editor that writes an old buffer back can overwrite a saved text. `doctor` compares these
-copies with the journal, and `--restore` puts one back. A file holds a line of JSON and the text:
+copies with the journal, and `--restore` puts one back. A file holds a line of JSON and the
+text:
 
     {"id": "...", "path": "2026-11-21.md", "h1": "2026-11-21", "journal": "/...", "bytes": 93,
     "sha256": "..."}

@@ -112,7 +112,8 @@ def within_dates(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
 
 
 def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
-    """What is said by somebody the question names counts for more, best first.
+    """The ranking, best first, in which an entry counts for more if the question names its
+    speaker.
 
     The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`. Both
     the titles and the question write a speaker with a capital; `fix: ...` names nobody.
@@ -152,9 +153,9 @@ def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
 
 
 def set_back(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
-    """What counts less, best first: what has expired, digests of sessions, and of this
-    checkout's project what was saved on a branch that is gone without a merge that can be seen.
-    Without weights also what is not of the asker's project, where some is.
+    """The ranking, best first, in which these count less: expired entries, digests of sessions,
+    and entries of this checkout's project whose branch is gone without a visible merge. Without
+    weights also entries of other projects, if the asker's project has some.
     """
     request, here, today = (
         evidence.request,
@@ -205,7 +206,7 @@ def copies_behind(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Rank
 
 
 def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
-    """What holds the words nearly as well as the best, newest first; then the rest."""
+    """Entries that hold the words nearly as well as the best, newest first; then the rest."""
     if not evidence.request.recent:
         return ranked
     today = evidence.request.now.date().isoformat()

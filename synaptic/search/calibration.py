@@ -1,4 +1,4 @@
-"""How sure a hit is: from what speaks for it to how often such a hit was right. Pure.
+"""Turns the signs of a hit into the share of such hits that were right. Pure.
 
 `closeness` is the log-odds that a question whose best hit is like this has an answer at all,
 `chances` the share of such hits that were right. Both are logistic regressions on one half of
@@ -66,7 +66,7 @@ BY_WORDS = Curve(0.0, 2.9, -4.2, -0.7, 4.1, 0.51, -1.2, 2.0, 2.2, doubt=-1.9)
 
 
 class Signs(NamedTuple):
-    """What speaks for a hit, each from 0 to 1.
+    """The signs of a hit, each from 0 to 1.
 
     `meaning` is its cosine, where 0 is the usual one of this question with the journal; `words`
     the share of the question's words that it holds, and `unknown` the share of those that no
@@ -94,12 +94,12 @@ def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
 def chances(
     close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float
 ) -> list[float]:
-    """How often hits like these were right, from 0 to 1, in their order, which is that of the
-    ranking; never rising.
+    """The share of hits like these that were right, from 0 to 1, in the order of the ranking;
+    never rising.
 
     `close` is the closeness of each, `scores` its score in the ranking, `of_all` the sum of the
-    best SHARED scores. Where a lower hit of the first MOST_HITS has the better chance, both have the
-    mean (isotonic regression).
+    best SHARED scores. Where a lower hit of the first MOST_HITS has the better chance, both
+    have the mean (isotonic regression).
     """
     best = max(close[:LOOKED_AT], default=0.0)
     own = []
@@ -119,7 +119,7 @@ def chances(
 
 
 def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
-    """How many of these hits an answer without a limit holds: at least the best one.
+    """The number of hits in an answer without a limit: at least the best one.
 
     A hit that says nothing of the question itself, and is there for the entries beside it, is
     no reason to go on.

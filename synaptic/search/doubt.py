@@ -1,5 +1,5 @@
-"""What speaks for the hits and against the answer: how sure each is, nothing close, a filter
-that hides everything.
+"""Judges an answer: how sure each hit is, and the notices if nothing is close or a filter hides
+everything.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from .ranking import Ranked
 
 
 class Surety(NamedTuple):
-    """How often hits like these were right, how many of them fit, and the notice where nothing
-    is close.
+    """The share of such hits that were right, the number that fit, and the notice if nothing is
+    close.
 
     `held` is for each hit the share of the question's words that it holds.
     """
@@ -44,7 +44,7 @@ class Surety(NamedTuple):
 
 
 def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Surety:
-    """What is known of these hits, the first of the ranking."""
+    """The surety of these hits, the first of the ranking."""
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
     idf = {
@@ -100,7 +100,7 @@ def notices_of(
     ranked: Sequence[Ranked],
     kept: Sequence[Ranked],
 ) -> tuple[str, ...]:
-    """What the user should know, most important first."""
+    """Notices for the user, most important first."""
     request, index = evidence.request, evidence.ws.index
     notices = [
         *remarks,

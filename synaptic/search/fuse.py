@@ -117,8 +117,8 @@ def votes(
     vector: Vector | None,
     mode: Mode,
 ) -> dict[str, dict[int, float]]:
-    """How good each candidate of a list is: its BM25, or by how many deviations its cosine is
-    above the usual one.
+    """The score of each candidate of a list: its BM25, or the deviations of its cosine above
+    the usual one.
 
     The usual cosine is that of this question with a sample of the journal: to a model that does
     not know the language all texts are alike. A long entry counts less (EACH). A list that ran

@@ -1,5 +1,5 @@
-"""What a save is told of the journal: tags that fit, entries that it seems to replace, open
-issues that it may settle.
+"""Finds, for a save, tags that fit, entries that it seems to replace, and open issues that it
+may settle.
 
 `scripts/bench.py near` measures what is near. Words alone tell nothing: they find none of the
 held corrections.
@@ -101,8 +101,8 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
 
 
 def standing_out(cosines: Sequence[float]) -> int:
-    """How many of these, highest first, are alike and nearer than all that follow; at most
-    MOST.
+    """The number of these, highest first, that are alike and nearer than all that follow; at
+    most MOST.
     """
     for count in range(1, 1 + min(MOST, len(cosines))):
         following = cosines[count] if count < len(cosines) else 0.0

@@ -54,7 +54,7 @@ class Ranked(NamedTuple):
 
     @property
     def signals(self) -> Signals:
-        """What speaks for the entry, each from 0 to 1; None where it was not found that way."""
+        """The signals of the entry, each from 0 to 1; None where it was not found that way."""
         importance = self.standing.importance
         return Signals(
             semantic=None if self.similarity is None else min(1.0, max(0.0, self.similarity)),

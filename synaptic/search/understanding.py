@@ -302,8 +302,7 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
 
 
 def _names_used(ws: Workspace, question: str) -> frozenset[str]:
-    """Those words of the question, and runs of them, that passages of the journal write as
-    names.
+    """Words of the question, and runs of them, that passages of the journal write as names.
 
     A name has a capital within a sentence, more often than not: `where is maria lopez` asks for
     Maria Lopez where the journal says "lunch with Maria Lopez".

@@ -350,8 +350,8 @@ def test_no_day_file_leads_out(tmp_path: Path, outside: Path, day_file: str) -> 
 
 
 def test_no_mark_on_an_entry_leads_out(tmp_path: Path, outside: Path) -> None:
-    """Projects, files and ids are text; a save in the old spool or a piece of trash that names a path
-    outside goes nowhere.
+    """Projects, files and ids are text; a save in the old spool or a piece of trash that names
+    a path outside goes nowhere.
     """
     before = held(outside)
     with open_home(tmp_path / "home", exclude=("../**", "/etc/**", "..")) as ws:

@@ -1,4 +1,5 @@
-"""The strategy of a query, and the sub-queries of a smart search. Pure; search and analyze use it.
+"""The strategy of a query, and the sub-queries of a smart search. Pure; search and analyze use
+it.
 
 | form of the query                                            | strategy |
 |--------------------------------------------------------------|----------|

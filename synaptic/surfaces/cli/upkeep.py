@@ -509,8 +509,8 @@ def _opens(grant: Grant) -> str:
     context_settings={"ignore_unknown_options": True},
 )
 def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> int:
-    """The merge driver that git calls; exit status 0 for a clean merge, 10 for one with conflicts, else `ours`
-    is as it was.
+    """The merge driver that git calls; exit status 0 for a clean merge, 10 for one with
+    conflicts, else `ours` is as it was.
     """
     try:
         return gitdriver.drive(base, ours, theirs, path, day_file=load_config(ctx.obj).day_file)

@@ -1,6 +1,4 @@
-"""What the tools and resources answer: a verb is called, its result becomes text that a model
-reads.
-"""
+"""Answers tools and resources: calls a verb and makes its result a text for a model."""
 
 from __future__ import annotations
 
@@ -88,7 +86,7 @@ class Call:
     unsaid: list[str] = field(default_factory=list)
 
     def room(self, entries: int) -> int:
-        """How many characters an answer of so many entries may take."""
+        """The number of characters that an answer of so many `entries` may take."""
         if self.layout == "concise" and not self.max_tokens:
             return max(CONCISE_CHARS, EACH_CHARS * entries)
         return (
@@ -154,7 +152,7 @@ def _save(ws: Workspace, call: Call) -> Answer:
 
 
 def near_by_now_text(ws: Workspace, unsaid: list[str]) -> str:
-    """What these saves are near, of those that have a vector by now; they leave the list."""
+    """The entries near these saves, if their vectors are made; such saves leave the list."""
     lines = []
     for id in list(unsaid):
         try:
@@ -315,7 +313,7 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
 
 
 def _near(id: str, entries: Sequence[Near]) -> list[str]:
-    """What the entry may replace or settle, fenced, and the calls that say so."""
+    """Entries that this one may replace or settle, fenced, with the calls that record it."""
     replaced = json.dumps([short(near.id) for near in entries if not near.settled])
     lines = [
         f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}" for near in entries

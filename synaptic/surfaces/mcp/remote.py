@@ -50,8 +50,8 @@ class Remote:
             await (await asyncio.shield(self._app))(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """What a request without a token that opens the tools gets; any other has its Grant in
-        the scope.
+        """The refusal of a request without a valid token; a valid one puts its Grant into the
+        scope.
         """
         scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
         try:

@@ -263,12 +263,12 @@ def _client_name(said: str) -> str | None:
 
 
 def _grant(ctx: Context) -> Grant | None:
-    """What the token of a client over HTTP allows; None over stdio."""
+    """The grant of a client over HTTP; None over stdio."""
     return cast("Grant | None", ctx.request.scope["grant"]) if ctx.request else None
 
 
 async def _ask(ctx: Context, verb: Verb[Result]) -> Result:
-    """What the verb returns, for this client, on the thread that owns the journal."""
+    """The result of the verb, for this client, on the thread that owns the journal."""
     if grant := _grant(ctx):
         verb = partial(for_client, verb, grant.project)
     return await asyncio.wrap_future(ctx.lifespan_context.submit(verb))

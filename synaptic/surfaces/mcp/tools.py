@@ -129,7 +129,7 @@ def _listed(value: Any) -> Any:
 
 
 def _left_out(name: str, value: Any) -> bool:
-    """Whether a client means nothing by a value. A text may say null; an empty one may take a
+    """True if a client means nothing by a value. A text may say null; an empty one may take a
     mark away.
     """
     if name in ("content", "append", "title", "query", "text"):

@@ -72,8 +72,8 @@ _LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The target of the text. `width` is None in a pipe: nothing is wrapped there, nor is a path
-    shortened.
+    """The target of the text. `width` is None in a pipe: nothing is wrapped there, nor is a
+    path shortened.
     """
 
     colour: bool
