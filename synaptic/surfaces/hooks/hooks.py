@@ -188,9 +188,10 @@ def _make_in_child(
     state: Path, event: str, timeout_s: float, make: Callable[[], str], writing: int
 ) -> NoReturn:
     try:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
-        signal.setitimer(signal.ITIMER_REAL, timeout_s)
+        if sys.platform != "win32":
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+            signal.setitimer(signal.ITIMER_REAL, timeout_s)
         text = make().encode()
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(text)
