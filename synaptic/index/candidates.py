@@ -21,7 +21,7 @@ STEMS_KEPT = 20_000
 """Words whose stems are kept in memory."""
 
 QUICKLY_SCORED = 2_000
-"""Matches that BM25 scores in about 2 ms. Chosen with scripts/bench.py scale."""
+"""Matches that BM25 scores in about 2 ms. Chosen at 100,000 entries."""
 
 FEW_PASS, FEW_OF = 2_000, 6
 """A filter that leaves at most 2,000 chunks, or a sixth of all, is applied in the query by

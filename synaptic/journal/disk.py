@@ -45,7 +45,6 @@ FAULTS = (
 it gets SIGCONT.
 """
 
-EMPTIED_S = 0.01
 WINDOWS = os.name == "nt"
 HELD_TRIES = 10
 HELD_WAIT_S = 0.05

@@ -37,7 +37,7 @@ from .comments import find_comment, ids_in
 from .disk import disk_errors, fault
 from .runs import Block, Run, Runs, hash_of
 from .saved import KEEP_DAYS, SavedText
-from .trash import Piece, Trash, Why
+from .trash import Trash, TrashedText, Why
 from .writer import LOCK_POLL_S, Draft, FileWriter
 
 _SHOWN = re.compile(rb"%b/([\w.-]+)" % PICTURE_FOLDER.encode())
@@ -329,7 +329,7 @@ class Journal:
                 block = data[place.start : place.end]
                 if known.get(entry.id) == hash_of(block):
                     pieces.append(
-                        Piece(entry.id, path, self._clock(), "undone", entry.title, block)
+                        TrashedText(entry.id, path, self._clock(), "undone", entry.title, block)
                     )
                     rest += data[at : place.start]
                     at = place.end
@@ -592,7 +592,9 @@ class Journal:
         self, path: str, entry: Entry, block: bytes, why: Why, mode: int | None = None
     ) -> None:
         with disk_errors(self._trash.path):
-            self._trash.put(Piece(entry.id, path, self._clock(), why, entry.title, block, mode))
+            self._trash.put(
+                TrashedText(entry.id, path, self._clock(), why, entry.title, block, mode)
+            )
 
     def _copy_after(self, path: str, entry: Entry, text: bytes) -> SavedText | None:
         """The copy of the new text for `done/`; None for a text without its id."""
@@ -665,7 +667,7 @@ class Journal:
     # -- bringing back
     # ----------------------------------------------------------------------------
 
-    def trashed(self) -> tuple[Piece, ...]:
+    def trashed(self) -> tuple[TrashedText, ...]:
         """The replaced and deleted texts, oldest first."""
         with disk_errors(self._trash.path, "read"):
             return self._trash.pieces()
@@ -927,7 +929,7 @@ class Journal:
                 return text.path, present[1]
         return text.path, replace(entry, id=text.id)
 
-    def _check_pin(self, piece: Piece, pinned: bool, by_person: bool) -> None:
+    def _check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
         old = self._alone(piece.path, piece.text)
         if not by_person and old and old.pin != pinned:
             raise Refused(
@@ -936,7 +938,7 @@ class Journal:
             )
 
     def _swap_back(
-        self, path: str, block: bytes, entry: Entry, pieces: list[Piece], by_person: bool
+        self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
     ) -> Entry:
         now = _as_block(block)
         texts = [piece for piece in pieces if _as_block(piece.text) != now]
@@ -958,13 +960,13 @@ class Journal:
 
         return self._exchange(path, entry.id, swap, "restore")
 
-    def _record(self, piece: Piece) -> SavedText:
+    def _record(self, piece: TrashedText) -> SavedText:
         entry = self._alone(piece.path, piece.text)
         h1 = self._h1(piece.path, entry) if entry else PurePosixPath(piece.path).stem
         block = _as_block(self._with_id(piece))
         return self._copy_for(piece.path, piece.id, h1, block)
 
-    def _with_id(self, piece: Piece) -> bytes:
+    def _with_id(self, piece: TrashedText) -> bytes:
         """The piece's text. A hand-typed text gets its derived id in a comment, so that it can
         be found again.
         """
@@ -1091,14 +1093,14 @@ def _comes_from(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
     return cut(saved)
 
 
-def _unsettled(pieces: Iterable[Piece], here: Container[str]) -> list[Piece]:
+def _unsettled(pieces: Iterable[TrashedText], here: Container[str]) -> list[TrashedText]:
     """Updates that had vanished, oldest first, unless their entry was restored or deleted
     later.
 
     An entry that is still in the journal does not count as deleted: the deletion was refused,
     or an old buffer brought the entry back.
     """
-    found: list[Piece] = []
+    found: list[TrashedText] = []
     for piece in pieces:
         if piece.why == "restore" or (piece.why == "delete" and piece.id not in here):
             found = [other for other in found if other.id != piece.id]

@@ -32,7 +32,7 @@ _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TrashedText:
     """A replaced text, byte for byte, and when that was. `mode` is of its file, if it is of a
     whole-file note.
     """
@@ -52,7 +52,7 @@ class Trash:
     def __init__(self, state: Path) -> None:
         self.path = state / "trash.md"
 
-    def put(self, *pieces: Piece) -> None:
+    def put(self, *pieces: TrashedText) -> None:
         """Appends the pieces durably."""
         data = b"".join(b"\n" + _render(piece) for piece in pieces)
         with contextlib.suppress(FileExistsError):
@@ -74,7 +74,7 @@ class Trash:
             os.close(fd)
         disk.fault("trashed")
 
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[TrashedText, ...]:
         """All whole pieces, oldest first."""
         try:
             data = self.path.read_bytes()
@@ -94,7 +94,7 @@ class Trash:
         """
         return self.rewrite(lambda piece: None if piece.id == id else piece)
 
-    def rewrite(self, change: Callable[[Piece], Piece | None]) -> int:
+    def rewrite(self, change: Callable[[TrashedText], TrashedText | None]) -> int:
         """The number of pieces that `change` replaced, or removed by returning None. The file
         is rewritten.
         """
@@ -108,7 +108,7 @@ class Trash:
         return sum(old != new for old, new in zip(pieces, changed, strict=True))
 
 
-def _render(piece: Piece) -> bytes:
+def _render(piece: TrashedText) -> bytes:
     head = {
         "id": piece.id,
         "path": piece.path,
@@ -123,14 +123,14 @@ def _render(piece: Piece) -> bytes:
     return f"<!-- trash {line} -->\n".encode() + _LOOKS_LIKE.sub(rb"\1\\", piece.text) + b"\n"
 
 
-def _parse(head: bytes, rest: bytes) -> Piece | None:
+def _parse(head: bytes, rest: bytes) -> TrashedText | None:
     try:
         fields = json.loads(head)
         text = _ESCAPED.sub(b"", rest)[: int(fields["bytes"])]
         if hashlib.sha256(text).hexdigest() != fields["sha256"]:
             return None
         at = datetime.fromisoformat(fields["at"])
-        return Piece(
+        return TrashedText(
             fields["id"],
             fields["path"],
             at,

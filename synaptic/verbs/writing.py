@@ -14,7 +14,7 @@ import apsw
 from ..errors import Changed, InvalidArgument, NotFound, Refused, SynapticError, check_range
 from ..index.rows import Stored
 from ..journal.folder import writable
-from ..journal.trash import Piece
+from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
 from ..models import Entry, Near
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
@@ -580,7 +580,7 @@ def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list
     return notices
 
 
-def versions(ws: Workspace, entry: Entry) -> list[tuple[Piece, Entry]]:
+def versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Entry]]:
     """The other texts of an entry in the trash, the latest first, without what is private, or
     has become it since.
     """
@@ -591,7 +591,7 @@ def versions(ws: Workspace, entry: Entry) -> list[tuple[Piece, Entry]]:
         for piece in reversed(ws.journal.trashed())
         if piece.id == entry.id and not reveals(piece.text, now)
     )
-    texts: list[tuple[Piece, Entry]] = []
+    texts: list[tuple[TrashedText, Entry]] = []
     for piece in mine:
         if piece.text.strip() != now.strip():
             parsed = ws.journal.parse(piece.path, piece.text, block=True)
@@ -612,11 +612,11 @@ class Deleted(NamedTuple):
 
 def deleted(ws: Workspace) -> list[Deleted]:
     """The entries that were deleted and stand nowhere any more, the latest first."""
-    latest: dict[str, Piece] = {}
+    latest: dict[str, TrashedText] = {}
     for piece in reversed(ws.journal.trashed()):
         latest.setdefault(piece.id, piece)
 
-    def text(piece: Piece) -> str:
+    def text(piece: TrashedText) -> str:
         """The text of the entry without private passages."""
         entries = ws.journal.parse(piece.path, piece.text, block=True).entries
         return entries[0].content if entries else ""

@@ -37,7 +37,7 @@ _REACH = 200
 """Characters before a pronoun in which a clause may begin. By eye."""
 
 
-class Token:
+class NoteToken:
     """A word, a file or code. `joined`: one blank lies between it and the token before.
     `sentence` is its number.
     """
@@ -64,7 +64,7 @@ def _changes(text: str) -> Iterator[Change]:
     seen = shown(text)
     tokens = _tokens(seen)
     named: dict[
-        str, tuple[str, Token]
+        str, tuple[str, NoteToken]
     ] = {}  # by pronoun the name that it means, "" after two, and its last token
     stranger = -2  # the sentence that last spoke of somebody without a name
     at = 0
@@ -103,18 +103,18 @@ def _changes(text: str) -> Iterator[Change]:
         at = last + 1
 
 
-def _tokens(seen: str) -> list[Token]:
-    ends, tokens = sentence_ends(seen), list[Token]()
+def _tokens(seen: str) -> list[NoteToken]:
+    ends, tokens = sentence_ends(seen), list[NoteToken]()
     file = _FILE.replace("<endings>", SHARED.pattern("file_endings"))
     pattern = f"(?P<thing>{CODE}+|{file})|{_WORD}"
     for found in compiled(pattern).finditer(seen):
         gap = seen[tokens[-1].end : found.start()] if tokens else ""
         joined = gap in (" ", "\n") or (gap == ". " and tokens[-1].lower in TITLES)
-        tokens.append(Token(found, joined, bisect_right(ends, found.start())))
+        tokens.append(NoteToken(found, joined, bisect_right(ends, found.start())))
     return tokens
 
 
-def _name_at(tokens: list[Token], i: int) -> tuple[int, tuple[str, ...]]:
+def _name_at(tokens: list[NoteToken], i: int) -> tuple[int, tuple[str, ...]]:
     """(the last token of the name that begins at i, the pronouns that agree with it); (i, ())
     where none begins.
     """
@@ -143,14 +143,14 @@ def _name_at(tokens: list[Token], i: int) -> tuple[int, tuple[str, ...]]:
     return (last, ("he", "she") if gender == "any" else (gender,)) if gender else (i, ())
 
 
-def _joined(tokens: list[Token], i: int) -> str:
+def _joined(tokens: list[NoteToken], i: int) -> str:
     """The word at `i` in lower case, or "" where it does not follow the word before by one
     blank.
     """
     return tokens[i].lower if i < len(tokens) and tokens[i].joined else ""
 
 
-def _capitals(tokens: list[Token], i: int, most: int) -> int:
+def _capitals(tokens: list[NoteToken], i: int, most: int) -> int:
     """The last of at most so many words after `i` that are spelled like names."""
     last = i
     while last < i + most and _is_capital(tokens, last + 1):
@@ -158,12 +158,12 @@ def _capitals(tokens: list[Token], i: int, most: int) -> int:
     return last
 
 
-def _is_capital(tokens: list[Token], i: int) -> bool:
+def _is_capital(tokens: list[NoteToken], i: int) -> bool:
     """True if the token at `i` follows the one before by one blank and is spelled like a name."""
     return i < len(tokens) and tokens[i].joined and tokens[i].is_capital
 
 
-def _is_rivalled(seen: str, token: Token, before: Token) -> bool:
+def _is_rivalled(seen: str, token: NoteToken, before: NoteToken) -> bool:
     """True if "it" or "they" may mean something without a name, or nothing."""
     if token.lower in ("it", "its"):
         pattern = compiled(NOTES.pattern("means_nothing"))
@@ -178,7 +178,7 @@ def _is_rivalled(seen: str, token: Token, before: Token) -> bool:
     )
 
 
-def _is_plain(seen: str, tokens: list[Token], i: int) -> bool:
+def _is_plain(seen: str, tokens: list[NoteToken], i: int) -> bool:
     """True if the pronoun is no part of something else: "he/she", "he or she", "IT", "it-self"."""
     token = tokens[i]
     around = seen[max(0, token.start - 1) : token.start] + seen[token.end : token.end + 1]
@@ -190,7 +190,7 @@ def _is_plain(seen: str, tokens: list[Token], i: int) -> bool:
     )
 
 
-def _is_object(seen: str, tokens: list[Token], i: int, before: Token) -> bool:
+def _is_object(seen: str, tokens: list[NoteToken], i: int, before: NoteToken) -> bool:
     """True if grammar forbids the pronoun to mean the name before it: in "Anna met her" it is
     not Anna.
     """
@@ -205,7 +205,7 @@ def _is_object(seen: str, tokens: list[Token], i: int, before: Token) -> bool:
     return is_object and before.sentence == token.sentence and not clause
 
 
-def _is_owning(tokens: list[Token], i: int) -> bool:
+def _is_owning(tokens: list[NoteToken], i: int) -> bool:
     """True if the pronoun reads "Anna's" rather than "Anna"."""
     if tokens[i].lower != "her":
         return tokens[i].lower in NOTES.owning
@@ -222,7 +222,7 @@ def _fuller(one: str, other: str) -> str:
     return " ".join(long) if is_part else ""
 
 
-def _written(name: str, token: Token, owning: bool) -> str:
+def _written(name: str, token: NoteToken, owning: bool) -> str:
     """The name in the place of the pronoun: Anna's, the Millers', The Finance team."""
     if owning:
         name = (

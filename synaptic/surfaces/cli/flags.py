@@ -181,6 +181,8 @@ SINCE = _text(
     "since", "DATE", "Only entries from this day on: 2026-11-03, yesterday, 'last week', Q2."
 )
 UNTIL = _text("until", "DATE", "Only entries up to this day.")
+FILTERS = (IN_TYPES, IN_TAGS, IN_FILES, IN_PATHS, IN_PROJECTS, SINCE, UNTIL)
+"""The filters of a list and of an export."""
 OF_PARENT = _text("parent", "ID", "Entries that continue this one.", **_AN_ID)
 HAS_BODY = _parameter(
     bool | None,
