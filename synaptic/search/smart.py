@@ -18,11 +18,11 @@ from ..language.analysis.plan import PlannedQuery
 from ..language.lexicon import STOP_WORDS
 from ..language.query import terms_of
 from ..models import Filters, Round, SubQuery, Vector
-from .adjust import Adjustment, best_first
+from .adjust import speakers_first
 from .calibration import MOST_HITS
 from .evidence import Evidence, Query
 from .fuse import ranked_for
-from .ranking import Ranked, score_aware_rrf
+from .ranking import Ranked, best_first, score_aware_rrf
 
 PART_WEIGHT = 0.25
 """Of a sub-query, where the question itself has 1. Chosen on LoCoMo, like the two below."""
@@ -42,19 +42,12 @@ CHECKED = 10
 _NAME = re.compile(r"\w[\w'-]*")
 
 
-def search_smart(
-    evidence: Evidence,
-    each: Sequence[Adjustment],
-    together: Adjustment | None,
-    question: Query,
-) -> tuple[Sequence[Ranked], tuple[Round, ...]]:
+def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tuple[Round, ...]]:
     """Candidates of the question, best first, from up to `max_rounds` rounds; the first always
     runs. Stops when a round brings nothing new.
-
-    `each` adjusts the candidates of a sub-query, `together` those of all of them.
     """
     request, watch = evidence.request, evidence.watch
-    runs = _Runs(evidence, each, together)
+    runs = _Runs(evidence)
     whole, *parts = request.plan.sub_queries
     runs.add(whole.query, 1.0, question)
     with watch.stage("parts"):
@@ -80,15 +73,13 @@ def search_smart(
 class _Runs:
     """The sub-queries that ran, and their candidates."""
 
-    def __init__(
-        self, evidence: Evidence, each: Sequence[Adjustment], together: Adjustment | None
-    ) -> None:
-        self._evidence, self._each, self._together = evidence, each, together
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
         self._queries: list[SubQuery] = []
         self._candidates: dict[str, Sequence[Ranked]] = {}
         self._reported = 0
         self._known = 0
-        self._fused: tuple[int, Sequence[Ranked]] = (0, ())
+        self._fused: tuple[int, list[Ranked]] = (0, [])
 
     def ask(self, part: PlannedQuery, answers: Sequence[Ranked] = ()) -> bool:
         """Runs a sub-query, extended by the text of the best `answers`; False where it has no
@@ -117,7 +108,7 @@ class _Runs:
     def add(self, text: str, weight: float, query: Query) -> None:
         id = f"q{len(self._queries) + 1}"
         self._queries.append(SubQuery(id, text, weight))
-        self._candidates[id] = ranked_for(self._evidence, self._each, query)
+        self._candidates[id] = ranked_for(self._evidence, query)
 
     def _filters_of_time(self, part: PlannedQuery) -> Filters | None:
         """Filters for the time before or after the best answer of another part, if any."""
@@ -146,7 +137,7 @@ class _Runs:
         moved = vector + FEEDBACK * units(list(stored.values())).mean(axis=0)
         return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), dtype=np.float32)
 
-    def ranked(self) -> Sequence[Ranked]:
+    def ranked(self) -> list[Ranked]:
         """All candidates, best first."""
         if len(self._queries) == self._fused[0]:
             return self._fused[1]
@@ -159,10 +150,8 @@ class _Runs:
         by_row: dict[int, Ranked] = {}
         for candidates in self._candidates.values():
             for r in candidates:
-                by_row.setdefault(r.rowid, r._replace(score=scores[r.rowid]))
-        ranked: Sequence[Ranked] = best_first(list(by_row.values()))
-        if self._together:
-            ranked = self._together(ranked, self._evidence)
+                by_row.setdefault(r.rowid, replace(r, score=scores[r.rowid]))
+        ranked = speakers_first(best_first(by_row.values()), self._evidence)
         self._fused = len(self._queries), ranked
         return ranked
 
@@ -193,11 +182,10 @@ class _Runs:
 
     def _texts(self, best: Sequence[Ranked]) -> list[str]:
         """Title and best passage of each of these entries."""
-        chunks = {r.rowid: self._evidence.chunk(r.rowid) for r in best}
-        self._evidence.read(chunks)
+        passages = self._evidence.passages([r.rowid for r in best])
         texts = []
         for r in best:
-            text, _ = self._evidence.passage(r.rowid, chunks[r.rowid])
+            _, text, _ = passages[r.rowid]
             title = r.standing.title
             texts.append(text if text.startswith(title) else f"{title} {text}".strip())
         return texts
