@@ -23,8 +23,7 @@ from synaptic.language.analysis.analyze import analyze
 from synaptic.language.analysis.asked import Known, asked_of
 from synaptic.language.analysis.plan import plan_of
 from synaptic.language.lexicon import sentence_ends
-from synaptic.language.normalize.pronouns import resolve_pronouns
-from synaptic.language.normalize.rewrite import anchor_times, normalize
+from synaptic.language.normalize import anchor_times, normalize, resolve_pronouns
 from synaptic.language.query import parse_query, terms_of
 from synaptic.language.timephrase.find import find_time, is_recent, read_time
 from synaptic.language.words import match, sought, spell, words, words_like

@@ -343,7 +343,7 @@ def _names_used(ws: Workspace, question: str) -> frozenset[str]:
 
 def read_note(ws: Workspace, text: str) -> NoteReading:
     """A note of today before it is saved, without what is private in it."""
-    from ..language.normalize.rewrite import normalize  # a search needs none of its words
+    from ..language.normalize import normalize  # a search needs none of its words
 
     text = without_private(text)
     plain, changes = normalize(text, on=ws.clock().date())

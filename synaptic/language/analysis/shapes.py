@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..normalize.shown import Change
+    from ..normalize import Change
     from .asked import Asked
     from .plan import QueryPlan
 
