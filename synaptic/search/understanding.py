@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -12,13 +13,13 @@ from ..language.analysis.asked import (
     NO_NAMES,
     READ_CHARACTERS,
     Asked,
-    Known,
     asked_of,
     listed_of,
 )
+from ..language.analysis.names import Known
 from ..language.analysis.plan import PlannedQuery, QueryPlan, form_of, plan_of
 from ..language.analysis.shapes import Analysis, Keyword, NoteReading
-from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
+from ..language.lexicon import STOP_WORDS, TYPE_WORDS
 from ..language.query import MAX_LIMIT, filled, parse_query, terms_of
 from ..language.timephrase.days import shift
 from ..language.words import words
@@ -286,7 +287,7 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
         understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
         told = (understood.nothing,) if understood.nothing else understood.parsed.notices
         names = _names_used(ws, query[:READ_CHARACTERS])
-        known = Known(tags=frozenset(tags), projects=projects, files=files, names=names)
+        known = Known(tags, projects, files, names)
         found = analyze(
             query, asked=asked_of(query, today=now.date()), plan=understood.plan, known=known
         )
@@ -301,49 +302,32 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
     return in_step(ws, run)
 
 
-def _names_used(ws: Workspace, question: str) -> frozenset[str]:
-    """Words of the question, and runs of them, that passages of the journal write as names.
+def _names_used(ws: Workspace, question: str) -> dict[str, str]:
+    """Words of the question that passages of the journal write as names, by their lower case.
 
-    A name has a capital within a sentence, more often than not: `where is maria lopez` asks for
-    Maria Lopez where the journal says "lunch with Maria Lopez".
+    A name has a capital within a sentence, more often than not: `where is maria` asks for Maria
+    where the journal says "lunch with Maria".
     """
-    line = " ".join(word for _, word in words(question))
-    named = [word for word in dict.fromkeys(line.split()) if word.isalpha() and len(word) > 2]
-    sought = [word for word in named if word not in NO_NAMES and word not in SHARED.tools][
+    distinct = dict.fromkeys(word for _, word in words(question))
+    sought = [word for word in distinct if len(word) > 2 and word not in NO_NAMES][
         :NAMES_SOUGHT
     ]
-    if not sought:
-        return frozenset()
-    known_stems = filter(None, map(ws.index.stem, sought))
-    chunks = {
-        chunk
-        for stem in known_stems
-        for chunk in ws.index.chunks_with_stem(stem, limit=PASSAGES_READ)
-    }
-    within = re.compile(
-        rf"(?<=[\w,;)] )\b((?i:{'|'.join(sought)}))\b(?=((?: [A-Z]\w+){{0,3}}))"
-    )
-    written: dict[str, list[tuple[str, list[str]]]] = {}
+    chunks: set[int] = set()
+    for word in sought:
+        stem = ws.index.stem(word)
+        if stem:
+            chunks.update(ws.index.chunks_with_stem(stem, limit=PASSAGES_READ))
+    within = re.compile(rf"(?<=[\w,;)] )(?:{'|'.join(sought)})\b", re.IGNORECASE)
+    forms: Counter[str] = Counter()
     for text, _ in read_passages(ws, list(chunks)).values():
-        for found in within.finditer(text):
-            written.setdefault(found[1].lower(), []).append((found[1], found[2].split()))
-    names: set[str] = set()
-    for places in written.values():
-        capitals = [place for place in places if place[0][0].isupper()]
-        if 2 * len(capitals) <= len(places):
-            continue
-        for name, after in capitals:
-            runs = (" ".join([name, *after[:count]]) for count in range(len(after), 0, -1))
-            names |= {
-                name,
-                next((run for run in runs if f" {run.lower()} " in f" {line} "), name),
-            }
-    return frozenset(names)
+        forms.update(within.findall(text))
+    usual = {form.lower(): form for form, _ in reversed(forms.most_common())}
+    return {word: form for word, form in usual.items() if form[0].isupper()}
 
 
 def read_note(ws: Workspace, text: str) -> NoteReading:
     """A note of today before it is saved, without what is private in it."""
-    from ..language.normalize.rewrite import normalize  # a search needs none of its words
+    from ..language.normalize import normalize  # a search needs none of its words
 
     text = without_private(text)
     plain, changes = normalize(text, on=ws.clock().date())

@@ -16,14 +16,13 @@ change a row; to change what a row notices, change its features.
 from __future__ import annotations
 
 import re
-from itertools import islice
 
 from ..lexicon import STOP_WORDS, compiled
 from ..words import words
-from .asked import QUESTIONS, Asked, Known
-from .names import entities_of
+from .asked import QUESTIONS, Asked
+from .names import EntityMention, Known, Names
 from .plan import QueryPlan
-from .shapes import Analysis, EntityMention, Keyword, Target
+from .shapes import Analysis, Keyword, Target
 
 MAX_ENTITIES = 24
 MAX_KEYWORDS = 64
@@ -88,7 +87,7 @@ def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analy
     | "When did we move to Postgres?"           | temporal    | temporal  | low        |
     | "Is Redis or Postgres better for queues?" | comparative | general   | medium     |
     """
-    entities = tuple(islice(dict.fromkeys(entities_of(asked.read, known)), MAX_ENTITIES))
+    entities = Names(asked.read, known).all()[:MAX_ENTITIES]
     question = Question(asked.read, entities, has_range=asked.time_range is not None)
     question_type, confidence = _question_type(question)
     complexity = _complexity(question, question_type)  # later decisions look at earlier ones

@@ -6,17 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..normalize.shown import Change
+    from ..normalize import Change
     from .asked import Asked
+    from .names import EntityMention
     from .plan import QueryPlan
-
-
-@dataclass(frozen=True, slots=True)
-class EntityMention:
-    """`type` is person, location, organization, project, event, tool, file, tag or unknown."""
-
-    name: str
-    type: str
 
 
 @dataclass(frozen=True, slots=True)
