@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..index.rows import units
 from ..language.analysis.plan import parts_of
 from ..language.query import terms_of
 from ..models import Round, SubQuery, Vector
-from .adjust import Adjustment, best_first
+from .adjust import speakers_first
 from .calibration import MOST_HITS
 from .evidence import Evidence, Query
 from .fuse import ranked_for
-from .ranking import Ranked, score_aware_rrf
+from .ranking import Ranked, best_first, score_aware_rrf
 
 PART_WEIGHT = 0.25
 """Of a sub-query, where the question itself has 1. Chosen on LoCoMo, like the two below."""
@@ -42,46 +43,33 @@ Found = dict[SubQuery, Sequence[Ranked]]
 """The candidates of each sub-query that ran."""
 
 
-def search_smart(
-    evidence: Evidence,
-    each: Sequence[Adjustment],
-    together: Adjustment | None,
-    question: Query,
-) -> tuple[Sequence[Ranked], tuple[Round, ...]]:
+def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tuple[Round, ...]]:
     """Candidates of the question, best first, from up to `max_rounds` rounds; the first always
     runs. Stops when a round brings nothing new.
-
-    `each` adjusts the candidates of a sub-query, `together` those of all of them.
     """
     request, watch = evidence.request, evidence.watch
     text = request.parsed.text
-    found: Found = {SubQuery("q1", text, 1.0): ranked_for(evidence, each, question)}
+    found: Found = {SubQuery("q1", text, 1.0): ranked_for(evidence, question)}
     with watch.stage("parts"):
         for part in request.parts or parts_of(text):
-            _ask(evidence, each, found, part, evidence.embed(part))
-    ranked = _fused(evidence, together, found)
+            _ask(evidence, found, part, evidence.embed(part))
+    ranked = _fused(evidence, found)
     rounds = [_round(evidence, found, ranked, 0, 0)]
     with watch.stage("reflect"):
         while ranked and len(rounds) < request.max_rounds:
             asked, known, best = len(found), len(ranked), ranked[:MOST_HITS]
             told = " ".join(_texts(evidence, ranked[:LOOKED_AT], BEGINNING))
             vector = _moved_towards(evidence, ranked[:LOOKED_AT])
-            if not _ask(evidence, each, found, f"{text} {told}", vector):
+            if not _ask(evidence, found, f"{text} {told}", vector):
                 break
-            ranked = _fused(evidence, together, found)
+            ranked = _fused(evidence, found)
             rounds.append(_round(evidence, found, ranked, asked, known))
             if {r.rowid for r in best} == {r.rowid for r in ranked[:MOST_HITS]}:
                 break
     return ranked, tuple(rounds)
 
 
-def _ask(
-    evidence: Evidence,
-    each: Sequence[Adjustment],
-    found: Found,
-    text: str,
-    vector: Vector | None,
-) -> bool:
+def _ask(evidence: Evidence, found: Found, text: str, vector: Vector | None) -> bool:
     """Runs a sub-query; False where it has no words or ran before."""
     text = " ".join(text.replace('"', " ").split())
     terms = terms_of(text)
@@ -92,7 +80,7 @@ def _ask(
         terms = tuple(sorted(terms, key=lambda term: counts[term])[:MAX_TERMS])
     asked = SubQuery(f"q{len(found) + 1}", text, PART_WEIGHT)
     query = Query(terms, vector, (), evidence.request.filters)
-    found[asked] = ranked_for(evidence, each, query)
+    found[asked] = ranked_for(evidence, query)
     return True
 
 
@@ -112,7 +100,7 @@ def _moved_towards(evidence: Evidence, best: Sequence[Ranked]) -> Vector | None:
     return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), dtype=np.float32)
 
 
-def _fused(evidence: Evidence, together: Adjustment | None, found: Found) -> Sequence[Ranked]:
+def _fused(evidence: Evidence, found: Found) -> list[Ranked]:
     """All candidates, best first."""
     rankings = {}
     candidates: dict[int, Ranked] = {}
@@ -122,9 +110,8 @@ def _fused(evidence: Evidence, together: Adjustment | None, found: Found) -> Seq
             candidates.setdefault(r.rowid, r)
     weights = {query.id: query.weight for query in found}
     scores = score_aware_rrf(rankings, k=evidence.config.k, weights=weights)
-    fused = [r._replace(score=scores[row]) for row, r in candidates.items()]
-    ranked = best_first(fused)
-    return together(ranked, evidence) if together else ranked
+    fused = [replace(r, score=scores[row]) for row, r in candidates.items()]
+    return speakers_first(best_first(fused), evidence)
 
 
 def _round(
@@ -143,11 +130,10 @@ def _round(
 
 def _texts(evidence: Evidence, best: Sequence[Ranked], most: int | None = None) -> list[str]:
     """The title and best passage of each of these entries, up to so many characters."""
-    chunks = {r.rowid: evidence.chunk(r.rowid) for r in best}
-    evidence.read(chunks)
+    passages = evidence.passages([r.rowid for r in best])
     texts = []
     for r in best:
-        text, _ = evidence.passage(r.rowid, chunks[r.rowid])
+        _, text, _ = passages[r.rowid]
         title = r.standing.title
         texts.append((text if text.startswith(title) else f"{title} {text}")[:most])
     return texts
