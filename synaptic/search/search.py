@@ -150,7 +150,7 @@ def _answer(
         chosen = replace(request, strategy="lexical") if forced else request
         with watch.stage("analyse"):
             understood = understand(ws, chosen)
-        evidence = Evidence(ws, understood, watch=watch, trouble=trouble)
+        evidence = Evidence(ws, understood, watch, trouble)
         remarks = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
         result = run(query, evidence, report, remarks)
         if not tells_choice:

@@ -16,14 +16,14 @@ change a row; to change what a row notices, change its features.
 from __future__ import annotations
 
 import re
-from itertools import islice
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..lexicon import STOP_WORDS, compiled
 from ..words import words
-from .asked import QUESTIONS, Asked, Known
-from .names import entities_of
-from .plan import QueryPlan
-from .shapes import Analysis, EntityMention, Keyword, Target
+from .asked import QUESTIONS, Asked
+from .names import EntityMention, Known, Names
 
 MAX_ENTITIES = 24
 MAX_KEYWORDS = 64
@@ -36,6 +36,45 @@ INFO_TYPES, INFO_OF_TYPE = QUESTIONS.table("info_types"), QUESTIONS.table("info_
 
 _OPENING = r"^\w+ ?"
 _OPENING_WITH_WHEN = r"^(?:.{0,30}?\bwhen\b|\w+) ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The aim of a question: the `attribute` of `entity`, or its `relation`."""
+
+    entity: str | None = None
+    attribute: str | None = None
+    relation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A word of the query in lower case; `weight` from 0 to 1 guesses from its form how much it
+    tells.
+    """
+
+    term: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """All that the words of a query tell, and the `plan` and the `notices` of a search without
+    options for it.
+    """
+
+    query: str
+    asked: Asked
+    intent: str
+    target: Target
+    entities: tuple[EntityMention, ...]
+    question_type: str
+    complexity: str
+    confidence: float
+    info_types: tuple[str, ...]
+    keywords: tuple[Keyword, ...]
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
 
 
 class Question:
@@ -79,7 +118,7 @@ class Question:
         return sum(1 for _ in compiled(self._features[feature]).finditer(self.line, start))
 
 
-def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analysis:
+def analyze(query: str, asked: Asked, known: Known) -> Analysis:
     """The analysis of a query. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |
@@ -88,7 +127,7 @@ def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analy
     | "When did we move to Postgres?"           | temporal    | temporal  | low        |
     | "Is Redis or Postgres better for queues?" | comparative | general   | medium     |
     """
-    entities = tuple(islice(dict.fromkeys(entities_of(asked.read, known)), MAX_ENTITIES))
+    entities = Names(asked.read, known).all()[:MAX_ENTITIES]
     question = Question(asked.read, entities, has_range=asked.time_range is not None)
     question_type, confidence = _question_type(question)
     complexity = _complexity(question, question_type)  # later decisions look at earlier ones
@@ -106,7 +145,6 @@ def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analy
         confidence=confidence,
         info_types=tuple(dict.fromkeys(info_types)) or ("fact",),
         keywords=_keywords(asked.text, entities),
-        plan=plan,
     )
 
 

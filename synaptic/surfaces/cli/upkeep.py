@@ -13,6 +13,7 @@ import typer
 
 from ...config import load_config
 from ...errors import InvalidArgument, JournalError, SynapticError, check_range
+from ...journal import losses
 from ...language.query import MAX_LIMIT
 from ...models import CAPTURED
 from ...verbs import browse, doctor, gitdriver, review, writing
@@ -85,7 +86,7 @@ def _doctor(
             answer_receipt(ws, "Restored", writing.restore(ws, restore, vanished=True), as_json)
             return 0
         if dismiss is not None:
-            ws.journal.dismiss(dismiss)
+            losses.dismiss(ws.journal, dismiss)
             answer(as_json, {"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
         check = doctor.fix if fix else doctor.secrets if secrets else doctor.checkup
