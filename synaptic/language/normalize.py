@@ -71,7 +71,8 @@ _REACH = 200
 """Characters before a pronoun in which a clause may begin. By eye."""
 
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ]\w+(?:-\w+)?"
-_FILE = rf"(?:[\w.~-]{{1,60}}/){{0,8}}[\w.-]{{1,80}}\.(?:{SHARED.pattern('file_endings')})"
+_ENDINGS = SHARED.pattern("file_endings")
+_FILE = rf"(?:[\w.~-]{{1,60}}/){{0,8}}[\w.-]{{1,80}}\.(?:{_ENDINGS})"
 _MENTION = re.compile(
     rf"""(?P<it>{CODE}+|(?<![\w/.~-]){_FILE}(?![\w/]))
     |\b(?P<they>[Tt]he\ (?:{_CAPITAL}\ ){{1,3}}(?:{"|".join(NOTES.groups)})

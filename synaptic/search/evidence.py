@@ -10,7 +10,6 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from ..index.rows import Candidate, Standing, moment, units
-from ..language.analysis.plan import QueryPlan
 from ..language.query import ParsedQuery
 from ..language.words import match, stems, words
 from ..models import Entry, Filters, Mode, Order, Strategy, Vector
@@ -45,9 +44,9 @@ class Request:
     hits that fit or hold a word of the query. `project` is the key of the project whose entries
     count more, `here` the checkout that asks.
 
-    `understanding` fills the last four from the words: `recent` (of the fitting entries the
-    newest first), `about` (the day in the middle of the asked time; the nearer first), `plan`,
-    and `nothing`, the notice for an empty answer.
+    `understanding` fills the last three from the words: `recent` (of the fitting entries the
+    newest first), `about` (the day in the middle of the asked time; the nearer first), and
+    `nothing`, the notice for an empty answer.
     """
 
     parsed: ParsedQuery
@@ -68,7 +67,6 @@ class Request:
     here: Checkout | None = None
     recent: bool = False
     about: date | None = None
-    plan: QueryPlan = field(default_factory=QueryPlan)
     nothing: str = ""
 
     @property

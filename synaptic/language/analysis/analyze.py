@@ -16,13 +16,14 @@ change a row; to change what a row notices, change its features.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..lexicon import STOP_WORDS, compiled
 from ..words import words
 from .asked import QUESTIONS, Asked
 from .names import EntityMention, Known, Names
-from .plan import QueryPlan
-from .shapes import Analysis, Keyword, Target
 
 MAX_ENTITIES = 24
 MAX_KEYWORDS = 64
@@ -35,6 +36,45 @@ INFO_TYPES, INFO_OF_TYPE = QUESTIONS.table("info_types"), QUESTIONS.table("info_
 
 _OPENING = r"^\w+ ?"
 _OPENING_WITH_WHEN = r"^(?:.{0,30}?\bwhen\b|\w+) ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The aim of a question: the `attribute` of `entity`, or its `relation`."""
+
+    entity: str | None = None
+    attribute: str | None = None
+    relation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A word of the query in lower case; `weight` from 0 to 1 guesses from its form how much it
+    tells.
+    """
+
+    term: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """All that the words of a query tell, and the `plan` and the `notices` of a search without
+    options for it.
+    """
+
+    query: str
+    asked: Asked
+    intent: str
+    target: Target
+    entities: tuple[EntityMention, ...]
+    question_type: str
+    complexity: str
+    confidence: float
+    info_types: tuple[str, ...]
+    keywords: tuple[Keyword, ...]
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
 
 
 class Question:
@@ -78,7 +118,7 @@ class Question:
         return sum(1 for _ in compiled(self._features[feature]).finditer(self.line, start))
 
 
-def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analysis:
+def analyze(query: str, asked: Asked, known: Known) -> Analysis:
     """The analysis of a query. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |
@@ -105,7 +145,6 @@ def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analy
         confidence=confidence,
         info_types=tuple(dict.fromkeys(info_types)) or ("fact",),
         keywords=_keywords(asked.text, entities),
-        plan=plan,
     )
 
 
