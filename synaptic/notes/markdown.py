@@ -299,7 +299,7 @@ class _Edit:
         return _heading(new, time, self.mark.level, stood.tags, body_tags).encode()
 
     def _comment(self, h2s: int) -> bytes:
-        """The bytes between the heading and the body, with the comment renewed if it must be."""
+        """The bytes between heading and body, with the comment renewed if it must be."""
         block, parts, new = self.block, self.parts, self.new
         rest = block[parts.line_end : parts.head_end]
         before, after, stood = self.eol, rest, {}
@@ -309,14 +309,8 @@ class _Edit:
             written = block[parts.comment_at : parts.comment_end]
             stood = read_comment(written.decode("utf-8", "replace")).raw
         counted = str(h2s) if "h2" in stood else None
-        same = replace(
-            self.old,
-            at=new.at,
-            title=new.title,
-            content=new.content,
-            type=new.type,
-            tags=new.tags,
-        )
+        said = replace(self.old, at=new.at, title=new.title, content=new.content)
+        said = replace(said, type=new.type, tags=new.tags)
         fixes_id = self.old.derived_id and not new.derived_id
         if said == new and not fixes_id and counted == stood.get("h2"):
             return rest

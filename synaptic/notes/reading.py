@@ -471,7 +471,7 @@ class _Reader:
         **told: Any,
     ) -> Entry:
         """The entry of this title that stands in `span`; `told` are further attributes."""
-        self.counts[name] += 1  # also with an id: to fix one changes no other derived id
+        self.counts[name] += 1  # with an id too: a new id changes no derived one
         has_body = body[1] > body[0]
         content = body_text(self.data[slice(*body)], typed=typed) if has_body else ""
         body_line = self._line(body[0]) if has_body else line
@@ -519,7 +519,7 @@ class _Reader:
         return derived_id(day if is_dated else None, self.name, name, self.counts[name])
 
     def _whole(self, marks: Sequence[Mark]) -> Entry | None:
-        """The whole file as one note. If it has one H1, this is its title, wherever it stands."""
+        """The whole file as one note. Its only H1 is its title, wherever it stands."""
         other = read_title(self._heading(marks[0]))[0] if len(marks) == 1 else ""
         leading = self._leading(marks)
         return self._note(self.start, len(self.text), leading, other=other, whole=True)
