@@ -532,8 +532,8 @@ def evaluation_text(found: Evaluation, to: Output) -> str:
     for way, mrr in found.mrr.items():
         bar = ("#" if to.width is None else "█") * round(_BAR * mrr)
         was = (
-            f", was {before.mrr[way]:.2f} on {before.date}"
-            if before and way in before.mrr
+            f", was {before['mrr'][way]:.2f} on {before['date']}"
+            if before and way in before["mrr"]
             else ""
         )
         lines.append(
@@ -545,8 +545,8 @@ def evaluation_text(found: Evaluation, to: Output) -> str:
         f"where second.",
     ]
     lines.append(f"Questions: {found.questions:,}, in {found.seconds:.0f} s.")
-    if before and before.questions != found.questions:
-        lines.append(f"The run of {before.date} asked {before.questions:,}.")
+    if before and before["questions"] != found.questions:
+        lines.append(f"The run of {before['date']} asked {before['questions']:,}.")
     if found.missed:
         lines += ["", f"Not among the first 20 of a default search: {len(found.missed):,}."]
     for missed in found.missed[:_MISSED_SHOWN]:
