@@ -83,12 +83,8 @@ def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
     many passages.
     """
     size = math.log(1 + min(max(passages, SMALLEST), LARGEST))
-    weighed = (
-        curve.meaning * signs.meaning
-        + curve.words * signs.words
-        + curve.unknown * signs.unknown
-    )
-    return weighed + curve.size * size + curve.start
+    weighed = curve.meaning * signs.meaning + curve.words * signs.words
+    return weighed + curve.unknown * signs.unknown + curve.size * size + curve.start
 
 
 def chances(
@@ -104,18 +100,20 @@ def chances(
     best = max(close[:LOOKED_AT], default=0.0)
     own = []
     for one, score in zip(close, scores, strict=True):
-        share = math.log(min(max(score / of_all if of_all > 0 else 0.0, SHARES[0]), SHARES[1]))
-        odds = (
-            curve.best * best + curve.behind * (best - one) + curve.share * share + curve.level
-        )
+        least, most = SHARES
+        share = math.log(min(max(score / (of_all or 1.0), least), most))
+        odds = curve.best * best + curve.behind * (best - one) + curve.level
+        odds += curve.share * share
         own.append(1 / (1 + math.exp(-odds)))
     pools: list[list[float]] = []
     for one in own[:MOST_HITS]:
         pools.append([one])
         while len(pools) > 1 and fmean(pools[-2]) < fmean(pools[-1]):
             pools[-2:] = [pools[-2] + pools[-1]]
-    first = [fmean(pool) for pool in pools for _ in pool]
-    return [*first[:-1], *accumulate(own[MOST_HITS:], min, initial=first[-1])] if first else []
+    first: list[float] = []
+    for pool in pools:
+        first += [fmean(pool)] * len(pool)
+    return list(accumulate(first + own[MOST_HITS:], min))
 
 
 def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
@@ -124,11 +122,9 @@ def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
     A hit that says nothing of the question itself, and is there for the entries beside it, is
     no reason to go on.
     """
-    least = max(LEAST_CHANCE, LEAST_SHARE * chance[0]) if chance else 0.0
-    fits = [
-        one >= least and (own.words > 0 or own.meaning >= OWN)
-        for one, own in zip(chance, signs, strict=False)
-    ]
-    return max(
-        (place for place, fit in enumerate(fits, start=1) if fit), default=min(1, len(fits))
-    )
+    last = min(1, len(chance))
+    for place, (one, own) in enumerate(zip(chance, signs, strict=False), start=1):
+        has_a_chance = one >= max(LEAST_CHANCE, LEAST_SHARE * chance[0])
+        if has_a_chance and (own.words > 0 or own.meaning >= OWN):
+            last = place
+    return last

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places
-from ..models import NOTHING_CLOSE, Filters, Hit
+from ..models import NOTHING_CLOSE, Filters, Hit, Round
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .calibration import (
@@ -30,56 +30,58 @@ from .evidence import Evidence, Request
 from .ranking import Ranked
 
 
-class Surety(NamedTuple):
-    """The share of such hits that were right, the number that fit, and the notice if nothing is
-    close.
+class Answer(NamedTuple):
+    """`ranked` are the candidates, `passing` those that passed the adjustments, `hits` those of
+    these that are shown.
 
-    `held` is for each hit the share of the question's words that it holds.
+    `close`: something clearly fits, or nothing was sought. `weak`: nothing is shown, nothing is
+    close, or no hit holds a word of the question.
     """
 
-    chances: list[float]
-    fit: int
-    doubts: tuple[str, ...]
-    held: list[float]
+    ranked: Sequence[Ranked]
+    passing: Sequence[Ranked]
+    hits: tuple[Hit, ...]
+    close: bool = True
+    weak: bool = False
+    rounds: tuple[Round, ...] = ()
 
 
-def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Surety:
-    """The surety of these hits, the first of the ranking."""
+def surety(
+    evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]
+) -> tuple[list[float], int, bool, list[float]]:
+    """(share of such hits that were right, for each of these; the number of hits that fit; True
+    unless nothing is close; the share of the question's words that each holds).
+
+    The hits are the first of the ranking.
+    """
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
-    idf = {
-        word: weight for word, weight in idf.items() if word not in TYPE_WORDS
-    } or idf  # a kind is no matter
-    weights = {stem: weight for word, weight in idf.items() if (stem := evidence.stem(word))}
-    in_all = sum(idf.values())
-    unknown = (
-        sum(weight for word, weight in idf.items() if not counts[word]) / in_all
-        if in_all
-        else 0.0
-    )
+    telling = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS}
+    weights: dict[str, float] = {}
+    unknown = 0.0
+    for word, weight in (telling or idf).items():  # a kind is no matter
+        stem = evidence.stem(word)
+        if stem:
+            weights[stem] = weight
+        if not counts[word]:
+            unknown += weight
+    unknown /= sum((telling or idf).values()) or 1.0
+    curve = BY_WORDS if evidence.vector is None else BY_MEANING
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
     held = [_held(evidence, hit, weights) for hit in hits]
-    signs = [
-        Signs(near or 0.0, words, unknown) for near, words in zip(meaning, held, strict=True)
-    ]
-    curve = BY_WORDS if evidence.vector is None else BY_MEANING
-    close = [closeness(one, curve, passages=total) for one in signs]
-    scores, of_all = (
-        [r.score for r in ranked[: len(hits)]],
-        sum(r.score for r in ranked[:SHARED]),
-    )
-    found = chances(close, scores, curve, of_all=of_all)
+    signs: list[Signs] = []
+    is_close = not hits
+    for near, words in zip(meaning, held, strict=True):
+        sign = Signs(near or 0.0, words, unknown)
+        own = BY_WORDS if near is None else curve  # without a vector words alone can tell
+        if len(signs) < LOOKED_AT and closeness(sign, own, passages=total) >= own.doubt:
+            is_close = True
+        signs.append(sign)
+    close = [closeness(sign, curve, passages=total) for sign in signs]
+    scores = [r.score for r in ranked]
+    found = chances(close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED]))
     fit = fitting(found[:MOST_HITS], signs)
-    curves = [
-        BY_WORDS if near is None else curve for near in meaning
-    ]  # without a vector words alone can tell
-    fits = any(
-        closeness(one, own, passages=total) >= own.doubt
-        for one, own in zip(signs[:LOOKED_AT], curves, strict=False)
-    )
-    if fits or not hits:
-        return Surety(found, fit, (), held)
-    return Surety(found, min(fit, NONE_FIT), (NOTHING_CLOSE,), held)
+    return found, fit if is_close else min(fit, NONE_FIT), is_close, held
 
 
 def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:
@@ -94,37 +96,32 @@ def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:
 
 
 def notices_of(
-    evidence: Evidence,
-    report: SyncReport,
-    remarks: Sequence[str],
-    ranked: Sequence[Ranked],
-    kept: Sequence[Ranked],
+    evidence: Evidence, report: SyncReport, answer: Answer, remarks: Sequence[str]
 ) -> tuple[str, ...]:
     """Notices for the user, most important first."""
-    request, index = evidence.request, evidence.ws.index
-    notices = [
-        *remarks,
-        *request.parsed.notices,
-        *([evidence.trouble] if evidence.trouble else []),
-    ]
-    entries = index.counts().entries if report.pending_entries or not kept else len(kept)
-    if not evidence.trouble and report.pending_entries:
+    request, kept = evidence.request, answer.passing
+    notices = [] if answer.close else [NOTHING_CLOSE]
+    notices += [*remarks, *request.parsed.notices]
+    entries = len(kept)
+    if report.pending_entries or not kept:
+        entries = evidence.ws.index.counts().entries
+    if evidence.trouble:
+        notices.append(evidence.trouble)
+    elif report.pending_entries:
         notices.append(
             f"{report.pending_entries:,} of {entries:,} notes are found by words only; "
             "`synaptic rebuild-index` finishes them."
         )
     notices += report.notices
-    no_words = not request.parsed.terms and request.filters.each().keys() <= {
-        "include_superseded"
-    }
-    if no_words and kept and request.order == "relevance":
+    asks_nothing = request.is_list and request.filters.each().keys() <= {"include_superseded"}
+    if asks_nothing and kept and request.order == "relevance":
         notices.append("The query holds no words to search for; these are the newest entries.")
     if request.min_similarity is not None and any(r.similarity is None for r in kept):
         notices.append(
             "Some of these have no vector to compare yet; min_similarity let them pass."
         )
     if not kept and entries:
-        notices.append(request.nothing or _why_nothing(evidence.ws, request, ranked))
+        notices.append(request.nothing or _why_nothing(evidence.ws, request, answer.ranked))
     return tuple(notices)
 
 
@@ -155,20 +152,18 @@ def _culprit(ws: Workspace, filters: Filters) -> str:
     """A notice where the filters leave no entry, with the one filter to leave out if there is
     one; else empty.
     """
+
+    def count(filters: Filters) -> int:
+        return ws.index.listing(filters, order="newest", limit=1)[0]
+
     names = filters.each()
-    if not names or ws.index.listing(filters, order="newest", limit=1)[0]:
+    if not names or count(filters):
         return ""
+    said = {"time": "without since and until", "without": "with what `-` leaves out"}
     for name in names:
-        gone = (
-            {"since": None, "until": None}
-            if name == "time"
-            else {name: getattr(Filters(), name)}
-        )
-        left = ws.index.listing(replace(filters, **gone), order="newest", limit=1)[0]
+        left_out = ("since", "until") if name == "time" else (name,)
+        left = count(replace(filters, **{one: getattr(Filters(), one) for one in left_out}))
         if left:
-            said = {
-                "time": "without since and until",
-                "without": "with what `-` leaves out",
-            }.get(name, f"without {name}")
-            return f"No entry passes these filters; {said} there are {left:,}."
+            way = said.get(name, f"without {name}")
+            return f"No entry passes these filters; {way} there are {left:,}."
     return "No entry passes these filters, nor all but one of them; leave some out."

@@ -150,7 +150,7 @@ def _answer(
         chosen = replace(request, strategy="lexical") if forced else request
         with watch.stage("analyse"):
             understood = understand(ws, chosen)
-        evidence = Evidence(ws, understood, watch=watch, trouble=trouble)
+        evidence = Evidence(ws, understood, watch, trouble)
         remarks = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
         result = run(query, evidence, report, remarks)
         if not tells_choice:
@@ -195,9 +195,7 @@ def _check(
 
 def _load(ws: Workspace, *, wait: bool) -> str:
     """The reason why there is no model, and what to do; empty when it is ready."""
-    if ws.embedder.ready:
-        return ""
-    if not wait:
+    if not wait and not ws.embedder.ready:
         return STILL_LOADING
     try:
         ws.embedder.load()

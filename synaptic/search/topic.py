@@ -6,7 +6,7 @@ the words better.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from ..index.rows import units
@@ -27,51 +27,44 @@ log, rounded.
 """
 
 
-def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     """The ranking, in which of two entries of the top on one topic the later stands first.
 
     It takes the other's place, and the score of that place.
     """
     if evidence.vector is None or not evidence.config.later_first:
         return ranked
-    first, rest = ranked[:DEPTH], ranked[DEPTH:]
-    meaning = [near or 0.0 for near in evidence.meaning([r.rowid for r in first])]
-    pairs = _pairs(first, meaning)
-    if not pairs:
-        return ranked
-    chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for pair in pairs for r in pair}
-    pairs = _alike(evidence, pairs, chunks)
-    evidence.read({r.rowid: chunks[r.rowid] for pair in pairs for r in pair})
-    texts = {
-        r.rowid: evidence.passage(r.rowid, chunks[r.rowid])[0] for pair in pairs for r in pair
-    }
-    by_rowid = {r.rowid: r for r in first}
-    order = newest_of_a_topic_first(
-        list(by_rowid),
-        [
-            (best.rowid, later.rowid)
-            for best, later in pairs
-            if not _lacks_a_name(evidence, texts[best.rowid], texts[later.rowid])
-        ],
-        {rowid: r.standing.position for rowid, r in by_rowid.items()},
-    )
-    moved = [
-        by_rowid[rowid]._replace(score=place.score)
-        for rowid, place in zip(order, first, strict=True)
-    ]
-    return [*moved, *rest]
+    first, index = ranked[:DEPTH], evidence.ws.index
+    chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
+    same_topic = []
+    for best, later in _pairs(first, evidence.meaning([r.rowid for r in first])):
+        stored = index.vectors([chunks[best.rowid], chunks[later.rowid]])
+        if len(stored) < 2:
+            continue
+        one, other = units(list(stored.values()))
+        if index.scaled(one @ other) < ALIKE:
+            continue  # what is merely near the question is another matter
+        pair = (best.rowid, later.rowid)
+        texts = evidence.passages(pair, near=True)
+        if not _lacks_a_name(evidence, texts[best.rowid][1], texts[later.rowid][1]):
+            same_topic.append(pair)
+    positions = {r.rowid: r.standing.position for r in first}
+    order = newest_of_a_topic_first([r.rowid for r in first], same_topic, positions)
+    scores = [r.score for r in first]
+    first.sort(key=lambda r: order.index(r.rowid))
+    for r, score in zip(first, scores, strict=True):
+        r.score = score
+    return first + ranked[DEPTH:]
 
 
-def _pairs(ranked: Sequence[Ranked], meaning: Sequence[float]) -> list[tuple[Ranked, Ranked]]:
-    """(entry, a later one that ranks behind it) of entries that are on one topic, by two signs.
-
-    | sign    | what                                                                                |
-    |---------|-------------------------------------------------------------------------------------|
-    | nearer  | how much nearer to the question the later is than all but these two                 |
-    | as good | its score over that of the other                                                    |
+def _pairs(
+    ranked: Sequence[Ranked], meaning: Sequence[float | None]
+) -> Iterator[tuple[Ranked, Ranked]]:
+    """(entry, a later one that ranks behind it) of entries that are on one topic, by two signs:
+    how much nearer to the question the later is than all but these two, and its score over that
+    of the other.
     """
-    nearest = sorted(range(len(ranked)), key=lambda place: -meaning[place])[:3]
-    found = []
+    near = [one or 0.0 for one in meaning]
     for one, other in combinations(range(len(ranked)), 2):
         best, later = ranked[one], ranked[other]
         if not (best.standing.dated and later.standing.dated):
@@ -82,27 +75,12 @@ def _pairs(ranked: Sequence[Ranked], meaning: Sequence[float]) -> list[tuple[Ran
             continue  # each project decides for itself
         if later.standing.position <= best.standing.position:
             continue
-        others = max(
-            (meaning[place] for place in nearest if place not in (one, other)), default=0.0
-        )
-        if NEARER * (meaning[other] - others) + later.score / max(best.score, 1e-9) > ENOUGH:
-            found.append((best, later))
-    return found
-
-
-def _alike(
-    evidence: Evidence, pairs: Sequence[tuple[Ranked, Ranked]], chunks: Mapping[int, int]
-) -> list[tuple[Ranked, Ranked]]:
-    """The pairs whose passages have a cosine of at least ALIKE: what is merely near the
-    question is another matter.
-    """
-    found, index = [], evidence.ws.index
-    stored = index.vectors(list(chunks.values()))
-    for pair in pairs:
-        vectors = [stored[chunks[r.rowid]] for r in pair if chunks[r.rowid] in stored]
-        if len(vectors) == 2 and index.scaled((both := units(vectors))[0] @ both[1]) >= ALIKE:
-            found.append(pair)
-    return found
+        others = [
+            closeness for place, closeness in enumerate(near) if place not in (one, other)
+        ]
+        nearer = near[other] - max(others, default=0.0)
+        if NEARER * nearer + later.score / max(best.score, 1e-9) > ENOUGH:
+            yield best, later
 
 
 def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:

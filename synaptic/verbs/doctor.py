@@ -16,6 +16,8 @@ import apsw
 
 from ..errors import ModelError, NotFound, SynapticError
 from ..journal import registry
+from ..journal.imports import take_in
+from ..journal.losses import find_losses
 from ..notes.copies import copied_from
 from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
@@ -25,7 +27,6 @@ from ..workspace.workspace import Workspace
 from .browse import Status, status
 
 LOW_DISK_BYTES = 100_000_000
-LOCK_WAIT_S = 10.0
 FIX = "synaptic doctor --fix"
 
 
@@ -64,9 +65,9 @@ def fix(ws: Workspace) -> Checkup:
         with suppress(OSError):
             folder.chmod(0o700)
     with suppress(SynapticError):  # the obstacle is a finding
-        ws.journal.adopt_old_spool(LOCK_WAIT_S)
+        ws.journal.adopt_old_spool()
         for run in ws.journal.runs.open():
-            ws.journal.take_in(run, lambda done: None)
+            take_in(ws.journal, run, lambda done: None)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
                 ws.journal.hide(stamp.path, ws.journal.read(stamp.path))
@@ -302,24 +303,14 @@ def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
 
 def _losses(ws: Workspace) -> Iterator[Finding]:
     """Findings on saved or deleted texts that somebody else overwrote or brought back."""
-    for lost in ws.journal.vanished():
+    for loss in find_losses(ws.journal):
+        code, change, mend = _LOSSES[loss.what]
         yield Finding(
             "warning",
-            "vanished",
-            f"{lost.id} ({lost.title}) no longer stands in {lost.path} as it was saved.",
-            f"synaptic doctor --restore {lost.id}, or --dismiss {lost.id} if that was meant.",
-        )
-    for back in ws.journal.returned():
-        change = "lost its last change: the text before it stands"
-        mend = "Change it again"
-        if back.deleted:
-            change = "was deleted, and stands again"
-            mend = f"synaptic delete {back.id}"
-        yield Finding(
-            "warning",
-            "returned",
-            f"{back.id} ({back.title}) {change} in {back.path}.",
-            f"{mend}, or synaptic doctor --dismiss {back.id} if that was meant.",
+            code,
+            f"{loss.id} ({loss.title}) {change.format(loss.path)}.",
+            f"{mend.format(loss.id)}, or synaptic doctor --dismiss {loss.id} if that was "
+            f"meant.",
         )
 
 
@@ -365,6 +356,20 @@ _MENDS = {
     "front-matter": "Mend the YAML between the two --- lines.",
     "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= "
     "and >>>>>>> lines.",
+}
+
+_LOSSES = {
+    "vanished": (
+        "vanished",
+        "no longer stands in {} as it was saved",
+        "synaptic doctor --restore {}",
+    ),
+    "deleted": ("returned", "was deleted, and stands again in {}", "synaptic delete {}"),
+    "changed": (
+        "returned",
+        "lost its last change: the text before it stands in {}",
+        "Change it again",
+    ),
 }
 
 _URGENCY = ("error", "warning", "info", "ok")

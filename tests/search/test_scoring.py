@@ -37,7 +37,7 @@ anything = st.builds(
     signals,
     similarity=st.none() | st.floats(-1, 1),
     lexical=st.none() | share,
-    preferred=st.none() | share,
+    symbolic=share,
     age_days=st.floats(0, 1e6),
     importance=st.none() | st.integers(0, 10),
     accesses=st.integers(0, 10**9),
@@ -68,7 +68,7 @@ def test_a_weighted_score_lies_between_its_signals(found: Any, given: dict[str, 
 
 
 def test_signals_have_the_forms_that_are_promised() -> None:
-    found = signals(None, 0, similarity=-0.2, lexical=None, preferred=None, age_days=10)
+    found = signals(None, 0, similarity=-0.2, lexical=None, age_days=10)
     assert (found.semantic, found.lexical, found.symbolic, found.importance, found.access) == (
         0.0,
         None,
@@ -77,7 +77,7 @@ def test_signals_have_the_forms_that_are_promised() -> None:
         0.0,
     )
     assert found.recency == pytest.approx(math.exp(-1))
-    often = signals(8, 19, similarity=1, lexical=1, preferred=1, age_days=0)
+    often = signals(8, 19, similarity=1, lexical=1, symbolic=1, age_days=0)
     assert (often.access, often.importance) == (pytest.approx(math.log(20) / 5), 0.8)
 
 

@@ -6,16 +6,12 @@ Every search asks this; `analyze` says more.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from ...models import TYPES, Filters, Order
-from ...notes.blocks import project_key, slug_tag
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, SHARED, STOP_WORDS, TYPE_NAMES, Words, compiled
 from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame
@@ -29,23 +25,8 @@ NO_NAMES = STOP_WORDS.union(MONTHS, DAY_NAMES, QUESTIONS.small_talk)
 READ_CHARACTERS = 2_000
 """Of a longer text only the beginning is analysed; a pasted page asks nothing in its middle."""
 
-LONGEST_NAME = 4
-"""Words that a tag, a project or a file of a question has at most. By eye."""
-
 _TAKEN = "\0"
 STATES = frozenset(("open", "solved", "wontfix", "settled"))
-
-_TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The names that the journal uses; all in lower case but `names`."""
-
-    tags: frozenset[str] = frozenset()
-    projects: frozenset[str] = frozenset()
-    files: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +60,6 @@ class Listed(NamedTuple):
     order: Order | None
     most: int | None
     among: str
-
-
-class Token(NamedTuple):
-    """A word, path, tag or identifier of a text, and its characters."""
-
-    start: int
-    end: int
-    word: str
-
-
-class Mention(NamedTuple):
-    """`length` tokens that the journal knows as `name`; `type` is that of an entity, "" where
-    its place tells it.
-    """
-
-    length: int
-    name: str
-    type: str
 
 
 def asked_of(query: str, *, today: date) -> Asked:
@@ -223,80 +186,3 @@ def _is_only(text: str, phrase: str) -> bool:
 
 def _pattern(name: str) -> re.Pattern[str]:
     return compiled(QUESTIONS.pattern(name), re.IGNORECASE)
-
-
-# -- what the journal knows by name
-# -------------------------------------------------------------------
-
-
-def tokens_of(text: str) -> list[Token]:
-    """The words, paths, tags and identifiers of a text, without the marks that end them."""
-    tokens = []
-    for found in compiled(_TOKEN).finditer(text):
-        word = found[0].rstrip("'./\\:&-")
-        tokens.append(Token(found.start(), found.start() + len(word), word))
-    return tokens
-
-
-def known_mentions(
-    text: str, tokens: list[Token], known: Known, opening: Collection[int] = ()
-) -> dict[int, Mention]:
-    """Names of the journal in the text, by the number of their first token; the longest win.
-
-    `opening` are the tokens that open a sentence: a capital there makes a stop word no name.
-    """
-    joins = [text[one.end : other.start] in (" ", "-") for one, other in pairwise(tokens)]
-    found: dict[int, Mention] = {}
-    taken: set[int] = set()
-    for count in range(LONGEST_NAME, 0, -1):
-        for place in range(len(tokens) - count + 1):
-            if not all(joins[place : place + count - 1]) or not taken.isdisjoint(
-                range(place, place + count)
-            ):
-                continue
-            written = " ".join([token.word for token in tokens[place : place + count]])
-            bare, is_name = written.removesuffix("'s"), place not in opening
-            mention = _known(written, count, is_name, known)
-            if mention is None and bare != written:
-                mention = _known(bare, count, is_name, known)
-            if mention:
-                found[place] = mention
-                taken.update(range(place, place + count))
-    return dict(sorted(found.items()))
-
-
-def _known(written: str, count: int, is_name: bool, known: Known) -> Mention | None:
-    """The file, project, name or tag of the journal that these `count` tokens mean; None where
-    they mean none.
-    """
-    plain = written.lower().lstrip("#@")
-    if len(plain) < 2:
-        return None
-    if plain in STOP_WORDS and not written.startswith("#"):
-        return Mention(count, written, "") if is_name and written in known.names else None
-    slug, key = slug_tag(plain), project_key(plain)
-    tag = next((form for form in (slug, slug.removesuffix("s")) if form in known.tags), "")
-    project = next(
-        (form for form in (key, key.replace(" ", "-")) if form in known.projects), ""
-    )
-    if known.files and (file := _by_file_name(known.files).get(plain)):
-        return Mention(count, file, "file")
-    if project:
-        return Mention(count, project, "project")
-    name = _by_lower_case(known.names).get(plain) if known.names else None
-    if name and (written[:1].isupper() or not (tag or plain in NO_NAMES)):
-        return Mention(count, name, "")
-    return Mention(count, tag, "tag") if tag else None
-
-
-@lru_cache(maxsize=4)
-def _by_lower_case(names: frozenset[str]) -> Mapping[str, str]:
-    return {name.lower(): name for name in sorted(names, reverse=True)}
-
-
-@lru_cache(maxsize=4)
-def _by_file_name(files: frozenset[str]) -> Mapping[str, str]:
-    """Each file under its path and, unless two share it, under its name."""
-    names = Counter(path.rpartition("/")[2] for path in files)
-    alone = {name: path for path in files if names[name := path.rpartition("/")[2]] == 1}
-    return {**alone, **{path: path for path in files}}

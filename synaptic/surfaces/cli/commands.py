@@ -166,7 +166,7 @@ def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
 
     Example: synaptic analyze "what did we decide about redis last week?"
     """
-    from ...search.understanding import analysis_of, read_note  # slow to import
+    from ...search.analysis import analysis_of, read_note  # slow to import
 
     said = _said(text)
     data = (

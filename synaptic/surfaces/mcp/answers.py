@@ -235,7 +235,7 @@ def _analyze(ws: Workspace, call: Call) -> Answer:
         one_of(("query", "note"), call.args.get("mode", "query"), "mode"),
         call.args["text"],
     )
-    from ...search.understanding import analysis_of, read_note  # slow to import
+    from ...search.analysis import analysis_of, read_note  # slow to import
 
     data = (
         note_json(read_note(ws, text))

@@ -16,7 +16,8 @@ from ...models import Entry, Facets, Hit, SearchResult, Why
 from ...verbs.browse import Days, Listing, Status
 
 if TYPE_CHECKING:
-    from ...language.analysis.shapes import Analysis, NoteReading
+    from ...language.analysis.analyze import Analysis
+    from ...search.analysis import NoteReading
     from ...verbs.review import Matter
 
 Json = dict[str, Any]
@@ -147,10 +148,8 @@ def analysis_json(found: Analysis) -> Json:
         "text": asked.text,
         "temporal_reference": "recent" if asked.recent else span.phrase if span else None,
         "time_range": span and {"start": span.start, "end": span.end, "phrase": span.phrase},
-        "plan": as_json(found.plan) | {"estimated_complexity": found.complexity},
+        "plan": {**found.plan, "estimated_complexity": found.complexity},
     }
-    for part in beside["plan"]["sub_queries"]:
-        part["filters"] = dict(part["filters"])
     return {
         name: as_json(beside[name] if name in beside else getattr(found, name))
         for name in _OF_AN_ANALYSIS
