@@ -378,9 +378,9 @@ def _redact(text: str) -> object:
 
 
 def _jsonc(text: str) -> object:
-    with suppress(jsonc.Unreadable):
+    with suppress(ValueError, TypeError, AttributeError, RecursionError):
         jsonc.put(text, ("mcpServers", "synaptic"), {"command": "synaptic"})
-    with suppress(jsonc.Unreadable):
+    with suppress(ValueError, TypeError, AttributeError, RecursionError):
         jsonc.drop(text, ("key1",))
     return None
 

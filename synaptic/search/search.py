@@ -195,9 +195,7 @@ def _check(
 
 def _load(ws: Workspace, *, wait: bool) -> str:
     """The reason why there is no model, and what to do; empty when it is ready."""
-    if ws.embedder.ready:
-        return ""
-    if not wait:
+    if not wait and not ws.embedder.ready:
         return STILL_LOADING
     try:
         ws.embedder.load()

@@ -76,8 +76,6 @@ def _doctor(
 
     Example: synaptic doctor --fix
     """
-    from .setup_command import checked  # reads clients' files
-
     if sum((fix, restore is not None, dismiss is not None, secrets)) > 1:
         raise InvalidArgument(
             "--fix, --restore, --dismiss and --secrets exclude each other.",
@@ -92,7 +90,7 @@ def _doctor(
             answer(as_json, {"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
         check = doctor.fix if fix else doctor.secrets if secrets else doctor.checkup
-        found = check(ws) if secrets else checked(check(ws), home)
+        found = check(ws)
         answer(as_json, wire.as_json(found), terminal.checkup_text(found, screen_of(ws)))
         return 0 if found.ok else 1
 
@@ -349,7 +347,6 @@ def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
 @command(
     "setup",
     f.CLIENT,
-    f.SCOPE,
     f.OF_PROJECT,
     f.URL,
     f.NO_HOOKS,
