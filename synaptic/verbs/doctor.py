@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import apsw
+
 from ..errors import ModelError, NotFound, SynapticError
-from ..index.database import versions
 from ..journal import registry
 from ..journal.imports import take_in
 from ..journal.losses import find_losses
@@ -218,7 +219,9 @@ def _index(ws: Workspace) -> Iterator[Finding]:
         yield Finding("error", "orphans", f"{fault}.", FIX)
     if not astray and not fault:
         yield Finding(
-            "ok", "index", f"The index is sound and shows the journal ({versions()})."
+            "ok",
+            "index",
+            f"The index is sound and shows the journal (SQLite {apsw.sqlite_lib_version()}).",
         )
     if pending:
         yield Finding(
