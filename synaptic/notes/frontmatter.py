@@ -52,6 +52,8 @@ _DATES_IN_NAME = tuple(
         _ALONE % rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{CENTURY}",
     )
 )
+DAY_PAGES = (_DATES_IN_NAME[0], _DATES_IN_NAME[2])
+"""The names that Logseq and Obsidian give the page of a day."""
 _DATE_OF_FOLDERS = re.compile(
     rf"(?:\A|/){CENTURY}/(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}})\Z"
 )
