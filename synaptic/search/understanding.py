@@ -20,7 +20,7 @@ from ..language.analysis.plan import PlannedQuery, QueryPlan, form_of, plan_of
 from ..language.analysis.shapes import Analysis, Keyword, NoteReading
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import MAX_LIMIT, filled, parse_query, terms_of
-from ..language.timephrase.days import shift
+from ..language.timephrase.table import shift
 from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private

@@ -23,9 +23,8 @@ import re
 from datetime import date
 
 from ..lexicon import compiled
-from ..timephrase.days import months_from
 from ..timephrase.find import read_time
-from ..timephrase.line import TIMES
+from ..timephrase.table import TIMES, When, months_from
 from .pronouns import resolve_pronouns
 from .shown import MAX_LENGTH, Change, shown
 
@@ -71,9 +70,8 @@ def _dates(phrase: str, on: date) -> str | None:
     """The dates that the phrase means, as they are written; None beyond the years that a date
     can have.
     """
-    span = read_time(
-        compiled(TIMES.pattern("tail"), re.IGNORECASE).sub("", phrase), today=on, around=True
-    )
+    alone = compiled(TIMES.pattern("tail"), re.IGNORECASE).sub("", phrase)
+    span = read_time(alone, When(on, around=True))
     if (
         span is None
         or span.start is None
