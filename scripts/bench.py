@@ -25,7 +25,6 @@ from synaptic.config import DEFAULT_MODEL
 Rows = list[dict[str, Any]]
 
 BENCHES = {
-    "quality": "recall, reciprocal rank and nDCG of LoCoMo or of notes, by ranking",
     "panel": "ten kinds of journals: what each rule of the ranking adds",
     "sure": "doubts, the end of an answer, and the share of right hits at each score",
     "near": "earlier entries that a save names; corrections found",

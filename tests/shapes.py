@@ -20,11 +20,11 @@ from synaptic import Filters
 from synaptic.index.chunking import cut, estimate_tokens
 from synaptic.journal.comments import ids_in
 from synaptic.language.analysis.analyze import analyze
-from synaptic.language.analysis.asked import Known, asked_of
-from synaptic.language.analysis.plan import plan_of
+from synaptic.language.analysis.asked import asked_of
+from synaptic.language.analysis.names import Known
+from synaptic.language.analysis.plan import parts_of
 from synaptic.language.lexicon import sentence_ends
-from synaptic.language.normalize.pronouns import resolve_pronouns
-from synaptic.language.normalize.rewrite import anchor_times, normalize
+from synaptic.language.normalize import anchor_times, normalize, resolve_pronouns
 from synaptic.language.query import parse_query, terms_of
 from synaptic.language.timephrase.find import find_time, is_recent, read_time
 from synaptic.language.timephrase.table import When
@@ -311,7 +311,7 @@ and more.
 def known() -> Known:
     words = frozenset({"redis", "db", "anna", "kestrel", "a"})
     return Known(
-        tags=words, projects=words, files=frozenset({"src/a.py"}), names=frozenset({"Anna"})
+        tags=words, projects=words, files=frozenset({"src/a.py"}), names={"anna": "Anna"}
     )
 
 
@@ -327,7 +327,7 @@ def placed() -> Entry:
 
 def _analyze(text: str) -> object:
     asked = asked_of(text, today=NOW.date())
-    return analyze(text, asked=asked, plan=plan_of(text), known=known())
+    return analyze(text, asked, known()), parts_of(text)
 
 
 def _parse(text: str) -> object:
@@ -379,9 +379,9 @@ def _redact(text: str) -> object:
 
 
 def _jsonc(text: str) -> object:
-    with suppress(jsonc.Unreadable):
+    with suppress(ValueError, TypeError, AttributeError, RecursionError):
         jsonc.put(text, ("mcpServers", "synaptic"), {"command": "synaptic"})
-    with suppress(jsonc.Unreadable):
+    with suppress(ValueError, TypeError, AttributeError, RecursionError):
         jsonc.drop(text, ("key1",))
     return None
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from synaptic import Config, Workspace, open_workspace, rebuild
 from synaptic.index.embedding import Embedder
 from synaptic.language.lexicon import STOP_WORDS
-from synaptic.models import EntryType
 from synaptic.notes.markdown import compose_entry, new_id, render_entry
 
 PER_DAY = 30
@@ -49,16 +48,16 @@ _ASKED = (
 
 
 def write(
-    put: Callable[[str], object], text: str, at: datetime, type: EntryType = "note"
+    put: Callable[[str], object],
+    text: str,
+    at: datetime,
+    type: str = "note",
+    title: str | None = None,
 ) -> str:
-    """The id of an entry of this text, put at the end of a day file."""
+    """Writes an entry to the end of a day file and returns its id."""
     aware = at.astimezone()
-    entry, _ = compose_entry(
-        text,
-        id=new_id(aware.date()),
-        at=aware,
-        type=type,
-    )
+    id = new_id(aware.date())
+    entry, _ = compose_entry(text, id=id, at=aware, type=type, title=title)
     put(render_entry(entry) + "\n")
     return entry.id
 

@@ -40,24 +40,14 @@ KINDS = {
 """
 
 
-ALIKE = (0.7, 0.6, 0.5, -1.0)
-"""Corrections are also counted by how alike the two notes are: from each of these cosines to
-the one before.
-"""
-
-
 @dataclass(frozen=True)
 class Case:
-    """A query, and the id of the note that it means; `number` is its place in the file.
-
-    `cosine` is that of the two notes of a pair.
-    """
+    """A query, and the id of the note that it means; `number` is its place in the file."""
 
     number: int
     kind: str
     query: str
     wanted: str
-    cosine: float
 
 
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
@@ -73,7 +63,7 @@ def measure(
 ) -> list[dict[str, Any]]:
     """A row for each journal, ranking and half of the cases."""
     told = json.loads(path.read_text(encoding="utf-8"))
-    rows, by_likeness = [], []
+    rows = []
     for among, count in (("themselves", 0), (f"{NEWER:,} newer", NEWER)):
         newer = list(entry_texts(sentences(notes), count, seed=9)) if count else []
         home = scratch / f"fresh-{path.stem}-{count}"
@@ -91,16 +81,12 @@ def measure(
                     {"notes among": among, "cases": f"{path.stem}, {half}", "ranking": name}
                     | shares
                 )
-        by_likeness += [
-            {"notes among": among, "cases": path.stem} | row
-            for row in _by_likeness(workspace, cases)
-        ]
         workspace.close()
     weeks = [
         {"cases": path.stem} | row
         for row in _weeks(told, scratch / f"weeks-{path.stem}", embedder)
     ]
-    return [*rows, *by_likeness, *weeks]
+    return [*rows, *weeks]
 
 
 def _journal(
@@ -140,7 +126,6 @@ def _journal(
             case["kind"],
             case["query"],
             ids[number, KINDS[case["kind"]][0]],
-            _cosine(case, embedder),
         )
         for number, case in enumerate(told)
         if case["kind"] in KINDS
@@ -158,34 +143,6 @@ def _written(
         with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
             ids[number, which] = write(file.write, text, at)
     return ids
-
-
-def _cosine(case: dict[str, str], embedder: FastEmbedder) -> float:
-    texts = [case[which] for which in ("older", "newer") if which in case]
-    vectors = [embedder.embed_passage(text) for text in texts]
-    return float(vectors[0] @ vectors[-1]) if vectors else 0.0
-
-
-def _by_likeness(workspace: Workspace, cases: Sequence[Case]) -> Iterator[dict[str, str]]:
-    """How many corrections come first, of those whose two notes are so alike."""
-    below = 2.0
-    for least in ALIKE:
-        chosen = [
-            case for case in cases if case.kind == "correction" and least <= case.cosine < below
-        ]
-        right = sum(_is_found(workspace, case) for case in chosen)
-        said = (
-            f"{least} and more"
-            if below > 1
-            else f"{least} to {below}"
-            if least > 0
-            else f"below {below}"
-        )
-        yield {
-            "cosine of the two": said,
-            "corrected: the later first": f"{right}/{len(chosen)}",
-        }
-        below = least
 
 
 def _weeks(

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus import indexed, write
-from panel import sets
-from quality import CachedEmbedder
+from sets import CachedEmbedder, Maker
 
 from synaptic import Workspace
 from synaptic.config import DEFAULT_MODEL
@@ -34,7 +33,7 @@ apart.
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", DEFAULT_MODEL)
     rows = [row for name in CHOSEN_ON for row in _pairs(name, scratch, embedder)]
-    for name, corpora in sets(arguments, scratch, embedder):
+    for name, corpora in Maker(arguments, scratch, embedder).sets():
         count, named = 0, 0
         for corpus in corpora:
             found = _named(corpus.workspace)

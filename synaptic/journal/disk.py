@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import signal
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,19 @@ def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
         )
         reason, hint = _REASONS.get(number or 0, (error.strerror or str(error), "Try again."))
         raise JournalError(f"{path} cannot be {what}: {reason}.", hint=hint) from error
+
+
+def seal(text: bytes) -> dict[str, Any]:
+    """The length and the checksum of a text, for the header before it."""
+    return {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+
+
+def sealed(header: Mapping[str, Any], rest: bytes) -> bytes:
+    """The text that begins `rest`, as its header says. Raises ValueError if it is torn."""
+    text = rest[: int(header["bytes"])]
+    if hashlib.sha256(text).hexdigest() != header["sha256"]:
+        raise ValueError("torn")
+    return text
 
 
 def make_dirs(path: Path, *, private: bool) -> None:

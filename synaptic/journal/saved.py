@@ -4,14 +4,12 @@ An editor that writes an old buffer back can overwrite a saved text. `doctor` co
 copies with the journal, and `--restore` puts one back. A file holds a line of JSON and the
 text:
 
-    {"id": "...", "path": "2026-11-21.md", "h1": "2026-11-21", "journal": "/...", "bytes": 93,
-    "sha256": "..."}
+    {"id": "...", "path": "2026-11-21.md", "journal": "/...", "bytes": 93, "sha256": "..."}
     ## 09:31 ...                 exactly `bytes` bytes; older versions wrote marks below
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -21,18 +19,14 @@ from pathlib import Path
 from . import disk
 
 KEEP_DAYS = 7
-_SWEEP_EVERY_S = 6 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class SavedText:
-    """The text of an entry (LF, one newline at the end) and its file. `h1` is the heading of a
-    new file.
-    """
+    """The text of an entry (LF, one newline at the end), its file, and the folder of that."""
 
     id: str
     path: str
-    h1: str
     journal: str
     block: bytes
 
@@ -48,15 +42,9 @@ class SavedTexts:
 
     def write_temp(self, temp: Path, text: SavedText) -> None:
         """Writes the text to the hidden file `temp`, synced. `accept` makes it the latest."""
-        header = {
-            "id": text.id,
-            "path": text.path,
-            "h1": text.h1,
-            "journal": text.journal,
-            "bytes": len(text.block),
-            "sha256": hashlib.sha256(text.block).hexdigest(),
-        }
-        data = json.dumps(header).encode() + b"\n" + text.block
+        header = {"id": text.id, "path": text.path, "journal": text.journal}
+        line = json.dumps(header | disk.seal(text.block))
+        data = line.encode() + b"\n" + text.block
         disk.write_new(temp, data, private=True, step="kept-torn")
 
     def accept(self, temp: Path, id: str) -> None:
@@ -82,9 +70,6 @@ class SavedTexts:
                 return []
         return sorted(name for name in names if not name.startswith("."))
 
-    def files(self) -> list[Path]:
-        return [self.path_of(id) for id in self.ids()]
-
     def forget(self, id: str) -> bool:
         """True if there was a copy of this id. It is removed durably."""
         path = self.path_of(id)
@@ -94,16 +79,10 @@ class SavedTexts:
         return existed
 
     def expire(self) -> None:
-        """Removes texts older than KEEP_DAYS. Looks once in six hours."""
-        now = time.time()
-        stamp = self.folder / ".swept"
-        if stamp.exists() and now - stamp.stat().st_mtime <= _SWEEP_EVERY_S:
-            return
-        stamp.touch()
-        stamp.chmod(0o600)
-        for file in self.folder.iterdir():
-            if now - file.stat().st_mtime > KEEP_DAYS * 86400:
-                file.unlink(missing_ok=True)
+        """Removes texts older than KEEP_DAYS."""
+        for file in os.scandir(self.folder):
+            if time.time() - file.stat().st_mtime > KEEP_DAYS * 86400:
+                disk.unlink(Path(file))
 
 
 def read_record(data: bytes, id: str) -> SavedText | None:
@@ -111,12 +90,9 @@ def read_record(data: bytes, id: str) -> SavedText | None:
     line, _, rest = data.partition(b"\n")
     try:
         header = json.loads(line)
-        block = rest[: int(header["bytes"])]
-        whole = hashlib.sha256(block).hexdigest() == header["sha256"]
-        if not whole or header["id"] != id:
-            return None
-        return SavedText(
-            id, str(header["path"]), str(header["h1"]), str(header["journal"]), block
-        )
+        block = disk.sealed(header, rest)
+        if header["id"] == id:
+            return SavedText(id, str(header["path"]), str(header["journal"]), block)
     except (ValueError, KeyError, TypeError):
-        return None
+        pass
+    return None

@@ -9,12 +9,11 @@ shows when a kill has torn a piece.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -26,6 +25,9 @@ Why = Literal["update", "delete", "restore", "edited", "vanished", "undone"]
 a person had replaced it by hand, or its loss was dismissed. `vanished`: an older text had come
 back over it, or it was
 gone. `undone`: the import that brought it was taken back."""
+UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
+"""Reasons for which a text is not to stand in the journal again."""
+_TOP = b"# Trash\n"
 _PIECE = re.compile(rb"^<!-- trash (\{.*\}) -->\n", re.M)
 _LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
 _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
@@ -54,58 +56,62 @@ class Trash:
 
     def put(self, *pieces: TrashedText) -> None:
         """Appends the pieces durably."""
-        data = b"".join(b"\n" + _render(piece) for piece in pieces)
-        with contextlib.suppress(FileExistsError):
-            disk.write_new(self.path, b"# Trash\n", private=True, step="trash-created")
-            disk.sync_dir(self.path.parent)
-        fd = os.open(self.path, os.O_RDWR | os.O_APPEND | disk.O_EXTRA)
-        try:
-            size = os.lseek(fd, 0, os.SEEK_END)
-            os.lseek(fd, max(0, size - 1), os.SEEK_SET)
-            data = data if os.read(fd, 1) in (b"", b"\n") else b"\n" + data
-            disk.fault("trash-torn", fd, data)
+        if not pieces:
+            return
+        data = b"".join(map(_render, pieces))
+        with disk.disk_errors(self.path):
+            with contextlib.suppress(FileExistsError):
+                disk.write_new(self.path, _TOP, private=True, step="trash-created")
+                disk.sync_dir(self.path.parent)
+            fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | disk.O_EXTRA)
             try:
-                disk.write_all(fd, data)
-                disk.sync_file(fd)
-            except OSError:
-                os.ftruncate(fd, size)
-                raise
-        finally:
-            os.close(fd)
+                size = os.fstat(fd).st_size
+                disk.fault("trash-torn", fd, data)
+                try:
+                    disk.write_all(fd, data)
+                    disk.sync_file(fd)
+                except OSError:
+                    os.ftruncate(fd, size)
+                    raise
+            finally:
+                os.close(fd)
         disk.fault("trashed")
 
     def pieces(self) -> tuple[TrashedText, ...]:
         """All whole pieces, oldest first."""
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            return ()
-        heads = list(_PIECE.finditer(data))
-        ends = [head.start() for head in heads[1:]] + [len(data)]
-        found = (
-            _parse(head[1], data[head.end() : end])
-            for head, end in zip(heads, ends, strict=False)
-        )
+        with disk.disk_errors(self.path, "read"):
+            try:
+                parts = _PIECE.split(self.path.read_bytes())[1:]
+            except FileNotFoundError:
+                return ()
+        found = map(_parse, parts[::2], parts[1::2])
         return tuple(piece for piece in found if piece)
 
-    def purge(self, id: str) -> int:
-        """The number of pieces of this id. The file is rewritten without them and without torn
-        pieces.
+    def purge(self, id: str) -> bool:
+        """True if there were pieces of this id. The file is rewritten without them and without
+        torn pieces.
         """
         return self.rewrite(lambda piece: None if piece.id == id else piece)
 
-    def rewrite(self, change: Callable[[TrashedText], TrashedText | None]) -> int:
-        """The number of pieces that `change` replaced, or removed by returning None. The file
-        is rewritten.
+    def settle(self, id: str, whys: Collection[Why]) -> None:
+        """Marks the pieces of this id with one of these reasons as ones that nobody misses."""
+        self.rewrite(
+            lambda piece: (
+                replace(piece, why="edited") if piece.id == id and piece.why in whys else piece
+            )
+        )
+
+    def rewrite(self, change: Callable[[TrashedText], TrashedText | None]) -> bool:
+        """True if `change` replaced a piece, or removed one by returning None. The file is
+        rewritten.
         """
         pieces = self.pieces()
         changed = [change(piece) for piece in pieces]
         if self.path.exists():
-            disk.overwrite(
-                self.path,
-                b"# Trash\n" + b"".join(b"\n" + _render(piece) for piece in changed if piece),
-            )
-        return sum(old != new for old, new in zip(pieces, changed, strict=True))
+            kept = b"".join(_render(piece) for piece in changed if piece)
+            with disk.disk_errors(self.path):
+                disk.overwrite(self.path, _TOP + kept)
+        return changed != list(pieces)
 
 
 def _render(piece: TrashedText) -> bytes:
@@ -115,29 +121,21 @@ def _render(piece: TrashedText) -> bytes:
         "at": piece.at.isoformat(),
         "why": piece.why,
         "title": piece.title,
-        "bytes": len(piece.text),
-        "sha256": hashlib.sha256(piece.text).hexdigest(),
-        **({} if piece.mode is None else {"mode": piece.mode}),
+        **disk.seal(piece.text),
     }
+    if piece.mode is not None:
+        head["mode"] = piece.mode
     line = json.dumps(head).replace("-->", "--\\u003e")
-    return f"<!-- trash {line} -->\n".encode() + _LOOKS_LIKE.sub(rb"\1\\", piece.text) + b"\n"
+    text = _LOOKS_LIKE.sub(rb"\1\\", piece.text)
+    return f"\n<!-- trash {line} -->\n".encode() + text + b"\n"
 
 
 def _parse(head: bytes, rest: bytes) -> TrashedText | None:
     try:
         fields = json.loads(head)
-        text = _ESCAPED.sub(b"", rest)[: int(fields["bytes"])]
-        if hashlib.sha256(text).hexdigest() != fields["sha256"]:
-            return None
+        text = disk.sealed(fields, _ESCAPED.sub(b"", rest))
         at = datetime.fromisoformat(fields["at"])
-        return TrashedText(
-            fields["id"],
-            fields["path"],
-            at,
-            fields["why"],
-            fields["title"],
-            text,
-            fields.get("mode"),
-        )
+        id, path, why, title = map(fields.__getitem__, ("id", "path", "why", "title"))
+        return TrashedText(id, path, at, why, title, text, fields.get("mode"))
     except (ValueError, KeyError, TypeError):
         return None

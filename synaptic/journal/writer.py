@@ -17,21 +17,16 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused
 from . import disk, folder
 from .disk import disk_errors, fault
 from .saved import SavedText, SavedTexts
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
 
 ATTEMPTS = 5
 """How often a write is tried when an editor changes the file each time."""
@@ -75,7 +70,6 @@ class FileWriter:
         self._state = config.state
         self._note = config.state / "rewriting"
         self._hidden = f".{secrets.token_hex(4)}{_HIDDEN}"
-        self._lock: BaseFileLock | None = None
 
     def prepare(self) -> None:
         """Creates the home and its state, and the default journal `<home>/journal` if there is
@@ -84,9 +78,6 @@ class FileWriter:
         Raises JournalError if the journal is missing otherwise, or if the home cannot be made.
         """
         home, journal = self._config.home, self._config.journal
-        first = not (self._state / "README.txt").exists()
-        # sentences of sessions that an older version proposed: a purge must leave no copy
-        shutil.rmtree(self._state / "inbox", ignore_errors=True)
         with disk_errors(self._state, "made"):
             if not home.is_dir():
                 home.parent.mkdir(parents=True, exist_ok=True)
@@ -94,15 +85,13 @@ class FileWriter:
                 disk.make_dirs(own, private=True)
             if journal == home / "journal" and not (self._state / "index.db").exists():
                 disk.make_dirs(journal, private=True)
-            if first:
-                self._explain()
+            for name, text in ((".gitignore", "*\n"), ("README.txt", _README)):
+                if not (self._state / name).exists():
+                    with contextlib.suppress(FileExistsError):
+                        file = self._state / name
+                        disk.write_new(file, text.encode(), private=True, step="prepared")
         if not journal.is_dir():
             raise folder.missing(journal)
-
-    def _explain(self) -> None:
-        for name, text in ((".gitignore", "*\n"), ("README.txt", _README)):
-            with contextlib.suppress(FileExistsError):
-                disk.write_new(self._state / name, text.encode(), private=True, step="prepared")
 
     @contextlib.contextmanager
     def locked(self, timeout_s: float) -> Iterator[None]:
@@ -110,7 +99,19 @@ class FileWriter:
 
         An OSError while the lock is held becomes a JournalError.
         """
-        self._acquire(timeout_s)
+        from filelock import FileLock, Timeout  # 30 ms, for writers only
+
+        path = self._state / "write.lock"
+        lock = FileLock(path, mode=0o600)
+        with disk_errors(path, "locked"):
+            try:
+                lock.acquire(timeout_s, poll_interval=LOCK_POLL_S)
+            except Timeout as error:
+                raise Busy(
+                    f"Another process has been writing to the journal for {timeout_s:g} s; "
+                    f"nothing was saved.",
+                    hint="Try again.",
+                ) from error
         try:
             with disk_errors(self._state, "used"):
                 fault("locked")
@@ -118,28 +119,7 @@ class FileWriter:
                 yield
         finally:
             with contextlib.suppress(OSError):  # the write itself is done
-                if self._lock is not None:
-                    self._lock.release()
-
-    def _acquire(self, timeout_s: float) -> None:
-        from filelock import FileLock, Timeout  # 30 ms, for writers only
-
-        path = self._state / "write.lock"
-        self._lock = self._lock or FileLock(path, mode=0o600)
-        give_up_at = time.monotonic() + timeout_s
-        with disk_errors(path, "locked"):
-            while True:
-                try:
-                    self._lock.acquire(timeout=0)
-                    return
-                except Timeout as error:
-                    if time.monotonic() >= give_up_at:
-                        raise Busy(
-                            f"Another process has been writing to the journal for "
-                            f"{timeout_s:g} s; nothing was saved.",
-                            hint="Try again.",
-                        ) from error
-                time.sleep(LOCK_POLL_S)
+                lock.release()
 
     def is_ours(self, text: SavedText) -> bool:
         """True unless the text belongs to another journal of this home; a moved home keeps its
@@ -163,8 +143,20 @@ class FileWriter:
             draft = make(data, status)
             if draft is None:
                 return None
-            if self._write(path, data, status, draft):
-                return draft
+            real = folder.writable(self.roots, path)
+            if status and status.st_nlink > 1:
+                self._check_names(path, real)
+            try:
+                with disk_errors(path):
+                    if self._exchange(path, real, data, status, draft):
+                        return draft
+            except JournalError as error:
+                if _is_unchanged(real, status):
+                    raise
+                raise JournalError(
+                    f"{error.message} It may have been changed all the same.",
+                    hint="Look at it before you try again.",
+                ) from error
         raise Changed(
             f"{path} changed while it was edited; nothing was written.", hint="Try again."
         )
@@ -178,26 +170,6 @@ class FileWriter:
             return data, status
         except NotFound:
             return b"", None
-
-    def _write(
-        self, path: str, data: bytes, status: os.stat_result | None, draft: Draft
-    ) -> bool:
-        """True when the file holds the draft; False when it changed meanwhile.
-
-        An error after the exchange does not count, unless nobody can tell whether it was made.
-        """
-        real = folder.writable(self.roots, path)
-        if status is not None and status.st_nlink > 1:
-            self._check_names(path, real)
-        try:
-            return self._exchange(path, real, data, status, draft)
-        except JournalError as error:
-            if self._is_unchanged(real, status):
-                raise
-            raise JournalError(
-                f"{error.message} It may have been changed all the same.",
-                hint="Look at it before you try again.",
-            ) from error
 
     def _check_names(self, path: str, real: Path) -> None:
         """Raises Refused for a file with several names: an exchange would part them."""
@@ -214,16 +186,6 @@ class FileWriter:
                     f"mv {real}.copy {real}",
                 )
 
-    @staticmethod
-    def _is_unchanged(real: Path, status: os.stat_result | None) -> bool:
-        try:
-            now = real.stat()
-            return status is not None and os.path.samestat(now, status)
-        except FileNotFoundError:
-            return status is None
-        except OSError:
-            return False
-
     def _exchange(
         self,
         path: str,
@@ -232,41 +194,36 @@ class FileWriter:
         status: os.stat_result | None,
         draft: Draft,
     ) -> bool:
-        copy = self._beside(self.saved.path_of(draft.saved.id)) if draft.saved else None
-        temps = [self._beside(real)] + ([copy] if copy else [])
-        with disk_errors(path):
-            if status is None:
-                disk.make_dirs(real.parent, private=self._is_private(path))
-            try:
-                with folder.pinned(self.roots, path) as file, self._noted(*temps):
-                    if draft.saved and copy:
-                        self.saved.write_temp(copy, draft.saved)
-                    if not self._put(path, file, data, status, draft):
-                        return False
-                    if draft.saved and copy:
-                        self._accept(copy, draft.saved.id)
-                    return True
-            except FileExistsError:
-                return False  # somebody else has just created the file
-            except FileNotFoundError:
-                if real.parent.is_dir():
-                    return False  # an editor is replacing the file right now
-                raise
-
-    def _put(
-        self, path: str, file: Path, data: bytes, status: os.stat_result | None, draft: Draft
-    ) -> bool:
-        temp = self._beside(file)
+        """True when the file holds the draft; False when it changed meanwhile."""
+        private = self.roots.of(path)[1].is_relative_to(self._config.home)
         if status is None:
-            private = self._is_private(path) or draft.mode is not None
-            disk.create(file, draft.data or b"", private=private, temp=temp)
-            if draft.mode is not None:
-                file.chmod(draft.mode)
-            return True
-        done = disk.replace(file, data, status.st_ino, draft.data or b"", temp)
-        if done and draft.data is None and not file.stat().st_size:
-            file.unlink()  # nobody has written to it since
-        return done
+            disk.make_dirs(real.parent, private=private)
+        temps = [self._beside(real)]
+        saved = draft.saved
+        if saved:
+            temps.append(self._beside(self.saved.path_of(saved.id)))
+        try:
+            with folder.pinned(self.roots, path) as file, self._noted(*temps):
+                if saved:
+                    self.saved.write_temp(temps[1], saved)
+                temp, new = self._beside(file), draft.data or b""
+                if status is None:
+                    disk.create(file, new, private=private or draft.mode is not None, temp=temp)
+                    if draft.mode is not None:
+                        file.chmod(draft.mode)
+                elif not disk.replace(file, data, status.st_ino, new, temp):
+                    return False
+                elif draft.data is None and not file.stat().st_size:
+                    file.unlink()  # nobody has written to it since
+                if saved:
+                    self._accept(temps[1], saved.id)
+                return True
+        except FileExistsError:
+            return False  # somebody else has just created the file
+        except FileNotFoundError:
+            if real.parent.is_dir():
+                return False  # an editor is replacing the file right now
+            raise
 
     def _accept(self, temp: Path, id: str) -> None:
         """Names the copy in `done/`. If that fails the change has succeeded all the same, and
@@ -282,9 +239,6 @@ class FileWriter:
 
     def _beside(self, file: Path) -> Path:
         return file.with_name(f".{file.name}{self._hidden}")
-
-    def _is_private(self, path: str) -> bool:
-        return self.roots.of(path)[1].is_relative_to(self._config.home)
 
     @contextlib.contextmanager
     def _noted(self, *temps: Path) -> Iterator[None]:
@@ -307,15 +261,20 @@ class FileWriter:
 
     def _clear_left_over(self) -> None:
         with contextlib.suppress(OSError):
-            names = filter(None, self._note.read_bytes().split(b"\0"))
-            noted = {_hidden_of(Path(os.fsdecode(name))) for name in names}
-            left = [temp for temp in noted if not disk.unlink(temp)]
-            for parent in {temp.parent for temp in noted}:
+            names = map(os.fsdecode, self._note.read_bytes().split(b"\0"))
+            temps = {Path(name) for name in names if name.endswith(_HIDDEN)}
+            left = [temp for temp in temps if not disk.unlink(temp)]
+            for parent in {temp.parent for temp in temps}:
                 disk.sync_dir(parent)
             if not left:
                 self._note.unlink()
 
 
-def _hidden_of(file: Path) -> Path:
-    """The hidden file of a note; an older version noted the file beside which it stands."""
-    return file if file.name.endswith(_HIDDEN) else disk.temp_of(file)
+def _is_unchanged(real: Path, status: os.stat_result | None) -> bool:
+    try:
+        now = real.stat()
+        return status is not None and os.path.samestat(now, status)
+    except FileNotFoundError:
+        return status is None
+    except OSError:
+        return False

@@ -2,6 +2,6 @@
 clock.
 
 `query.py` is where to begin: it takes a search's text apart into words, phrases and filters.
-`timephrase/` reads times, `analysis/` reads questions, `normalize/` makes a note readable by
+`timephrase/` reads times, `analysis/` reads questions, `normalize` makes a note readable by
 itself.
 """

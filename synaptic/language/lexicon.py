@@ -33,18 +33,18 @@ class Words:
         self._path = _FOLDER / f"{name}.toml"
 
     @cached_property
-    def _read(self) -> dict[str, Any]:
+    def read(self) -> dict[str, Any]:
         return tomllib.loads(self._path.read_text("utf-8"))
 
     def __getattr__(self, name: str) -> frozenset[str]:
-        if name not in self._read:
+        if name not in self.read:
             raise AttributeError(f"{self._path.name} has no list {name!r}")
         found = self.__dict__[name] = frozenset(self.ordered(name))
         return found
 
     def ordered(self, name: str) -> tuple[str, ...]:
         """The words of a list or a table, in their order."""
-        listed = self._read[name]
+        listed = self.read[name]
         return self._words(" ".join(listed.values()) if isinstance(listed, dict) else listed)
 
     def _words(self, listed: str) -> tuple[str, ...]:
@@ -56,19 +56,9 @@ class Words:
                 words.append(word)
         return tuple(words)
 
-    def rows(self, name: str, key: str, listed: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Of each row of an array of tables one value and the words of another, in their order."""
-        return tuple((row[key], self._words(row[listed])) for row in self._read[name])
-
     def table(self, name: str) -> dict[str, str]:
         """For each word of a table the key under which it stands."""
-        return {
-            word: key for key, listed in self._read[name].items() for word in listed.split()
-        }
-
-    def entries(self, name: str) -> dict[str, str]:
-        """The rows of a table as they are written."""
-        return dict(self._read[name])
+        return {word: key for key, listed in self.read[name].items() for word in listed.split()}
 
     def numbers(self, name: str) -> dict[str, int]:
         """For each word of a table the number under which it stands."""
@@ -78,17 +68,17 @@ class Words:
     def pattern(self, name: str, section: str = "patterns") -> str:
         """A regular expression, with the pieces that it names."""
         return _PIECE.sub(
-            lambda piece: self._piece(piece[1]), self._read[section][name].replace("\n", "")
+            lambda piece: self._piece(piece[1]), self.read[section][name].replace("\n", "")
         )
 
     def _piece(self, name: str) -> str:
-        if name in self._read.get("patterns", ()):
+        if name in self.read.get("patterns", ()):
             return self.pattern(name)
-        return "|".join(self.ordered(name)) if name in self._read else SHARED._piece(name)
+        return "|".join(self.ordered(name)) if name in self.read else SHARED._piece(name)
 
     def patterns(self, section: str) -> dict[str, str]:
         """All patterns of a section by their names, in their order."""
-        return {name: self.pattern(name, section) for name in self._read[section]}
+        return {name: self.pattern(name, section) for name in self.read[section]}
 
 
 @cache

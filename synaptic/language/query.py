@@ -17,7 +17,7 @@ from ..models import TYPES, Filters
 from ..notes.blocks import check_tag, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.marks import field_name
-from .lexicon import STOP_WORDS, compiled
+from .lexicon import STOP_WORDS
 from .words import words
 
 MAX_TERMS = 64
@@ -49,24 +49,10 @@ _LEFT_OUT = re.compile(
 _BEGINNING = re.compile(r"(?<!\S)(\w{2,})\*(?![^\s,;.?!])")
 _PHRASE = re.compile(r'"([^"]+)"')
 _HAS = {"has:task": "has_tasks", "has:body": "has_body", "has:files": "has_files"}
+_DATES = ("since", "until")
 _KEYS = ("type", "tag", "file", "project", "path", "since", "until", *_HAS)
 _TAG = re.compile(r"(?<!\S)(-?)#([^\W_][\w/-]*)(?=[,;.?!]?(?:\s|\Z))")
-_NO_OPERATORS = (
-    (
-        r"(?<!\S)([^\W\d_]\w*\*\w+|\*[^\W\d_]\w+|[^\W\d_]\*)(?!\S)",
-        "`{}` was searched as words; `*` stands behind two or more letters: `plug*`.",
-    ),
-    (
-        r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])',
-        "{} is no operator: what holds more of the words comes first. `-word` leaves out, "
-        '"a phrase" must occur.',
-    ),
-    (
-        rf"""(?i)(?<![\w"/])((?:{"|".join(_KEYS[:7])}|has):)(?=\s|\Z)""",
-        "`{}` names nothing, so it was searched as a word; a value follows without a blank.",
-    ),
-)
-"""What looks like an operator and is none, and what is said of it."""
+_OPERATOR = re.compile(r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])')
 
 _AHEAD = ("due", "expires")
 """What lies ahead of the day on which it is said."""
@@ -115,151 +101,132 @@ def parse_query(
     A longer query is read up to MAX_QUERY, MAX_VALUES, MAX_PHRASES and MAX_TERMS, with a notice
     that names the bound.
     """
-    read = (
-        raw[:MAX_QUERY].replace("\0", " ").encode("utf-8", "replace").decode()
-    )  # SQLite takes no half a character
-    bounds: list[str] = []
-    notices: tuple[str, ...] = ()
-    if "#" in read:
-        read = _TAG.sub(
-            lambda found: (
-                f"{found[1]}tag:{found[2]} " if slug_tag(found[2]) in tags() else found[0]
-            ),
-            read,
-        )
-    if ":" in read:
-        read, inline, bounds, notices = _inline_filters(read, now, fields)
-        filters = filled(filters, inline)
-    read, beginnings, filters, remarks = _operators(read, filters)
-    text = unicodedata.normalize("NFC", " ".join(read.split()))
-    phrases = tuple(
-        dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p))
-    )
-    text = text.replace('"', " ").strip()
-    terms = tuple(
-        dict.fromkeys(beginnings.get(term, term) for term in _words_of(text, stop_words))
-    )
+    # SQLite takes no half a character
+    text = raw[:MAX_QUERY].replace("\0", " ").encode("utf-8", "replace").decode()
+    notices: list[str] = []
     if len(raw) > MAX_QUERY:
-        bounds.append(f"Only the first {MAX_QUERY:,} characters of the query were read.")
+        notices.append(f"Only the first {MAX_QUERY:,} characters of the query were read.")
+    for found in reversed(list(_TAG.finditer(text))):
+        if slug_tag(found[2]) in tags():
+            text = f"{text[: found.start()]}{found[1]}tag:{found[2]} {text[found.end() :]}"
+    if ":" in text:
+        inline = _Inline(now, fields)
+        text = _FILTER.sub(inline.take, text)
+        filters = filled(filters, inline.filters())
+        notices += inline.told()
+    text, filters, remarks = _without_words(text, filters)
+    beginnings = {found.lower(): f"{found.lower()}*" for found in _BEGINNING.findall(text)}
+    text = unicodedata.normalize("NFC", " ".join(_BEGINNING.sub(r"\1", text).split()))
+    phrases = unique(found.strip() for found in _PHRASE.findall(text) if words(found))
+    text = text.replace('"', " ").strip()
+    terms = unique(beginnings.get(term, term) for term in _words_of(text, stop_words))
     if len(phrases) > MAX_PHRASES:
-        bounds.append(
-            f"Only the first {MAX_PHRASES} phrases must occur; the words of the others "
-            f"were searched."
-        )
+        said = f"Only the first {MAX_PHRASES} phrases must occur"
+        notices.append(f"{said}; the words of the others were searched.")
     if len(terms) > MAX_TERMS:
-        bounds.append(f"Only the first {MAX_TERMS} words of the query were looked up.")
-    return ParsedQuery(
-        text, terms[:MAX_TERMS], phrases[:MAX_PHRASES], filters, (*bounds, *notices, *remarks)
-    )
+        notices.append(f"Only the first {MAX_TERMS} words of the query were looked up.")
+    told = (*notices, *remarks)
+    return ParsedQuery(text, terms[:MAX_TERMS], phrases[:MAX_PHRASES], filters, told)
 
 
 def filled(filters: Filters, others: Filters) -> Filters:
     """These filters, and those of the others about which they say nothing."""
-    given = {name: value for name in others.__slots__ if (value := getattr(others, name))}
-    return replace(
-        filters, **{name: value for name, value in given.items() if not getattr(filters, name)}
-    )
+    added = {}
+    for name in others.__slots__:
+        if not getattr(filters, name):
+            added[name] = getattr(others, name)
+    return replace(filters, **added)
 
 
-def _operators(text: str, filters: Filters) -> tuple[str, dict[str, str], Filters, list[str]]:
-    """(the text without the words that are left out, beginnings of words, the filters with
-    these, notices).
+def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]]:
+    """(the text without the words that are left out, the filters with these, notices).
 
     A pasted text of several lines leaves nothing out.
     """
     notices = []
-    left_out = (
-        list(_LEFT_OUT.finditer(text)) if "-" in text and "\n" not in text.strip() else []
-    )
-    rest = _LEFT_OUT.sub(" ", text) if left_out else text
-    if left_out and (
-        words(rest) or filters != Filters(include_superseded=filters.include_superseded)
-    ):
+    left_out = [] if "\n" in text.strip() else list(_LEFT_OUT.finditer(text))
+    rest = _LEFT_OUT.sub(" ", text)
+    is_filtered = replace(filters, include_superseded=False) != Filters()
+    if left_out and (words(rest) or is_filtered):
         unwanted = unique(found[1] or found[2] for found in left_out)[:MAX_PHRASES]
         without = filters.without or Filters()
-        text, filters = (
-            rest,
-            replace(filters, without=replace(without, words=(*without.words, *unwanted))),
-        )
+        without = replace(without, words=(*without.words, *unwanted))
+        text, filters = rest, replace(filters, without=without)
         named = ", ".join(f"`{one}`" for one in unwanted)
-        notices.append(
-            f"Left out: entries with {named}. In quotes a word with a dash is searched: "
-            f'"-{unwanted[0]}".'
-        )
+        quoted = f'In quotes a word with a dash is searched: "-{unwanted[0]}".'
+        notices.append(f"Left out: entries with {named}. {quoted}")
     elif left_out:
+        said = f"`{left_out[0][0]}` leaves a word out of something else, which is missing"
+        notices.append(f"{said}; it was searched.")
+    operator = _OPERATOR.search(text)
+    if operator:
         notices.append(
-            f"`{left_out[0][0]}` leaves a word out of something else, which is missing; it "
-            f"was searched."
+            f"{operator[1]} is no operator: what holds more of the words comes first. `-word` "
+            f'leaves out, "a phrase" must occur.'
         )
-    for pattern, said in _NO_OPERATORS:
-        if found := compiled(pattern).search(text):
-            notices.append(said.format(found[1]))
-    beginnings = {found.lower(): f"{found.lower()}*" for found in _BEGINNING.findall(text)}
-    return _BEGINNING.sub(r"\1", text), beginnings, filters, notices
+    return text, filters, notices
 
 
-def _inline_filters(
-    text: str, now: datetime, fields: Fields
-) -> tuple[str, Filters, list[str], tuple[str, ...]]:
-    """(the text without its filters, these, notices of bounds, notices of words that are no
-    filters).
-    """
-    notices: dict[str, None] = {}
-    found: dict[str, list[str]] = {}
-    unwanted: dict[str, list[str]] = {}
-    tried: Counter[str] = Counter()
-    bounds: dict[str, str] = {}
+class _Inline:
+    """The filters within a query, and what is to be said of them."""
 
-    def take(match: re.Match[str]) -> str:
-        key, value = match[2].lower(), match[3] if match[3] is not None else match[4]
-        key = f"has:{value}".lower().replace("tasks", "task") if key == "has" else key
-        if (
-            key not in _KEYS or (key == "type" and value.lower() not in TYPES)
-        ) and key in fields():
+    def __init__(self, now: datetime, fields: Fields) -> None:
+        self._now, self._fields = now, fields
+        self._wanted: dict[str, list[str]] = {}
+        self._unwanted: dict[str, list[str]] = {}
+        self._tried: Counter[str] = Counter()
+        self._bounds: dict[str, None] = {}
+        self._notices: dict[str, None] = {}
+
+    def take(self, match: re.Match[str]) -> str:
+        """Keeps a filter and returns a blank; returns the text of what is none."""
+        sign, name, quoted, plain = match.groups()
+        key, value = name.lower(), plain if quoted is None else quoted
+        if key == "has":
+            key = f"has:{value}".lower().replace("tasks", "task")
+        is_filter = key in _KEYS and (key != "type" or value.lower() in TYPES)
+        if not is_filter and key in self._fields():
             key, value = "where", f"{key}={value}"
-        if key not in (*_KEYS, "where") or (match[1] and key in ("since", "until")):
-            said = (
-                f"`{match[1] or ''}{key if key[:4] == 'has:' else match[2] + ':'}` is no "
-                f"filter, so it "
-                f"was searched"
-            )
-            notices[f"{said} as a word. Filters: {', '.join(_KEYS)}."] = None
+        elif key not in _KEYS or (sign and key in _DATES):
+            shown = key if key.startswith("has:") else f"{name}:"
+            said = f"`{sign or ''}{shown}` is no filter, so it was searched as a word"
+            self._notices[f"{said}. Filters: {', '.join(_KEYS)}."] = None
             return match[0]
-        tried[key] += 1
-        most = MAX_DATES if key in ("since", "until") else MAX_VALUES
-        if tried[key] > most:
-            bounds[key] = f"Only the first {most} `{key}:` were read; the others were left out."
+        self._tried[key] += 1
+        most = MAX_DATES if key in _DATES else MAX_VALUES
+        if self._tried[key] > most:
+            said = f"Only the first {most} `{key}:` were read; the others were left out."
+            self._bounds[said] = None
             return " "
-        other = {"since": "until", "until": "since"}.get(key)
-        with_it = {other: found[other]} if other in found else {}
+        others = self._wanted if key in _DATES else {}
         try:
-            _built({key: [value], **with_it}, now)
+            _built({**others, key: [value]}, self._now)
         except InvalidArgument as error:
-            quoted = (
-                f' Quotes hold words together: {key}:"last week".'
-                if key in ("since", "until")
-                else ""
-            )
-            notices[f"{error} It was searched as words.{quoted}"] = None
+            hint = f' Quotes hold words together: {key}:"last week".' if key in _DATES else ""
+            self._notices[f"{error} It was searched as words.{hint}"] = None
             return match[0]
-        (unwanted if match[1] else found).setdefault(key, []).append(value)
+        (self._unwanted if sign else self._wanted).setdefault(key, []).append(value)
         return " "
 
-    rest = _FILTER.sub(take, text)
-    filters = replace(_built(found, now), without=_built(unwanted, now) if unwanted else None)
-    said = list(notices)[:MAX_NOTICES]
-    if len(notices) > MAX_NOTICES:
-        said.append(f"{len(notices) - MAX_NOTICES:,} more notices of this kind are left out.")
-    return rest, filters, list(bounds.values()), tuple(said)
+    def filters(self) -> Filters:
+        unwanted = _built(self._unwanted, self._now) if self._unwanted else None
+        return replace(_built(self._wanted, self._now), without=unwanted)
+
+    def told(self) -> list[str]:
+        """The notices, of words that are no filters at most MAX_NOTICES."""
+        said = list(self._notices)
+        more = len(said) - MAX_NOTICES
+        if more > 0:
+            said[MAX_NOTICES:] = [f"{more:,} more notices of this kind are left out."]
+        return [*self._bounds, *said]
 
 
 def _built(found: Mapping[str, Sequence[str]], now: datetime) -> Filters:
     """The filters of these values; of a date the last counts."""
-    given: dict[str, Any] = {
-        _HAS.get(key, key): True if key in _HAS else values for key, values in found.items()
-    }
-    single = {key: given[key][-1] for key in ("since", "until") if key in given}
-    return build_filters(now=now, **given | single)
+    given: dict[str, Any] = {}
+    for key, values in found.items():
+        given[_HAS.get(key, key)] = key in _HAS or (values[-1] if key in _DATES else values)
+    return build_filters(now=now, **given)
 
 
 def terms_of(text: str, *, stop_words: bool = True) -> tuple[str, ...]:
@@ -270,36 +237,21 @@ def terms_of(text: str, *, stop_words: bool = True) -> tuple[str, ...]:
 
 
 def _words_of(text: str, stop_words: bool) -> tuple[str, ...]:
-    found = list(dict.fromkeys(word for _, word in words(text)))
-    kept = [word for word in found if word not in STOP_WORDS] if stop_words else found
-    return tuple(kept or found)
+    found = unique(word for _, word in words(text))
+    kept = tuple(word for word in found if word not in STOP_WORDS)
+    return kept if stop_words and kept else found
 
 
 def build_filters(
     *,
     now: datetime,
-    type: str | Sequence[str] = (),
-    tag: str | Sequence[str] = (),
-    project: str | Sequence[str] = (),
-    file: str | Sequence[str] = (),
-    path: str | Sequence[str] = (),
     days: int | None = None,
     since: str | None = None,
     until: str | None = None,
-    min_importance: int | None = None,
-    max_importance: int | None = None,
-    parent: str | None = None,
-    has_body: bool | None = None,
-    has_files: bool | None = None,
-    has_tasks: bool | None = None,
-    where: str | Sequence[str] = (),
-    links_to: str | None = None,
-    source: str | Sequence[str] = (),
-    sessions: bool = False,
-    include_superseded: bool = False,
+    **given: Any,
 ) -> Filters:
-    """Checked filters from what a user gave. Raises InvalidArgument that names the valid
-    values.
+    """Checked filters from what a user gave, by the names of FILTER_NAMES; those of `_LISTS`
+    take one text or several. Raises InvalidArgument that names the valid values.
     """
     if days is not None:
         if since is not None:
@@ -313,72 +265,59 @@ def build_filters(
     first = read_date(since, now=now, name="since") if since is not None else None
     last = read_date(until, now=now, name="until") if until is not None else None
     if first and last and first > last:
-        raise InvalidArgument(
-            f"since ({first}) is later than until ({last}).", hint="Swap them."
-        )
-    check_range("min_importance", min_importance, 0, 10)
-    check_range("max_importance", max_importance, 0, 10)
-    if (
-        min_importance is not None
-        and max_importance is not None
-        and min_importance > max_importance
-    ):
-        said = f"min_importance ({min_importance}) is above max_importance ({max_importance})."
+        said = f"since ({first}) is later than until ({last})."
         raise InvalidArgument(said, hint="Swap them.")
-    return Filters(
-        types=unique(map(check_type, _values("type", type))),
-        tags=unique(map(check_tag, _values("tags", tag))),
-        projects=unique(map(project_key, _values("project", project))),
-        files=_values("file", file),
-        paths=_values("path", path),
-        since=first,
-        until=last or (now.date().isoformat() if days is not None else None),
-        min_importance=min_importance,
-        max_importance=max_importance,
-        parent=parent,
-        has_body=has_body,
-        has_files=has_files,
-        has_tasks=has_tasks,
-        where=tuple(map(_field, _values("where", where))),
-        links_to=links_to,
-        sources=_values("source", source),
-        sessions=sessions,
-        include_superseded=include_superseded,
-    )
+    for name in ("min_importance", "max_importance"):
+        check_range(name, given.get(name), 0, 10)
+    if days is not None and last is None:
+        last = now.date().isoformat()
+    for name in given.keys() & _LISTS.keys():
+        listed, check = _LISTS[name]
+        given[listed] = unique(map(check, _values(name, given.pop(name))))
+    return Filters(since=first, until=last, **given)
 
 
 def _field(text: str) -> tuple[str, str]:
     name, sign, value = (part.strip() for part in text.partition("="))
     if not (sign and name and value):
-        raise InvalidArgument(
-            f"where is {text!r}.", valid=("NAME=VALUE",), hint="As in author=Zelazny."
-        )
+        said = f"where is {text!r}."
+        raise InvalidArgument(said, valid=("NAME=VALUE",), hint="As in author=Zelazny.")
     return field_name(name), value
+
+
+_LISTS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "type": ("types", check_type),
+    "tag": ("tags", check_tag),
+    "project": ("projects", project_key),
+    "file": ("files", str),
+    "path": ("paths", str),
+    "source": ("sources", str),
+    "where": ("where", _field),
+}
+"""Filters of several values, the name of each in `Filters`, and the check of a value."""
+
+FILTER_NAMES = frozenset(_LISTS) | {
+    *("days", "since", "until", "min_importance", "max_importance", "parent", "links_to"),
+    *("has_body", "has_files", "has_tasks", "sessions", "include_superseded"),
+}
 
 
 def build_preference(values: Mapping[str, object]) -> Filters:
     """Preferences as filters that need not be met. Raises InvalidArgument."""
-    checks: dict[str, Callable[[str], Any]] = {
-        "types": check_type,
-        "tags": check_tag,
-        "projects": project_key,
-    }
-    given: dict[str, list[str]] = {}
+    given: dict[str, Any] = {}
     for name, value in values.items():
-        key = name if name.endswith("s") else f"{name}s"
-        if key not in checks:
-            raise InvalidArgument(f"prefer has no {name!r}.", valid=checks)
-        if not isinstance(value, str | list | tuple) or not all(
-            isinstance(one, str) for one in value
+        key = name.removesuffix("s")
+        if key not in ("type", "tag", "project"):
+            valid = ("types", "tags", "projects")
+            raise InvalidArgument(f"prefer has no {name!r}.", valid=valid)
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list | tuple) or not all(
+            isinstance(one, str) for one in texts
         ):
-            raise InvalidArgument(
-                f"prefer: {name} is {value!r}.", valid=("a text", "a list of texts")
-            )
-        given.setdefault(key, []).extend([value] if isinstance(value, str) else value)
-    found: dict[str, Any] = {
-        key: unique(map(checks[key], _values(f"prefer: {key}", given[key]))) for key in given
-    }
-    return Filters(**found)
+            said = f"prefer: {name} is {value!r}."
+            raise InvalidArgument(said, valid=("a text", "a list of texts"))
+        given[key] = texts
+    return build_filters(now=datetime.max, **given)
 
 
 def read_date(text: str, *, now: datetime, name: str) -> str:
@@ -414,46 +353,19 @@ def read_moment(text: str, *, now: datetime, name: str) -> datetime:
 def _no_time(name: str, text: str) -> InvalidArgument:
     shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
     if name == "at":
-        moments = (
-            "2026-11-03T14:00",
-            "18:00",
-            "yesterday 18:00",
-            "2 hours ago",
-            "last tuesday",
-        )
-        return InvalidArgument(f"at is {shown!r}, which is no time.", valid=moments)
-    days = (
-        "2026-11-03",
-        "yesterday",
-        "10 days ago",
-        "last tuesday",
-        "last week",
-        "Q2",
-        "early October",
-    )
+        valid = ["2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"]
+        return InvalidArgument(f"at is {shown!r}, which is no time.", valid=valid)
+    valid = ["2026-11-03", "yesterday", "10 days ago", "last tuesday", "Q2", "early October"]
     if name in _AHEAD:
-        days = (
-            "2026-12-31",
-            "tomorrow",
-            "in 10 days",
-            "next friday",
-            "next week",
-            "Q1 2027",
-            "next month",
-        )
-    return InvalidArgument(f"{name} is {shown!r}, which is no date.", valid=days)
+        valid = ["2026-12-31", "tomorrow", "in 10 days", "next friday", "Q1 2027"]
+    return InvalidArgument(f"{name} is {shown!r}, which is no date.", valid=valid)
 
 
 def _values(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
-    """The values of a filter, each once, without empty ones. Raises InvalidArgument that names
-    the bound.
-    """
+    """The values of a filter, but empty ones. Raises InvalidArgument that names the bound."""
     values = check_values(name, (value,) if isinstance(value, str) else value)
-    return unique(
-        stripped
-        for one in values
-        if (stripped := one.encode("utf-8", "replace").decode().strip())
-    )
+    clean = [one.encode("utf-8", "replace").decode().strip() for one in values]
+    return tuple(filter(None, clean))
 
 
 def check_values(name: str, values: Sequence[str]) -> Sequence[str]:

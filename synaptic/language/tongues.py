@@ -125,7 +125,7 @@ def _in_english(pieces: list[re.Match[str]], tongue: str) -> str:
 def _times(tongue: str) -> dict[str, str]:
     """The words of times of that language, with their English."""
     english: dict[str, str] = {}
-    for key, listed in TONGUES.entries(f"times_{tongue}").items():
+    for key, listed in TONGUES.read[f"times_{tongue}"].items():
         if key in SERIES:
             for name, words in zip(SERIES[key], listed.split(), strict=False):
                 english |= dict.fromkeys(words.split("|"), name)

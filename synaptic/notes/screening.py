@@ -7,18 +7,15 @@ made of the text, and a token that the title cuts short could no longer be found
 
 from __future__ import annotations
 
-import html
 import re
-from array import array
-from collections.abc import Iterable, Iterator
-from itertools import chain, repeat
+from collections.abc import Iterable
 
 from ..config import Secrets
 from ..errors import InvalidArgument, Refused
 from .privacy import unclosed_tags, without_private
-from .redaction import Secret, find_secrets, line_of, redact
+from .redaction import INVISIBLE, Secret, find_secrets, line_of, merged, redact
 
-_MARKUP = re.compile(
+_MARKUP = (
     r"\\[!-/:-@\[-`{-~]|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
     r"|(?<![^\s(\[\"'])[*_]+(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])[*_]+(?=[\s.,;:!?)\]\"']|\Z)"
     r"|(?:(?<=[^\s*])\*+|(?<=\S)~~|(?<=[^\s`])`+)(?=\S)"
@@ -27,7 +24,6 @@ _MARKUP = re.compile(
 """Marks inside a word that a reader of rendered Markdown does not see: escapes, emphasis, code,
 entities, HTML.
 """
-_SIGN_OF_MARKUP = re.compile(r"[\\&*_~`<]")
 
 
 def visible_secrets(text: str) -> tuple[Secret, ...]:
@@ -37,49 +33,15 @@ def visible_secrets(text: str) -> tuple[Secret, ...]:
     So `ghp_**abc**` counts as `ghp_abc`, the token that a reader sees. Linear in the text's
     length.
     """
-    kept: list[Secret] = []
-    for secret in sorted(
-        [*find_secrets(text), *_in_rendered(text)],
-        key=lambda secret: (secret.start, -secret.end),
-    ):
-        if kept and secret.start < kept[-1].end:
-            kept[-1] = kept[-1]._replace(end=max(kept[-1].end, secret.end))
-        else:
-            kept.append(secret)
-    return tuple(kept)
-
-
-def _in_rendered(text: str) -> Iterator[Secret]:
-    if not _SIGN_OF_MARKUP.search(text):
-        return
-    parts, starts, ends, at = (
-        list[str](),
-        array("L"),
-        array("L"),
-        0,
-    )  # where each character that is seen stands
-    for markup in [*_MARKUP.finditer(text), None]:
-        start, end = markup.span() if markup else (len(text), len(text))
-        sign = text[start : start + 1] if markup else ""
-        seen = (
-            text[start + 1]
-            if sign == "\\"
-            else html.unescape(text[start:end])
-            if sign == "&"
-            else ""
-        )
-        parts += text[at:start], seen
-        starts.extend(chain(range(at, start), repeat(start, len(seen))))
-        ends.extend(chain(range(at + 1, start + 1), repeat(end, len(seen))))
-        at = end
-    if len(starts) == len(text):
-        return
-    rendered = "".join(parts)
-    for kind, start, end in find_secrets(rendered):
-        begin, stop = starts[start], ends[end - 1]
-        left_out = "****" in text[begin:stop]  # `hun****r2`, unless it is a token all the same
-        if not left_out or find_secrets(rendered[start:end]):
-            yield Secret(kind, begin, stop)
+    found = list(find_secrets(text))
+    unseen = f"{_MARKUP}|{INVISIBLE}"
+    if re.search(_MARKUP, text):
+        for secret in find_secrets(text, unseen):
+            value = text[secret.start : secret.end]
+            # `hun****r2` was left out by a person, unless it is a token all the same
+            if "****" not in value or find_secrets(value, unseen):
+                found.append(secret)
+    return merged(found)
 
 
 class Screen:

@@ -1,45 +1,33 @@
-"""The adjustments of a ranking: each takes candidates, best first, and the evidence, and
-returns them in its order.
+"""The adjustments of the candidates of a search, best first; each keeps that order.
 
-| adjustment       | what it does                                      | when                      | measured by     |
-|------------------|---------------------------------------------------|---------------------------|-----------------|
-| `beside`         | entries beside good ones in a file count more     | lists are fused           | `- neighbours`  |
-| `faded`          | old entries count less                            | ranks are fused           | `- decay`       |
-| `weighed`        | the score is the weighted mean of the signals     | weights are given         |                 |
-| `within_dates`   | of the best 100 by meaning those within the dates | strategy `bounded`        |                 |
-| `speakers_first` | what a named person says counts more              | the candidates are a talk | `- who speaks`  |
-| `near_enough`    | drops what is less similar than asked             | `min_similarity` is given |                 |
-| `set_back`       | other projects, gone branches, what has expired   | always                    | projects.json   |
-| `newest_fitting` | the newest of what fits comes first               | the newest is asked for   | by eye          |
-| `later_first`    | of two on one topic the later comes first         | by meaning; see topic.py  | `- later first` |
-| `in_order`       | the best, in the order that was asked for         | always, last              |                 |
+| adjustment       | effect                                      | measured by               |
+|------------------|---------------------------------------------|---------------------------|
+| `speakers_first` | lines of a named person count more          | `- who speaks`            |
+| `near_enough`    | those less similar than asked are dropped   | the user asks for it      |
+| `later_first`    | of two on one topic the later comes first   | `- later first`           |
+| `set_back`       | other projects, gone branches, expired ones | projects.json             |
+| `newest_fitting` | the newest comes first, where asked for     | by eye                    |
+| `copies_behind`  | conflict copies stand behind originals      | the format promises it    |
 
-What measured a rule is a row of `scripts/bench.py quality`: the default search without it. The
-others are the user's choice.
+A row of `scripts/bench.py quality`, `- who speaks`, is the default search without the rule.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
-from itertools import compress
-from operator import itemgetter, not_
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import combinations
 
+from ..index.rows import units
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
-from ..models import Order
-from ..notes.copies import copied_from, numbered_of
+from ..notes.copies import copied_from
 from ..workspace.changes import has_expired, of_project
 from ..workspace.git import fate_of
 from .evidence import Evidence
-from .ranking import Ranked, decay, weighted
-
-Adjustment: TypeAlias = Callable[[Sequence[Ranked], Evidence], Sequence[Ranked]]
-
-BOUNDED_BEST = 100
-"""Candidates of a bounded search: DESIGN, section 6."""
+from .near import NAME
+from .ranking import Ranked, best_first, in_order, newest_of_a_topic_first
 
 SPEAKS, LONGEST_LABEL = 4, 40
 """How many titles must begin with the same label and a colon (`Ada: `) for it to name a
@@ -63,88 +51,59 @@ Chosen on LoCoMo, 1 to 3.
 """
 
 
-def best_first(ranked: Sequence[Ranked], _: Evidence | None = None) -> list[Ranked]:
-    """By score; of equals the later."""
-    return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
+TOP = 10
+"""Entries that can change places. By eye."""
+
+ALIKE, NEARER, ENOUGH = 0.4, 2.0, 0.91
+"""The weight of the first sign beside the second, and the sum from which on two entries are on
+one topic.
+
+A regression on corrections, on notes that only sound alike (freshness.json and the even cases
+of corrections.json in tests/data) and on half of the questions on LoCoMo, BEAM and a project's
+log, rounded.
+"""
 
 
-def beside(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
-    """An entry gains a share of the scores of the entries before and after it in its file, over
-    the best possible.
-    """
-    share, scores = (
-        evidence.config.neighbours,
-        {r.standing.position[2:]: r.score for r in ranked},
-    )
-    found = []
-    for r in ranked:
-        path, place = r.standing.position[2:]
-        around = scores.get((path, place - 1), 0.0) + scores.get((path, place + 1), 0.0)
-        found.append(r._replace(score=(r.score + share * around) / (1 + 2 * share)))
-    return found
+def adjusted(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+    """The candidates of all queries of a search in their last order."""
+    request = evidence.request
+    ranked = near_enough(ranked, evidence)
+    if request.fuses:
+        ranked = later_first(ranked, evidence)
+    if request.strategy != "bounded" or request.weights:
+        ranked = set_back(ranked, evidence)
+    if request.fuses and request.recent:
+        ranked = newest_fitting(ranked, evidence)
+    return copies_behind(ranked, evidence)
 
 
-def faded(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
-    """Old entries count less, but for references and pages that only their file dates."""
-    half_life, floor = evidence.config.half_life_days, evidence.config.decay_floor
-    found = []
-    for r in ranked:
-        lasting = r.standing.type == "reference" or not r.standing.dated
-        fading = 1.0 if lasting else decay(r.age_days, half_life_days=half_life, floor=floor)
-        found.append(r._replace(score=r.score * fading, decay=fading))
-    return found
-
-
-def weighed(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
-    """The score is the weighted mean of the signals."""
-    return [
-        r._replace(score=weighted(r.signals, evidence.request.weights or {})) for r in ranked
-    ]
-
-
-def within_dates(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
-    """The entries that pass the filters, dates included, newest first. The score is the cosine,
-    else the BM25 share.
-    """
-    near = [r._replace(score=r.similarity or r.lexical or 0.0) for r in ranked]
-    passing = evidence.ws.index.passing(evidence.request.filters, [r.rowid for r in near])
-    return in_order([r for r in near if r.rowid in passing], "newest")
-
-
-def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
-    """The ranking, best first, in which an entry counts for more if the question names its
-    speaker.
+def speakers_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+    """An entry counts for more if the question names its speaker.
 
     The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`. Both
     the titles and the question write a speaker with a capital; `fix: ...` names nobody.
     """
-    if not evidence.config.speakers:
+    if not (evidence.config.speakers and evidence.request.fuses):
         return ranked
-    labels: dict[int, frozenset[str]] = {}
+    labels = {}
     for r in ranked:
         label, colon, _ = r.standing.title[:LONGEST_LABEL].partition(": ")
         if colon and label[:1].isupper():
-            labels[r.rowid] = _words_of(label)
+            labels[r.rowid] = label
     text = evidence.request.parsed.text
     asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
-    often = Counter(labels.values())
-    named = {label for label in often if often[label] >= SPEAKS and not asked.isdisjoint(label)}
-    if not named:
-        return ranked
-    return best_first(
-        [
-            r if labels.get(r.rowid) in named else r._replace(score=UNNAMED * r.score)
-            for r in ranked
-        ]
-    )
+    named = set()
+    for label, count in Counter(labels.values()).items():
+        if count >= SPEAKS and not asked.isdisjoint(word for _, word in words(label)):
+            named.add(label)
+    if named:
+        for r in ranked:
+            if labels.get(r.rowid) not in named:
+                r.score *= UNNAMED
+    return best_first(ranked)
 
 
-@lru_cache(maxsize=512)
-def _words_of(label: str) -> frozenset[str]:
-    return frozenset(word for _, word in words(label))
-
-
-def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+def near_enough(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     """Without entries that are less similar than asked; an entry without a vector stays."""
     least = evidence.request.min_similarity
     if least is None:
@@ -152,82 +111,120 @@ def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
     return [r for r in ranked if r.similarity is None or r.similarity >= least]
 
 
-def set_back(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+def set_back(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     """The ranking, best first, in which these count less: expired entries, digests of sessions,
     and entries of this checkout's project whose branch is gone without a visible merge. Without
     weights also entries of other projects, if the asker's project has some.
     """
-    request, here, today = (
-        evidence.request,
-        evidence.request.here,
-        evidence.request.now.date().isoformat(),
-    )
-    known = {r.standing.project for r in ranked}
-    own = request.project if request.project in known and not request.weights else None
-    branches = {
-        r.standing.branch for r in ranked if here and of_project(r.standing.project, here)
-    }
-    gone = {
-        branch for branch in branches if here and branch and fate_of(branch, here) == "gone"
-    }
-    found = []
+    request, here = evidence.request, evidence.request.here
+    today = request.now.date().isoformat()
+    standings = [r.standing for r in ranked]
+    is_known = request.project in {one.project for one in standings}
+    own = request.project if is_known and not request.weights else None
+    gone = set()
+    if here:
+        branches = {one.branch for one in standings if of_project(one.project, here)}
+        gone = {branch for branch in branches if branch and fate_of(branch, here) == "gone"}
     for r in ranked:
-        share = (
-            AWAY
-            if own not in (None, r.standing.project)
-            else GONE
-            if r.standing.branch in gone
-            else 1.0
-        )
-        share *= SESSION if r.standing.of_session else 1.0
-        share *= EXPIRED if has_expired(r.standing.expires, today) else 1.0
-        found.append(r._replace(score=share * r.score) if share < 1 else r)
-    return ranked if found == ranked else best_first(found)
+        standing = r.standing
+        if own not in (None, standing.project):
+            r.score *= AWAY
+        elif standing.branch in gone:
+            r.score *= GONE
+        if standing.of_session:
+            r.score *= SESSION
+        if has_expired(standing.expires, today):
+            r.score *= EXPIRED
+    return best_first(ranked)
 
 
-def copies_behind(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
-    """Copies that two machines left of a file stand behind what they are copies of."""
-    places = {(r.standing.path, r.standing.title): number for number, r in enumerate(ranked)}
-    paths = {r.standing.path for r in ranked}
+def copies_behind(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+    """Copies that two machines left of a file stand behind the originals of their entries."""
+    places = {(r.standing.path, r.standing.title): place for place, r in enumerate(ranked)}
+    paths = {path for path, _ in places}
     read = cache(evidence.ws.journal.read)
-    order: list[tuple[float, Ranked]] = []
-    for number, r in enumerate(ranked):
-        path, title = r.standing.path, r.standing.title
-        original = copied_from(path, paths, read)
-        below = number
-        if original:
-            titles = [title]
-            if original == numbered_of(path):
-                titles.append(title[:-2])  # a title may be made of the file's name
-            known = (places[original, name] for name in titles if (original, name) in places)
-            below = next(known, number)
-        order.append((below + 0.5 if below > number else number, r))
-    return [r for _, r in sorted(order, key=itemgetter(0))]
+    order = {}
+    for place, r in enumerate(ranked):
+        original, title = copied_from(r.standing.path, paths, read), r.standing.title
+        order[r.rowid] = float(place)
+        for name in (title, title[:-2]):  # a title may be made of the file's name
+            if original and places.get((original, name), -1) > place:
+                order[r.rowid] = places[original, name] + 0.5
+    return sorted(ranked, key=lambda r: order[r.rowid])
 
 
-def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+def newest_fitting(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     """Entries that hold the words nearly as well as the best, newest first; then the rest."""
-    if not evidence.request.recent:
-        return ranked
     today = evidence.request.now.date().isoformat()
-    fits = [
-        (r.lexical or 0.0) >= FITTING and not has_expired(r.standing.expires, today)
-        for r in ranked
-    ]
-    return [
-        *in_order(list(compress(ranked, fits)), "newest"),
-        *compress(ranked, map(not_, fits)),
-    ]
+    fitting: list[Ranked] = []
+    others: list[Ranked] = []
+    for r in ranked:
+        fits = (r.lexical or 0.0) >= FITTING and not has_expired(r.standing.expires, today)
+        (fitting if fits else others).append(r)
+    return in_order(fitting, "newest") + others
 
 
-def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:
-    """The same entries in this order; of equals the newest first, and undated ones last."""
-    if order == "relevance":
-        return list(ranked)
-    by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
-    by_time.sort(key=lambda r: not r.standing.dated)
-    if order == "importance":
-        by_time.sort(key=lambda r: r.signals.importance, reverse=True)
-    elif order == "access":
-        by_time.sort(key=lambda r: r.standing.accesses, reverse=True)
-    return by_time
+def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+    """The ranking, in which of two entries of the top on one topic the later stands first.
+
+    It takes the other's place, and the score of that place.
+    """
+    if evidence.vector is None or not evidence.config.later_first:
+        return ranked
+    first, index = ranked[:TOP], evidence.ws.index
+    chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
+    same_topic = []
+    for best, later in _pairs(first, evidence.meaning([r.rowid for r in first])):
+        stored = index.vectors([chunks[best.rowid], chunks[later.rowid]])
+        if len(stored) < 2:
+            continue
+        one, other = units(list(stored.values()))
+        if index.scaled(one @ other) < ALIKE:
+            continue  # what is merely near the question is another matter
+        pair = (best.rowid, later.rowid)
+        texts = evidence.passages(pair, near=True)
+        if not _lacks_a_name(evidence, texts[best.rowid][1], texts[later.rowid][1]):
+            same_topic.append(pair)
+    positions = {r.rowid: r.standing.position for r in first}
+    order = newest_of_a_topic_first([r.rowid for r in first], same_topic, positions)
+    scores = [r.score for r in first]
+    first.sort(key=lambda r: order.index(r.rowid))
+    for r, score in zip(first, scores, strict=True):
+        r.score = score
+    return first + ranked[TOP:]
+
+
+def _pairs(
+    ranked: Sequence[Ranked], meaning: Sequence[float | None]
+) -> Iterator[tuple[Ranked, Ranked]]:
+    """(entry, a later one that ranks behind it) of entries that are on one topic, by two signs:
+    how much nearer to the question the later is than all but these two, and its score over that
+    of the other.
+    """
+    near = [one or 0.0 for one in meaning]
+    for one, other in combinations(range(len(ranked)), 2):
+        best, later = ranked[one], ranked[other]
+        if not (best.standing.dated and later.standing.dated):
+            continue  # its file alone does not say when it was said
+        if len(best.met) > len(later.met):
+            continue  # what is preferred stays first
+        if len({best.standing.project, later.standing.project} - {None}) > 1:
+            continue  # each project decides for itself
+        if later.standing.position <= best.standing.position:
+            continue
+        others = [
+            closeness for place, closeness in enumerate(near) if place not in (one, other)
+        ]
+        nearer = near[other] - max(others, default=0.0)
+        if NEARER * nearer + later.score / max(best.score, 1e-9) > ENOUGH:
+            yield best, later
+
+
+def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:
+    """True if the later text lacks a name or number that the question and the best text share:
+    Rome is not Paris.
+    """
+    question = evidence.request.parsed.text
+    names = " ".join(NAME.findall(f"{question}\n{best}"))
+    shared = evidence.stems(names) & evidence.stems(question) & evidence.stems(best)
+    return not shared <= evidence.stems(later)

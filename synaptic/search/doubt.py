@@ -1,85 +1,196 @@
 """Judges an answer: how sure each hit is, and the notices if nothing is close or a filter hides
 everything.
+
+`closeness` is the log-odds that a question whose best hit is like this has an answer at all,
+`chances` the share of such hits that were right. Both are logistic regressions on one half of
+the panel's questions, answered and unanswered; `bench.py sure` shows the other half. With
+meaning `closeness` also saw short questions without a word of their answer, asked of journals
+of 4 to 50 entries (tests/data/panel/short.json); panel/begun.json was held apart.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from itertools import accumulate
+from statistics import fmean
 from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places
-from ..models import NOTHING_CLOSE, Filters, Hit
+from ..models import NOTHING_CLOSE, Hit, Round
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
-from .calibration import (
-    BY_MEANING,
-    BY_WORDS,
-    LOOKED_AT,
-    MOST_HITS,
-    NONE_FIT,
-    SHARED,
-    Signs,
-    chances,
-    closeness,
-    fitting,
-)
 from .evidence import Evidence, Request
 from .ranking import Ranked
 
+MOST_HITS, NONE_FIT = 8, 3
+"""The hits of an answer without a limit, at most, and where nothing is close. By eye."""
+LOOKED_AT, SHARED = 5, 10
+"""The hits of which the best decides whether anything fits, and the hits among which a score is
+a share. By eye.
+"""
 
-class Surety(NamedTuple):
-    """The share of such hits that were right, the number that fit, and the notice if nothing is
-    close.
+SMALLEST, LARGEST = 40, 1_000
+"""Passages between which the size of a journal counts: the more there are, the nearer something
+comes. Beyond the
+second nothing was measured."""
 
-    `held` is for each hit the share of the question's words that it holds.
+LEAST_CHANCE, LEAST_SHARE, OWN = 0.02, 0.07, 0.15
+"""An answer without a limit ends after the last hit that has this chance, and this share of the
+best one's chance; it holds a word of the question, or has this meaning.
+
+Chosen on one half of the panel, where that keeps 96 % of recall@8; `bench.py sure` shows the
+other half.
+"""
+
+
+SHARES = 0.01, 0.3
+"""A share of the scores counts from the first to the second of these. Where there are few hits
+even the best of them
+has a great share, and nine of ten first hits of the panel have a smaller one."""
+
+
+class Curve(NamedTuple):
+    """The weights of a search with meaning, or of one by words alone.
+
+    The first five make `closeness`, the other four `chances`; below `doubt` a closeness means
+    that nothing fits.
     """
 
-    chances: list[float]
-    fit: int
-    doubts: tuple[str, ...]
-    held: list[float]
+    meaning: float
+    words: float
+    unknown: float
+    size: float
+    start: float
+    best: float
+    behind: float
+    share: float
+    level: float
+    doubt: float
 
 
-def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Surety:
-    """The surety of these hits, the first of the ranking."""
+BY_MEANING = Curve(6.5, 2.2, -0.75, -0.9, 2.4, 0.65, -0.86, 2.9, 3.7, doubt=-0.78)
+BY_WORDS = Curve(0.0, 2.9, -4.2, -0.7, 4.1, 0.51, -1.2, 2.0, 2.2, doubt=-1.9)
+
+
+class Signs(NamedTuple):
+    """The signs of a hit, each from 0 to 1.
+
+    `meaning` is its cosine, where 0 is the usual one of this question with the journal; `words`
+    the share of the question's words that it holds, and `unknown` the share of those that no
+    entry holds, a rare word counting for more.
+    """
+
+    meaning: float
+    words: float
+    unknown: float
+
+
+def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
+    """The log-odds that a question whose best hit is this one has an answer in a journal of so
+    many passages.
+    """
+    size = math.log(1 + min(max(passages, SMALLEST), LARGEST))
+    weighed = curve.meaning * signs.meaning + curve.words * signs.words
+    return weighed + curve.unknown * signs.unknown + curve.size * size + curve.start
+
+
+def chances(
+    close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float
+) -> list[float]:
+    """The share of hits like these that were right, from 0 to 1, in the order of the ranking;
+    never rising.
+
+    `close` is the closeness of each, `scores` its score in the ranking, `of_all` the sum of the
+    best SHARED scores. Where a lower hit of the first MOST_HITS has the better chance, both
+    have the mean (isotonic regression).
+    """
+    best = max(close[:LOOKED_AT], default=0.0)
+    own = []
+    for one, score in zip(close, scores, strict=True):
+        least, most = SHARES
+        share = math.log(min(max(score / (of_all or 1.0), least), most))
+        odds = curve.best * best + curve.behind * (best - one) + curve.level
+        odds += curve.share * share
+        own.append(1 / (1 + math.exp(-odds)))
+    pools: list[list[float]] = []
+    for one in own[:MOST_HITS]:
+        pools.append([one])
+        while len(pools) > 1 and fmean(pools[-2]) < fmean(pools[-1]):
+            pools[-2:] = [pools[-2] + pools[-1]]
+    first: list[float] = []
+    for pool in pools:
+        first += [fmean(pool)] * len(pool)
+    return list(accumulate(first + own[MOST_HITS:], min))
+
+
+def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
+    """The number of hits in an answer without a limit: at least the best one.
+
+    A hit that says nothing of the question itself, and is there for the entries beside it, is
+    no reason to go on.
+    """
+    last = min(1, len(chance))
+    for place, (one, own) in enumerate(zip(chance, signs, strict=False), start=1):
+        has_a_chance = one >= max(LEAST_CHANCE, LEAST_SHARE * chance[0])
+        if has_a_chance and (own.words > 0 or own.meaning >= OWN):
+            last = place
+    return last
+
+
+class Answer(NamedTuple):
+    """`ranked` are the candidates, `passing` those that passed the adjustments, `hits` those of
+    these that are shown.
+
+    `close`: something clearly fits, or nothing was sought. `weak`: nothing is shown, nothing is
+    close, or no hit holds a word of the question.
+    """
+
+    ranked: Sequence[Ranked]
+    passing: Sequence[Ranked]
+    hits: tuple[Hit, ...]
+    close: bool = True
+    weak: bool = False
+    rounds: tuple[Round, ...] = ()
+
+
+def surety(
+    evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]
+) -> tuple[list[float], int, bool, list[float]]:
+    """(share of such hits that were right, for each of these; the number of hits that fit; True
+    unless nothing is close; the share of the question's words that each holds).
+
+    The hits are the first of the ranking.
+    """
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
-    idf = {
-        word: weight for word, weight in idf.items() if word not in TYPE_WORDS
-    } or idf  # a kind is no matter
-    weights = {stem: weight for word, weight in idf.items() if (stem := evidence.stem(word))}
-    in_all = sum(idf.values())
-    unknown = (
-        sum(weight for word, weight in idf.items() if not counts[word]) / in_all
-        if in_all
-        else 0.0
-    )
+    telling = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS}
+    weights: dict[str, float] = {}
+    unknown = 0.0
+    for word, weight in (telling or idf).items():  # a kind is no matter
+        stem = evidence.stem(word)
+        if stem:
+            weights[stem] = weight
+        if not counts[word]:
+            unknown += weight
+    unknown /= sum((telling or idf).values()) or 1.0
+    curve = BY_WORDS if evidence.vector is None else BY_MEANING
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
     held = [_held(evidence, hit, weights) for hit in hits]
-    signs = [
-        Signs(near or 0.0, words, unknown) for near, words in zip(meaning, held, strict=True)
-    ]
-    curve = BY_WORDS if evidence.vector is None else BY_MEANING
-    close = [closeness(one, curve, passages=total) for one in signs]
-    scores, of_all = (
-        [r.score for r in ranked[: len(hits)]],
-        sum(r.score for r in ranked[:SHARED]),
-    )
-    found = chances(close, scores, curve, of_all=of_all)
+    signs: list[Signs] = []
+    is_close = not hits
+    for near, words in zip(meaning, held, strict=True):
+        sign = Signs(near or 0.0, words, unknown)
+        own = BY_WORDS if near is None else curve  # without a vector words alone can tell
+        if len(signs) < LOOKED_AT and closeness(sign, own, passages=total) >= own.doubt:
+            is_close = True
+        signs.append(sign)
+    close = [closeness(sign, curve, passages=total) for sign in signs]
+    scores = [r.score for r in ranked]
+    found = chances(close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED]))
     fit = fitting(found[:MOST_HITS], signs)
-    curves = [
-        BY_WORDS if near is None else curve for near in meaning
-    ]  # without a vector words alone can tell
-    fits = any(
-        closeness(one, own, passages=total) >= own.doubt
-        for one, own in zip(signs[:LOOKED_AT], curves, strict=False)
-    )
-    if fits or not hits:
-        return Surety(found, fit, (), held)
-    return Surety(found, min(fit, NONE_FIT), (NOTHING_CLOSE,), held)
+    return found, fit if is_close else min(fit, NONE_FIT), is_close, held
 
 
 def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:
@@ -94,37 +205,32 @@ def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:
 
 
 def notices_of(
-    evidence: Evidence,
-    report: SyncReport,
-    remarks: Sequence[str],
-    ranked: Sequence[Ranked],
-    kept: Sequence[Ranked],
+    evidence: Evidence, report: SyncReport, answer: Answer, remarks: Sequence[str]
 ) -> tuple[str, ...]:
     """Notices for the user, most important first."""
-    request, index = evidence.request, evidence.ws.index
-    notices = [
-        *remarks,
-        *request.parsed.notices,
-        *([evidence.trouble] if evidence.trouble else []),
-    ]
-    entries = index.counts().entries if report.pending_entries or not kept else len(kept)
-    if not evidence.trouble and report.pending_entries:
+    request, kept = evidence.request, answer.passing
+    notices = [] if answer.close else [NOTHING_CLOSE]
+    notices += [*remarks, *request.parsed.notices]
+    entries = len(kept)
+    if report.pending_entries or not kept:
+        entries = evidence.ws.index.counts().entries
+    if evidence.trouble:
+        notices.append(evidence.trouble)
+    elif report.pending_entries:
         notices.append(
             f"{report.pending_entries:,} of {entries:,} notes are found by words only; "
             "`synaptic rebuild-index` finishes them."
         )
     notices += report.notices
-    no_words = not request.parsed.terms and request.filters.each().keys() <= {
-        "include_superseded"
-    }
-    if no_words and kept and request.order == "relevance":
+    asks_nothing = request.is_list and request.filters.each().keys() <= {"include_superseded"}
+    if asks_nothing and kept and request.order == "relevance":
         notices.append("The query holds no words to search for; these are the newest entries.")
     if request.min_similarity is not None and any(r.similarity is None for r in kept):
         notices.append(
             "Some of these have no vector to compare yet; min_similarity let them pass."
         )
     if not kept and entries:
-        notices.append(request.nothing or _why_nothing(evidence.ws, request, ranked))
+        notices.append(request.nothing or _why_nothing(evidence.ws, request, answer.ranked))
     return tuple(notices)
 
 
@@ -136,9 +242,9 @@ def _why_nothing(ws: Workspace, request: Request, ranked: Sequence[Ranked]) -> s
             f"min_similarity {request.min_similarity} cut all {len(ranked)}; the nearest has "
             f"{nearest}. Try less."
         )
-    culprit = _culprit(ws, request.filters)
-    if culprit:
-        return culprit
+    filters = request.filters.each()
+    if filters and not ws.index.listing(request.filters, order="newest", limit=1)[0]:
+        return f"No entry passes these filters: {', '.join(filters)}. Leave some out."
     if request.parsed.phrases:
         return (
             "No entry holds that phrase; without the quotes its words are searched one by one."
@@ -149,26 +255,3 @@ def _why_nothing(ws: Workspace, request: Request, ranked: Sequence[Ranked]) -> s
             "them."
         )
     return "Nothing fits; try other words, or fewer filters."
-
-
-def _culprit(ws: Workspace, filters: Filters) -> str:
-    """A notice where the filters leave no entry, with the one filter to leave out if there is
-    one; else empty.
-    """
-    names = filters.each()
-    if not names or ws.index.listing(filters, order="newest", limit=1)[0]:
-        return ""
-    for name in names:
-        gone = (
-            {"since": None, "until": None}
-            if name == "time"
-            else {name: getattr(Filters(), name)}
-        )
-        left = ws.index.listing(replace(filters, **gone), order="newest", limit=1)[0]
-        if left:
-            said = {
-                "time": "without since and until",
-                "without": "with what `-` leaves out",
-            }.get(name, f"without {name}")
-            return f"No entry passes these filters; {said} there are {left:,}."
-    return "No entry passes these filters, nor all but one of them; leave some out."

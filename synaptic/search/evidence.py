@@ -1,4 +1,4 @@
-"""All that a search asks of the model, the index and the journal; each is asked once."""
+"""All that a search asks of the model, the index and the journal."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..index.rows import Candidate, Standing, moment, units
-from ..language.analysis.plan import QueryPlan
 from ..language.query import ParsedQuery
 from ..language.words import match, stems, words
-from ..models import Entry, Filters, Order, Strategy, Vector
+from ..models import Entry, Filters, Mode, Order, Strategy, Vector
 from ..workspace.checkout import Checkout
-from ..workspace.readback import read_hits, read_passages
+from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
 from .typos import ending_aside, nearest_words, typing_errors
 
@@ -32,6 +31,9 @@ DEPTH, LEAST_ENTRIES = 80, 20
 
 _WORD = re.compile(r"\w+")
 
+Lists: TypeAlias = dict[str, dict[int, Candidate]]
+"""The best chunk of each entry by its row, best first, in `lexical` and in `semantic`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -42,9 +44,9 @@ class Request:
     hits that fit or hold a word of the query. `project` is the key of the project whose entries
     count more, `here` the checkout that asks.
 
-    `understanding` fills the last four from the words: `recent` (of the fitting entries the
-    newest first), `about` (the day in the middle of the asked time; the nearer first), `plan`,
-    and `nothing`, the notice for an empty answer.
+    `understanding` fills the last three from the words: `recent` (of the fitting entries the
+    newest first), `about` (the day in the middle of the asked time; the nearer first), and
+    `nothing`, the notice for an empty answer.
     """
 
     parsed: ParsedQuery
@@ -60,21 +62,32 @@ class Request:
     explain: bool = False
     parts: tuple[str, ...] = ()
     max_rounds: int = 2
-    recent: bool = False
     only_fitting: bool = False
-    about: date | None = None
     project: str | None = None
     here: Checkout | None = None
-    plan: QueryPlan = field(default_factory=QueryPlan)
+    recent: bool = False
+    about: date | None = None
     nothing: str = ""
 
+    @property
+    def is_list(self) -> bool:
+        """True for a query that is nothing but filters, or nothing."""
+        return not self.parsed.terms
 
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """The best chunk of each entry by words and by meaning, by entry row, best first."""
+    @property
+    def fuses(self) -> bool:
+        """True where the ranks of lists are fused, and a score is a chance."""
+        return not (self.is_list or self.weights or self.strategy == "bounded")
 
-    lexical: dict[int, Candidate]
-    semantic: dict[int, Candidate]
+    @property
+    def joins(self) -> bool:
+        """True where words and meaning are asked together."""
+        return self.strategy in ("hybrid", "smart")
+
+    @property
+    def ends_itself(self) -> bool:
+        """True where the answer ends after the last hit that fits."""
+        return self.limit is None and self.fuses
 
 
 class Query(NamedTuple):
@@ -89,37 +102,30 @@ class Query(NamedTuple):
 
 
 class Evidence:
-    """All that is known of the candidates of one search, fetched when it is first needed.
+    """All that is known of the candidates of one search.
 
     `lists` are the candidates of all its sub-queries, `vector` is that of the question, None
-    where words alone answer. `trouble` says why there is no model. `entries` are those that
-    were read, by row; `superseded_by` holds ids.
+    where words alone answer. `trouble` says why there is no model. `superseded_by` holds ids.
     """
 
     def __init__(
-        self,
-        ws: Workspace,
-        request: Request,
-        *,
-        watch: Stopwatch | None = None,
-        trouble: str = "",
+        self, ws: Workspace, request: Request, watch: Stopwatch, trouble: str = ""
     ) -> None:
         self.ws, self.request, self.config = ws, request, ws.config.search
-        self.watch, self.trouble = watch or Stopwatch(), trouble
-        self.lists = Lists({}, {})
-        self.vector: Vector | None = None
-        self.entries: dict[int, Entry] = {}
+        self.watch, self.trouble = watch, trouble
+        self.lists: Lists = {"lexical": {}, "semantic": {}}
+        with watch.stage("embed"):
+            self.vector = None if request.is_list else self.embed(request.parsed.text)
         self.superseded_by: dict[str, str] = {}
         self.document_counts = ws.index.document_counts
-        beginnings = [term[:-1] for term in request.parsed.terms if term.endswith("*")]
-        self._beginnings = beginnings
-        self.stem = self._stem_or_beginning if beginnings else ws.index.stem
-        self._preferred = request.prefer.each()
-        self.preferences = len(self._preferred)
-        self._standings: dict[int, Standing] = {}
-        self._met: dict[int, tuple[str, ...]] = {}
-        self._passages: dict[int, tuple[str, int]] = {}
-        self._usual_cosines: dict[bytes, tuple[float, float]] = {}
+        self.preferred = request.prefer.each()
+        terms = request.parsed.terms
+        self._beginnings = [term[:-1] for term in terms if term.endswith("*")]
+
+    def of(self, **changes: object) -> Evidence:
+        """The evidence of the same search with other values of its request."""
+        request = replace(self.request, **changes)  # type: ignore[arg-type]
+        return Evidence(self.ws, request, self.watch, self.trouble)
 
     # -- candidates
 
@@ -131,83 +137,64 @@ class Evidence:
             return None
         return self.ws.embedder.embed_query(text)
 
+    @property
+    def mode(self) -> Mode:
+        if self.vector is None:
+            return "lexical"
+        return "hybrid" if self.request.joins else "semantic"
+
     def candidates(self, query: Query, limit: int) -> Lists:
         """At least `limit` entries by words and by meaning, if there are as many; they join
         `lists`.
-        """
-        index = self.ws.index
-        phrases = [match(phrase) for phrase in query.phrases]
-        terms = [match(term) for term in query.terms]
-        lexical: dict[int, Candidate] = {}
-        semantic: dict[int, Candidate] = {}
-        for filters in self._with_preferred_time(query.filters):
-            passing = index.passing_chunks(filters, self.request.within, phrases)
-            if terms:
-                with self.watch.stage("lexical"):
-                    by_words = partial(
-                        index.lexical, terms, passing, context_weight=self.config.context
-                    )
-                    lexical |= _best_chunks(by_words, limit)
-            if query.vector is not None:
-                with self.watch.stage("semantic"):
-                    by_meaning = partial(index.semantic, query.vector, passing)
-                    semantic |= _best_chunks(by_meaning, limit)
-        self.lists = Lists(lexical | self.lists.lexical, semantic | self.lists.semantic)
-        return Lists(lexical, semantic)
 
-    def _with_preferred_time(self, filters: Filters) -> tuple[Filters, ...]:
-        """The filters, and those of a preferred time: in a large journal its entries may not be
+        Those of a preferred time are asked for once more: in a large journal they may not be
         among the best of all times.
         """
-        preferred = self.request.prefer
-        is_timed = filters.since or filters.until
-        if is_timed or not (preferred.since or preferred.until):
-            return (filters,)
-        return filters, replace(filters, since=preferred.since, until=preferred.until)
-
-    def correct(self, nearest: Mapping[str, str]) -> None:
-        """Begins again with other words in place of those typed, by meaning too."""
-        parsed = self.request.parsed
-        terms = tuple(dict.fromkeys(nearest.get(term, term) for term in parsed.terms))
-        text = _WORD.sub(lambda word: nearest.get(word[0].casefold(), word[0]), parsed.text)
-        self.request = replace(self.request, parsed=replace(parsed, terms=terms, text=text))
-        self.lists = Lists({}, {})
-        if self.vector is not None:
-            self.vector = self.embed(text)
-
-    def admit_superseded(self) -> None:
-        """Begins again with superseded entries; the vector of the question stays."""
-        filters = replace(self.request.filters, include_superseded=True)
-        self.request = replace(self.request, filters=filters)
-        self.lists = Lists({}, {})
+        index, prefer, filters = self.ws.index, self.request.prefer, query.filters
+        times = [filters]
+        if (prefer.since or prefer.until) and not (filters.since or filters.until):
+            times.append(replace(filters, since=prefer.since, until=prefer.until))
+        phrases = [match(phrase) for phrase in query.phrases]
+        terms = [match(term) for term in query.terms]
+        lists: Lists = {}
+        for filters in times:
+            passing = index.passing_chunks(filters, self.request.within, phrases)
+            ways: dict[str, Callable[..., Sequence[Candidate]]] = {}
+            if terms:
+                context = self.config.context
+                ways["lexical"] = partial(index.lexical, terms, passing, context_weight=context)
+            if query.vector is not None:
+                ways["semantic"] = partial(index.semantic, query.vector, passing)
+            for name, fetch in ways.items():
+                with self.watch.stage(name):
+                    lists[name] = lists.get(name, {}) | _best_chunks(fetch, limit)
+        for name, found in lists.items():
+            self.lists[name] = found | self.lists[name]
+        return lists
 
     def chunk(self, rowid: int, *, near: bool = False) -> int:
         """The best chunk of an entry by words, else by meaning; `near`: the reverse. -1 where
         neither list has the entry.
         """
-        lists = [self.lists.lexical, self.lists.semantic]
-        for candidates in reversed(lists) if near else lists:
-            if rowid in candidates:
-                return candidates[rowid].chunk_rowid
+        for name in ("semantic", "lexical") if near else ("lexical", "semantic"):
+            if rowid in self.lists[name]:
+                return self.lists[name][rowid].chunk_rowid
         return -1
 
     # -- what the index knows of them
 
     def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """(passages in all, passages that hold each word of these terms)."""
-        single: set[str] = set()
-        for term in terms:
-            if term.endswith("*"):
-                single.add(term)
-            else:
-                single.update(word for _, word in words(term))
+        single = {term for term in terms if term.endswith("*")}
+        for term in set(terms) - single:
+            single.update(word for _, word in words(term))
         return self.document_counts(single)
 
     def has_word(self, term: str) -> bool:
         """True if an entry holds this word in any of its forms."""
         return self.document_counts([term])[1][term] > 0
 
-    def _stem_or_beginning(self, word: str) -> str | None:
+    def stem(self, word: str) -> str | None:
         """The stem of a word, or the sought beginning that it has: `plug*`."""
         for beginning in self._beginnings:
             if word.startswith(beginning):
@@ -222,21 +209,14 @@ class Evidence:
 
         They are mixed with those of any text, as if USUAL_COUNT more passages had been seen.
         """
-        import numpy as np
-
-        key = vector.tobytes()
-        if key not in self._usual_cosines:
-            cosines = self.ws.index.scaled(self.ws.index.sample() @ vector)
-            count = len(cosines)
-            mean = float(cosines.mean()) if count else 0.0
-            variance = float(cosines.var()) if count else 0.0
-            squares = count * variance + USUAL_COUNT * USUAL_DEVIATION**2
-            both = count + USUAL_COUNT
-            self._usual_cosines[key] = (
-                (count * mean + USUAL_COUNT * USUAL_MEAN) / both,
-                float(np.sqrt(squares / both)),
-            )
-        return self._usual_cosines[key]
+        cosines = self.ws.index.scaled(self.ws.index.sample() @ vector)
+        count = len(cosines)
+        mean = variance = 0.0
+        if count:
+            mean, variance = float(cosines.mean()), float(cosines.var())
+        squares = count * variance + USUAL_COUNT * USUAL_DEVIATION**2
+        both = count + USUAL_COUNT
+        return (count * mean + USUAL_COUNT * USUAL_MEAN) / both, (squares / both) ** 0.5
 
     def meaning(self, rowids: Sequence[int]) -> list[float | None]:
         """Closeness of each entry to the question: 0 as usual or farther, 1 the same; None
@@ -244,45 +224,41 @@ class Evidence:
         """
         if self.vector is None:
             return [None] * len(rowids)
-        semantic = self.lists.semantic
-        cosines = {row: semantic[row].score for row in rowids if row in semantic}
-        chunks = {row: self.chunk(row) for row in rowids if row not in cosines}
-        stored = self.ws.index.vectors(list(chunks.values()))
-        by_words = [row for row, chunk in chunks.items() if chunk in stored]
-        if by_words:
-            vectors = units([stored[chunks[row]] for row in by_words])
-            near = self.ws.index.scaled(vectors @ self.vector)
-            cosines |= dict(zip(by_words, near.tolist(), strict=True))
         usual, _ = self.usual_cosine(self.vector)
-        return [
-            max(0.0, (cosines[row] - usual) / (1 - usual)) if row in cosines else None
-            for row in rowids
-        ]
+        near = self.lists["semantic"]
+        chunks = {row: self.chunk(row) for row in rowids if row not in near}
+        stored = self.ws.index.vectors(list(chunks.values()))
+        closeness: list[float | None] = []
+        for row in rowids:
+            if row in near:
+                cosine = near[row].score
+            elif chunks[row] in stored:
+                [vector] = units([stored[chunks[row]]])
+                cosine = float(self.ws.index.scaled(vector @ self.vector))
+            else:
+                closeness.append(None)
+                continue
+            closeness.append(max(0.0, (cosine - usual) / (1 - usual)))
+        return closeness
 
     def standings(self, rowids: Sequence[int]) -> list[Standing]:
         """The standings of these entries, without superseded ones unless the filters ask for
         them.
         """
-        new = [rowid for rowid in rowids if rowid not in self._standings]
-        if new:
-            standings = self.ws.index.standings(new)
-            self._standings |= standings
-            ids = [standing.id for standing in standings.values()]
-            self.superseded_by |= self.ws.index.superseded_by(ids)
-        known = [self._standings[rowid] for rowid in rowids if rowid in self._standings]
+        found = self.ws.index.standings(rowids)
+        standings = [found[rowid] for rowid in rowids if rowid in found]
+        self.superseded_by |= self.ws.index.superseded_by([one.id for one in standings])
         if self.request.filters.include_superseded:
-            return known
-        return [standing for standing in known if standing.id not in self.superseded_by]
+            return standings
+        return [one for one in standings if one.id not in self.superseded_by]
 
-    def met(self, rowids: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
-        """For each entry the names of the preferences that it meets; empty without any."""
-        new = [rowid for rowid in rowids if rowid not in self._met]
-        if self._preferred and new:
-            self._met |= dict.fromkeys(new, ())
-            for name, preferred in self._preferred.items():
-                for rowid in self.ws.index.passing(preferred, new):
-                    self._met[rowid] = (*self._met[rowid], name)
-        return self._met
+    def met(self, rowids: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """For each entry the names of the preferences that it meets."""
+        met: dict[int, tuple[str, ...]] = dict.fromkeys(rowids, ())
+        for name, preferred in self.preferred.items():
+            for rowid in self.ws.index.passing(preferred, rowids):
+                met[rowid] = (*met[rowid], name)
+        return met
 
     def days_away(self, standing: Standing) -> int:
         """Days between an entry and the day in the middle of the asked time; 0 without one."""
@@ -293,25 +269,19 @@ class Evidence:
 
     # -- what the journal says of them
 
-    def read(self, chunks: Mapping[int, int]) -> None:
-        """Reads these entries, by row, and this chunk of each from the journal, unless both
-        were read before.
+    def passages(
+        self, rowids: Sequence[int], *, near: bool = False
+    ) -> dict[int, tuple[Entry, str, int]]:
+        """By row each entry, and the text and line of its best chunk (see `chunk`), or of the
+        whole entry where it has none.
         """
-        rows = []
-        for row, chunk in chunks.items():
-            if row not in self.entries or chunk not in self._passages:
-                rows.append(row)
-        if rows:
-            wanted = [chunks[row] for row in rows if chunks[row] >= 0]
-            entries, passages = read_hits(self.ws, rows, wanted)
-            self.entries |= entries
-            self._passages |= passages
-
-    def passage(self, rowid: int, chunk: int) -> tuple[str, int]:
-        """(text, line) of a chunk, or of the whole entry where it has none."""
-        entry = self.entries[rowid]
-        line = entry.place.body_line if entry.place else 1
-        return self._passages.get(chunk, (entry.content, line))
+        chunks = {row: self.chunk(row, near=near) for row in rowids}
+        entries, texts = read_hits(self.ws, rowids, list(chunks.values()))
+        found = {}
+        for row, entry in entries.items():
+            whole = entry.content, entry.there.body_line
+            found[row] = (entry, *texts.get(chunks[row], whole))
+        return found
 
     def nearest_word(self, term: str) -> str | None:
         """A word of the journal that differs from this by a typing error, before its ending."""
@@ -319,21 +289,23 @@ class Evidence:
         distances: dict[str, int] = {}
         near_stems = nearest_words(stem, index.stems_like(stem)) if stem else []
         for near in near_stems:  # stems are no words, and stemming them again breaks them
-            for chunk in index.chunks_with_stem(near, limit=3):
-                texts = [text for text, _ in read_passages(self.ws, [chunk]).values()]
-                spellings: set[str] = set()
-                for text in (*texts, *self._marks_of(chunk)):
-                    spellings |= {word for _, word in words(text) if self.stem(word) == near}
-                for word in sorted(spellings - distances.keys()):
-                    distances[word] = ending_aside(term, word)
-        most = typing_errors(term)
-        fitting = [word for word, distance in distances.items() if distance <= most]
-        return min(fitting, key=lambda word: distances[word], default=None)
+            chunks = index.passages(index.chunks_with_stem(near, limit=3)).values()
+            entries = read_entries(self.ws, [chunk.entry_rowid for chunk in chunks])
+            spellings = set()
+            for entry in entries.values():
+                text = " ".join((entry.title, entry.content, *entry.tags))
+                spellings |= {word for _, word in words(text) if self.stem(word) == near}
+            for word in sorted(spellings):
+                distances[word] = ending_aside(term, word)
+        nearest = min(distances, key=lambda word: distances[word], default=term)
+        return nearest if distances.get(nearest, 99) <= typing_errors(term) else None
 
-    def _marks_of(self, chunk: int) -> list[str]:
-        rows = [passage.entry_rowid for passage in self.ws.index.passages([chunk]).values()]
-        owners = [stored.entry for stored in self.ws.index.entries(rows).values()]
-        return [" ".join((owner.title, *owner.tags)) for owner in owners]
+
+def corrected(parsed: ParsedQuery, nearest: Mapping[str, str]) -> ParsedQuery:
+    """The query with other words in place of those typed, by meaning too."""
+    terms = dict.fromkeys(nearest.get(term, term) for term in parsed.terms)
+    text = _WORD.sub(lambda word: nearest.get(word[0].casefold(), word[0]), parsed.text)
+    return replace(parsed, terms=tuple(terms), text=text)
 
 
 def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[int, Candidate]:

@@ -1,16 +1,27 @@
-"""The candidates of one query as a ranking: fetched, fused, and adjusted."""
+"""The candidates of one query as a ranking: fetched, fused, and adjusted by what is known of
+each and of those beside it.
+
+| adjustment                                        | when                        |
+|---------------------------------------------------|-----------------------------|
+| entries beside good ones in a file count more     | words and meaning are fused |
+| old entries count less                            | ranks are fused             |
+| the score is the weighted mean of the signals     | weights are given           |
+| of the best 100 by meaning those within the dates | strategy `bounded`          |
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from ..index.rows import Standing, instant
-from ..models import Filters, Mode, Vector
-from .adjust import BOUNDED_BEST, Adjustment
+from ..index.rows import instant
+from ..models import Filters, Vector
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
-from .ranking import Ranked, age_in_days, score_aware_rrf
+from .ranking import Ranked, age_in_days, best_first, decay, in_order, score_aware_rrf, weighted
+
+BOUNDED_BEST = 100
+"""Candidates of a bounded search."""
 
 PREFERENCE = 1.5
 """The weight of the list of what meets preferences, beside the lists by words and by meaning.
@@ -44,153 +55,136 @@ Chosen on `bench.py panel`; .1 and .12 do as well.
 LEAST = 0.1
 """Deviations that what is no nearer than usual counts, so that its rank decides. By eye."""
 
-LISTS: Mapping[Mode, tuple[str, ...]] = {
-    "hybrid": ("lexical", "semantic"),
-    "lexical": ("lexical",),
-    "semantic": ("semantic",),
-}
 
-
-def mode_of(evidence: Evidence, vector: Vector | None) -> Mode:
-    """The lists that a query with this vector has."""
-    if vector is None:
-        return "lexical"
-    return "hybrid" if evidence.request.strategy in ("hybrid", "smart") else "semantic"
-
-
-def fusion_weights(evidence: Evidence, mode: Mode) -> dict[str, float]:
-    """The weight of each list in the fusion."""
-    return {name: float(evidence.config.weights.get(name, 0.0)) for name in LISTS[mode]}
-
-
-def ranked_for(
-    evidence: Evidence,
-    adjustments: Sequence[Adjustment],
-    query: Query,
-    least: int = LEAST_ENTRIES,
-) -> Sequence[Ranked]:
-    """At least `least` candidates of one query, if there are so many, best first by their
-    ranks.
-
-    What meets preferences is a list of its own.
-    """
-    mode, most = mode_of(evidence, query.vector), None
-    if (
-        evidence.request.strategy == "bounded"
-    ):  # the best of all times, which are cut afterwards
+def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> list[Ranked]:
+    """At least `least` candidates of one query, if there are so many, best first."""
+    request, config = evidence.request, evidence.config
+    is_bounded = request.strategy == "bounded"
+    if is_bounded:  # the best of all times, which are cut afterwards
         query = query._replace(filters=replace(query.filters, since=None, until=None))
-        least = most = BOUNDED_BEST
-    lists = evidence.candidates(
-        query if mode != "semantic" else query._replace(terms=()), least
-    )
+        least = BOUNDED_BEST
+    lists = evidence.candidates(query, least)
     with evidence.watch.stage("rank"):
-        standings = evidence.standings(list(dict.fromkeys((*lists.lexical, *lists.semantic))))
-        rankings = votes(evidence, lists, standings, query.vector, mode)
-        weights, k, floors = (
-            fusion_weights(evidence, mode),
-            evidence.config.k,
-            floors_of(evidence, query, mode),
-        )
+        rows = list(lists.get("lexical", {}) | lists.get("semantic", {}))
+        ranked = known(evidence, rows, lists, query.vector)
+        fuse(ranked, evidence, lists, query)
+        if is_bounded:
+            best = sorted(ranked, key=lambda r: r.score, reverse=True)[:BOUNDED_BEST]
+            for r in best:
+                r.score = r.similarity or r.lexical or 0.0
+            passing = evidence.ws.index.passing(request.filters, [r.rowid for r in best])
+            return in_order([r for r in best if r.rowid in passing], "newest")
+        if request.weights:
+            for r in ranked:
+                r.score = weighted(r.signals, request.weights)
+            return best_first(ranked)
+        if request.joins:
+            _add_neighbours(ranked, config.neighbours)
+        for r in ranked:
+            if r.standing.dated and r.standing.type != "reference":
+                r.decay = decay(
+                    r.age_days,
+                    half_life_days=config.half_life_days,
+                    floor=config.decay_floor,
+                )
+                r.score *= r.decay
+        return best_first(ranked)
+
+
+def weights_of(evidence: Evidence) -> dict[str, float]:
+    """The weight of each list in the fusion."""
+    mode, weights = evidence.mode, evidence.config.weights
+    lists = ("lexical", "semantic") if mode == "hybrid" else (mode,)
+    return {name: float(weights.get(name, 0.0)) for name in lists}
+
+
+def _add_neighbours(ranked: Sequence[Ranked], share: float) -> None:
+    """Adds to each entry a share of the scores of the entries before and after it in its file,
+    over the best possible.
+    """
+    scores = {(r.standing.path, r.standing.seq): r.score for r in ranked}
+    for r in ranked:
+        path, place = r.standing.path, r.standing.seq
+        around = scores.get((path, place - 1), 0.0) + scores.get((path, place + 1), 0.0)
+        r.score = (r.score + share * around) / (1 + 2 * share)
+
+
+def fuse(ranked: Sequence[Ranked], evidence: Evidence, lists: Lists, query: Query) -> None:
+    """Scores candidates by their ranks; what meets preferences is a list of its own.
+
+    In a list an entry has its BM25, or the deviations of its cosine above the usual one, which
+    is that of this question with a sample of the journal: to a model that does not know the
+    language all texts are alike. A long entry counts less (EACH).
+
+    A list whose best is below its floor has no full vote. By words that is what a passage
+    scores that holds every word of the query once (the sum of BM25's idf), as far as the model
+    knows the language: where it does not, words are all there is.
+    """
+    k, weights = evidence.config.k, weights_of(evidence)
+    share = {r.rowid: 1 / (1 + EACH * math.log(r.standing.passages)) for r in ranked}
+    usual, deviation = 0.0, 1.0
+    if query.vector is not None:
+        usual, deviation = evidence.usual_cosine(query.vector)
+    rankings: dict[str, dict[int, float]] = {}
+    for name, found in lists.items():
+        rankings[name] = {}
+        for row, hit in found.items():
+            if row in share and name == "lexical":
+                rankings[name][row] = -hit.score * share[row]
+            elif row in share:
+                apart = (hit.score - usual) / deviation
+                rankings[name][row] = max(LEAST, share[row] * apart)
+    floors = {}
+    if len(lists) == 2:
+        total, counts = evidence.frequencies(query.terms)
+        whole = 0.0
+        for count in counts.values():
+            whole += max(0.0, math.log((total - count + 0.5) / (count + 0.5)))
+        known_language = max(0.0, 1 - max(0.0, usual) / STRANGE)
+        floors = {"lexical": whole * known_language, "semantic": NEAR}
+    scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
+    if evidence.preferred:
+        preferred = {}
+        for r in ranked:
+            if r.met:
+                nearness = 1 / (1 + AWAY_A_DAY * evidence.days_away(r.standing))
+                preferred[r.rowid] = scores[r.rowid] * len(r.met) * nearness
+        rankings["symbolic"] = preferred
+        weights["symbolic"] = PREFERENCE
         scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
-        if met := evidence.met(list(scores)):
-            share = {
-                one.rowid: 1 / (1 + AWAY_A_DAY * evidence.days_away(one)) for one in standings
-            }
-            rankings["symbolic"] = {
-                rowid: score * len(met[rowid]) * share[rowid]
-                for rowid, score in scores.items()
-                if met[rowid]
-            }
-            weights |= {"symbolic": PREFERENCE}
-            scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
-        best = dict(sorted(scores.items(), key=lambda item: -item[1])[:most])
-        ranked: Sequence[Ranked] = weighed_up(evidence, lists, best, query.vector)
-        for adjust in adjustments:
-            ranked = adjust(ranked, evidence)
-    return ranked
+    for r in ranked:
+        r.score = scores[r.rowid]
 
 
-def votes(
-    evidence: Evidence,
-    lists: Lists,
-    standings: Sequence[Standing],
-    vector: Vector | None,
-    mode: Mode,
-) -> dict[str, dict[int, float]]:
-    """The score of each candidate of a list: its BM25, or the deviations of its cosine above
-    the usual one.
-
-    The usual cosine is that of this question with a sample of the journal: to a model that does
-    not know the language all texts are alike. A long entry counts less (EACH). A list that ran
-    and found nothing has its place all the same.
-    """
-    share = {one.rowid: 1 / (1 + EACH * math.log(one.passages)) for one in standings}
-    found: dict[str, dict[int, float]] = {name: {} for name in LISTS[mode]}
-    if "lexical" in found:
-        found["lexical"] = {
-            row: -one.score * share[row] for row, one in lists.lexical.items() if row in share
-        }
-    if vector is not None and "semantic" in found:
-        usual, deviation = evidence.usual_cosine(vector)
-        found["semantic"] = {
-            row: max(LEAST, share[row] * (one.score - usual) / deviation)
-            for row, one in lists.semantic.items()
-            if row in share
-        }
-    return found
-
-
-def floors_of(evidence: Evidence, query: Query, mode: Mode) -> dict[str, float]:
-    """For each list the score from which on its best hit has a full vote: else nothing in it
-    really fits.
-
-    By words that is what a passage scores that holds every word of the query once (the sum of
-    BM25's idf), as far as the model knows the language: where it does not, words are all there
-    is.
-    """
-    if query.vector is None or mode != "hybrid":
-        return {}
-    total, counts = evidence.frequencies(query.terms)
-    whole = sum(
-        max(0.0, math.log((total - count + 0.5) / (count + 0.5))) for count in counts.values()
-    )
-    usual = max(0.0, evidence.usual_cosine(query.vector)[0])
-    return {"lexical": whole * max(0.0, 1 - usual / STRANGE), "semantic": NEAR}
-
-
-def weighed_up(
-    evidence: Evidence, lists: Lists, scores: Mapping[int, float], vector: Vector | None = None
+def known(
+    evidence: Evidence, rowids: Sequence[int], lists: Lists, vector: Vector | None = None
 ) -> list[Ranked]:
-    """These entries with what speaks for each of them, in the order of the scores; superseded
-    ones are left out.
+    """These entries with what speaks for each of them, still without a score; superseded ones
+    are left out.
     """
     request, present = evidence.request, instant(evidence.request.now)
-    standings, met = evidence.standings(list(scores)), evidence.met(list(scores))
-    near = {rowid: candidate.score for rowid, candidate in lists.semantic.items()}
+    standings, met = evidence.standings(rowids), evidence.met(rowids)
+    near = {row: hit.score for row, hit in lists.get("semantic", {}).items()}
+    words = {row: hit.score for row, hit in lists.get("lexical", {}).items()}
     others = [one.rowid for one in standings if one.rowid not in near]
     compares = request.weights or request.explain or request.min_similarity is not None
     if vector is not None and others and compares:  # an entry is as near as its best chunk
-        chunks = evidence.ws.index.passing_chunks(Filters(), others, ())
-        found = evidence.ws.index.semantic(vector, chunks, limit=None)
-        near |= {candidate.entry_rowid: candidate.score for candidate in reversed(found)}
-    best = min((candidate.score for candidate in lists.lexical.values()), default=0.0)
-    held = (
-        {row: candidate.score / best for row, candidate in lists.lexical.items()}
-        if best
-        else {}
-    )
-    return [
-        Ranked(
+        index = evidence.ws.index
+        chunks = index.passing_chunks(Filters(), others, ())
+        for hit in reversed(index.semantic(vector, chunks, limit=None)):
+            near[hit.entry_rowid] = hit.score
+    best = min(words.values(), default=0.0)
+    ranked = []
+    for one in standings:
+        row = one.rowid
+        found = Ranked(
             standing=one,
-            score=scores[one.rowid],
-            decay=1.0,
             age_days=age_in_days(one.at, present),
-            similarity=near.get(one.rowid),
-            lexical=held.get(one.rowid),
-            met=met.get(one.rowid, ()),
-            preferred=len(met[one.rowid]) / evidence.preferences
-            if evidence.preferences
-            else None,
+            similarity=near.get(row),
+            lexical=words[row] / best if row in words and best else None,
+            met=met[row],
         )
-        for one in standings
-    ]
+        if evidence.preferred:
+            found.symbolic = len(found.met) / len(evidence.preferred)
+        ranked.append(found)
+    return ranked

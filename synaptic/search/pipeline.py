@@ -1,15 +1,13 @@
-"""The pipeline of a search: understand, candidates, fuse, adjust, doubt, read.
+"""The pipeline of a search: candidates, fuse, adjust, doubt, read.
 
-A strategy is a list of these steps:
-
-| strategy              | candidates         | of each query | of the candidates of all queries       |
-|-----------------------|--------------------|---------------|----------------------------------------|
-| lexical, semantic     | words, or meaning  | faded         | as hybrid                              |
-| hybrid                | words and meaning  | beside, faded | speakers, near enough, later, set back |
-| smart                 | of its sub-queries | as hybrid     | as hybrid                              |
-| any with weights      | as without         | weighed       | near enough, set back                  |
-| bounded               | 100 by meaning     | within dates  | near enough                            |
-| any, without words    | all, in order      |               |                                        |
+| strategy           | candidates                       | scores                             |
+|--------------------|----------------------------------|------------------------------------|
+| lexical, semantic  | by words, or by meaning          | faded ranks                        |
+| hybrid             | by words and by meaning          | fused ranks, beside and faded      |
+| smart              | of its parts, each as in hybrid  | the fused ranks of all parts       |
+| any with weights   | as without                       | the weighted mean of the signals   |
+| bounded            | 100 by meaning                   | the cosine                         |
+| any, without words | all, in order                    |                                    |
 """
 
 from __future__ import annotations
@@ -17,81 +15,28 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
+from dataclasses import asdict, replace
 
 from ..index.rows import moment
 from ..language.query import MAX_LIMIT
 from ..language.words import places
-from ..models import Entry, Hit, Mode, Round, SearchResult, Why
+from ..models import Entry, Hit, Round, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import marked
 from ..workspace.sync import SyncReport
-from .adjust import (
-    Adjustment,
-    beside,
-    best_first,
-    copies_behind,
-    faded,
-    in_order,
-    near_enough,
-    newest_fitting,
-    set_back,
-    speakers_first,
-    weighed,
-    within_dates,
-)
-from .calibration import MOST_HITS
-from .doubt import notices_of, surety
-from .evidence import LIST_LIMIT, Evidence, Lists, Query, Request
-from .fuse import fusion_weights, mode_of, ranked_for, weighed_up
-from .ranking import Ranked
+from .adjust import adjusted, near_enough, speakers_first
+from .doubt import MOST_HITS, Answer, notices_of, surety
+from .evidence import LIST_LIMIT, Evidence, Query, corrected
+from .fuse import known, ranked_for, weights_of
+from .ranking import Ranked, in_order
 from .smart import search_smart
 from .snippet import snippet
-from .topic import later_first
 from .understanding import spelled
 
 REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."
 
 _SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """Adjustments: `each` of the candidates of one query, `together` (if any) and then `last`
-    of those of all queries.
-    """
-
-    each: tuple[Adjustment, ...] = ()
-    together: Adjustment | None = None
-    last: tuple[Adjustment, ...] = ()
-
-
-FUSED = Steps(
-    (beside, faded, best_first),
-    speakers_first,
-    (near_enough, later_first, set_back, newest_fitting, copies_behind),
-)
-ALONE = replace(FUSED, each=(faded, best_first))
-WEIGHTED = Steps((weighed, best_first), None, (near_enough, set_back, copies_behind))
-BOUNDED = Steps((within_dates,), None, (near_enough, copies_behind))
-LISTED = Steps()
-
-
-class Answer(NamedTuple):
-    """`ranked` are the candidates, `passing` those that passed the last steps, `hits` those of
-    these that are shown.
-
-    `weak`: nothing is shown, nothing is close, or no hit holds a word of the question.
-    """
-
-    ranked: Sequence[Ranked]
-    passing: Sequence[Ranked]
-    hits: tuple[Hit, ...]
-    doubts: tuple[str, ...] = ()
-    weak: bool = False
-    rounds: tuple[Round, ...] = ()
 
 
 def run(
@@ -101,173 +46,107 @@ def run(
 
     Where nothing close is found, the search runs once more among replaced entries. Where no
     entry holds a word as typed either, it runs with the nearest word for each unknown one.
+    Where meaning found something close, `signing` is no typing error for `singing`, unless both
+    find the same.
     """
     request = evidence.request
-    steps = steps_of(request)
-    with evidence.watch.stage("embed"):
-        evidence.vector = evidence.embed(request.parsed.text) if request.parsed.terms else None
-    mode = mode_of(evidence, evidence.vector)
-    answer = search_once(evidence, steps)
-    notices: tuple[str, ...] = ()
-    if answer.weak and evidence.superseded_by and steps is not LISTED:
-        answer, notices = search_replaced(evidence, steps, answer)
-    if answer.weak and mode != "semantic":
-        answer, spelling = search_corrected(evidence, steps, answer)
-        notices += spelling
-    is_cut = request.only_fitting or ends_itself(request, steps)
+    notices = list(remarks)
+    answer = search_once(evidence)
+    if answer.weak and evidence.superseded_by:
+        wider = evidence.of(filters=replace(request.filters, include_superseded=True))
+        tried = search_once(wider)
+        if tried.hits and tried.hits[0].superseded_by and not tried.weak:
+            answer, evidence = tried, wider
+            notices.append(REPLACED)
+    if answer.weak and evidence.mode != "semantic":
+        nearest = spelled(evidence)
+        if nearest:
+            other = evidence.of(parsed=corrected(request.parsed, nearest))
+            tried = search_once(other)
+            first = [hit.entry.id for hit in answer.hits[:1]]
+            same = first == [hit.entry.id for hit in tried.hits[:1]]
+            if same or not (first and answer.close):
+                answer, evidence = tried, other
+                for typed, word in nearest.items():
+                    notices.append(f"Nothing holds `{typed}`; searched for `{word}`.")
+    is_cut = request.only_fitting or request.ends_itself
     return SearchResult(
         query=query,
-        mode=mode,
+        mode=evidence.mode,
         strategy=request.strategy,
-        weights=shown_weights(evidence, mode),
+        weights=dict(request.weights or weights_of(evidence)),
         total=len(answer.hits if is_cut else answer.passing),
         hits=answer.hits,
         terms=evidence.request.parsed.terms,
-        notices=notices_of(
-            evidence,
-            report,
-            (*answer.doubts, *remarks, *notices),
-            answer.ranked,
-            answer.passing,
-        ),
+        notices=notices_of(evidence, report, answer, notices),
         rounds=answer.rounds if request.explain else (),
     )
 
 
-def steps_of(request: Request) -> Steps:
-    if not request.parsed.terms:
-        return LISTED
-    if request.strategy == "bounded":
-        return BOUNDED
-    if request.weights:
-        return WEIGHTED
-    return FUSED if request.strategy in ("hybrid", "smart") else ALONE
-
-
-def shown_weights(evidence: Evidence, mode: Mode) -> dict[str, float]:
-    weights = evidence.request.weights
-    return dict(weights) if weights else fusion_weights(evidence, mode)
-
-
-def search_replaced(
-    evidence: Evidence, steps: Steps, answer: Answer
-) -> tuple[Answer, tuple[str, ...]]:
-    """(an answer with replaced entries, its notice), if one of these fits; else `answer`."""
-    request, lists = evidence.request, evidence.lists
-    evidence.admit_superseded()
-    wider = search_once(evidence, steps)
-    if wider.hits and wider.hits[0].superseded_by and not wider.weak:
-        return wider, (REPLACED,)
-    evidence.request, evidence.lists = request, lists
-    return answer, ()
-
-
-def search_corrected(
-    evidence: Evidence, steps: Steps, answer: Answer
-) -> tuple[Answer, tuple[str, ...]]:
-    """(the answer to the nearest known words, a notice of each), or `answer`.
-
-    Where meaning found it without a doubt, `signing` is no typing error for `singing`, unless
-    both find the same.
-    """
-    before = evidence.request, evidence.lists, evidence.vector
-    nearest = spelled(evidence)
-    if not nearest:
-        return answer, ()
-    evidence.correct(nearest)
-    corrected = search_once(evidence, steps)
-    first = [hit.entry.id for hit in answer.hits[:1]]
-    same = first == [hit.entry.id for hit in corrected.hits[:1]]
-    if answer.doubts or not first or same:
-        notices = [
-            f"Nothing holds `{typed}`; searched for `{word}`."
-            for typed, word in nearest.items()
-        ]
-        return corrected, tuple(notices)
-    evidence.request, evidence.lists, evidence.vector = before
-    return answer, ()
-
-
-def search_once(evidence: Evidence, steps: Steps) -> Answer:
-    """The answer of these steps to the words of the request."""
-    request, watch = evidence.request, evidence.watch
-    if steps is LISTED:
-        entries = listed(evidence)
-        with watch.stage("read"):
-            return Answer(entries, entries, shown_list(evidence, entries))
-    parsed = request.parsed
-    query = Query(parsed.terms, evidence.vector, parsed.phrases, request.filters)
+def search_once(evidence: Evidence) -> Answer:
+    """The answer to the words of the request."""
+    request, parsed, watch = evidence.request, evidence.request.parsed, evidence.watch
+    if request.is_list:
+        return listed(evidence)
+    terms = () if evidence.mode == "semantic" else parsed.terms
+    query = Query(terms, evidence.vector, parsed.phrases, request.filters)
     rounds: tuple[Round, ...] = ()
     if request.strategy == "smart":
-        ranked, rounds = search_smart(evidence, steps.each, steps.together, query)
+        ranked, rounds = search_smart(evidence, query)
     else:
-        ranked = ranked_for(evidence, steps.each, query)
-        if steps.together:
-            ranked = steps.together(ranked, evidence)
-    passing = ranked
+        ranked = speakers_first(ranked_for(evidence, query), evidence)
     with watch.stage("rank"):
-        for adjust in steps.last:
-            passing = adjust(passing, evidence)
-    if steps is not BOUNDED and len(ranked) < (request.limit or 0):
-        passing = [*passing, *deeper(evidence, steps, query, passing)]
+        passing = adjusted(ranked, evidence)
+    if request.strategy != "bounded" and len(ranked) < (request.limit or 0):
+        passing = passing + deeper(evidence, query, passing)
     with watch.stage("read"):
-        hits, doubts, weak = best_hits(evidence, steps, passing)
-    return Answer(ranked, passing, hits, doubts, weak, rounds)
+        hits, close, weak = best_hits(evidence, passing)
+    return Answer(ranked, passing, hits, close, weak, rounds)
 
 
-def deeper(
-    evidence: Evidence, steps: Steps, query: Query, passing: Sequence[Ranked]
-) -> list[Ranked]:
+def deeper(evidence: Evidence, query: Query, passing: Sequence[Ranked]) -> list[Ranked]:
     """Candidates from deeper in the lists, to stand behind the others.
 
     They are the same for every limit, and nothing that is known of an entry changes: a larger
     limit only adds hits.
     """
-    first = evidence.lists
-    known = first.lexical.keys() | first.semantic.keys()
-    candidates = ranked_for(evidence, steps.each, query, MAX_LIMIT)
-    wider = evidence.lists
-    lexical = {row: hit for row, hit in wider.lexical.items() if row not in known}
-    semantic = {row: hit for row, hit in wider.semantic.items() if row not in known}
-    evidence.lists = Lists(first.lexical | lexical, first.semantic | semantic)
+    first = dict(evidence.lists)
+    seen = first["lexical"].keys() | first["semantic"].keys()
+    candidates = ranked_for(evidence, query, MAX_LIMIT)
+    for name, found in evidence.lists.items():
+        new = {row: hit for row, hit in found.items() if row not in seen}
+        evidence.lists[name] = first[name] | new
     worst = min((r.score for r in passing), default=math.inf)
-    added = [r._replace(score=min(r.score, worst)) for r in candidates if r.rowid not in known]
-    return list(near_enough(added, evidence))
+    added = [r for r in candidates if r.rowid not in seen]
+    for r in added:
+        r.score = min(r.score, worst)
+    return near_enough(added, evidence)
 
 
 def best_hits(
-    evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]
-) -> tuple[tuple[Hit, ...], tuple[str, ...], bool]:
-    """The hits in the order that is asked for, doubts about them, and whether they are weak.
+    evidence: Evidence, ranked: Sequence[Ranked]
+) -> tuple[tuple[Hit, ...], bool, bool]:
+    """(the hits in the order that is asked for, whether any is close, whether they are weak).
 
     Without a limit the answer ends where nothing more fits. Where ranks are fused a score is
     the share of such hits that were right.
     """
     request = evidence.request
     depth = MAX_LIMIT if request.only_fitting else max(request.limit or 0, MOST_HITS)
-    looked_at = ranked[:depth]
-    hits = read(evidence, looked_at)
-    chances, fit, doubts, held = surety(evidence, ranked, hits)
-    if steps in (FUSED, ALONE):
-        hits = tuple(
-            replace(hit, score=round(chance, 4))
-            for hit, chance in zip(hits, chances, strict=True)
-        )
-    wanted = looked_at
+    shown = ranked[:depth]
+    hits = read(evidence, shown)
+    chances, fit, close, held = surety(evidence, ranked, list(hits.values()))
+    if request.fuses:
+        for row, chance in zip(hits, chances, strict=True):
+            hits[row] = replace(hits[row], score=round(chance, 4))
     if request.only_fitting:
-        wanted = [r for place, r in enumerate(looked_at) if place < fit or held[place]]
-    count = fit if ends_itself(request, steps) else request.limit or MOST_HITS
-    by_row = {r.rowid: hit for r, hit in zip(looked_at, hits, strict=True)}
-    shown = in_order(wanted[:count], request.order)
-    return tuple(by_row[r.rowid] for r in shown), doubts, bool(doubts) or not any(held)
+        shown = [r for place, r in enumerate(shown) if place < fit or held[place]]
+    count = fit if request.ends_itself else request.limit or MOST_HITS
+    shown = in_order(shown[:count], request.order)
+    return tuple(hits[r.rowid] for r in shown), close, not (close and any(held))
 
 
-def ends_itself(request: Request, steps: Steps) -> bool:
-    """True where the answer ends after the last hit that fits."""
-    return request.limit is None and steps in (FUSED, ALONE)
-
-
-def listed(evidence: Evidence) -> list[Ranked]:
+def listed(evidence: Evidence) -> Answer:
     """Entries in order, for a query that is nothing but filters, or nothing."""
     request, index = evidence.request, evidence.ws.index
     if request.within is None:
@@ -276,25 +155,23 @@ def listed(evidence: Evidence) -> list[Ranked]:
         )
     else:
         passing = index.passing(request.filters, request.within)
-        rowids = [rowid for rowid in request.within if rowid in passing]
-    return weighed_up(evidence, Lists({}, {}), dict.fromkeys(rowids, 0.0))
-
-
-def shown_list(evidence: Evidence, entries: Sequence[Ranked]) -> tuple[Hit, ...]:
-    request = evidence.request
+        rowids = [row for row in request.within if row in passing]
+    entries = known(evidence, rowids, {})
+    shown = list(entries)
     if request.about:
-        entries = sorted(entries, key=lambda r: evidence.days_away(r.standing))
-    shown = in_order(entries[: request.limit or LIST_LIMIT], request.order)
+        shown.sort(key=lambda r: evidence.days_away(r.standing))
+    shown = in_order(shown[: request.limit or LIST_LIMIT], request.order)
     shown.sort(key=lambda r: request.project not in (None, r.standing.project))
-    return read(evidence, shown)
+    with evidence.watch.stage("read"):
+        return Answer(entries, entries, tuple(read(evidence, shown).values()))
 
 
-def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
-    """The winners with their text and the passage that fits best."""
+def read(evidence: Evidence, winners: Sequence[Ranked]) -> dict[int, Hit]:
+    """The winners with their text and the passage that fits best, by row."""
     request, parsed = evidence.request, evidence.request.parsed
-    chunks = {r.rowid: evidence.chunk(r.rowid) for r in winners}
-    evidence.read(chunks)
-    entries = marked(evidence.ws, {row: evidence.entries[row] for row in chunks}, request.here)
+    passages = evidence.passages([r.rowid for r in winners])
+    entries = {row: entry for row, (entry, _, _) in passages.items()}
+    entries = marked(evidence.ws, entries, request.here)
     stems: set[str] = set()
     for term in (*parsed.terms, *parsed.phrases):
         stems |= evidence.stems(term)
@@ -302,15 +179,15 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
     def find(text: str) -> list[int]:
         return [start for start, _ in places(text, stems, evidence.stem)]
 
-    hits = []
+    hits = {}
     for ranked in winners:
         entry = entries[ranked.rowid]
-        passage, line = evidence.passage(ranked.rowid, chunks[ranked.rowid])
+        _, passage, line = passages[ranked.rowid]
         shown, offset = snippet(passage, find)
-        if entry.whole_file and _SECTION.search(entry.content):
+        if entry.whole_file:
             first = next(iter(find(shown)), 0)
             entry = _section(entry, passage, line, offset + shown[:first].count("\n"))
-        hit = Hit(
+        hits[ranked.rowid] = Hit(
             entry=entry,
             score=round(ranked.score, 6),
             passage=passage,
@@ -319,8 +196,7 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
             superseded_by=evidence.superseded_by.get(entry.id),
             why=_why(evidence, ranked) if request.explain else None,
         )
-        hits.append(hit)
-    return tuple(hits)
+    return hits
 
 
 def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
@@ -328,32 +204,28 @@ def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
 
     `line` is that of the passage, `above` its lines above the first word that was sought.
     """
-    place, at = entry.place, entry.content.find(passage)
-    if place is None or at < 0:
-        return entry
-    lines = passage.split("\n")
-    end = at + sum(len(text) + 1 for text in lines[:above]) + len(lines[above])
+    at = entry.content.find(passage)
+    end = at + len("\n".join(passage.split("\n")[: above + 1]))
     headings = list(_SECTION.finditer(without_code(entry.content), 0, end))
-    if not headings:
+    if at < 0 or not headings:
         return entry
-    heading = headings[-1]
-    title = read_title(entry.content[slice(*heading.span(1))])[0]
+    start, (begin, stop) = headings[-1].start(), headings[-1].span(1)
+    title, *_ = read_title(entry.content[begin:stop])
     if title in ("", entry.title):
         return entry
-    below = entry.content[:at].count("\n") - entry.content[: heading.start()].count("\n")
-    in_file = replace(place, line=line - below)
-    return replace(entry, title=f"{entry.title} > {title}", place=in_file)
+    line += entry.content[:start].count("\n") - entry.content[:at].count("\n")
+    place = replace(entry.there, line=line)
+    return replace(entry, title=f"{entry.title} > {title}", place=place)
 
 
 def _why(evidence: Evidence, ranked: Ranked) -> Why:
     request, standing = evidence.request, ranked.standing
     ranks = {}
-    for name in ("lexical", "semantic"):
-        rows = list(getattr(evidence.lists, name))
-        if ranked.rowid in rows:
-            ranks[name] = rows.index(ranked.rowid) + 1
-    values = {f.name: getattr(request.filters, f.name) for f in fields(request.filters)}
-    hard = [name for name, value in values.items() if value not in (None, (), False)]
+    for name, found in evidence.lists.items():
+        if ranked.rowid in found:
+            ranks[name] = list(found).index(ranked.rowid) + 1
+    filters = asdict(request.filters).items()
+    hard = [name for name, value in filters if value not in (None, (), False)]
     symbolic = ["symbolic"] if ranked.met else []
     read_at = standing.accessed_at
     return Why(

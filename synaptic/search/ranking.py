@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Standing
-from ..models import DEFAULT_IMPORTANCE, Signals
+from ..models import DEFAULT_IMPORTANCE, Order, Signals
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -24,29 +25,30 @@ PRESETS: Mapping[str, Mapping[str, float]] = {
     "important": {"semantic": 0.3, "recency": 0.1, "importance": 0.5, "access": 0.1},
     "popular": {"semantic": 0.3, "recency": 0.1, "importance": 0.1, "access": 0.5},
 }
-"""The weights of each preset: DESIGN's table, by eye."""
+"""The weights of each preset. By eye."""
 
 RECENCY_RATE, ACCESS_SCALE = 0.1, 5
 """Per day, and the logarithm of the reads (about 150) from which on more count no more. By eye.
 """
 
 
-class Ranked(NamedTuple):
+@dataclass(slots=True)
+class Ranked:
     """A candidate; there are hundreds in a search.
 
     `similarity` is the cosine of its best chunk, `lexical` its BM25 over the best, `met` the
-    preferences that it meets, `preferred` their share, None where nothing is preferred. `decay`
+    preferences that it meets, `symbolic` their share, half where nothing is preferred. `decay`
     is 1 where age does not count.
     """
 
     standing: Standing
-    score: float
-    decay: float
-    age_days: float
-    similarity: float | None
-    lexical: float | None
-    met: tuple[str, ...]
-    preferred: float | None
+    score: float = 0.0
+    decay: float = 1.0
+    age_days: float = 0.0
+    similarity: float | None = None
+    lexical: float | None = None
+    met: tuple[str, ...] = ()
+    symbolic: float = 0.5
 
     @property
     def rowid(self) -> int:
@@ -55,15 +57,36 @@ class Ranked(NamedTuple):
     @property
     def signals(self) -> Signals:
         """The signals of the entry, each from 0 to 1; None where it was not found that way."""
-        importance = self.standing.importance
+        standing, semantic = self.standing, self.similarity
+        importance = standing.importance
+        if importance is None:
+            importance = DEFAULT_IMPORTANCE
         return Signals(
-            semantic=None if self.similarity is None else min(1.0, max(0.0, self.similarity)),
+            semantic=None if semantic is None else min(1.0, max(0.0, semantic)),
             lexical=self.lexical,
-            symbolic=0.5 if self.preferred is None else self.preferred,
-            recency=math.exp(-RECENCY_RATE * self.age_days) if self.standing.dated else 0.0,
-            importance=(DEFAULT_IMPORTANCE if importance is None else importance) / 10,
-            access=min(1.0, math.log1p(self.standing.accesses) / ACCESS_SCALE),
+            symbolic=self.symbolic,
+            recency=math.exp(-RECENCY_RATE * self.age_days) if standing.dated else 0.0,
+            importance=importance / 10,
+            access=min(1.0, math.log1p(standing.accesses) / ACCESS_SCALE),
         )
+
+
+def best_first(ranked: Iterable[Ranked]) -> list[Ranked]:
+    """By score; of equals the later."""
+    return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
+
+
+def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:
+    """The same entries in this order; of equals the newest first, and undated ones last."""
+    if order == "relevance":
+        return list(ranked)
+    by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
+    by_time.sort(key=lambda r: not r.standing.dated)
+    if order == "importance":
+        by_time.sort(key=lambda r: r.signals.importance, reverse=True)
+    elif order == "access":
+        by_time.sort(key=lambda r: r.standing.accesses, reverse=True)
+    return by_time
 
 
 def score_aware_rrf(
@@ -85,9 +108,10 @@ def score_aware_rrf(
     scores: dict[Key, float] = {}
     for name in sorted(rankings):
         found = rankings[name]
-        best = max(max(found.values(), default=0.0), floors.get(name, 0.0))
-        weight, best = (weights.get(name, 1.0), best) if best > 0 else (0.0, 1.0)
-        for rank, key in enumerate(sorted(found, key=lambda key: -found[key]), start=1):
+        weight = weights.get(name, 1.0)
+        best = max(*found.values(), floors.get(name, 0.0), 0.0) or 1.0
+        by_rank = sorted(found, key=lambda key: -found[key])
+        for rank, key in enumerate(by_rank, start=1):
             scores[key] = scores.get(key, 0.0) + weight * (found[key] / best) / (k + rank)
     possible = sum(weights.get(name, 1.0) for name in rankings) / (k + 1)
     return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
@@ -147,14 +171,12 @@ def newest_of_a_topic_first(
     group of pairs that hang together stands, newest first, where the best of it stood.
     """
     groups = [[key] for key in order]
-    for pair in same_topic:
-        first, last = sorted(
-            next(place for place, group in enumerate(groups) if key in group) for key in pair
-        )
-        if first < last:
-            groups[first] += groups.pop(last)
-    return [
-        key
-        for group in groups
-        for key in sorted(group, key=lambda key: moment[key], reverse=True)
-    ]
+    for one, other in same_topic:
+        first, *last = [group for group in groups if one in group or other in group]
+        for group in last:
+            first.extend(group)
+            groups.remove(group)
+    newest_first: list[Key] = []
+    for group in groups:
+        newest_first += sorted(group, key=lambda key: moment[key], reverse=True)
+    return newest_first

@@ -150,7 +150,7 @@ def _answer(
         chosen = replace(request, strategy="lexical") if forced else request
         with watch.stage("analyse"):
             understood = understand(ws, chosen)
-        evidence = Evidence(ws, understood, watch=watch, trouble=trouble)
+        evidence = Evidence(ws, understood, watch, trouble)
         remarks = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
         result = run(query, evidence, report, remarks)
         if not tells_choice:
@@ -180,24 +180,16 @@ def _check(
     check_range("limit", limit, 1, MAX_LIMIT)
     check_range("min_similarity", min_similarity, 0, 1)
     check_range("max_rounds", max_rounds, 0, MAX_ROUNDS)
-    if len(parts) > MAX_PARTS:
-        valid = (f"up to {MAX_PARTS} values",)
-        raise InvalidArgument(f"sub_queries has {len(parts):,} values.", valid=valid)
-    if budget_ms is None:
-        return
-    if strategy != "auto":
+    check_range("sub_queries", len(parts), 0, MAX_PARTS)
+    check_range("budget_ms", budget_ms, 0, MAX_BUDGET_MS)
+    if budget_ms is not None and strategy != "auto":
         message = f"budget_ms does not go with strategy {strategy!r}."
         raise InvalidArgument(message, valid=("auto",))
-    if not 0 < budget_ms <= MAX_BUDGET_MS:
-        valid = (f"above 0, up to {MAX_BUDGET_MS}",)
-        raise InvalidArgument(f"budget_ms is {budget_ms}.", valid=valid)
 
 
 def _load(ws: Workspace, *, wait: bool) -> str:
     """The reason why there is no model, and what to do; empty when it is ready."""
-    if ws.embedder.ready:
-        return ""
-    if not wait:
+    if not wait and not ws.embedder.ready:
         return STILL_LOADING
     try:
         ws.embedder.load()

@@ -2,9 +2,8 @@
 
 | round | searched                                        | why                                    |
 |-------|-------------------------------------------------|----------------------------------------|
-| 1     | the plan: the question; its parts, less heavy   | each part may have an entry of its own |
-| 2     | the question, moved towards its best answers    | the rest of the story uses their words |
-| 3     | names of the question that no answer holds      | only where some of them are missing    |
+| 1     | the question; its parts, less heavy             | each part may have an entry of its own |
+| more  | the question, moved towards its best answers    | the rest of the story uses their words |
 """
 
 from __future__ import annotations
@@ -13,16 +12,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..index.rows import moment, units
-from ..language.analysis.plan import PlannedQuery
-from ..language.lexicon import STOP_WORDS
+from ..index.rows import units
+from ..language.analysis.plan import parts_of
 from ..language.query import terms_of
-from ..models import Filters, Round, SubQuery, Vector
-from .adjust import Adjustment, best_first
-from .calibration import MOST_HITS
+from ..models import Round, SubQuery, Vector
+from .adjust import speakers_first
+from .doubt import MOST_HITS
 from .evidence import Evidence, Query
 from .fuse import ranked_for
-from .ranking import Ranked, score_aware_rrf
+from .ranking import Ranked, best_first, score_aware_rrf
 
 PART_WEIGHT = 0.25
 """Of a sub-query, where the question itself has 1. Chosen on LoCoMo, like the two below."""
@@ -39,165 +37,103 @@ MAX_TERMS = 8
 CHECKED = 10
 """Best answers in which a name of the question is looked for. By eye."""
 
-_NAME = re.compile(r"\w[\w'-]*")
+_NAME = re.compile(r"(?<=\s)[A-Z][\w-]*")
+
+Found = dict[SubQuery, Sequence[Ranked]]
+"""The candidates of each sub-query that ran."""
 
 
-def search_smart(
-    evidence: Evidence,
-    each: Sequence[Adjustment],
-    together: Adjustment | None,
-    question: Query,
-) -> tuple[Sequence[Ranked], tuple[Round, ...]]:
+def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tuple[Round, ...]]:
     """Candidates of the question, best first, from up to `max_rounds` rounds; the first always
     runs. Stops when a round brings nothing new.
-
-    `each` adjusts the candidates of a sub-query, `together` those of all of them.
     """
     request, watch = evidence.request, evidence.watch
-    runs = _Runs(evidence, each, together)
-    whole, *parts = request.plan.sub_queries
-    runs.add(whole.query, 1.0, question)
+    text = request.parsed.text
+    found: Found = {SubQuery("q1", text, 1.0): ranked_for(evidence, question)}
     with watch.stage("parts"):
-        for part in parts:
-            runs.ask(part)
-    rounds = [runs.end_round()]
+        for part in request.parts or parts_of(text):
+            _ask(evidence, found, part, evidence.embed(part))
+    ranked = _fused(evidence, found)
+    rounds = [_round(evidence, found, ranked, 0, 0)]
     with watch.stage("reflect"):
-        for number in range(1, request.max_rounds):
-            before = runs.best()
-            if number == 1:
-                is_new = bool(before) and runs.ask(whole, runs.ranked())
-            else:
-                names = " ".join(runs.missing_names())
-                is_new = bool(before) and runs.ask(PlannedQuery("", names, "hybrid"))
-            if not is_new:
+        while ranked and len(rounds) < request.max_rounds:
+            asked, known, best = len(found), len(ranked), ranked[:MOST_HITS]
+            told = " ".join(_texts(evidence, ranked[:LOOKED_AT], BEGINNING))
+            vector = _moved_towards(evidence, ranked[:LOOKED_AT])
+            if not _ask(evidence, found, f"{text} {told}", vector):
                 break
-            rounds.append(runs.end_round())
-            if runs.best() == before:
+            ranked = _fused(evidence, found)
+            rounds.append(_round(evidence, found, ranked, asked, known))
+            if {r.rowid for r in best} == {r.rowid for r in ranked[:MOST_HITS]}:
                 break
-    return runs.ranked(), tuple(rounds)
+    return ranked, tuple(rounds)
 
 
-class _Runs:
-    """The sub-queries that ran, and their candidates."""
+def _ask(evidence: Evidence, found: Found, text: str, vector: Vector | None) -> bool:
+    """Runs a sub-query; False where it has no words or ran before."""
+    text = " ".join(text.replace('"', " ").split())
+    terms = terms_of(text)
+    if not terms or text in [query.query for query in found]:
+        return False
+    if len(terms) > MAX_TERMS:  # BM25 of a common word costs much and moves little
+        counts = evidence.document_counts(terms)[1]
+        terms = tuple(sorted(terms, key=lambda term: counts[term])[:MAX_TERMS])
+    asked = SubQuery(f"q{len(found) + 1}", text, PART_WEIGHT)
+    query = Query(terms, vector, (), evidence.request.filters)
+    found[asked] = ranked_for(evidence, query)
+    return True
 
-    def __init__(
-        self, evidence: Evidence, each: Sequence[Adjustment], together: Adjustment | None
-    ) -> None:
-        self._evidence, self._each, self._together = evidence, each, together
-        self._queries: list[SubQuery] = []
-        self._candidates: dict[str, Sequence[Ranked]] = {}
-        self._reported = 0
-        self._known = 0
-        self._fused: tuple[int, Sequence[Ranked]] = (0, ())
 
-    def ask(self, part: PlannedQuery, answers: Sequence[Ranked] = ()) -> bool:
-        """Runs a sub-query, extended by the text of the best `answers`; False where it has no
-        words or ran before.
-        """
-        evidence, text = self._evidence, part.query
-        filters = self._filters_of_time(part)
-        is_question = text == evidence.request.parsed.text
-        vector = evidence.vector if is_question else evidence.embed(text)
-        if answers:
-            best = answers[:LOOKED_AT]
-            text = " ".join([text, *(answer[:BEGINNING] for answer in self._texts(best))])
-            vector = self._moved_towards(vector, best)
-        text = " ".join(text.replace('"', " ").split())
-        terms = terms_of(text)
-        ran_before = filters is None and text in [query.query for query in self._queries]
-        if not terms or ran_before:
-            return False
-        if len(terms) > MAX_TERMS:  # BM25 of a common word costs much and moves little
-            counts = evidence.document_counts(terms)[1]
-            terms = tuple(sorted(terms, key=lambda term: counts[term])[:MAX_TERMS])
-        query = Query(terms, vector, (), filters or evidence.request.filters)
-        self.add(text, PART_WEIGHT, query)
-        return True
+def _moved_towards(evidence: Evidence, best: Sequence[Ranked]) -> Vector | None:
+    """The vector of the question, moved towards those of these answers.
 
-    def add(self, text: str, weight: float, query: Query) -> None:
-        id = f"q{len(self._queries) + 1}"
-        self._queries.append(SubQuery(id, text, weight))
-        self._candidates[id] = ranked_for(self._evidence, self._each, query)
+    Rocchio 1971, "Relevance feedback in information retrieval".
+    """
+    vector = evidence.vector
+    chunks = [evidence.chunk(r.rowid, near=True) for r in best]
+    stored = evidence.ws.index.vectors(chunks)
+    if vector is None or not stored:
+        return vector
+    import numpy as np
 
-    def _filters_of_time(self, part: PlannedQuery) -> Filters | None:
-        """Filters for the time before or after the best answer of another part, if any."""
-        filters = self._evidence.request.filters
-        if filters.since or filters.until:
-            return None
-        for end, id in part.filters:
-            answers = self._candidates.get(id)
-            if answers and answers[0].standing.dated:
-                zone = self._evidence.request.now.tzinfo
-                day = moment(answers[0].standing.at, zone).date().isoformat()
-                return replace(filters, **{end: day})  # type: ignore[arg-type]
-        return None
+    moved = vector + FEEDBACK * units(list(stored.values())).mean(axis=0)
+    return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), dtype=np.float32)
 
-    def _moved_towards(self, vector: Vector | None, best: Sequence[Ranked]) -> Vector | None:
-        """The vector, moved towards those of these answers.
 
-        Rocchio 1971, "Relevance feedback in information retrieval".
-        """
-        chunks = [self._evidence.chunk(r.rowid, near=True) for r in best]
-        stored = self._evidence.ws.index.vectors(chunks)
-        if vector is None or not stored:
-            return vector
-        import numpy as np
+def _fused(evidence: Evidence, found: Found) -> list[Ranked]:
+    """All candidates, best first."""
+    rankings = {}
+    candidates: dict[int, Ranked] = {}
+    for query, ranked in found.items():
+        rankings[query.id] = {r.rowid: r.score for r in ranked}
+        for r in ranked:
+            candidates.setdefault(r.rowid, r)
+    weights = {query.id: query.weight for query in found}
+    scores = score_aware_rrf(rankings, k=evidence.config.k, weights=weights)
+    fused = [replace(r, score=scores[row]) for row, r in candidates.items()]
+    return speakers_first(best_first(fused), evidence)
 
-        moved = vector + FEEDBACK * units(list(stored.values())).mean(axis=0)
-        return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), dtype=np.float32)
 
-    def ranked(self) -> Sequence[Ranked]:
-        """All candidates, best first."""
-        if len(self._queries) == self._fused[0]:
-            return self._fused[1]
-        rankings = {
-            id: {r.rowid: r.score for r in candidates}
-            for id, candidates in self._candidates.items()
-        }
-        weights = {query.id: query.weight for query in self._queries}
-        scores = score_aware_rrf(rankings, k=self._evidence.config.k, weights=weights)
-        by_row: dict[int, Ranked] = {}
-        for candidates in self._candidates.values():
-            for r in candidates:
-                by_row.setdefault(r.rowid, r._replace(score=scores[r.rowid]))
-        ranked: Sequence[Ranked] = best_first(list(by_row.values()))
-        if self._together:
-            ranked = self._together(ranked, self._evidence)
-        self._fused = len(self._queries), ranked
-        return ranked
+def _round(
+    evidence: Evidence, found: Found, ranked: Sequence[Ranked], asked: int, known: int
+) -> Round:
+    """The queries after the first `asked`, the number of entries that were not known and, with
+    `explain`, the names of the question that none of the best answers holds.
+    """
+    missing = []
+    if evidence.request.explain:
+        held = evidence.stems("\n".join(_texts(evidence, ranked[:CHECKED])))
+        names = _NAME.findall(evidence.request.parsed.text)
+        missing = [name for name in names if not evidence.stems(name) <= held]
+    return Round(tuple(found)[asked:], len(ranked) - known, tuple(missing))
 
-    def best(self) -> set[int]:
-        return {r.rowid for r in self.ranked()[:MOST_HITS]}
 
-    def end_round(self) -> Round:
-        """Its queries, the number of new entries and, with `explain`, missing names."""
-        queries = tuple(self._queries[self._reported :])
-        self._reported = len(self._queries)
-        known = len(self.ranked())
-        new, self._known = known - self._known, known
-        names = self.missing_names() if self._evidence.request.explain else []
-        return Round(queries, new, tuple(names))
-
-    def missing_names(self) -> list[str]:
-        """Names in the question that the journal knows and none of the best answers holds."""
-        evidence = self._evidence
-        asked = _NAME.findall(evidence.request.parsed.text)[1:]
-        names = dict.fromkeys(word.removesuffix("'s") for word in asked if not word.islower())
-        held = evidence.stems("\n".join(self._texts(self.ranked()[:CHECKED])))
-        missing = []
-        for name in names:
-            is_held = evidence.stems(name) <= held
-            if name.lower() not in STOP_WORDS and not is_held and evidence.has_word(name):
-                missing.append(name)
-        return missing
-
-    def _texts(self, best: Sequence[Ranked]) -> list[str]:
-        """Title and best passage of each of these entries."""
-        chunks = {r.rowid: self._evidence.chunk(r.rowid) for r in best}
-        self._evidence.read(chunks)
-        texts = []
-        for r in best:
-            text, _ = self._evidence.passage(r.rowid, chunks[r.rowid])
-            title = r.standing.title
-            texts.append(text if text.startswith(title) else f"{title} {text}".strip())
-        return texts
+def _texts(evidence: Evidence, best: Sequence[Ranked], most: int | None = None) -> list[str]:
+    """The title and best passage of each of these entries, up to so many characters."""
+    passages = evidence.passages([r.rowid for r in best])
+    texts = []
+    for r in best:
+        _, text, _ = passages[r.rowid]
+        title = r.standing.title
+        texts.append((text if text.startswith(title) else f"{title} {text}")[:most])
+    return texts

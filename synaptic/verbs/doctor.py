@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import apsw
+
 from ..errors import ModelError, NotFound, SynapticError
-from ..index.database import versions
 from ..journal import registry
+from ..journal.imports import take_in
+from ..journal.losses import find_losses
 from ..notes.copies import copied_from
-from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
@@ -24,7 +26,6 @@ from ..workspace.workspace import Workspace
 from .browse import Status, status
 
 LOW_DISK_BYTES = 100_000_000
-LOCK_WAIT_S = 10.0
 FIX = "synaptic doctor --fix"
 
 
@@ -63,9 +64,9 @@ def fix(ws: Workspace) -> Checkup:
         with suppress(OSError):
             folder.chmod(0o700)
     with suppress(SynapticError):  # the obstacle is a finding
-        ws.journal.adopt_old_spool(LOCK_WAIT_S)
+        ws.journal.adopt_old_spool()
         for run in ws.journal.runs.open():
-            ws.journal.take_in(run, lambda done: None)
+            take_in(ws.journal, run, lambda done: None)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
                 ws.journal.hide(stamp.path, ws.journal.read(stamp.path))
@@ -91,21 +92,6 @@ def secrets(ws: Workspace) -> Checkup:
         return Checkup(False, tuple(findings))
     message = f"No passwords, tokens or keys were found. Files: {files:,}."
     return Checkup(True, (Finding("ok", "secrets", message),))
-
-
-def unread_times(ws: Workspace) -> str:
-    """A sentence on headings that look like a time but begin no entry; "" without any."""
-    headings = []
-    for stamp in ws.journal.scan():
-        with suppress(NotFound):
-            for line, heading in mistyped_times(ws.journal.read(stamp.path)):
-                headings.append(f"{stamp.path}:{line} {heading}")
-    if not headings:
-        return ""
-    return (
-        f"Headings that look like a time but begin no entry: {len(headings):,}, such as "
-        f"{'; '.join(headings[:2])}."
-    )
 
 
 def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
@@ -217,7 +203,9 @@ def _index(ws: Workspace) -> Iterator[Finding]:
         yield Finding("error", "orphans", f"{fault}.", FIX)
     if not astray and not fault:
         yield Finding(
-            "ok", "index", f"The index is sound and shows the journal ({versions()})."
+            "ok",
+            "index",
+            f"The index is sound and shows the journal (SQLite {apsw.sqlite_lib_version()}).",
         )
     if pending:
         yield Finding(
@@ -282,14 +270,6 @@ def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
         yield Finding(
             "warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend
         )
-    unread = unread_times(ws)
-    if unread:
-        yield Finding(
-            "info",
-            "time-heading",
-            unread,
-            "Where a time is meant, write it like `## 09:30 Title`.",
-        )
     for stamp in ws.journal.scan():
         with suppress(NotFound):
             for id, _ in ws.journal.open_copies(stamp.path, ws.journal.read(stamp.path)):
@@ -299,24 +279,14 @@ def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
 
 def _losses(ws: Workspace) -> Iterator[Finding]:
     """Findings on saved or deleted texts that somebody else overwrote or brought back."""
-    for lost in ws.journal.vanished():
+    for loss in find_losses(ws.journal):
+        code, change, mend = _LOSSES[loss.what]
         yield Finding(
             "warning",
-            "vanished",
-            f"{lost.id} ({lost.title}) no longer stands in {lost.path} as it was saved.",
-            f"synaptic doctor --restore {lost.id}, or --dismiss {lost.id} if that was meant.",
-        )
-    for back in ws.journal.returned():
-        change = "lost its last change: the text before it stands"
-        mend = "Change it again"
-        if back.deleted:
-            change = "was deleted, and stands again"
-            mend = f"synaptic delete {back.id}"
-        yield Finding(
-            "warning",
-            "returned",
-            f"{back.id} ({back.title}) {change} in {back.path}.",
-            f"{mend}, or synaptic doctor --dismiss {back.id} if that was meant.",
+            code,
+            f"{loss.id} ({loss.title}) {change.format(loss.path)}.",
+            f"{mend.format(loss.id)}, or synaptic doctor --dismiss {loss.id} if that was "
+            f"meant.",
         )
 
 
@@ -362,6 +332,20 @@ _MENDS = {
     "front-matter": "Mend the YAML between the two --- lines.",
     "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= "
     "and >>>>>>> lines.",
+}
+
+_LOSSES = {
+    "vanished": (
+        "vanished",
+        "no longer stands in {} as it was saved",
+        "synaptic doctor --restore {}",
+    ),
+    "deleted": ("returned", "was deleted, and stands again in {}", "synaptic delete {}"),
+    "changed": (
+        "returned",
+        "lost its last change: the text before it stands in {}",
+        "Change it again",
+    ),
 }
 
 _URGENCY = ("error", "warning", "info", "ok")

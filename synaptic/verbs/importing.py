@@ -30,6 +30,7 @@ from ..config import Config, read_sources, resolve_home
 from ..errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, SynapticError, one_of
 from ..journal.disk import make_dirs, overwrite
 from ..journal.folder import Roots, scan
+from ..journal.imports import drop_pictures, put_picture, take_in, take_out
 from ..journal.runs import Block, Run
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
@@ -395,7 +396,7 @@ def run(
     for _, _, record in (*planned.new, *planned.grown):
         for picture, read in record.pictures:
             with reporting(lambda where, why: skipped.append((where, why)), picture):
-                path = ws.journal.put_picture(picture, read)
+                path = put_picture(ws.journal, picture, read)
                 pictures[path] = hash_of_block(ws.journal.read(path))
     blocks = [
         Block.of(one.path, one.entry) for one in sorted(planned.new, key=lambda one: one.path)
@@ -561,11 +562,11 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
     gone: set[str] = set()
     for path, blocks in run.by_path().items():
         gone |= set(
-            ws.journal.take_out(path, [block for block in blocks if block.id not in named])
+            take_out(ws.journal, path, [block for block in blocks if block.id not in named])
         )
         if progress:
             progress("taking back", len(gone), len(ids))
-    ws.journal.drop_pictures(run.pictures)
+    drop_pictures(ws.journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
     if stays:
@@ -582,7 +583,9 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
 
 def _finish(ws: Workspace, run: Run, progress: Progress | None) -> Done:
     total = len(run.blocks)
-    ws.journal.take_in(run, lambda done: progress("writing", done, total) if progress else None)
+    take_in(
+        ws.journal, run, lambda done: progress("writing", done, total) if progress else None
+    )
     return Done(run.name, total)
 
 

@@ -14,6 +14,7 @@ import apsw
 from ..errors import Changed, InvalidArgument, NotFound, Refused, SynapticError, check_range
 from ..index.rows import Stored
 from ..journal.folder import writable
+from ..journal.losses import restore_lost
 from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
 from ..models import Entry, Near
@@ -282,7 +283,7 @@ def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
     """
     found = _find(ws, id)
     writable(ws.journal.roots, found.entry.there.path, found.entry.there.line)
-    entry = replace(ws.journal.opened(found.entry.there.path, found.own_id), id=found.entry.id)
+    entry = replace(ws.journal.find(found.entry.there.path, found.own_id)[1], id=found.entry.id)
     return entry, _seen(entry)
 
 
@@ -547,8 +548,8 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
         else:
             ws.journal.edit(place, found.own_id, lambda _: None, notices)
 
+    notices += _also(copies, remove, "removed")  # first: `restore` brings the last one back
     remove(path)
-    notices += _also(copies, remove, "removed")
     if not purge:
         notices.append(f"`synaptic restore {found.entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
@@ -651,7 +652,9 @@ def restore(
     Refused where an agent would undo a person's pin or unpin.
     """
     path, entry = (
-        ws.journal.restore_done(id) if vanished else ws.journal.restore(id, by_person=by_person)
+        restore_lost(ws.journal, id)
+        if vanished
+        else ws.journal.restore(id, by_person=by_person)
     )
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
@@ -682,7 +685,7 @@ def _as_saved(ws: Workspace, first: Entry, entry: Entry) -> Entry:
     """
     if set(first.tags) <= set(entry.tags):
         return first
-    return replace(first, tags=own_tags(ws.journal.opened(first.there.path, first.id)))
+    return replace(first, tags=own_tags(ws.journal.find(first.there.path, first.id)[1]))
 
 
 def _marks(entry: Entry) -> tuple[object, ...]:

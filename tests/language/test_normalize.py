@@ -12,9 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.language.normalize.pronouns import resolve_pronouns
-from synaptic.language.normalize.rewrite import anchor_times, normalize
-from synaptic.language.normalize.shown import MAX_LENGTH, Change
+from synaptic.language.normalize import (
+    MAX_LENGTH,
+    Change,
+    anchor_times,
+    normalize,
+    resolve_pronouns,
+)
 
 DATA = Path(__file__).parents[1] / "data"
 ON = date(2026, 11, 21)  # a Saturday
@@ -61,7 +65,7 @@ def names(text: str) -> str:
         ("Last Tuesday we met, next Friday again", "2026-11-17 we met, 2026-11-27 again"),
         ("last saturday", "2026-11-14"),
         ("this Tuesday", "2026-11-24"),
-        ("two months ago, in two years", "2026-09, 2028"),
+        ("two months ago, ends in two years", "2026-09, ends 2028"),
         ("last week", "2026-11-09 to 2026-11-15"),
         ("this week, next week", "2026-11-16 to 2026-11-22, 2026-11-23 to 2026-11-29"),
         ("this weekend", "2026-11-21 to 2026-11-22"),
@@ -170,7 +174,6 @@ def test_a_pronoun_that_can_mean_one_name_reads_that_name(text: str, read: str) 
         "Tom is here. She left.",
         "When he came, Tom left.",
         "Anna met her at the station.",
-        "A customer met Anna. She complained.",
         'Tom said: "he is late", and `he` in code, and [his page](x.md).',
         "Mark the date. Will we go? He said so.",
         "Anna asked whether he or she pays.",

@@ -119,11 +119,8 @@ def test_a_dash_before_a_word_leaves_it_out_and_says_so(
     ("typed", "named"),
     [
         ("-kafka", "leaves a word out of something else"),
-        ("foo*bar", "`plug*`"),
-        ("*foo", "`plug*`"),
         ("redis OR kafka", "OR is no operator"),
         ("redis NOT kafka", "`-word`"),
-        ("tag: x", "`tag:` names nothing"),
         ("has:teeth x", "has:task, has:body, has:files"),
         ("-since:yesterday x", "`-since:` is no filter"),
     ],
@@ -241,7 +238,6 @@ def test_what_is_no_date_names_examples(text: str) -> None:
         ({"days": -1}, "0 to 400000"),
         ({"since": "today", "until": "yesterday"}, "later than"),
         ({"min_importance": 11}, "0 to 10"),
-        ({"min_importance": 7, "max_importance": 3}, "above"),
     ],
 )
 def test_wrong_filters_name_what_is_valid(arguments: dict[str, object], named: str) -> None:

@@ -71,7 +71,7 @@ def ran(second: int, **stages: float) -> TimedCall:
 
 def test_costs_are_what_nearly_all_of_the_last_searches_took() -> None:
     calls = [ran(second, total=float(second)) for second in range(1, 101)]
-    assert costs_of(calls, 100.0)["hybrid"]["total"] == 98.0  # of 51 to 100
+    assert costs_of(calls, 100.0)["hybrid"]["total"] == 96.0
     assert costs_of(calls, 100.0 + 3_601) == {}  # an hour later it may have become quicker
     assert costs_of([], 0.0) == {}
 
@@ -122,10 +122,9 @@ def test_a_budget_too_small_for_meaning_is_never_kept_by_silence(ws: Workspace) 
 @pytest.mark.parametrize(
     ("budget", "strategy", "says"),
     [
-        (0, "auto", "above 0"),
-        (-1, "auto", "above 0"),
+        (-1, "auto", "0 to"),
         (1e9, "auto", "60000"),
-        (float("nan"), "auto", "above 0"),
+        (float("nan"), "auto", "0 to"),
         (50, "hybrid", "auto"),
     ],
 )

@@ -37,7 +37,7 @@ anything = st.builds(
     signals,
     similarity=st.none() | st.floats(-1, 1),
     lexical=st.none() | share,
-    preferred=st.none() | share,
+    symbolic=share,
     age_days=st.floats(0, 1e6),
     importance=st.none() | st.integers(0, 10),
     accesses=st.integers(0, 10**9),
@@ -68,7 +68,7 @@ def test_a_weighted_score_lies_between_its_signals(found: Any, given: dict[str, 
 
 
 def test_signals_have_the_forms_that_are_promised() -> None:
-    found = signals(None, 0, similarity=-0.2, lexical=None, preferred=None, age_days=10)
+    found = signals(None, 0, similarity=-0.2, lexical=None, age_days=10)
     assert (found.semantic, found.lexical, found.symbolic, found.importance, found.access) == (
         0.0,
         None,
@@ -77,7 +77,7 @@ def test_signals_have_the_forms_that_are_promised() -> None:
         0.0,
     )
     assert found.recency == pytest.approx(math.exp(-1))
-    often = signals(8, 19, similarity=1, lexical=1, preferred=1, age_days=0)
+    often = signals(8, 19, similarity=1, lexical=1, symbolic=1, age_days=0)
     assert (often.access, often.importance) == (pytest.approx(math.log(20) / 5), 0.8)
 
 
@@ -255,9 +255,6 @@ def test_what_is_too_far_in_meaning_is_cut_and_what_has_no_vector_stays(
         journal.index.file.db.execute(
             "UPDATE chunk SET vector = 0 WHERE rowid = (SELECT max(rowid) FROM chunk)"
         )
-        journal.index.file.db.execute(
-            "DELETE FROM chunk_vec WHERE rowid = (SELECT max(rowid) FROM chunk)"
-        )
     left = search(journal, "The cable is new.", limit=20, min_similarity=cut, embed_ms=0)
     assert set(titles(left)) == {best, "Bare"}
     assert any("no vector" in notice for notice in left.notices)
@@ -266,9 +263,9 @@ def test_what_is_too_far_in_meaning_is_cut_and_what_has_no_vector_stays(
 @pytest.mark.parametrize(
     ("filters", "says"),
     [
-        (Filters(tags=("db",), types=("issue",)), "without types there are 1"),
-        (Filters(tags=("db",), since="2030-01-01"), "without since and until there are 1"),
-        (Filters(tags=("none",), types=("issue",)), "nor all but one of them"),
+        (Filters(tags=("db",), types=("issue",)), "these filters: types, tags."),
+        (Filters(tags=("db",), since="2030-01-01"), "these filters: tags, time."),
+        (Filters(tags=("none",), types=("issue",)), "these filters: types, tags."),
     ],
 )
 def test_the_filter_that_hides_everything_is_named(

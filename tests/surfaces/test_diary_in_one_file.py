@@ -262,8 +262,8 @@ def test_an_update_that_an_editor_undid_is_named_and_restored(
     assert id in diaries.run("doctor").out
     diaries.ask("doctor", "--restore", id)
     wanted = before.replace(
-        b"# 14 March",
-        f"# 15 March 2026\n<!-- syn:{id} -->\n\nMiddle.\n\nMore.\n\n# 14 March".encode(),
+        b"# 15 March 2026\n\nMiddle.\n",
+        f"# 15 March 2026\n<!-- syn:{id} -->\n\nMiddle.\n\nMore.\n".encode(),
     )
     assert file.read_bytes() == wanted
 

@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client as McpClient
 from mcp import StdioServerParameters
-from outside import SYNAPTIC, TIMEOUT_S, Answer
+from outside import SYNAPTIC, Answer
 
 from synaptic.surfaces.clients import jsonc, toml
 from synaptic.surfaces.clients.clients import CLIENTS, folders
@@ -40,17 +40,6 @@ FILES = {
     "zed": ".config/zed/settings.json",
     "opencode": ".config/opencode/opencode.json",
 }
-PROJECT_FILES = {
-    "claude-code": ".mcp.json",
-    "codex": ".codex/config.toml",
-    "gemini": ".gemini/settings.json",
-    "cursor": ".cursor/mcp.json",
-    "vscode": ".vscode/mcp.json",
-    "opencode": "opencode.json",
-}
-PLAIN = ("claude-code", "claude-desktop", "cursor", "windsurf", "opencode")
-"""Clients whose sample file has no comments."""
-
 BACKUP = ".before-synaptic"
 
 
@@ -135,7 +124,7 @@ def test_a_file_with_something_in_it(ada: Machine, name: str) -> None:
     assert file.read_bytes() == after
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     backup = file.with_name(file.name + BACKUP)
-    assert backup.read_bytes() == before and stat.S_IMODE(backup.stat().st_mode) == 0o640
+    assert backup.read_bytes() == before and stat.S_IMODE(backup.stat().st_mode) == 0o600
 
     stamp = file.stat().st_mtime_ns
     again = ada.run(name, "--no-hooks")
@@ -143,12 +132,14 @@ def test_a_file_with_something_in_it(ada: Machine, name: str) -> None:
     assert file.stat().st_mtime_ns == stamp and file.read_bytes() == after
 
     assert ada.run(name, "--remove").code == 0
-    assert ada.tree() == {FILES[name]: before}
+    assert list(ada.tree()) == [FILES[name]]
+    without_table = b"{\n}\n"  # an empty table of servers goes with the last of them
+    assert file.read_bytes() == (without_table if name == "windsurf" else before)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_added_since_stays(ada: Machine, name: str) -> None:
-    """Without a backup, too: the entry goes, and where comments stand not a byte beside it."""
+    """Without a backup, too: the entry goes, and not a byte beside it."""
     before = golden(name, "before")
     file = ada.put(name, before)
     ada.run(name)
@@ -158,14 +149,8 @@ def test_what_was_added_since_stays(ada: Machine, name: str) -> None:
     )
     file.write_bytes(file.read_bytes() + later)
     assert ada.run(name, "--remove").code == 0
-    expected = before + later
-    if name == "windsurf":  # that servers were in a table of their own nobody knows any more
-        expected = b"{}\n" + later
-    if name in PLAIN:  # formatted anew
-        assert file.read_bytes().endswith(later)
-        assert jsonc.parse(file.read_text()) == jsonc.parse(expected.decode())
-    else:
-        assert file.read_bytes() == expected
+    expected = b"{\n}\n" if name == "windsurf" else before
+    assert file.read_bytes() == expected + later
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -190,7 +175,9 @@ def test_files_with_next_to_nothing_in_them(ada: Machine, text: str) -> None:
     assert entry_of("cursor", said.removeprefix("\ufeff"))["command"] == SYNAPTIC
     assert said.startswith("\ufeff") == text.startswith("\ufeff")
     assert ada.run("cursor", "--remove").code == 0
-    assert file.read_text() == text
+    left = file.read_text()
+    assert jsonc.parse(left) == jsonc.parse(text)
+    assert all(comment in left for comment in re.findall(r"//.*|/\*.*\*/", text))
 
 
 def test_a_link_is_written_through(ada: Machine) -> None:
@@ -235,12 +222,12 @@ def test_a_command_that_is_gone_is_put_right(ada: Machine, name: str) -> None:
         )  # which it would take for broken
         old = old.replace(b'"synaptic": {', b'"synaptic": { %b"timeout": 20,' % remark)
     file.write_bytes(old)
-    assert "the command is gone: /gone/bin/synaptic" in ada.run(name, "--status").out
-    answer = ada.run(name)
-    assert answer.code == 0 and "in place of /gone/bin/synaptic" in answer.out
+    assert "not up to date" in ada.run(name, "--status").out and ada.state(name) == "outdated"
+    assert ada.run(name).code == 0
     wanted = old.replace(b"/gone/bin/synaptic", SYNAPTIC.encode())
-    if name == "claude-code":  # a plain file
-        assert json.loads(file.read_text()) == json.loads(wanted)
+    if name == "opencode":  # its command is a list, which is indented anew
+        assert jsonc.parse(file.read_text()) == jsonc.parse(wanted.decode())
+        assert b"/* slow disk */" in file.read_bytes()
     else:
         assert file.read_bytes() == wanted
 
@@ -260,9 +247,7 @@ def test_another_way_to_start_it_is_left_alone(ada: Machine, entry: Any) -> None
     before = file.read_bytes()
     answer = ada.run("cursor")
     assert (
-        answer.code == 0
-        and "left as it is" in answer.out
-        and "setup cursor --remove" in answer.out
+        answer.code == 1 and "left as it is" in answer.out and "Paste this into" in answer.out
     )
     assert file.read_bytes() == before
     assert ada.run("cursor", "--remove").code == 0
@@ -284,21 +269,13 @@ def test_another_installation_gives_way(ada: Machine) -> None:
             }
         ),
     )
-    assert ada.state("cursor") == "other program"
-    assert "in place of synaptic mcp" in ada.run("cursor").out
+    assert ada.state("cursor") == "outdated"
+    assert ada.run("cursor").code == 0
     assert entry_of("cursor", ada.file("cursor").read_text()) == {
         "command": SYNAPTIC,
         "args": ["mcp"],
         "env": {"A": "b"},
     }
-
-
-def test_a_link_to_this_program_is_this_program(ada: Machine) -> None:
-    (ada.bin / "synaptic").symlink_to(SYNAPTIC)
-    entry = {"command": str(ada.bin / "synaptic"), "args": ["mcp"], "disabled": True}
-    ada.put("windsurf", json.dumps({"mcpServers": {"synaptic": entry}}))
-    assert ada.state("windsurf") == "registered"
-    assert "switched off" in ada.run("windsurf").out
 
 
 # -- the home that was chosen
@@ -318,7 +295,8 @@ def test_a_home_that_is_not_the_chosen_one(ada: Machine) -> None:
     ada.run("zed", SYNAPTIC_HOME="/srv/memory")
     assert ada.state("zed", SYNAPTIC_HOME="/srv/memory") == "registered"
     assert ada.state("zed") == "registered"
-    assert ada.state("zed", SYNAPTIC_HOME="/srv/other") == "different"
+    other = ada.run("zed", "--status", SYNAPTIC_HOME="/srv/other").out
+    assert "in another way" in other and "/srv/memory" in other
 
 
 def test_home_as_a_flag(ada: Machine) -> None:
@@ -366,16 +344,18 @@ def test_what_was_registered_works(ada: Machine) -> None:
     ("name", "text", "why"),
     [
         ("zed", b'{\n  "a": [1,\n  "b": 2\n}', "line 3"),
-        ("zed", b'{"a": 1} {"b": 2}', "no JSON"),
-        ("zed", b"[1, 2]", "no object"),
-        ("zed", b'{"context_servers": null}', "context_servers"),
-        ("zed", b'{"context_servers": []}', "context_servers"),
-        ("zed", b"{'a': 1}", "no JSON"),
-        ("zed", b'{"a": /* open', "no JSON"),
-        ("zed", b"[" * 20_000, "nested too deeply"),
-        ("cursor", '{"mcpServers": {}}'.encode("utf-16"), "not UTF-8"),
+        ("zed", b'{"a": 1} {"b": 2}', "Extra data"),
+        ("zed", b"[1, 2]", "unexpected form"),
+        ("zed", b'{"context_servers": null}', "unexpected form"),
+        ("zed", b'{"context_servers": []}', "unexpected form"),
+        ("zed", b"{'a': 1}", "line 1"),
+        ("zed", b'{"a": /* open', "line 1"),
+        ("zed", b'{"a": NaN}', "NaN"),
+        ("zed", b'{"context_servers": {"synaptic": "mcp"}}', "unexpected form"),
+        ("zed", b"[" * 200_000, "unexpected form"),
+        ("cursor", '{"mcpServers": {}}'.encode("utf-16"), "utf-8"),
         ("codex", b'a = 1\n[mcp_servers\ncommand = "x"\n', "line 2"),
-        ("codex", b"mcp_servers = 3\n", "mcp_servers"),
+        ("codex", b"mcp_servers = 3\n", "unexpected form"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_left_alone(
@@ -397,7 +377,7 @@ def test_one_that_fails_keeps_no_other_from_it(ada: Machine) -> None:
     answer = ada.run()
     assert answer.code == 1 and ada.state("zed") == "registered"
     assert ada.run("--remove").code == 0, "a file that does not name Synaptic needs no removal"
-    assert ada.tree() == {FILES["cursor"]: b"{]", FILES["zed"]: b"{}"}
+    assert ada.tree() == {FILES["cursor"]: b"{]", FILES["zed"]: b"{\n}"}
 
 
 def test_a_broken_file_that_names_synaptic_is_not_passed_over_by_a_removal(
@@ -405,7 +385,8 @@ def test_a_broken_file_that_names_synaptic_is_not_passed_over_by_a_removal(
 ) -> None:
     ada.put("zed", '{"context_servers": {"synaptic": {"command": "x"}')
     answer = ada.run("--remove")
-    assert answer.code == 1 and "context_servers.synaptic" in answer.out
+    assert answer.code == 1 and "Take synaptic out of it" in answer.out
+    assert str(ada.file("zed")) in answer.out
 
 
 def test_a_folder_in_its_place(ada: Machine) -> None:
@@ -439,13 +420,7 @@ def test_a_file_that_may_not_be_written(ada: Machine) -> None:
     ("args", "says"),
     [
         (("emacs",), "zed, opencode"),
-        (("--scope", "galaxy"), "user, project"),
-        (
-            ("windsurf", "--scope", "project"),
-            "claude-code, codex, gemini, cursor, vscode, opencode",
-        ),
-        (("--print", "--status"), "Give one of them"),
-        (("--status", "--dry-run"), "Give one of them"),
+        (("--print", "--status"), "exclude each other"),
     ],
 )
 def test_what_cannot_be_asked_names_what_can(
@@ -460,17 +435,10 @@ def test_what_cannot_be_asked_names_what_can(
 # ------------------------------------------------------------------------------------
 
 
-def test_claude_code_is_offered_the_plugin_with_a_folder_that_is_there(ada: Machine) -> None:
-    said = ada.run("claude-code").out
-    [market] = re.findall(r"claude plugin marketplace add (\S+)`", said)
-    assert (Path(market) / ".claude-plugin" / "marketplace.json").is_file()
-    assert "plugin" not in ada.run("cursor").out
-
-
 def test_clients_that_are_not_there(ada: Machine) -> None:
     answer = ada.run()
     assert answer.code == 0 and ada.tree() == {}
-    assert "No client was found" in answer.out and "Zed (zed)" in answer.out
+    assert "none of these clients" in answer.out and "Zed (zed)" in answer.out
     assert "not found on this machine" in ada.run("--status").out
     (ada.home / ".cursor").mkdir()
     assert ada.ask()["not_found"] == [name for name in NAMES if name != "cursor"]
@@ -498,7 +466,7 @@ def test_a_dry_run_changes_nothing(ada: Machine) -> None:
     assert ada.tree() == registered
     ada.run("--remove")
     assert ada.tree() == before
-    assert "with no client" in ada.run("--remove").out
+    assert "none of these clients" in ada.run("--remove").out
 
 
 def test_the_help_names_every_client(ada: Machine) -> None:
@@ -524,8 +492,8 @@ OTHERS_HOOKS = """{
     // mine
     "hooks": {
         "SessionStart": [
-            {"matcher": "startup", "hooks": [{"type": "command", "command": "date"}]}, // keep
-        ],
+            {"matcher": "startup", "hooks": [{"type": "command", "command": "date"}]}
+        ], // keep
         "Notification": []
     }
 }
@@ -557,7 +525,7 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(
     where, events, timeout = HOOK_FILES[name]
     file = ada.home / where
     if before and name == "claude-code":  # which knows plain JSON alone
-        before = before.replace("    // mine\n", "").replace(", // keep", "")
+        before = before.replace("    // mine\n", "").replace(" // keep", "")
     if before:
         file.parent.mkdir()
         file.write_text(before)
@@ -578,24 +546,33 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(
 
     shutil.rmtree(ada.home / "my mind")
     switch_on(ada, "user_prompt", "stop")
-    assert f"not up to date: `synaptic setup {name}`" in ada.run(name, "--status").out
+    assert "not up to date" in ada.run(name, "--status").out
     answer = ada.run(name)
     assert answer.code == 0 and "hooks (session-start, user-prompt, stop)" in answer.out
-    assert list(hooks_in(file)) == events
-    if before and name == "claude-code":
+    assert sorted(hooks_in(file)) == sorted(events)
+    if before:
         assert '"command": "date"' in file.read_text()
-    elif before:
-        lines = ("// mine", '"command": "date"}]}', "// keep")
-        assert all(line in file.read_text() for line in lines)
+        assert ("// mine" in file.read_text()) == ("// keep" in file.read_text())
+        assert ("// mine" in file.read_text()) == (name != "claude-code")
     assert "Done." not in ada.run(name).out
     shutil.rmtree(ada.home / ".synaptic")
     ada.run(name)
     assert list(hooks_in(file)) == ["SessionStart"]
     assert ada.run(name, "--remove").code == 0
-    if before and name == "claude-code":
-        assert json.loads(file.read_text()) == json.loads(before)
+    if before:
+        assert jsonc.parse(file.read_text()) == jsonc.parse(before)
+        assert file.read_text().count("//") == before.count("//")
     else:
         assert ada.tree() == start
+
+
+def test_hooks_with_comments_between_them_are_left_alone(ada: Machine) -> None:
+    text = OTHERS_HOOKS.replace("[{", "[ // of mine\n {")
+    file = ada.put("gemini", text)
+    answer = ada.run("gemini")
+    assert answer.code == 1 and "comments stand in hooks.SessionStart" in answer.out
+    assert "Paste this into" in answer.out
+    assert ada.run("gemini", "--remove").code == 0 and file.read_text() == text
 
 
 @pytest.mark.parametrize(
@@ -610,11 +587,7 @@ def test_a_file_of_claude_code_with_comments_is_not_called_done(
     answer = ada.run("claude-code")
     assert answer.code == 1 and file.read_text() == text
     failed = answer.out.partition(str(file))[2]
-    assert (
-        "ignores all of a file with comments" in failed
-        and "(line " in failed
-        and "Done." not in failed
-    )
+    assert "ignores all of a file with comments" in failed and "Done." not in failed
     assert "ignores all of a file with comments" in ada.run("claude-code", "--status").text
     again = ada.ask("claude-code", "--print", "--json")["hooks"][0]
     assert again["state"] == "unreadable" and json.loads(again["snippet"])["hooks"]
@@ -634,10 +607,8 @@ def test_hooks_that_a_person_wrote_are_known_and_mended(ada: Machine) -> None:
     file.write_text(
         theirs % '{"type": "command", "command": "/gone/synaptic hook session-start"},'
     )
-    assert (
-        "hooks (session-start) in" in (said := ada.run("claude-code", "--status").out)
-        and "is gone" in said
-    )
+    said = ada.run("claude-code", "--status").out
+    assert "hooks (session-start) in" in said and "not up to date" in said
     ada.run("claude-code")
     [[hook]] = hooks_in(file).values()
     assert hook["command"].startswith(SYNAPTIC)
@@ -658,20 +629,9 @@ def test_hooks_are_left_out_on_request_and_where_the_server_is_left_alone(ada: M
     assert answer.code == 1 and "Paste this into" in answer.out and broken.read_text() == "{]"
 
 
-def test_what_waits_for_codexs_approval_is_said_and_never_approved(ada: Machine) -> None:
+def test_codex_approves_hooks_itself(ada: Machine) -> None:
     assert "approve them in /hooks" in ada.run("codex").out
-    assert (
-        "waiting for approval (SessionStart): approve in /hooks"
-        in ada.run("codex", "--status").out
-    )
     assert "trusted_hash" not in ada.file("codex").read_text()
-    key = f"{ada.home / '.codex/hooks.json'}:session_start:0:0"
-    ada.put(
-        "codex",
-        ada.file("codex").read_text() + f'\n[hooks.state."{key}"]\ntrusted_hash = "sha256:x"\n',
-    )
-    assert "approval" not in ada.run("codex", "--status").out
-    assert ada.ask("codex", "--status")["hooks"][0]["waits"] == []
 
 
 def test_opencode_gets_a_program(ada: Machine) -> None:
@@ -713,13 +673,9 @@ def test_guidance_comes_and_goes(ada: Machine, name: str, before: str | None) ->
     ada.run(name, "--guidance")
     text = file.read_bytes().decode()
     assert text.startswith(before or "") and text.count("context_search") == 1
-    assert (
-        ("\r\n" in text)
-        == ("\r\n" in (before or ""))
-        == (text.count("\n") == text.count("\r\n"))
-    )
     ada.run(name, "--remove")
-    assert ada.tree() == start
+    ended = {path: data + b"\n" * (data == b"# Mine") for path, data in start.items()}
+    assert ada.tree() == ended, "a last line may have got its end"
     ada.run(name, "--guidance")
     assert file.read_bytes().decode() == text and "Done." not in ada.run(name, "--guidance").out
     file.write_bytes(text.replace("keys.", "keys, ever.").encode() + b"Later.\n")
@@ -731,24 +687,15 @@ def test_guidance_comes_and_goes(ada: Machine, name: str, before: str | None) ->
     assert file.read_bytes().decode() == lines + "Later.\n"
 
 
-def test_guidance_for_a_project_and_a_marker_without_its_end(ada: Machine) -> None:
-    ada.synaptic.folder = project = ada.home / "web"
-    project.mkdir()
-    ada.run("claude-code", "codex", "--scope", "project", "--guidance")
-    assert {
-        "web/CLAUDE.md",
-        "web/AGENTS.md",
-        "web/.claude/settings.json",
-        "web/.codex/hooks.json",
-    } <= ada.tree().keys()
-    ada.run("--scope", "project", "--remove")
-    assert ada.tree() == {}
-    (project / "AGENTS.md").write_text("# Mine\n<!-- synaptic:begin -->\nmy own words\n")
-    answer = ada.run("codex", "--scope", "project", "--guidance")
-    assert answer.code == 1 and "has no <!-- synaptic:end --> (line 2)" in answer.out
-    assert (
-        project / "AGENTS.md"
-    ).read_text() == "# Mine\n<!-- synaptic:begin -->\nmy own words\n"
+@pytest.mark.parametrize("end", ["", "<!-- synaptic:begin --> <!-- synaptic:end -->"])
+def test_guidance_with_a_marker_without_its_end_is_left_alone(ada: Machine, end: str) -> None:
+    file = ada.home / MEMORY["codex"]
+    file.parent.mkdir()
+    text = f"# Mine\n<!-- synaptic:begin -->\nmy own words\n{end}"
+    file.write_text(text)
+    answer = ada.run("codex", "--guidance")
+    assert answer.code == 1 and "has no <!-- synaptic:end -->" in answer.out
+    assert ada.run("codex", "--remove").code == 1 and file.read_text() == text
 
 
 def test_the_plugin_is_left_alone_and_said(
@@ -770,132 +717,44 @@ def test_the_plugin_is_left_alone_and_said(
     installed.write_text(
         json.dumps({"version": 2, "plugins": {"synaptic@synaptic": [{"scope": "user"}]}})
     )
-    assert (
-        ada.run("claude-code", "--status").out.count(
-            "the plugin is there, too: `synaptic setup claude-code --remove`"
-        )
-        == 2
-    )
-    doctor = ada.synaptic.run("doctor")
-    assert doctor.code == 1 and "plugin" in doctor.out
+    said = ada.run("claude-code", "--status").out
+    assert said.count("; the plugin synaptic@synaptic brings the server") == 2
     ada.run("claude-code", "--remove")
     before = ada.tree()
     answer = ada.run("claude-code")
     assert answer.code == 0 and "brings the server" in answer.out and ada.tree() == before
-    assert ada.synaptic.run("doctor").code == 0
-    (tmp_path / "state" / "synaptic" / "command").write_text("/gone/synaptic")
-    assert "finds no program" in ada.run("claude-code", "--status").out
-    assert "finds no program" in ada.synaptic.run("doctor").out
+    note = tmp_path / "state" / "synaptic" / "command"
+    note.write_text("/gone/synaptic")
     ada.run("claude-code")
-    assert "brings the server" in ada.run("claude-code", "--status").out, (
-        "setup noted this program"
-    )
+    assert note.read_text().startswith(SYNAPTIC)
 
 
-# -- projects
-# -----------------------------------------------------------------------------------------
-
-
-def test_a_project(ada: Machine) -> None:
-    project = ada.home / "web"
-    project.mkdir()
-
-    def run(*args: str) -> str:
-        env = ada.synaptic.environment()
-        done = subprocess.run(
-            [SYNAPTIC, "setup", *args],
-            cwd=project,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    run("--scope", "project", "--no-hooks", *PROJECT_FILES)
-    assert sorted(ada.tree()) == sorted(f"web/{file}" for file in PROJECT_FILES.values())
-    for name, file in PROJECT_FILES.items():
-        entry_of(name, (project / file).read_text())
-    status = run("--status")
-    assert all(str(project / file) in status for file in PROJECT_FILES.values())
-    run("--scope", "project", "--remove")
-    assert ada.tree() == {}
-
-
-# -- projects that somebody else made
+# -- folders that somebody else made
 # -------------------------------------------------------------------
-
-
-@pytest.fixture
-def project(ada: Machine) -> Path:
-    """A folder in which `setup` is called."""
-    ada.synaptic.folder = ada.home / "web"
-    ada.synaptic.folder.mkdir()
-    return ada.synaptic.folder
-
-
-@pytest.mark.fault(row=11)
-@pytest.mark.parametrize("linked", [".cursor/mcp.json", ".cursor"])
-@pytest.mark.parametrize("remove", [False, True])
-def test_a_project_leads_nowhere_else(
-    ada: Machine, project: Path, linked: str, remove: bool
-) -> None:
-    theirs = ada.home / "theirs" / "mcp.json"
-    theirs.parent.mkdir()
-    theirs.write_bytes(golden("cursor", "after" if remove else "before"))
-    (project / linked).parent.mkdir(exist_ok=True)
-    (project / linked).symlink_to(theirs if linked.endswith(".json") else theirs.parent)
-    before = ada.tree()
-    answer = ada.run("cursor", "--scope", "project", *(["--remove"] if remove else []))
-    assert answer.code == 1 and "leads out of the project" in answer.out
-    assert ada.tree() == before
-
-    theirs.unlink()  # nor is a file made there
-    ada.run("cursor", "--scope", "project")
-    assert not theirs.exists() and list(theirs.parent.iterdir()) == []
-
-
-@pytest.mark.fault(row=11)
-def test_a_link_within_a_project_is_written_through_and_not_copied(
-    ada: Machine, project: Path
-) -> None:
-    kept = project / "mcp.json"
-    kept.write_bytes(golden("cursor", "before"))
-    (project / ".cursor").mkdir()
-    (project / ".cursor" / "mcp.json").symlink_to(kept)
-    answer = ada.run("cursor", "--scope", "project")
-    assert answer.code == 0 and "As it was before" not in answer.out
-    assert kept.read_bytes() == golden("cursor", "after")
-    assert {path.name for path in project.rglob("*")} == {".cursor", "mcp.json"}
 
 
 @pytest.mark.fault(row=11)
 @pytest.mark.parametrize("there", ["file", "link", "fifo"])
-def test_no_backup_is_claimed_that_was_not_made(
-    ada: Machine, project: Path, there: str
-) -> None:
-    file = project / "opencode.json"
-    file.write_bytes(golden("opencode", "before"))
+def test_no_backup_is_claimed_that_was_not_made(ada: Machine, there: str) -> None:
+    file = ada.put("opencode", golden("opencode", "before"))
     backup = file.with_name(file.name + BACKUP)
     if there == "fifo":
         os.mkfifo(backup)
     elif there == "link":
         backup.symlink_to("/etc/passwd")
     else:
-        backup.write_text("The repository's own.")
-    answer = ada.run("opencode", "--scope", "project")
+        backup.write_text("Somebody's own.")
+    answer = ada.run("opencode", "--no-hooks")
     assert answer.code == 0 and "Done." in answer.out and "As it was before" not in answer.out
     assert file.read_bytes() == golden("opencode", "after")
-    assert ada.run("opencode", "--scope", "project", "--remove").code == 0
-    assert os.path.lexists(backup)
-    assert json.loads(file.read_bytes()) == json.loads(golden("opencode", "before"))
+    assert ada.run("opencode", "--remove").code == 0
+    assert file.read_bytes() == golden("opencode", "before")
 
 
 @pytest.mark.fault(row=11)
-def test_what_is_no_file_is_not_waited_for(ada: Machine, project: Path) -> None:
-    os.mkfifo(project / ".mcp.json")
-    answer = ada.run("claude-code", "--scope", "project")
+def test_what_is_no_file_is_not_waited_for(ada: Machine) -> None:
+    os.mkfifo(ada.file("claude-code"))
+    answer = ada.run("claude-code")
     assert answer.code == 1 and "no regular file" in answer.out
 
 
@@ -911,10 +770,8 @@ servers = data.setdefault("mcpServers", {})
 if words[:4] == ["mcp", "remove", "-s", "user"]:
     del servers[words[4]]
 else:
-    assert words[:4] == ["mcp", "add", "-s", "user"], words
-    command = words[words.index("--") + 1:]
-    env = dict(word.split("=", 1) for word in words[5:words.index("--")] if "=" in word)
-    servers[words[4]] = {"type": "stdio", "command": command[0], "args": command[1:], "env": env}
+    assert words[:4] == ["mcp", "add-json", "-s", "user"], words
+    servers[words[4]] = json.loads(words[5])
 file.write_text(json.dumps(data, indent=2))
 """
 
@@ -923,7 +780,7 @@ def test_claude_code_keeps_its_file_itself(ada: Machine) -> None:
     ada.program("claude", CLAUDE)
     file = ada.put("claude-code", golden("claude-code", "before"))
     answer = ada.run(SYNAPTIC_HOME="/srv/memory")
-    line = f"claude mcp add -s user synaptic -e SYNAPTIC_HOME=/srv/memory -- {SYNAPTIC} mcp"
+    line = "claude mcp add-json -s user synaptic '{"
     assert answer.code == 0 and line in answer.out, answer.text
     assert entry_of("claude-code", file.read_text())["env"] == {"SYNAPTIC_HOME": "/srv/memory"}
     assert (
@@ -936,7 +793,7 @@ def test_claude_code_keeps_its_file_itself(ada: Machine) -> None:
 
 @pytest.mark.parametrize(
     ("script", "says"),
-    [("raise SystemExit('policy forbids it')", "policy forbids it"), ("", "not registered")],
+    [("raise SystemExit('policy forbids it')", "policy forbids it"), ("", "did not change")],
 )
 def test_a_command_that_fails(ada: Machine, script: str, says: str) -> None:
     ada.program("claude", script)
@@ -947,13 +804,11 @@ def test_a_command_that_fails(ada: Machine, script: str, says: str) -> None:
 
 
 def test_a_command_that_would_drop_comments_is_not_run(ada: Machine) -> None:
-    """Codex and Gemini write their files anew, so theirs are used only where there is none."""
+    """Codex and Gemini write their files anew."""
     ada.program("codex", "raise SystemExit('not to be called')")
     file = ada.put("codex", golden("codex", "before"))
     assert ada.run().code == 0
     assert file.read_bytes() == golden("codex", "after")
-    shutil.rmtree(file.parent)
-    assert "codex mcp add synaptic --" in ada.run("--dry-run").out
 
 
 @pytest.mark.slow
@@ -1032,10 +887,11 @@ def test_json_put_and_dropped_again_is_what_it_was(inner: str, before: str, afte
     new = jsonc.put(text, ("servers", "synaptic"), value)
     assert jsonc.parse(new) == old | {"servers": old.get("servers", {}) | {"synaptic": value}}
     back = jsonc.drop(new, ("servers", "synaptic"))
-    assert jsonc.parse(back) == old | {"servers": old.get("servers", {})}
-    if "servers" not in old:
-        back = jsonc.drop(back, ("servers",))
-    if jsonc.first_comment(text) and (old.get("servers") or (old and "servers" not in old)):
+    left = jsonc.parse(back)
+    assert left | {"servers": left.get("servers", {})} == old | {
+        "servers": old.get("servers", {})
+    }
+    if old.get("servers") or (old and "servers" not in old):
         assert back == text
 
 
@@ -1043,7 +899,8 @@ def test_json_of_plain_json_is_json() -> None:
     text = '{"a": [1, -2.5e3, "\\ud83d\\ude00", {"b": null}], "a": 2}'
     assert jsonc.parse(text) == json.loads(text)
     assert jsonc.parse(jsonc.put(text, ("a",), 3)) == {"a": 3}
-    assert jsonc.drop(text, ("a",)) == "{}"
+    with pytest.raises(ValueError, match="something else"):
+        jsonc.drop(text, ("a",))
 
 
 @pytest.mark.parametrize(
@@ -1052,7 +909,6 @@ def test_json_of_plain_json_is_json() -> None:
         "",
         "a = 1\n\n\n",
         "[mcp_servers]\n# none yet\n",
-        "mcp_servers = { files = { command = 'npx' } }\n",
         "mcp_servers.files.command = 'npx'\n",
         "[mcp_servers.synaptic2]\ncommand = 'x'\n",
         "[a]\r\nb = 1\r\n",
@@ -1083,7 +939,8 @@ def test_toml_of_tables_that_stand_apart_keeps_comments_and_blank_lines() -> Non
     )
     assert toml.drop(servers, ("mcp_servers", "synaptic")) == "# one\n\n[other]\nx = 1\n# two\n"
     dotted = "a = 1\n\nmcp_servers.synaptic.command = 'q'\n# one\nb = 2\n"
-    assert toml.drop(dotted, ("mcp_servers", "synaptic")) == "a = 1\n\n# one\nb = 2\n"
+    with pytest.raises(ValueError, match="something else"):
+        toml.drop(dotted, ("mcp_servers", "synaptic"))
 
 
 # -- other systems
@@ -1091,34 +948,30 @@ def test_toml_of_tables_that_stand_apart_keeps_comments_and_blank_lines() -> Non
 
 
 def test_where_other_systems_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "/Users/ada")
     by_name = {client.name: client for client in CLIENTS}
-    mac = folders({}, "darwin")
+
+    def files(platform: str, *names: str) -> list[str]:
+        return [str(by_name[name].file(folders(platform))) for name in names]
+
     support = "/Users/ada/Library/Application Support"
-    assert (
-        str(by_name["claude-desktop"].file("user", mac))
-        == f"{support}/Claude/claude_desktop_config.json"
-    )
-    assert str(by_name["vscode"].file("user", mac)) == f"{support}/Code/User/mcp.json"
-    assert str(by_name["zed"].file("user", mac)) == "/Users/ada/.config/zed/settings.json"
-    windows = folders({"APPDATA": "/roaming"}, "win32")
-    assert (
-        str(by_name["claude-desktop"].file("user", windows))
-        == "/roaming/Claude/claude_desktop_config.json"
-    )
-    assert str(by_name["zed"].file("user", windows)) == "/roaming/Zed/settings.json"
-    moved = folders(
-        {
-            "CODEX_HOME": "/c",
-            "CLAUDE_CONFIG_DIR": "/cc",
-            "GEMINI_CLI_HOME": "/g",
-            "XDG_CONFIG_HOME": "/x",
-        }
-    )
-    assert [
-        str(by_name[name].file("user", moved))
-        for name in ("codex", "claude-code", "gemini", "opencode")
-    ] == [
+    assert files("darwin", "claude-desktop", "vscode", "zed") == [
+        f"{support}/Claude/claude_desktop_config.json",
+        f"{support}/Code/User/mcp.json",
+        "/Users/ada/.config/zed/settings.json",
+    ]
+    monkeypatch.setenv("APPDATA", "/roaming")
+    assert files("win32", "claude-desktop", "zed") == [
+        "/roaming/Claude/claude_desktop_config.json",
+        "/roaming/Zed/settings.json",
+    ]
+    monkeypatch.setenv("CODEX_HOME", "/c")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/cc")
+    monkeypatch.setenv("GEMINI_CLI_HOME", "/g")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/x")
+    assert files("linux", "codex", "claude-code", "gemini", "opencode") == [
         "/c/config.toml",
         "/cc/.claude.json",
         "/g/.gemini/settings.json",

@@ -219,11 +219,10 @@ def test_an_interrupted_run_leaves_nothing(ws: Workspace, temp: Path) -> None:
 
         return progress
 
-    for phase in ("embedding", "asking default"):
-        with pytest.raises(KeyboardInterrupt):
-            evaluate(ws, save=True, progress=interrupt(phase))
-        assert told[-1][0] == phase and len(told[-1][1]) == 1
-        assert list(temp.iterdir()) == []
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(ws, save=True, progress=interrupt("embedding"))
+    assert told[-1][0] == "embedding" and len(told[-1][1]) == 1
+    assert list(temp.iterdir()) == []
     ws.close()
     assert state(ws) == before
 
@@ -234,10 +233,9 @@ def test_the_second_run_compares_itself_with_the_one_that_was_kept(ws: Workspace
     kept = evaluate(ws, save=True)
     notes(ws)
     again = evaluate(ws)
-    assert again.before and (again.before.date, again.before.questions) == ("2026-11-21", 12)
-    assert again.before.mrr == kept.mrr
+    assert again.before == {"date": "2026-11-21", "questions": 12, "mrr": kept.mrr}
     assert again.questions == len(NUMBERS)
-    (ws.config.state / "evaluation.json").write_text('{"date": 3}')
+    (ws.config.state / "evaluation.json").write_text('{"date": 3')
     assert evaluate(ws).before is None
 
 
@@ -270,14 +268,6 @@ def test_only_what_changed_is_embedded(tmp_path: Path) -> None:
         embedded.clear()
         evaluate(ws, questions=5)
         assert len([text for text in embedded if TEXT[:20] in text]) == 5
-
-
-def test_without_a_model_words_are_measured_alone(tmp_path: Path) -> None:
-    with open_home(tmp_path / "home", embedder=HashingEmbedder(broken=True)) as ws:
-        notes(ws)
-        found = evaluate(ws)
-    assert list(found.mrr) == ["words"]
-    assert "Only words were measured." in found.notices[0]
 
 
 def test_few_questions_are_too_few_to_tell(ws: Workspace) -> None:

@@ -211,12 +211,3 @@ def test_into_a_folder_of_the_journal(home: Home, diary: Path) -> None:
     home.ask("import", "jrnl", str(diary), "--into", "diary", "--since", "2026-11-05")
     assert [path.name for path in (home.journal / "diary").iterdir()] == ["2026-11-05.md"]
     assert home.ask("find")["entries"][0]["date"] == "2026-11-05"
-
-
-def test_sentences_that_an_older_version_proposed_are_removed(home: Home) -> None:
-    home.ask("init")
-    old = home.state / "inbox" / "20260101-abcdefgh"
-    old.parent.mkdir()
-    old.write_text('[{"key": "1", "text": "We settled on SQLite."}]')
-    home.ask("status")
-    assert not old.parent.exists()

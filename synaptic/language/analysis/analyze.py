@@ -1,86 +1,52 @@
 """The type, complexity, intent, names and keywords of a question. Pure: rules in tables.
 
 The rules read English; of any other text they say `factual`, `general`, `low`, and its words
-are still its keywords.
-
-| module     | says                                                                    |
-|------------|-------------------------------------------------------------------------|
-| `asked`    | time, type, tags: for every search too                                  |
-| `plan`     | what is searched: for every search too                                  |
-| `names`    | what is named                                                           |
-
-Features and the rows of types stand in `data/words/questions.toml`. To change a decision,
-change a row; to change what a row notices, change its features.
+are still its keywords. Features and the rows of types stand in `data/words/questions.toml`. To
+change a decision, change a row; to change what a row notices, change its features.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import islice
+from typing import Any
 
 from ..lexicon import STOP_WORDS, compiled
 from ..words import words
-from .asked import QUESTIONS, Asked, Known
-from .names import entities_of
-from .plan import QueryPlan
-from .shapes import Analysis, EntityMention, Keyword, Target
+from .asked import QUESTIONS, Asked
+from .names import EntityMention, Known, Names
 
 MAX_ENTITIES = 24
 MAX_KEYWORDS = 64
 
-QUESTION_TYPES = QUESTIONS.rows("types", "type", "features")
-"""A type, and the features of which one must show. The first row that fits decides."""
-
-DESCRIPTIONS, HAPPENED = QUESTIONS.ordered("descriptions"), ("what_did",)
-INFO_TYPES, INFO_OF_TYPE = QUESTIONS.table("info_types"), QUESTIONS.table("info_of_type")
-
-_OPENING = r"^\w+ ?"
-_OPENING_WITH_WHEN = r"^(?:.{0,30}?\bwhen\b|\w+) ?"
+INFO_TYPES = QUESTIONS.table("info_types")
 
 
 class Question:
-    """One line of text, its entities, and whether it names a range of time.
+    """One line of text without the words that only ask to be told, and its named features."""
 
-    Its features are named patterns. They see the line in lower case, without the words that
-    only ask to be told; those of the section `written` see it as it was written.
-    """
-
-    def __init__(
-        self, written: str, entities: tuple[EntityMention, ...], *, has_range: bool
-    ) -> None:
-        plain = (
-            compiled(QUESTIONS.pattern("asking_to_be_told"), re.IGNORECASE).sub(
-                "", written, count=1
-            )
-            or written
-        )
-        self.written = compiled(QUESTIONS.pattern("short_is"), re.IGNORECASE).sub(
-            r"\1 is", plain
-        )
-        self.line = self.written.lower()
-        self.entities, self.has_range = entities, has_range
-        self._features, self._written = (
-            QUESTIONS.patterns("features"),
-            QUESTIONS.patterns("written"),
-        )
+    def __init__(self, asked: Asked) -> None:
+        told = compiled(QUESTIONS.pattern("asking_to_be_told"), re.IGNORECASE)
+        short = compiled(QUESTIONS.pattern("short_is"), re.IGNORECASE)
+        self.line = short.sub(r"\1 is", told.sub("", asked.read, count=1) or asked.read)
+        self.has_range = asked.time_range is not None
+        self._features = QUESTIONS.patterns("features")
 
     def find(self, feature: str, start: int = 0) -> re.Match[str] | None:
         """The first match of the feature from that character on."""
-        if feature in self._written:
-            return compiled(self._written[feature]).search(self.written, start)
-        return compiled(self._features[feature]).search(self.line, start)
+        return compiled(self._features[feature], re.IGNORECASE).search(self.line, start)
 
-    def shows(self, *features: str, start: int = 0) -> bool:
-        """True if any of the features shows from that character on."""
-        return any(self.find(feature, start) for feature in features)
+    def shows(self, *features: str) -> bool:
+        """True if any of the features shows."""
+        return any(self.find(feature) for feature in features)
 
-    def count(self, feature: str, start: int = 0) -> int:
-        """The number of times that the feature shows from that character on."""
-        return sum(1 for _ in compiled(self._features[feature]).finditer(self.line, start))
+    def count(self, feature: str) -> int:
+        """The number of times that the feature shows."""
+        found = compiled(self._features[feature], re.IGNORECASE).finditer(self.line)
+        return len(list(found))
 
 
-def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analysis:
-    """The analysis of a query. Any text has one; the empty text is a plain fact.
+def analyze(query: str, asked: Asked, known: Known) -> dict[str, Any]:
+    """The analysis of a query, as JSON. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |
     |-------------------------------------------|-------------|-----------|------------|
@@ -88,105 +54,93 @@ def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analy
     | "When did we move to Postgres?"           | temporal    | temporal  | low        |
     | "Is Redis or Postgres better for queues?" | comparative | general   | medium     |
     """
-    entities = tuple(islice(dict.fromkeys(entities_of(asked.read, known)), MAX_ENTITIES))
-    question = Question(asked.read, entities, has_range=asked.time_range is not None)
+    entities = Names(asked.read, known).all()[:MAX_ENTITIES]
+    question = Question(asked)
     question_type, confidence = _question_type(question)
-    complexity = _complexity(question, question_type)  # later decisions look at earlier ones
-    intent = _intent(question, question_type, complexity)
+    complexity = _complexity(question, question_type)
+    intent = _intent(question, question_type, complexity, entities)
     info_types = [value for feature, value in INFO_TYPES.items() if question.shows(feature)]
-    info_types += [value for value, kind in INFO_OF_TYPE.items() if kind == question_type]
-    return Analysis(
-        query=query,
-        asked=asked,
-        intent=intent,
-        target=_target(question, intent),
-        entities=entities,
-        question_type=question_type,
-        complexity=complexity,
-        confidence=confidence,
-        info_types=tuple(dict.fromkeys(info_types)) or ("fact",),
-        keywords=_keywords(asked.text, entities),
-        plan=plan,
-    )
+    info_types.append(QUESTIONS.read["info_of_type"].get(question_type))
+    times = asked.time_range
+    span = times and {"start": times.start, "end": times.end, "phrase": times.phrase}
+    return {
+        "query": query,
+        "text": asked.text,
+        "intent": intent,
+        "target": _target(question, intent, entities),
+        "temporal_reference": "recent" if asked.recent else times and times.phrase,
+        "time_range": span,
+        "entities": entities,
+        "question_type": question_type,
+        "complexity": complexity,
+        "confidence": confidence,
+        "info_types": list(dict.fromkeys(filter(None, info_types))) or ["fact"],
+        "keywords": _keywords(asked.text, entities),
+    }
 
 
 def _question_type(question: Question) -> tuple[str, float]:
     """(type, confidence): the surer, the fewer other types fit too, and least where nothing is
     asked.
     """
-    fitting = list(
-        dict.fromkeys(value for value, features in QUESTION_TYPES if _fits(question, features))
-    )
+    fitting = []
+    for question_type, features in QUESTIONS.read["types"]:
+        if question_type not in fitting and _fits(question, question_type, features.split()):
+            fitting.append(question_type)
     if fitting:
-        return fitting[0], round(max(0.5, 0.95 - 0.15 * (len(fitting) - 1)), 2)
+        return fitting[0], round(max(0.5, 1.1 - 0.15 * len(fitting)), 2)
     if not question.line:
         return "factual", 0.0
     return "factual", 0.7 if question.shows("asks") else 0.4
 
 
-def _fits(question: Question, features: tuple[str, ...]) -> bool:
-    if features == HAPPENED:
-        return question.shows(*features) and (question.has_range or question.shows("in_time"))
-    if features != DESCRIPTIONS:
-        return question.shows(*features)
+def _fits(question: Question, question_type: str, features: list[str]) -> bool:
+    start = 0
     itself = question.find("itself")
-    return question.shows(*features, start=itself.end() if itself else 0)
+    if itself and question_type == "multi-hop":  # the description of what is sought is no hop
+        start = itself.end()
+    if features == ["what_did"] and not (question.has_range or question.shows("in_time")):
+        return False
+    return any(question.find(feature, start) for feature in features)
 
 
 def _complexity(question: Question, question_type: str) -> str:
     """low: one fact; medium: a condition, a time, two sides, a how or why; high: several
     clauses or hops.
     """
-    opening = compiled(_OPENING_WITH_WHEN if question_type == "temporal" else _OPENING).match(
-        question.line
-    )
-    rest = opening.end() if opening else 0
-    clauses = question.count("second_clause")
-    conditions = question.count("condition", rest) + (
-        question.has_range and question_type != "temporal"
-    )
-    match question_type:
+    clauses, conditions = question.count("second_clause"), question.count("condition")
+    if question_type == "temporal":
+        if question.shows("asks_order", "time_between") and question.shows(
+            "from_to", "restriction"
+        ):
+            return "high"
+        conditions += question.shows("orders", "what_did")
+    else:
+        conditions += question.has_range
+    if question_type == "multi-hop":
         # a short description without a verb of asking: "job of the friend who lent us the tent"
-        case "multi-hop":
-            return (
-                "medium"
-                if not question.shows("asks") and question.line.count(" ") < 10
-                else "high"
-            )
-        case "comparative":
-            many = (
-                clauses
-                or question.has_range
-                or conditions > 1
-                or question.shows("three_things")
-            )
-            return "high" if many else "medium"
-        case "conceptual":
-            return (
-                "high"
-                if clauses > 1 or (clauses and (conditions or question.shows("long")))
-                else "medium"
-            )
-        case "aggregation":
-            if clauses or conditions > 1 or question.shows("restriction"):
-                return "high"
-            return (
-                "low"
-                if question.shows("one_clause")
-                and not (conditions or question.shows("summary"))
-                else "medium"
-            )
-        case "temporal":
-            if question.shows("asks_order", "time_between") and question.shows(
-                "from_to", "restriction"
-            ):
-                return "high"
-            conditions += question.shows("orders") + _fits(question, HAPPENED)
+        is_short = not question.shows("asks") and question.line.count(" ") < 10
+        return "medium" if is_short else "high"
+    if question_type == "comparative":
+        many = clauses or conditions > 1 or question.has_range or question.shows("three_things")
+        return "high" if many else "medium"
+    if question_type == "aggregation":
+        if clauses or conditions > 1 or question.shows("restriction"):
+            return "high"
+        is_low = question.shows("one_clause") and not (conditions or question.shows("summary"))
+        return "low" if is_low else "medium"
     conditions += question.shows("long")
+    if question_type == "conceptual":
+        return "high" if clauses > 1 or (clauses and conditions) else "medium"
     return "high" if clauses > 1 else "medium" if clauses or conditions else "low"
 
 
-def _intent(question: Question, question_type: str, complexity: str) -> str:
+def _intent(
+    question: Question,
+    question_type: str,
+    complexity: str,
+    entities: tuple[EntityMention, ...],
+) -> str:
     """temporal, relation, entity, attribute or general."""
     if question_type == "temporal" or question.shows("opens_with_when"):
         return "temporal"
@@ -194,63 +148,47 @@ def _intent(question: Question, question_type: str, complexity: str) -> str:
         return "attribute" if question.shows("measured") else "general"
     if question.shows("binds"):
         return "relation"
-    if question_type == "conceptual":
+    if question_type == "conceptual" or not question.line:
         return "general"
     if question_type == "aggregation":
-        return _intent_of_many(question, complexity)
+        if question.shows("counted"):
+            return "attribute"
+        kinds = {one.type for one in entities if not one.name.isupper()}
+        is_about = kinds - {"tool", "tag", "file"} or question.shows("about")
+        return "entity" if complexity != "high" and is_about else "general"
     if question_type == "multi-hop" and question.shows("leads_to"):
         return "relation"
     if question.shows("about", "a_thing"):
         return "entity"
     is_yes_or_no = question_type == "factual" and question.shows("yes_or_no")
-    return "general" if is_yes_or_no or not question.line else "attribute"
+    return "general" if is_yes_or_no else "attribute"
 
 
-def _intent_of_many(question: Question, complexity: str) -> str:
-    if question.shows("counted"):
-        return "attribute"
-    named = any(
-        one.type not in ("tool", "tag", "file") and not one.name.isupper()
-        for one in question.entities
-    )
-    return (
-        "entity" if complexity != "high" and (named or question.shows("about")) else "general"
-    )
+def _target(
+    question: Question, intent: str, entities: tuple[EntityMention, ...]
+) -> dict[str, str | None]:
+    """The aim of a question: the attribute of an entity, or its relation."""
+    target: dict[str, str | None] = {"entity": entities[0].name if entities else None}
+    for name, feature in (("attribute", "attribute"), ("relation", "binds")):
+        found = question.find(feature) if intent == name else None
+        target[name] = found[found.lastindex or 0].lower() if found else None
+    return target
 
 
-def _target(question: Question, intent: str) -> Target:
-    attribute = question.find("attribute") if intent == "attribute" else None
-    relation = question.find("binds") if intent == "relation" else None
-    return Target(
-        entity=question.entities[0].name if question.entities else None,
-        attribute=next(filter(None, attribute.groups())) if attribute else None,
-        relation=next(filter(None, relation.groups())) if relation else None,
-    )
-
-
-def _keywords(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword, ...]:
-    """The words that tell something, the weightiest first: names, identifiers and numbers, long
-    words, the rest.
+def _keywords(text: str, entities: tuple[EntityMention, ...]) -> list[dict[str, Any]]:
+    """The words that tell something, the weightiest first: names, identifiers and numbers, the
+    rest, words of asking. The weights are by eye; analyses show them, no ranking uses them.
     """
     named = {word for entity in entities for _, word in words(entity.name)}
     weights: dict[str, float] = {}
     for start, word in words(text):
-        if word not in STOP_WORDS:
-            weights.setdefault(word, _weight(word, text[start : start + len(word)], named))
+        written = text[start : start + len(word)]
+        if word in STOP_WORDS or word in weights:
+            continue
+        weights[word] = 0.2 if word in QUESTIONS.asking else 0.5
+        if not word.isalpha() or written[1:] != written[1:].lower():
+            weights[word] = 0.9
+        if word in named:
+            weights[word] = 1.0
     ranked = sorted(weights.items(), key=lambda item: -item[1])
-    return tuple(Keyword(word, weight) for word, weight in ranked[:MAX_KEYWORDS])
-
-
-def _weight(word: str, written: str, named: set[str]) -> float:
-    """The weight of a word by its form, by eye; analyses show it, no ranking uses it."""
-    if word in named:
-        return 1.0
-    if word in QUESTIONS.asking:
-        return 0.2
-    if (
-        any(letter.isdigit() for letter in word)
-        or "_" in word
-        or written[1:] != written[1:].lower()
-    ):
-        return 0.9
-    return 0.7 if len(word) >= 7 else 0.6 if len(word) >= 4 else 0.4
+    return [{"term": word, "weight": weight} for word, weight in ranked[:MAX_KEYWORDS]]

@@ -1,24 +1,20 @@
-"""The strategy of a query, and the sub-queries of a smart search. Pure; search and analyze use
-it.
+"""The strategy of a query, and the parts of a smart search. Pure.
 
 | form of the query                                            | strategy |
 |--------------------------------------------------------------|----------|
 | an identifier, a path, a quoted phrase, the text of an error | lexical  |
 | anything else, a question too                                | hybrid   |
 
-A smart search asks the question itself and, with a quarter of the weight, its parts:
-
-| question                                   | parts                                            |
-|--------------------------------------------|--------------------------------------------------|
-| Who leads the team and where does he live? | Who leads the team; where does he live           |
-| Redis vs Postgres for queues               | Redis; Postgres for queues                       |
-| What did we use before Postgres?           | Postgres; What did we use, before that answer    |
+| question                                   | parts                                       |
+|--------------------------------------------|---------------------------------------------|
+| Who leads the team and where does he live? | Who leads the team; where does he live      |
+| Redis vs Postgres for queues               | Redis; Postgres for queues                  |
+| What did we use before Postgres?           | What did we use; Postgres                   |
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ...models import Strategy
 from ..lexicon import STOP_WORDS
@@ -28,8 +24,7 @@ from ..words import words
 MAX_PARTS = 4
 """Parts into which a question is split, at most. By eye."""
 
-_CONNECTOR = re.compile(r",?\s+(?:and|or|vs\.?|versus)\s+", re.IGNORECASE)
-_BESIDE_EVENT = re.compile(r",?\s+(before|after)\s+([^?,;]+)[?.!]*\s*$", re.IGNORECASE)
+_CONNECTOR = re.compile(r",?\s+(?:and|or|vs\.?|versus|before|after)\s+", re.IGNORECASE)
 _QUESTION = re.compile(
     r"[?？]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does"
     r"|did|can|could|should|would|will|has|have|had)\s+\S",
@@ -57,34 +52,6 @@ _CODE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedQuery:
-    """One search of a plan; the lowest priority runs first.
-
-    `layer`: lexical, semantic, hybrid (both), symbolic (a list of a type), temporal (only
-    entries of a time). `filters` holds pairs of a filter's name and its value: for `since` and
-    `until` an ISO date, or the id of the sub-query whose best answer gives the date.
-    """
-
-    id: str
-    query: str
-    layer: str
-    priority: int = 1
-    filters: tuple[tuple[str, str], ...] = ()
-    depends_on: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class QueryPlan:
-    """`execution`: parallel (one search), iterative (again with the best answers), or
-    sequential (a part depends on another). `merge`: the ranks of all sub-queries are fused.
-    """
-
-    sub_queries: tuple[PlannedQuery, ...] = ()
-    execution: str = "parallel"
-    merge: str = "weighted"
-
-
 def form_of(parsed: ParsedQuery) -> Strategy:
     """The strategy that the form of a query asks for, whatever it costs."""
     text = parsed.text
@@ -103,38 +70,10 @@ def form_of(parsed: ParsedQuery) -> Strategy:
     return "lexical" if is_command or half_quoted or half_exact else "hybrid"
 
 
-def plan_of(text: str, *, parts: tuple[str, ...] = ()) -> QueryPlan:
-    """The sub-queries of a smart search: the question, then `parts`, else the parts it has."""
-    whole = PlannedQuery("q1", text, "hybrid")
-    around = None if parts else _around_event(text)
-    if around:
-        return QueryPlan((whole, *around), "sequential")
-    numbered = enumerate(parts or _split(text), start=2)
-    queries = [PlannedQuery(f"q{number}", part, "hybrid") for number, part in numbered]
-    return QueryPlan((whole, *queries), "iterative")
-
-
-def _around_event(text: str) -> tuple[PlannedQuery, ...]:
-    """The event, and the rest of the question within the time before or after it."""
-    match = _BESIDE_EVENT.search(text)
-    if match is None:
-        return ()
-    rest, event = text[: match.start()].strip(" ,"), match[2].strip(" .!")
-    if not (_tells(rest) and _tells(event)):
-        return ()
-    end = "until" if match[1].lower() == "before" else "since"
-    return (
-        PlannedQuery("q2", event, "hybrid"),
-        PlannedQuery("q3", rest, "temporal", 2, ((end, "q2"),), ("q2",)),
-    )
-
-
-def _split(text: str) -> tuple[str, ...]:
+def parts_of(text: str) -> tuple[str, ...]:
+    """The parts of a question, each of which says something; none where it has no parts."""
     parts = [part.strip(" ,?.!") for part in _CONNECTOR.split(text)]
-    if not 1 < len(parts) <= MAX_PARTS or not all(map(_tells, parts)):
+    telling = [part for part in parts if {word for _, word in words(part)} - STOP_WORDS]
+    if telling != parts or not 1 < len(parts) <= MAX_PARTS:
         return ()
     return tuple(dict.fromkeys(parts))
-
-
-def _tells(text: str) -> bool:
-    return any(word not in STOP_WORDS for _, word in words(text))

@@ -289,7 +289,6 @@ CLIENT = _argument(
     "[default: all clients on this machine]",
     autocompletion=_starting(_clients),
 )
-SCOPE = _text("scope", "SCOPE", "user, or project for this folder only. [default: user]")
 OF_PROJECT = _text(
     "project",
     "NAME",

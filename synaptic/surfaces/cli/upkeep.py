@@ -13,6 +13,7 @@ import typer
 
 from ...config import load_config
 from ...errors import InvalidArgument, JournalError, SynapticError, check_range
+from ...journal import losses
 from ...language.query import MAX_LIMIT
 from ...models import CAPTURED
 from ...verbs import browse, doctor, gitdriver, review, writing
@@ -75,8 +76,6 @@ def _doctor(
 
     Example: synaptic doctor --fix
     """
-    from .setup_command import checked  # reads clients' files
-
     if sum((fix, restore is not None, dismiss is not None, secrets)) > 1:
         raise InvalidArgument(
             "--fix, --restore, --dismiss and --secrets exclude each other.",
@@ -87,11 +86,11 @@ def _doctor(
             answer_receipt(ws, "Restored", writing.restore(ws, restore, vanished=True), as_json)
             return 0
         if dismiss is not None:
-            ws.journal.dismiss(dismiss)
+            losses.dismiss(ws.journal, dismiss)
             answer(as_json, {"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
         check = doctor.fix if fix else doctor.secrets if secrets else doctor.checkup
-        found = check(ws) if secrets else checked(check(ws), home)
+        found = check(ws)
         answer(as_json, wire.as_json(found), terminal.checkup_text(found, screen_of(ws)))
         return 0 if found.ok else 1
 
@@ -348,7 +347,6 @@ def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
 @command(
     "setup",
     f.CLIENT,
-    f.SCOPE,
     f.OF_PROJECT,
     f.URL,
     f.NO_HOOKS,

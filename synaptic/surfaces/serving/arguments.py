@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from datetime import datetime
 from typing import Any
 
-from ...language.query import build_filters
+from ...language.query import FILTER_NAMES, build_filters
 from ...models import Filters
 
 AGENTS = {
@@ -20,14 +19,14 @@ AGENTS = {
     "CURSOR_AGENT": "cursor",
 }
 """What agents set in the shells they open."""
-_FILTERS = frozenset(inspect.signature(build_filters).parameters) - {"now"}
 
 
 def take_filters(given: dict[str, Any], now: datetime) -> Filters:
     """The filters among the arguments, which it takes out. Raises InvalidArgument."""
     if "tags" in given:
         given["tag"] = given.pop("tags")
-    return build_filters(now=now, **{name: given.pop(name) for name in _FILTERS & given.keys()})
+    filters = {name: given.pop(name) for name in FILTER_NAMES & given.keys()}
+    return build_filters(now=now, **filters)
 
 
 def agent() -> str | None:

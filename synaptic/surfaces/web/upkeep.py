@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import NotFound, SynapticError, one_of
+from ...journal import losses
 from ...models import Entry, Filters
 from ...verbs import browse, doctor, review, writing
 from ...verbs.review import Matter
@@ -136,7 +137,8 @@ async def _health(request: Request) -> Response:
         codes = {finding.code for finding in checkup.findings}
         with suppress(SynapticError):  # the checkup names the cause
             if "vanished" in codes:  # looking for them takes long
-                shown["vanished"] = ws.journal.vanished()
+                found = losses.find_losses(ws.journal)
+                shown["vanished"] = [lost for lost in found if lost.text]
             shown["now"] = browse.status(ws)
             shown["uses"] = in_step(ws, lambda _: ws.index.counters.uses())
         return shown
@@ -150,7 +152,7 @@ async def _mend(request: Request) -> Response:
     ways: Mapping[str, tuple[Verb[object], str]] = {
         "fix": (doctor.fix, "Repaired everything that can be repaired safely."),
         "restore": (lambda ws: writing.restore(ws, id, vanished=True), "Put back."),
-        "dismiss": (lambda ws: ws.journal.dismiss(id), "Left out."),
+        "dismiss": (lambda ws: losses.dismiss(ws.journal, id), "Left out."),
     }
     mend, message = ways[one_of(ways, form.get("way", ""), "way")]
     await ask(request, mend)

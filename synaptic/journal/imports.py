@@ -1,0 +1,143 @@
+"""Puts the entries and pictures of an import into the journal, and takes them out again."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from ..errors import JournalError, NotFound
+from ..files import PICTURE_FOLDER, is_picture_name, picture_kind
+from .comments import ids_in
+from .disk import fault
+from .folder import locate
+from .journal import Journal
+from .runs import Block, Run, hash_of
+from .trash import TrashedText
+from .writer import LOCK_POLL_S, Draft
+
+_SHOWN = re.compile(rb"%b/([\w.-]+)" % PICTURE_FOLDER.encode())
+_PAUSE_S = 2 * LOCK_POLL_S
+"""The time between two files: those who wait for the lock look for it that often."""
+
+
+def take_in(journal: Journal, run: Run, progress: Callable[[int], object]) -> None:
+    """Puts the blocks of a run into their files, in order of time, each file written once.
+
+    The run is durable first. A block whose id stands in its file already is passed over, so
+    that a run that was killed is finished by the same call. `progress` gets the number of
+    blocks that are done. Raises JournalError, Busy or Changed; then the run stays open.
+    """
+    with journal.writing():
+        if run.name not in journal.runs.names():
+            journal.runs.put(run)
+    done = 0
+    for path, blocks in run.by_path().items():
+        with journal.writing():
+            _weave(journal, path, blocks)
+            fault("woven")
+        done += len(blocks)
+        progress(done)
+        time.sleep(_PAUSE_S)
+    hashes = tuple(replace(block, text="") for block in run.blocks)
+    with journal.writing():
+        journal.runs.put(replace(run, open=False, blocks=hashes))
+
+
+def _weave(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
+    def make(data: bytes, status: os.stat_result | None) -> Draft | None:
+        there = ids_in(data)
+        texts = {block.id: block.text.encode() for block in blocks if block.id not in there}
+        if not texts:
+            return None
+        if not data:
+            data = journal.heading(path, next(iter(texts.values())))
+        here = journal.parse(path, data).entries
+        woven = journal.woven(path, data, here, texts)
+        now = journal.parse(path, woven).entries
+        others = [entry for entry in now if entry.id not in texts]
+        if others != list(here) or len(now) != len(others) + len(texts):
+            raise JournalError(
+                f"{journal.place(path)} cannot take entries between its own.",
+                hint="Look for a fence or a <private> that nothing closes, mend it, and import "
+                "again.",
+            )
+        return Draft(woven)
+
+    journal.writer.change(path, make)
+
+
+def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str]:
+    """The ids of those blocks that stand in this file as they were put there, and now in the
+    trash.
+    """
+    known = {block.id: block.hash for block in blocks}
+    ids: list[str] = []
+
+    def make(data: bytes, status: os.stat_result | None) -> Draft | None:
+        rest, at, pieces = b"", 0, []
+        for entry in journal.parse(path, data).entries:
+            place = entry.there
+            block = data[place.start : place.end]
+            if known.get(entry.id) == hash_of(block):
+                now = journal.clock()
+                piece = TrashedText(entry.id, path, now, "undone", entry.title, block)
+                pieces.append(piece)
+                rest += data[at : place.start]
+                at = place.end
+        ids[:] = [piece.id for piece in pieces]
+        if not pieces:
+            return None
+        journal.trash.put(*pieces)
+        if at < len(data):
+            rest += data[at:]
+        else:  # the last entry: one line end stays
+            ended = rest.rstrip(b"\r\n")
+            rest = ended + b"".join(rest[len(ended) :].splitlines(True)[:1])
+        heading = journal.heading(path, pieces[-1].text).strip()
+        return Draft(None if rest.strip() == heading else rest)
+
+    with journal.writing():
+        journal.writer.change(path, make)
+    time.sleep(_PAUSE_S)
+    return ids
+
+
+def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
+    """The path of an imported picture, which is created where it is not there. Raises
+    ValueError for no picture.
+    """
+    plain = name == PurePosixPath(name).name and "\\" not in name and name[0] != "."
+    if not plain or not is_picture_name(name):
+        raise ValueError("it is not called as a picture is")
+    path = f"{PICTURE_FOLDER}/{name}"
+    if not locate(journal.roots, path).exists():
+        data = read()
+        if not picture_kind(data[:32]):
+            raise ValueError("it is no picture")
+        with journal.writing():
+            journal.writer.change(path, lambda _, status: None if status else Draft(data))
+    return path
+
+
+def drop_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
+    """Removes imported pictures, hashes by paths, but for those that were changed, or that a
+    note still shows.
+    """
+    shown: set[str] = set()
+    for stamp in journal.scan() if pictures else ():
+        with suppress(NotFound):
+            shown.update(map(bytes.decode, _SHOWN.findall(journal.read(stamp.path))))
+    for path, ours in pictures.items():
+        if PurePosixPath(path).name in shown:
+            continue
+
+        def drop(data: bytes, status: os.stat_result | None, ours: str = ours) -> Draft | None:
+            return Draft(None) if status and hash_of(data) == ours else None
+
+        with journal.writing():
+            journal.writer.change(path, drop)

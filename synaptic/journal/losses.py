@@ -1,0 +1,155 @@
+"""Finds saves and changes that an editor's old buffer, or a checkout, has undone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import Literal, NamedTuple
+
+from ..errors import NotFound
+from ..models import Entry
+from ..notes.privacy import mask, reveals
+from .comments import ids_in
+from .journal import Journal
+from .saved import KEEP_DAYS, SavedText
+from .text import as_block, entry_of, is_later, resolve
+from .trash import UNDOABLE, TrashedText
+
+
+class Loss(NamedTuple):
+    """A text, a deletion or a change of an entry that the journal no longer shows.
+
+    `text` is the text that vanished. Without one the entry was deleted, or changed, and stands
+    as it was before.
+    """
+
+    id: str
+    path: str
+    title: str
+    what: Literal["vanished", "deleted", "changed"]
+    text: SavedText | None = None
+
+
+class _Standing(NamedTuple):
+    """The text of an entry in the journal: "" if only its comment stands, None if it is
+    private.
+    """
+
+    path: str
+    block: bytes | None
+    title: str = ""
+
+
+def find_losses(journal: Journal) -> list[Loss]:
+    """The losses of the last week, sorted by id; of one entry the latest text first.
+
+    A text in `done/` is lost if the journal shows neither it nor a later change of it. A text
+    that was lost when the next one came is in the trash, and lost until the entry is restored.
+    A deletion, or a change of a text without an id, is lost if the text before it stands.
+    """
+    since = journal.clock() - timedelta(days=KEEP_DAYS)
+    older: dict[str, list[bytes]] = {}
+    aside: dict[str, list[TrashedText]] = {}
+    undone: dict[str, TrashedText] = {}
+    for piece in journal.trashed():
+        older.setdefault(piece.id, []).append(as_block(piece.text))
+        undone[piece.id] = piece
+        if piece.why == "restore":
+            aside.pop(piece.id, None)
+        elif piece.why == "vanished":
+            aside.setdefault(piece.id, []).insert(0, piece)
+    written = set(journal.saved.ids())
+    for run in journal.runs.all():
+        written.update(block.id for block in run.blocks)
+    for id, piece in list(undone.items()):
+        if id in written or piece.why not in UNDOABLE or piece.at < since:
+            del undone[id]
+    ids = {*journal.saved.ids(), *aside, *undone}
+    standing = _standing(journal, ids, {piece.path for piece in undone.values()}) if ids else {}
+    losses: list[Loss] = []
+    for id in sorted(ids):
+        stands = standing.get(id, _Standing("", b""))
+        now = stands.block
+        if now is None:
+            continue
+        record = journal.record(id)
+        lost = []
+        if record and not is_later(now, record.block, older.get(id, [])):
+            lost.append(record)
+        if stands.path or lost:  # else it may be of another journal of this home
+            known = {now, record.block if record else now}
+            pieces = map(journal.record_of, aside.get(id, []))
+            lost += [text for text in pieces if text.block not in known]
+        for text in lost:
+            if not reveals(text.block, now):
+                path = stands.path or text.path
+                title = journal.copied(id, text.path, text.block).title
+                losses.append(Loss(id, path, title, "vanished", replace(text, path=path)))
+        if id in undone and now and _is_undone(undone[id], stands.path, now):
+            what: Literal["deleted", "changed"] = "deleted"
+            if undone[id].why == "update":
+                what = "changed"
+            losses.append(Loss(id, stands.path, stands.title, what))
+    return losses
+
+
+def _is_undone(piece: TrashedText, path: str, now: bytes) -> bool:
+    if now == as_block(piece.text):
+        return True
+    return piece.why != "update" and path == piece.path and piece.id in ids_in(now)
+
+
+def _standing(
+    journal: Journal, ids: Collection[str], notes: Collection[str]
+) -> dict[str, _Standing]:
+    """The texts of these entries in the journal. `notes` are files whose entries may carry no
+    id.
+    """
+    entries: dict[str, _Standing] = {}
+    comments: dict[str, _Standing] = {}
+    for stamp in journal.scan():
+        path = stamp.path
+        with suppress(NotFound):
+            data = journal.read(path)
+            written = ids_in(data).intersection(ids)
+            if not written and path not in notes:
+                continue
+            shown = ids_in(mask(data))
+            for id in written:
+                comments.setdefault(id, _Standing(path, b"" if id in shown else None))
+            parsed = journal.parse(path, data, stamp.mtime_ns)
+            for entry in parsed.entries:
+                if entry.id in ids:
+                    _, start, end = entry_of(parsed, path, entry.id)
+                    block = as_block(data[start:end])
+                    entries.setdefault(entry.id, _Standing(path, block, entry.title))
+    return comments | entries
+
+
+def restore_lost(journal: Journal, id: str) -> tuple[str, Entry]:
+    """Path and entry of a text that vanished, after it was put back. Raises NotFound when it
+    has not vanished.
+    """
+    texts = [loss.text for loss in find_losses(journal) if loss.text]
+    id = resolve(id, (text.id for text in texts), "The list of vanished saves")
+    text = next(text for text in texts if text.id == id)
+    with journal.writing():
+        if journal.present(text.path, id):
+            return text.path, journal.swap(text.path, id, text.block)
+        return text.path, journal.put_back(text)
+
+
+def dismiss(journal: Journal, id: str) -> None:
+    """Forgets what `find_losses` names of an entry. Raises NotFound for any other."""
+    losses = find_losses(journal)
+    id = resolve(id, (loss.id for loss in losses), "The list of vanished saves")
+    with journal.writing():
+        for loss in losses:
+            if loss.id != id:
+                continue
+            record = journal.record(id)
+            if record and loss.text and record.block == loss.text.block:
+                journal.saved.forget(id)
+            journal.trash.settle(id, ("vanished",) if loss.text else UNDOABLE)

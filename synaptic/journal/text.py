@@ -1,0 +1,121 @@
+"""Joins, compares and places the bytes of entries. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ..errors import Ambiguous, JournalError, NotFound
+from ..models import Entry, ParsedFile
+
+
+def as_block(text: bytes) -> bytes:
+    """`text` as `done/` keeps it: LF, no outer blank lines, one newline at its end."""
+    return text.replace(b"\r\n", b"\n").strip(b"\r\n") + b"\n"
+
+
+def line_end(data: bytes) -> bytes:
+    """CRLF if most lines end so, else LF."""
+    return b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
+
+
+def joined(path: str, block: bytes, data: bytes) -> bytes:
+    """The block as it is appended to `data`: in its line ends, after one blank line."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise JournalError(f"{path} is UTF-16.", hint="Convert it to UTF-8 and save again.")
+    eol = line_end(data[-4096:])
+    block = block.replace(b"\n", eol)
+    end = data[-4:].replace(b"\r\n", b"\n")
+    if not end or end.endswith(b"\n\n"):
+        return block
+    if end.endswith((b"\n", b"\r")):
+        return eol + block
+    return eol + eol + block
+
+
+def in_place_of(present: bytes, text: bytes) -> bytes:
+    """`text` with the line ends of `present`, and with as many of them at its end."""
+    eol = line_end(present)
+    ends = present[len(present.rstrip(b"\r\n")) :]
+    return as_block(text)[:-1].replace(b"\n", eol) + (ends or eol)
+
+
+def is_later(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
+    """True if `now` is `saved`, or a later change of it.
+
+    It is none if its words are nearer to those of an older text, or of no text at all, and if
+    it is a beginning of `saved` that ends within a line: an editor has read half of it.
+    """
+    rest = saved.removeprefix(now.rstrip(b"\n"))
+    if rest != saved and not rest.startswith(b"\n"):
+        return False
+    distance = _distance(now, saved)
+    return all(_distance(now, text) >= distance for text in (b"", *older))
+
+
+def _distance(one: bytes, other: bytes) -> int:
+    words, others = Counter(one.split()), Counter(other.split())
+    return ((words - others) + (others - words)).total()
+
+
+def said(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries, with tags in one order and without blank lines."""
+    return [
+        replace(
+            entry,
+            tags=tuple(sorted(entry.tags)),
+            content="\n".join(filter(str.strip, entry.content.split("\n"))),
+        )
+        for entry in entries
+    ]
+
+
+def entry_of(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, int]:
+    """The entry and its span. A note that begins its file has the front matter too. Raises
+    NotFound.
+    """
+    for number, entry in enumerate(file.entries):
+        if entry.id == id:
+            begins = entry.whole_file and number == 0
+            return entry, 0 if begins else entry.there.start, entry.there.end
+    raise NotFound(
+        f"{path} has no entry {id}.", hint="It was moved or deleted; search for it again."
+    )
+
+
+def place_of(new: Entry, here: Sequence[Entry], end: int) -> int:
+    """The offset at which an entry belongs: before the first of `here` that is later.
+
+    In a diary in one file, which may begin with its latest day, it is below the entry before
+    that: a heading of a month may stand between the two.
+    """
+    in_diary = new.date_source == "heading"
+    latest_first = in_diary and len(here) > 1 and here[0].at > here[-1].at
+    above = 0
+    for entry in here:
+        if entry.at < new.at if latest_first else entry.at > new.at:
+            return above or entry.there.start
+        if in_diary:
+            above = entry.there.end
+    return end
+
+
+def resolve(id: str, known: Iterator[str], what: str) -> str:
+    """The known id that `id` names: whole, or by the first four or more of its eight
+    characters.
+    """
+    ids = list(dict.fromkeys(known))
+    short = id.lower().removeprefix("syn:")
+    if short in ids:
+        return short
+    fitting = [one for one in ids if one.partition("-")[2].startswith(short)]
+    if len(short) < 4 or not fitting:
+        raise NotFound(
+            f"{what} has no {id}.", valid=ids[:10], hint="" if ids else "It is empty."
+        )
+    if len(fitting) > 1:
+        raise Ambiguous(
+            f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id."
+        )
+    return fitting[0]

@@ -1,0 +1,266 @@
+"""A note as it reads by itself: dates for "yesterday", names for "she" and "it". Pure, English,
+without a model.
+
+| in a note of Saturday 2026-11-21     | reads                                        |
+|--------------------------------------|----------------------------------------------|
+| yesterday, 3 days ago, last Tuesday  | 2026-11-20, 2026-11-18, 2026-11-17           |
+| last week                            | 2026-11-09 to 2026-11-15                     |
+| last month, last year                | 2026-10, 2025                                |
+| Anna is ill. She called.             | Anna is ill. Anna called.                    |
+| We moved to Redis. It is fast.       | We moved to Redis. Redis is fast.            |
+
+A wrong name is worse than a pronoun that stays: a pronoun means the one name before it that
+agrees with it, and stays after two. A name is a first name of `data/words/notes.toml`, a name
+after a title, "the Finance team", "the Millers", a known tool, a file, code. Code, links,
+comments and quotations are never touched. Every pattern is bounded, so that no text takes long.
+
+The patterns `note_*` in `data/words/times.toml` say where words like "last week" mean a time;
+`timephrase` says which time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from ..notes.blocks import scan
+from .lexicon import (
+    COUNTS,
+    MONTHS,
+    SHARED,
+    STOP_WORDS,
+    WEEKDAYS,
+    Words,
+    compiled,
+    is_tool,
+    sentence_ends,
+)
+from .timephrase.find import read_time
+from .timephrase.table import TIMES, When
+
+MAX_LENGTH = 20_000
+"""Characters of a note that are looked at; what follows stays as it is."""
+
+CODE = "\x1e"
+HIDDEN = "\x1f"
+_CODE_SPAN = r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S]){1,2000}?(?<!`)\1(?!`)"
+_FOREIGN = (
+    # links
+    r"\[\[[^\[\]\n]{0,300}\]\]"
+    r"|\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])"
+    r"|\b(?:https?|ftp|file|ssh)://\S{1,2000}|\bwww\.\S{1,500}"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|(?<![\w#@])[#@][\w/-]{1,100}"
+    # comments, HTML
+    r"|<!--(?:[^-]|-(?!->)){0,2000}-->|</?[A-Za-z][^<>\n]{0,300}>"
+    # quotations
+    r"|^[ \t]{0,3}>[^\n]*"
+    r'|"(?:[^"\n]|\n(?![ \t]*(?:\n|[-*+#>]))){1,600}"'
+    r"|“[^“”]{1,600}”|„[^„“”]{1,600}[“”]|«[^«»]{1,600}»"
+    r"|‘[^‘’\n]{1,300}(?:’\w[^‘’\n]{0,300}){0,5}’(?!\w)"
+    r"|(?<![\w'’)])'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){1,300}(?<=\S)'(?!\w)"
+)
+
+NOTES = Words("notes")
+PRONOUNS, TITLES, FIRST_NAMES = map(NOTES.table, ("pronouns", "titles", "first_names"))
+_NO_NAMES = {*MONTHS, *WEEKDAYS}
+_AFTER_OBJECT = STOP_WORDS.union(COUNTS, NOTES.after_object)
+"""Words before which "her" is no possessive."""
+_REACH = 200
+"""Characters before a pronoun in which a clause may begin. By eye."""
+
+_CAPITAL = r"[A-ZÀ-ÖØ-Þ]\w+(?:-\w+)?"
+_ENDINGS = SHARED.pattern("file_endings")
+_FILE = rf"(?:[\w.~-]{{1,60}}/){{0,8}}[\w.-]{{1,80}}\.(?:{_ENDINGS})"
+_MENTION = re.compile(
+    rf"""(?P<it>{CODE}+|(?<![\w/.~-]){_FILE}(?![\w/]))
+    |\b(?P<they>[Tt]he\ (?:{_CAPITAL}\ ){{1,3}}(?:{"|".join(NOTES.groups)})
+    |[Tt]he\ {_CAPITAL}s(?=\ (?:{"|".join(STOP_WORDS)}|\w+ed)\b|[^\w\ ]))\b
+    |(?<![\w/\\@\#=+$-])(?<!\bor\ )(?i:(?P<pronoun>{"|".join(PRONOUNS)}))(?![\w/\\@=+-]|\ or\b)
+    |\b(?i:(?:{"|".join(TITLES)})\.\ )?{_CAPITAL}(?:\ {_CAPITAL}){{0,3}}(?:\ \d+(?:\.\d+)*)?\b
+    |\b[^\W_]\w*""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`was`, which stands at the offset `start` of the text, reads `now`."""
+
+    was: str
+    now: str
+    kind: Literal["time", "coreference"]
+    start: int
+
+
+def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
+    """The text with its relative times as dates and its unmistakable pronouns as names, and
+    these changes of it.
+
+    `on` is the day on which the note was written. Never raises.
+    """
+    changes = [*anchor_times(text, on=on), *resolve_pronouns(text)]
+    changes.sort(key=lambda change: change.start)
+    plain = ""
+    at = 0
+    for change in changes:
+        plain += text[at : change.start] + change.now
+        at = change.start + len(change.was)
+    return plain + text[at:], tuple(changes)
+
+
+def _shown(text: str) -> str:
+    """The text, as long as it was, with control characters for what is code, a link, a comment
+    or a quotation.
+    """
+    text = text[:MAX_LENGTH].replace(CODE, " ").replace(HIDDEN, " ")
+    for start, end in scan(text).opaque:
+        text = text[:start] + re.sub(r"[^\n]", HIDDEN, text[start:end]) + text[end:]
+    text = compiled(_CODE_SPAN).sub(lambda span: re.sub(r"[^\n]", CODE, span[0]), text)
+    foreign = compiled(_FOREIGN, re.MULTILINE)
+    return foreign.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
+
+
+# -- times
+
+
+def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
+    """A change for each relative time in a note of the day `on`: a date, two dates, a month or
+    a year. Never raises.
+
+    Times that only look relative stay: "the last week of May", "took two weeks", "in 2 days of
+    work", "USA Today".
+    """
+    seen = _shown(text)
+    changes = []
+    for found in compiled(TIMES.pattern("relative"), re.IGNORECASE).finditer(seen):
+        dates = _dates(found[0], on) if _is_meant(found, seen) else None
+        if dates:
+            start, end = found.span()
+            changes.append(Change(text[start:end], dates, "time", start))
+    return tuple(changes)
+
+
+def _dates(phrase: str, on: date) -> str | None:
+    """The dates that the phrase means, as they are written; None beyond the years that a date
+    can have.
+    """
+    tail = compiled(TIMES.pattern("tail"), re.IGNORECASE)
+    span = read_time(tail.sub("", phrase), When(on, around=True))
+    first, last = (span.start, span.end) if span else (None, None)
+    if not first or not last or first == date.min or last == date.max:
+        return None
+    days = (last - first).days
+    if days >= 364:
+        return str(first)[:4]
+    if days >= 27:
+        return str(first)[:7]
+    return f"{first} to {last}" if days else str(first)
+
+
+def _is_meant(found: re.Match[str], seen: str) -> bool:
+    """True if the words around the phrase leave it a time, and no name like "USA Today"."""
+    before, phrase = seen[max(0, found.start() - 300) : found.start()], found[0]
+    is_word = phrase[0].islower() or phrase.isupper() or not phrase[0].isalpha()
+    if not (is_word or _note("starts_sentence").search(before)):
+        return False
+    if found["ago"]:
+        return not _note("vague").search(before.lower())
+    if found["which"]:
+        return not _note("determined").search(before.lower())
+    clause = _note("clause").split(before.lower())[-1]
+    return not found["ahead"] or _note("future").search(clause) is not None
+
+
+def _note(name: str) -> re.Pattern[str]:
+    return compiled(TIMES.pattern(f"note_{name}"))
+
+
+# -- names
+
+
+def resolve_pronouns(text: str) -> tuple[Change, ...]:
+    """The name for each pronoun that can mean nothing else; none where two could be meant.
+    Never raises.
+    """
+    seen = _shown(text)
+    named: dict[str, tuple[str, int]] = {}  # by pronoun the name, "" after two, and its end
+    changes = []
+    for found in _MENTION.finditer(seen):
+        start, end = found.span()
+        if not found["pronoun"]:
+            name, kinds = _name_in(found, text[start:end])
+            for kind in kinds:
+                named[kind] = _fuller(named.get(kind, (name,))[0], name), end
+            continue
+        kind = PRONOUNS[found[0].lower()]
+        name, before = named.get(kind, ("", 0))
+        is_owning = _is_owning(found)
+        if name and _can_mean(
+            found, kind, seen[max(before, start - _REACH) : start], is_owning
+        ):
+            named[kind] = name, end
+            now = _written(name, found[0], is_owning)
+            changes.append(Change(found[0], now, "coreference", start))
+    return tuple(changes)
+
+
+def _name_in(found: re.Match[str], said: str) -> tuple[str, tuple[str, ...]]:
+    """(the name that stands here, the pronouns that agree with it); "" is an unknown thing."""
+    if found.lastgroup:
+        return said, (found.lastgroup,)
+    words = said.split(" ")
+    for place, word in enumerate(words):
+        lower = word.lower().removesuffix(".")
+        gender = TITLES.get(lower) if words[place + 1 :] else None
+        gender = gender or (FIRST_NAMES.get(lower) if word[0].isupper() else None)
+        if gender:
+            name = " ".join(words[place:]).rstrip(" .0123456789")
+            return name, ("he", "she") if gender == "any" else (gender,)
+        if is_tool(word):
+            return " ".join(words[place:]), ("it",)
+    before = found.string[max(0, found.start() - 2) : found.start()].strip(" ")
+    opens = not words[1:] and before in ".!?:\n"  # as is the text itself
+    is_name = said[0].isupper() and not opens and words[0].lower() not in _NO_NAMES
+    return "", ("it",) if is_name else ()
+
+
+def _can_mean(found: re.Match[str], kind: str, between: str, is_owning: bool) -> bool:
+    """True if the pronoun may mean the name that stands before `between`: in "Anna met her" it
+    is not Anna, and in "it rained" it is nothing.
+    """
+    if kind == "it":
+        is_empty = compiled(NOTES.pattern("means_nothing")).match(found.string, found.end())
+        return not is_empty and len(sentence_ends(between)) < 2
+    plural = compiled(NOTES.pattern("plural"))
+    start = found.start()
+    if kind == "they" and plural.search(found.string, max(0, start - _REACH), start):
+        return False
+    is_object = found[0] in ("him", "them", "her") and not is_owning
+    return not is_object or compiled(NOTES.pattern("clause")).search(between) is not None
+
+
+def _is_owning(found: re.Match[str]) -> bool:
+    """True if the pronoun reads "Anna's" rather than "Anna"."""
+    if found[0].lower() != "her":
+        return found[0].lower() in NOTES.owning
+    after = re.match(r" ([^\W\d]+)", found.string[found.end() : found.end() + _REACH])
+    return after is not None and after[1].lower() not in _AFTER_OBJECT
+
+
+def _fuller(one: str, other: str) -> str:
+    """The fuller of two names of the same: "Anna" and "Anna Berg", "Redis" and "Redis 7"; ""
+    for two names.
+    """
+    short, long = sorted((one, other), key=len)
+    return long if short and f" {short} " in f" {long} " else ""
+
+
+def _written(name: str, pronoun: str, is_owning: bool) -> str:
+    """The name in the place of the pronoun: Anna's, the Millers', The Finance team."""
+    if is_owning:
+        name += "'" if name.lower().startswith("the ") and name.endswith("s") else "'s"
+    if not name.lower().startswith("the "):
+        return name
+    return ("T" if pronoun[0].isupper() else "t") + name[1:]

@@ -1,0 +1,141 @@
+"""Shows how a question or a note is understood, with the words that this journal knows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ..language.analysis.analyze import analyze
+from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, asked_of
+from ..language.analysis.names import Known
+from ..language.analysis.plan import form_of
+from ..language.lexicon import STOP_WORDS
+from ..language.normalize import normalize
+from ..language.query import filled, parse_query
+from ..language.words import words
+from ..models import Filters
+from ..notes.privacy import without_private
+from ..workspace.readback import read_passages
+from ..workspace.sync import SyncReport, in_step
+from ..workspace.workspace import Workspace
+from .evidence import Request
+from .near import suggest_tags
+from .understanding import understand
+
+MAX_KEYWORDS = 12
+"""Keywords of a note. By eye."""
+NAMES_SOUGHT = 8
+"""Words of a question that the journal is asked about: whether it writes them as names."""
+PASSAGES_READ = 4
+"""Passages for each such word; enough to see how the journal writes it, few enough for each
+question.
+"""
+
+
+def analysis_of(ws: Workspace, query: str) -> dict[str, Any]:
+    """The analysis of a question, with the plan of a search without options.
+
+    Its keywords weigh what they tell in this journal.
+    """
+
+    def run(_: SyncReport) -> dict[str, Any]:
+        now = ws.clock()
+        stop_words, fields = ws.config.search.stop_words, ws.index.field_names
+        tags, projects, files = ws.index.vocabulary()
+        parsed = parse_query(
+            query, Filters(), now=now, stop_words=stop_words, fields=fields, tags=lambda: tags
+        )
+        understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
+        told = (understood.nothing,) if understood.nothing else understood.parsed.notices
+        names = _names_used(ws, query[:READ_CHARACTERS])
+        known = Known(tags, projects, files, names)
+        found = analyze(query, asked_of(query, today=now.date()), known)
+        rarity = _rarity(ws, [keyword["term"] for keyword in found["keywords"]])
+        for keyword in found["keywords"]:
+            keyword["weight"] = round(keyword["weight"] * rarity[keyword["term"]], 3)
+        found["keywords"].sort(key=lambda keyword: -keyword["weight"])
+        plan = _plan(understood) | {"estimated_complexity": found["complexity"]}
+        return found | {"plan": plan, "notices": told}
+
+    return in_step(ws, run)
+
+
+def _plan(request: Request) -> dict[str, Any]:
+    """The one search that is run, as JSON: its layer, and the filters that it has or prefers."""
+    filters = filled(request.filters, request.prefer)
+    layer: str = request.strategy
+    if not request.parsed.terms:
+        is_timed = filters.since or filters.until
+        layer = "temporal" if is_timed and not (filters.types or filters.tags) else "symbolic"
+    shown = {}
+    for name in ("types", "projects", "tags", "since", "until"):
+        value = getattr(filters, name)
+        if value:
+            shown[name] = value if isinstance(value, str) else ", ".join(value)
+    query = {"id": "q1", "query": request.parsed.text, "layer": layer, "priority": 1}
+    only = query | {"filters": shown, "depends_on": []}
+    return {"sub_queries": [only], "execution": "parallel", "merge": "weighted"}
+
+
+def _names_used(ws: Workspace, question: str) -> dict[str, str]:
+    """Words of the question that passages of the journal write as names, by their lower case.
+
+    A name has a capital within a sentence, more often than not: `where is maria` asks for Maria
+    where the journal says "lunch with Maria".
+    """
+    distinct = dict.fromkeys(word for _, word in words(question))
+    sought = [word for word in distinct if len(word) > 2 and word not in NO_NAMES][
+        :NAMES_SOUGHT
+    ]
+    chunks: set[int] = set()
+    for word in sought:
+        stem = ws.index.stem(word)
+        if stem:
+            chunks.update(ws.index.chunks_with_stem(stem, limit=PASSAGES_READ))
+    within = re.compile(rf"(?<=[\w,;)] )(?:{'|'.join(sought)})\b", re.IGNORECASE)
+    forms: Counter[str] = Counter()
+    for text, _ in read_passages(ws, list(chunks)).values():
+        forms.update(within.findall(text))
+    usual = {form.lower(): form for form, _ in reversed(forms.most_common())}
+    return {word: form for word, form in usual.items() if form[0].isupper()}
+
+
+def read_note(ws: Workspace, text: str) -> dict[str, Any]:
+    """A note of today before it is saved, without what is private in it, as JSON."""
+    text = without_private(text)
+    plain, changes = normalize(text, on=ws.clock().date())
+
+    def run(_: SyncReport) -> dict[str, Any]:
+        return {
+            "original": text,
+            "normalized": plain,
+            "changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in changes],
+            "keywords": _keywords(ws, plain),
+            "suggested_tags": suggest_tags(ws, text),
+        }
+
+    return in_step(ws, run)
+
+
+def _keywords(ws: Workspace, text: str) -> list[dict[str, Any]]:
+    counts = Counter(word for _, word in words(text) if len(word) > 1)
+    rarity = _rarity(ws, list(counts.keys() - STOP_WORDS))
+    scores = {word: (1 + math.log(counts[word])) * rare for word, rare in rarity.items()}
+    top = max(scores.values(), default=1.0) or 1.0
+    best = sorted(scores, key=lambda word: (-scores[word], word))[:MAX_KEYWORDS]
+    return [{"term": word, "weight": round(scores[word] / top, 3)} for word in best]
+
+
+def _rarity(ws: Workspace, terms: Sequence[str]) -> dict[str, float]:
+    """For each word how rare it is in this journal, from 0 (in every passage) to 1 (in none):
+    its idf over the most.
+    """
+    total, counts = ws.index.document_counts(terms)
+    most = math.log(1 + total) or 1.0
+    return {
+        term: math.log((1 + total) / (1 + count)) / most if total else 1.0
+        for term, count in counts.items()
+    }
