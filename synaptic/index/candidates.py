@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import apsw
 
@@ -15,7 +15,9 @@ from .conditions import OWN, THESE, chunks_sql
 from .database import Database
 from .embedding import USUAL
 from .rows import VECTOR_SCALE, Candidate, Passage, quantise, units
-from .sketch import VECTORS_OF_CHUNKS, Sketch
+
+if TYPE_CHECKING:
+    from .sketch import Sketch
 
 STEMS_KEPT = 20_000
 """Words whose stems are kept in memory."""
@@ -55,7 +57,7 @@ class CandidateLists:
         self.file = file
         self.meta = file.meta
         self._stems: dict[str, str | None] = {}
-        self._sketch: tuple[object, Sketch] | None = None
+        self._sketch: Sketch | None = None
 
     def passing_chunks(
         self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
@@ -149,12 +151,13 @@ class CandidateLists:
         self, vector: Vector, passing: PassingChunks, *, limit: int | None
     ) -> list[Candidate]:
         """The passing chunks nearest to the vector, nearest first; all with `limit` None."""
-        if limit is None:
-            limit = max(1, len(passing or ()))
-        made_for = self.file.db, self.file.value("PRAGMA schema_version")
-        if self._sketch is None or self._sketch[0] != made_for:  # of another table
-            self._sketch = made_for, Sketch(int(cast(int, self.file.meta("dimensions"))))
-        nearest = self._sketch[1].nearest(self.file, quantise(vector), limit, passing)
+        from .sketch import Sketch
+
+        made_for = self.file.db, self.meta("dimensions")
+        if self._sketch is None or self._sketch.made_for != made_for:
+            self._sketch = Sketch(self.file, made_for[1])
+        most = len(passing or ()) if limit is None else limit
+        nearest = self._sketch.nearest(quantise(vector), most, passing)
         # the cosine of two unit vectors from the squared distance of their int8 forms
         apart = 2.0 * VECTOR_SCALE * VECTOR_SCALE * self._spread()
         return self._candidates([(row, 1.0 - squared / apart) for row, squared in nearest])
@@ -175,9 +178,8 @@ class CandidateLists:
 
     def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
         """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
-        if self.file.meta("model") is None:
-            return {}
-        return dict(self.file.rows(VECTORS_OF_CHUNKS, json.dumps(list(chunk_rowids))))
+        sql = f"SELECT chunk, embedding FROM vector WHERE chunk IN {THESE}"
+        return dict(self.file.rows(sql, json.dumps(list(chunk_rowids))))
 
     def meanings(self, rowids: Sequence[int]) -> dict[int, bytes]:
         """The int8 vector of the first passage of each of these entries that has one."""
@@ -191,21 +193,12 @@ class CandidateLists:
         """The unit vectors of about SAMPLED passages, spread evenly over the journal; taken
         anew as it grows.
         """
-        import numpy as np
-
-        last, model = (
-            self.file.value("SELECT coalesce(max(rowid), 0) FROM chunk"),
-            self.meta("model"),
-        )
+        last = self.file.value("SELECT coalesce(max(rowid), 0) FROM chunk")
+        model = self.meta("model")
 
         def taken() -> tuple[int, object, Matrix]:
             found = self.vectors(range(1, last + 1, max(1, last // SAMPLED)))
-            dimensions = int(self.meta("dimensions") or 0)
-            return (
-                last,
-                model,
-                units(list(found.values())) if found else np.zeros((0, dimensions), np.float32),
-            )
+            return last, model, units(list(found.values()))
 
         at, made_by, vectors = self.file.keep("sample", taken)
         if last > 1.5 * at or made_by != model or not len(vectors):
@@ -221,9 +214,7 @@ class CandidateLists:
             tokenize = self.file.db.fts5_tokenizer(name, arguments)
             utf8 = sought(word)[0].encode("utf-8", "replace")
             tokens = list(tokenize(utf8, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False))
-            self._stems[word] = (
-                str(cast("tuple[str, ...]", tokens[0])[0]) if len(tokens) == 1 else None
-            )
+            self._stems[word] = str(tokens[0][0]) if len(tokens) == 1 else None
         return self._stems[word]
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
@@ -251,7 +242,7 @@ class CandidateLists:
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks whose own text, title or tags hold a word of this stem."""
         sql = "SELECT doc FROM chunk_place WHERE term = ? AND col = ? LIMIT ?"
-        return [row[0] for row in self.file.rows(sql, stem, OWN, limit)]
+        return self.file.column(sql, stem, OWN, limit)
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
         sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'

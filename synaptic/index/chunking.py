@@ -54,12 +54,11 @@ def cut(body: bytes) -> list[Span]:
         stop = _stop(pieces, first)
         passages.append((pieces[first].start, pieces[stop - 1].end))
         first = stop
-    count = len(
-        passages
-    )  # of which MAX_VECTORS get a vector, evenly over the text, ends included
-    chosen = {round(i * (count - 1) / (MAX_VECTORS - 1)) for i in range(MAX_VECTORS)}
-    if count <= MAX_VECTORS:
-        chosen = set(range(count))
+    count = len(passages)
+    chosen = set(range(count))
+    if count > MAX_VECTORS:  # evenly over the text, ends included
+        step = (count - 1) / (MAX_VECTORS - 1)
+        chosen = {round(place * step) for place in range(MAX_VECTORS)}
     return [Span(start, end, number in chosen) for number, (start, end) in enumerate(passages)]
 
 

@@ -47,7 +47,7 @@ SOURCE = (
 
 COUNTED = {
     "source": SOURCE,
-    "author": "coalesce(e.author, '')",
+    "author": """coalesce(e."by", '')""",
     "day": "iif(e.dated, e.date, NULL)",
     "week": "iif(e.dated, date(e.date, 'weekday 0', '-6 days'), NULL)",  # its Monday
 }

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from ..errors import Ambiguous, NotFound, SynapticError
-from ..models import OF_SESSIONS, Facets, Filters, Order, ParseIssue, Proof, Stamp
+from ..models import OF_SESSIONS, Facets, Filters, Order, ParseIssue, Proof
 from .candidates import CandidateLists
 from .conditions import COUNTED, SUPERSEDED, THESE, conditions, shown
 from .counters import Counters
@@ -24,7 +24,6 @@ from .rows import (
     Counts,
     Passage,
     Position,
-    Source,
     Standing,
     Stored,
     Vocabulary,
@@ -94,40 +93,31 @@ class Index(CandidateLists):
         return not self.counters.waits
 
     def compact(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
-        """Gives free pages back and empties the write-ahead log; where a scrub is owed, deleted
-        text leaves no trace.
+        """Empties the write-ahead log; where a scrub is owed, deleted text leaves no trace.
 
         For that, FTS5's segments are merged: they keep deleted words. False where another
         process writes, or reads from the log, and where the index is kept in memory: a scrub
         stays owed then.
         """
-        scrubs = self.file.owes_scrub
-        if scrubs and self.file.trouble:
+        file = self.file
+        scrubs = file.owes_scrub
+        if scrubs and file.trouble:
             return False
         try:
             if scrubs:
-                for other in self.file.path.parent.glob(
-                    "index*.db*"
-                ):  # of another model; it is made anew
-                    if not other.name.startswith(self.file.path.name):
+                for other in file.path.parent.glob("index*.db*"):
+                    if not other.name.startswith(file.path.name):  # of another model
                         other.unlink(missing_ok=True)
-                with self.writing(wait_ms):
-                    db = self.file.db
-                    db.execute(
-                        "DELETE FROM access WHERE id NOT IN (SELECT id FROM entry WHERE id "
-                        "IS NOT NULL)"
-                    )
-                    db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
-            db = self.file.db
-            db.set_busy_timeout(wait_ms)
-            db.execute("PRAGMA incremental_vacuum").fetchall()
-            done = not self.file.value("PRAGMA wal_checkpoint(TRUNCATE)")
+                with self.writing(wait_ms) as writer:
+                    writer.forget_deleted()
+            file.db.set_busy_timeout(wait_ms)
+            done = not file.value("PRAGMA wal_checkpoint(TRUNCATE)")
         except (apsw.BusyError, apsw.LockedError):
             done = False
         finally:
-            self.file.db.set_busy_timeout(BUSY_TIMEOUT_MS)
+            file.db.set_busy_timeout(BUSY_TIMEOUT_MS)
         if scrubs and done:
-            self.file.owes_scrub = False
+            file.owes_scrub = False
         return done
 
     def vocabulary(self) -> Vocabulary:
@@ -539,29 +529,20 @@ class Index(CandidateLists):
         """
 
         def asked() -> dict[str, Proof | None]:
-            rows = self.file.rows(f"SELECT {_SOURCE} FROM source")
-            return {row[0]: Source(Stamp(*row[:5]), row[6], bool(row[5])).proof for row in rows}
+            rows = self.file.rows(_PROOFS)
+            return {path: tuple(proof) if settled else None for path, settled, *proof in rows}
 
         return self.file.keep("proofs", asked)
 
-    def sources(self, paths: Sequence[str] | None = None) -> dict[str, Source]:
-        """Indexed files by path: all, or those of `paths` that are indexed."""
-        where, these = "", list[str]()
-        if paths is not None:
-            ids = Writer(self.file).ids()
-            where, these = (
-                f"WHERE s.id IN {THESE}",
-                [json.dumps([ids.get(path) for path in paths])],
-            )
-        rows = self.file.rows(
-            f"SELECT {_SOURCE}, json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL) "
-            f"FROM source s LEFT JOIN entry e ON e.source = s.id {where} GROUP BY s.id",
-            *these,
-        )
-        return {
-            row[0]: Source(Stamp(*row[:5]), row[6], bool(row[5]), frozenset(json.loads(row[7])))
-            for row in rows
-        }
+    def known_bytes(self, path: str) -> tuple[int, int] | None:
+        """The time of change of an indexed file, and the hash of its bytes."""
+        sql = "SELECT mtime_ns, digest FROM source WHERE path = ?"
+        return next(iter(self.file.rows(sql, path)), None)
+
+    def ids_by_file(self) -> dict[str, tuple[int, set[str]]]:
+        """By path the hash of the bytes of an indexed file, and the ids that it gives."""
+        rows = self.file.rows(_IDS_BY_FILE)
+        return {path: (digest, set(json.loads(ids))) for path, digest, ids in rows}
 
     def issues(self) -> tuple[ParseIssue, ...]:
         """Pieces that could not be read as meant, and ids that several files claim."""
@@ -585,7 +566,11 @@ _LABELS = (
 _PENDING = (
     "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
 )
-_SOURCE = "path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest"
+_PROOFS = """
+    SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""
+_IDS_BY_FILE = """
+    SELECT s.path, s.digest, json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL)
+    FROM source s LEFT JOIN entry e ON e.source = s.id GROUP BY s.id"""
 _DATED_BY_FILE = (
     "SELECT s.path, max(CASE e.date_source WHEN 'git' THEN e.date END) FROM entry e "
     "INDEXED BY entry_by_file "

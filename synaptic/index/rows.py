@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ..models import Entry, Matrix, ParseIssue, Place, Proof, Stamp, Vector
+from ..models import Entry, Matrix, ParseIssue, Place, Stamp, Vector
 from ..notes.blocks import project_key
 
 VECTOR_SCALE = 127 / 0.3
@@ -69,21 +70,6 @@ class FileRows:
     rows: tuple[EntryRow, ...]
     issues: tuple[ParseIssue, ...]
     hides: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A file as it was when it was last read, with the ids that it gives its entries."""
-
-    stamp: Stamp
-    digest: int
-    settled: bool
-    ids: frozenset[str] = frozenset()
-
-    @property
-    def proof(self) -> Proof | None:
-        """Proof that the file is still as it was read; None without one."""
-        return self.stamp.proof if self.settled else None
 
 
 Position = tuple[int, int, str, int]
@@ -202,15 +188,10 @@ def units(stored: Sequence[bytes]) -> Matrix:
     """The unit vectors that these int8 bytes stand for."""
     import numpy as np
 
-    vectors = (
-        np.frombuffer(b"".join(stored), dtype=np.int8)
-        .reshape(len(stored), -1)
-        .astype(np.float32)
-    )
-    return np.asarray(
-        vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0),
-        dtype=np.float32,
-    )
+    components = np.frombuffer(b"".join(stored), dtype=np.int8).astype(np.float32)
+    vectors = components.reshape(len(stored), -1)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, 1.0), dtype=np.float32)
 
 
 def instant(at: datetime) -> int:
@@ -224,44 +205,8 @@ def moment(at: int, zone: tzinfo | None) -> datetime:
     return (_EPOCH + timedelta(microseconds=at)).astimezone(zone)
 
 
-ENTRY_COLUMNS = (
-    "source",
-    "seq",
-    "own_id",
-    "at",
-    "utc_offset",
-    "date_source",
-    "type",
-    "title",
-    "project",
-    "project_key",
-    "importance",
-    "parent",
-    "author",
-    "via",
-    "branch",
-    "expires",
-    "pin",
-    "derived",
-    "line",
-    "start",
-    '"end"',
-    "body_start",
-    "body_end",
-    "body_line",
-    "whole_file",
-    "hash",
-    "content_hash",
-    "row_hash",
-)
-PLACE_COLUMNS = ("seq", "line", "start", '"end"', "body_start", "body_end", "body_line")
-
-SELECT_ENTRY = """
-    SELECT e.rowid, e.id, e.own_id, e.hash, e.at, e.utc_offset, e.pin, e.derived,
-        s.path, e.line, e.start, e."end", e.body_start, e.body_end, e.body_line, e.whole_file,
-        e.type, e.title, e.project, e.importance, e.parent, e.author, e.via, e.branch, e.expires, e.date_source
-    FROM entry e JOIN source s ON s.id = e.source"""
-_AS_STORED = (
+_PLACE = ("line", "start", "end", "body_start", "body_end", "body_line", "whole_file")
+_SAID = (
     "type",
     "title",
     "project",
@@ -273,56 +218,44 @@ _AS_STORED = (
     "expires",
     "date_source",
 )
-"""The fields of an entry that the last columns hold."""
+"""Attributes of an entry, and columns of the same names."""
+
+_FACTS = ("source", "own_id", "at", "utc_offset", "project_key", "pin", "derived")
+_HASHES = ("hash", "content_hash", "row_hash")
+PLACE_COLUMNS = [f'"{name}"' for name in ("seq", *_PLACE)]
+ENTRY_COLUMNS = [*_FACTS, *_HASHES, *(f'"{name}"' for name in _SAID), *PLACE_COLUMNS]
+_place = attrgetter(*_PLACE)
+_said = attrgetter(*_SAID)
+
+SELECT_ENTRY = f"""
+    SELECT e.rowid, e.id, e.own_id, e.hash, e.at, e.utc_offset, e.pin, e.derived,
+        {", ".join(f'e."{name}"' for name in _SAID)}, s.path, {", ".join(f'e."{name}"' for name in _PLACE)}
+    FROM entry e JOIN source s ON s.id = e.source"""
 
 
 def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
-    entry, place = row.entry, row.entry.there
+    """The values of ENTRY_COLUMNS."""
+    entry = row.entry
     offset = entry.at.utcoffset() or timedelta()
-    key = entry.project and project_key(entry.project)
     return (
         source,
-        seq,
         entry.id,
         instant(entry.at),
         round(offset.total_seconds()),
-        entry.date_source,
-        entry.type,
-        entry.title,
-        entry.project,
-        key,
-        entry.importance,
-        entry.parent,
-        entry.by,
-        entry.via,
-        entry.branch,
-        entry.expires,
+        entry.project and project_key(entry.project),
         entry.pin,
         entry.derived_id,
-        place.line,
-        place.start,
-        place.end,
-        place.body_start,
-        place.body_end,
-        place.body_line,
-        place.whole_file,
         row.hash,
         row.content_hash,
         row.row_hash,
+        *_said(entry),
+        *place_values(seq, row),
     )
 
 
 def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
-    place = row.entry.there
-    return (
-        seq,
-        place.line,
-        place.start,
-        place.end,
-        place.body_start,
-        place.body_end,
-        place.body_line,
-    )
+    """The values of PLACE_COLUMNS."""
+    return seq, *_place(row.entry.place)
 
 
 def stored(
@@ -330,17 +263,15 @@ def stored(
     tags: Sequence[str],
     files: Sequence[tuple[str, str | None]],
     old: Sequence[str],
-    fields: Sequence[tuple[str, str]],
+    fields: Sequence[Sequence[str]],
 ) -> Stored:
     """The entry of a row of SELECT_ENTRY, with the rows of the other tables."""
     rowid, id_, own_id, hash_, at, offset, pin, derived = row[:8]
     zone = timezone(timedelta(seconds=offset))
-    moment = (_EPOCH.replace(tzinfo=None) + timedelta(microseconds=at, seconds=offset)).replace(
-        tzinfo=zone
-    )
+    local = _EPOCH.replace(tzinfo=zone) + timedelta(microseconds=at, seconds=offset)
     entry = Entry(
         id=id_,
-        at=moment,
+        at=local,
         content="",
         tags=tuple(tags),
         files=tuple(path for path, _ in files),
@@ -349,7 +280,7 @@ def stored(
         pin=bool(pin),
         fields=tuple((name, value) for name, value in fields),
         derived_id=bool(derived),
-        place=Place(*[*row[8:15], bool(row[15])]),
-        **dict(zip(_AS_STORED, row[16:], strict=True)),
+        place=Place(*[*row[-8:-1], bool(row[-1])]),
+        **dict(zip(_SAID, row[8:], strict=False)),
     )
     return Stored(rowid, entry, own_id, hash_)

@@ -9,7 +9,7 @@ CREATE TABLE meta (
 
 CREATE TABLE source (
     id       INTEGER PRIMARY KEY,
-    path     TEXT NOT NULL,         -- of one row only: whoever writes knows the id of every path
+    path     TEXT NOT NULL UNIQUE,
     mtime_ns INTEGER NOT NULL,
     ctime_ns INTEGER,               -- NULL where it is the same
     size     INTEGER NOT NULL,
@@ -46,7 +46,7 @@ CREATE TABLE entry (
     project_key  TEXT,               -- `blocks.project_key`
     importance   INTEGER,
     parent       TEXT,
-    author       TEXT,
+    "by"         TEXT,
     via          TEXT,
     branch       TEXT,
     expires      TEXT,               -- the last day on which it comes first
@@ -145,14 +145,14 @@ CREATE TABLE timing (
 CREATE TABLE use (
     week   TEXT NOT NULL,            -- its Monday
     client TEXT NOT NULL,
-    what   TEXT NOT NULL,            -- of `lookup.USES`
+    what   TEXT NOT NULL,            -- of `counters.USES`
     count  INTEGER NOT NULL,
     PRIMARY KEY (week, client, what)
 ) WITHOUT ROWID;
 
 CREATE TABLE chunk (
     rowid        INTEGER PRIMARY KEY,
-    entry        INTEGER NOT NULL REFERENCES entry (rowid),
+    entry        INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
     seq          INTEGER NOT NULL,
     start        INTEGER NOT NULL,   -- byte offsets from the entry's body_start
     "end"        INTEGER NOT NULL,
@@ -162,6 +162,12 @@ CREATE TABLE chunk (
 );
 CREATE UNIQUE INDEX chunk_entry ON chunk (entry, seq);
 CREATE INDEX chunk_vector ON chunk (vector);
+CREATE INDEX chunk_hash ON chunk (hash);
+
+CREATE TABLE vector (
+    chunk     INTEGER PRIMARY KEY REFERENCES chunk (rowid) ON DELETE CASCADE,
+    embedding BLOB NOT NULL          -- int8
+);
 
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (
     own, context,                    -- its title, text and tags; words of the entries beside it
@@ -169,3 +175,10 @@ CREATE VIRTUAL TABLE chunk_fts USING fts5 (
 );
 CREATE VIRTUAL TABLE chunk_word USING fts5vocab (chunk_fts, row);
 CREATE VIRTUAL TABLE chunk_place USING fts5vocab (chunk_fts, instance);
+
+CREATE TRIGGER chunk_deleted AFTER DELETE ON chunk BEGIN
+    DELETE FROM chunk_fts WHERE rowid = old.rowid;
+END;
+CREATE TRIGGER chunk_without_vector AFTER UPDATE OF vector ON chunk WHEN new.vector <= 0 BEGIN
+    DELETE FROM vector WHERE chunk = new.rowid;
+END;

@@ -89,10 +89,9 @@ class Journal:
         return folder.compare(self.roots, known)
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of one file; None if `scan` lists no such file, or only `scan` can tell
-        (see `folder.stamp_of`).
-        """
-        return folder.stamp_of(self.roots, path)
+        """The stamp of one file; None if `scan` lists no such file."""
+        stamps, _ = folder.compare(self.roots, {}, path)
+        return stamps[0] if path and stamps else None
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or

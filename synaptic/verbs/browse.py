@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,11 +14,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
-from ..index.rows import Position, instant, units
+from ..index.rows import Standing, instant, units
 from ..language.query import MAX_LIMIT, build_filters, read_date
-from ..models import ORDERS, Entry, Facets, Filters, Hit, Order, ParseIssue, SearchResult
+from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
+from ..search.budget import Costs
 from ..search.search import any_of_all, known_costs, of_asker, search
 from ..workspace.changes import marked
 from ..workspace.checkout import project_of, working_checkout
@@ -72,26 +71,10 @@ class Days:
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
-    """Milliseconds of a stage: half of the calls took no longer than `p50`, 95 % no longer than
-    `p95`.
-    """
-
-    p50: float
-    p95: float
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Times of the last calls of a verb, by stage; `total` is the whole call."""
-
-    calls: int
-    stages: dict[str, Latency]
-
-
-@dataclass(frozen=True, slots=True)
 class Status:
-    """`months`: entries of each month. `figures`: times of the last calls of each verb.
+    """`months`: entries of each month. `figures`: of each verb the number of the last `calls`,
+    and for each of its `stages` the milliseconds within which half of them (`p50`) and 95 %
+    (`p95`) stayed; `total` is the whole call.
 
     `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches
     stayed; `auto` chooses by them. `roots`: by name (`@vault`), the `folder` and the number of
@@ -104,15 +87,15 @@ class Status:
     entries: int
     chunks: int
     pending_vectors: int
-    queued: int
     model: str
     index_bytes: int
     issues: tuple[ParseIssue, ...]
     facets: Facets
     months: tuple[tuple[str, int], ...]
-    figures: dict[str, Figures]
-    costs: dict[str, dict[str, float]]
+    figures: dict[str, dict[str, Any]]
+    costs: Costs
     roots: dict[str, dict[str, Any]]
+    queued: int = 0
     notices: tuple[str, ...] = ()
 
 
@@ -130,19 +113,21 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
     def run(report: SyncReport) -> Listing:
         rowids: dict[int, None] = {}
         errors: list[SynapticError] = []
-        for id in dict.fromkeys(ids):
+        for id in ids:
             try:
-                rowids[ws.index.resolve(id.strip()).rowid] = None
+                rowids[ws.index.resolve(id).rowid] = None
             except SynapticError as error:
                 errors.append(error)
+                if report.behind and isinstance(error, NotFound):
+                    raise  # the entry may be in the part that is being written
         if not rowids:
             raise errors[0]
-        for absent in errors:
-            if report.behind and isinstance(absent, NotFound):
-                raise absent  # the entry may be in the part that is being written
-        listing = _listing(ws, report, len(rowids), list(rowids), errors)
-        pairs = zip(listing.entries, rowids, strict=False)
-        return replace(listing, links={entry.id: linked(ws, [row]) for entry, row in pairs})
+        listing = _listing(ws, report, len(rowids), list(rowids))
+        links = {}
+        for entry, row in zip(listing.entries, rowids, strict=False):
+            links[entry.id] = linked(ws, [row])
+        absent = dict.fromkeys(map(str, errors))
+        return replace(listing, links=links, notices=(*listing.notices, *absent))
 
     listing = in_step(ws, run)
     if ws.config.track_access:
@@ -165,42 +150,39 @@ def recent(
     With a query: of the 50 newest entries the `limit` most relevant, newest first; without a
     limit those that fit, as in a search. Older entries never appear.
     """
+    check_range("limit", limit, 1, MAX_LIMIT)
     filters = build_filters(now=ws.clock(), project=project or ())
     wanted, own = of_asker(ws, filters, working_checkout(ws.config))
-    if not query or not query.strip():
-        check_range("limit", limit, 1, MAX_LIMIT)
+    sessions = Filters(sessions=True)
+    kinds = [replace(wanted, without=sessions), replace(wanted, sessions=True)]
+    is_asked = bool(query and query.strip())
+    most = RECENT_POOL if is_asked else limit or NEWEST
 
-        def run(report: SyncReport) -> Listing:
-            total, rowids = _saved_first(ws, wanted, own, limit or NEWEST)
-            return _listing(ws, report, total, rowids)
+    def run(report: SyncReport) -> tuple[list[int], Listing]:
+        total = 0
+        rows: list[int] = []
+        for kind in kinds:
+            count, some = ws.index.listing(
+                kind, order="newest", limit=most - len(rows), first=own
+            )
+            total += count
+            rows += some
+        return rows, _listing(ws, report, total, [] if is_asked else rows)
 
-        return in_step(ws, run)
-    pool = in_step(ws, lambda _: _saved_first(ws, wanted, own, RECENT_POOL)[1])
-    found = search(ws, query, filters=filters, limit=limit, within=pool, load_model=load_model)
-
-    def place(hit: Hit) -> tuple[bool, bool, int]:
-        is_own = own in (None, project_key(hit.entry.project or ""))
-        return is_own, hit.entry.dated, instant(hit.entry.at)
-
-    newest = sorted(found.hits, key=place, reverse=True)
+    pool, listing = in_step(ws, run)
+    if not (query and is_asked):
+        return listing
+    found = search(
+        ws,
+        query,
+        filters=filters,
+        limit=limit,
+        within=pool,
+        order="newest",
+        load_model=load_model,
+    )
     # a query without words gives a list
-    return _of_search(replace(found, hits=tuple(newest[: limit or NEWEST])))
-
-
-def _saved_first(
-    ws: Workspace, filters: Filters, own: str | None, limit: int
-) -> tuple[int, list[int]]:
-    """(total, rows): the newest entries that were saved, and digests of sessions where these
-    leave room.
-    """
-    digests = Filters(sessions=True)
-    saved, rows = ws.index.listing(
-        replace(filters, without=digests), order="newest", limit=limit, first=own
-    )
-    others, more = ws.index.listing(
-        replace(filters, sessions=True), order="newest", limit=limit - len(rows), first=own
-    )
-    return saved + others, rows + more
+    return _of_search(replace(found, hits=found.hits[: limit or NEWEST]))
 
 
 def pinned(ws: Workspace) -> Listing:
@@ -236,39 +218,39 @@ def find(
     """
     check_range("limit", limit, 1, MAX_LIMIT)
     chosen = one_of(ORDERS, order or ("relevance" if query else "newest"), "order")
-    filters = filters or Filters()
+    given = filters or Filters()
     if query and query.strip():
         if cursor or around:
             raise InvalidArgument(
                 "cursor and around work only without a query.", hint="Leave the query out."
             )
-        return _ranked(ws, query, filters, chosen, limit, facets, load_model)
+        wanted = in_step(ws, lambda _: _resolved(ws, given))
+        found = search(
+            ws,
+            query,
+            filters=wanted,
+            limit=limit,
+            order=chosen,
+            only_fitting=True,
+            load_model=load_model,
+        )
+        counts = None
+        if facets:
+            counts = in_step(ws, lambda _: ws.index.facets(any_of_all(wanted)))
+        return replace(_of_search(found), facets=counts)
 
     def run(report: SyncReport) -> Listing:
-        wanted, own = of_asker(ws, _resolved(ws, filters), working_checkout(ws.config))
-        if order:
-            own = None
-        counts = ws.index.facets(wanted) if facets else None
+        wanted, own = of_asker(ws, _resolved(ws, given), working_checkout(ws.config))
+        last = None
         if around:
             total, rowids = _around(ws, wanted, around, limit)
-            return _listing(ws, report, total, rowids, facets=counts)
-        position = None
-        own_is_shown = False
-        if cursor:
-            own, own_is_shown, position = _read_cursor(cursor, chosen)
-        total, rowids = ws.index.listing(
-            wanted,
-            order=chosen,
-            limit=limit + 1,
-            after=position,
-            first=own,
-            after_first=own_is_shown,
-        )
-        following = None
-        if len(rowids) > limit and chosen not in ("importance", "access"):
-            following = _write_cursor(ws, rowids[limit - 1], chosen, own)
-        rowids = rowids[:limit]
-        return _listing(ws, report, total, rowids, cursor=following, facets=counts)
+        else:
+            shown = _shown_last(ws, cursor, chosen)
+            first = None if order else own
+            total, rowids, last = _page(ws, wanted, chosen, limit, shown, first)
+        listing = _listing(ws, report, total, rowids)
+        counts = ws.index.facets(wanted) if facets else None
+        return replace(listing, cursor=_cursor(last, chosen), facets=counts)
 
     return in_step(ws, run)
 
@@ -295,14 +277,10 @@ def days(
     wanted = Filters(since=since, until=until, include_superseded=True)
 
     def run(report: SyncReport) -> Days:
-        position = _read_cursor(cursor, "oldest")[2] if cursor else None
-        most = limit + 1 if limit else -1
-        total, rowids = ws.index.listing(wanted, order="oldest", limit=most, after=position)
-        following = None
-        if limit and len(rowids) > limit:
-            following = _write_cursor(ws, rowids[limit - 1], "oldest", None)
+        shown = _shown_last(ws, cursor, "oldest")
+        total, rowids, last = _page(ws, wanted, "oldest", limit, shown)
         before, after, other_years = ws.index.calendar(since, until, limit=OTHER_YEARS)
-        found = _listing(ws, report, total, rowids[:limit], cursor=following)
+        found = replace(_listing(ws, report, total, rowids), cursor=_cursor(last, "oldest"))
         then = _listing(ws, report, len(other_years), other_years)
         return Days(since, until, found, before, after, then)
 
@@ -330,14 +308,13 @@ def status(ws: Workspace) -> Status:
             entries=counts.entries,
             chunks=counts.chunks,
             pending_vectors=counts.pending_passages,
-            queued=0,
             model=ws.embedder.name,
             index_bytes=counts.bytes,
             issues=ws.index.issues(),
             facets=facets,
             months=facets.months,
             figures={verb: _figures(stages) for verb, stages in calls.items()},
-            costs={name: dict(layers) for name, layers in known_costs(ws).items()},
+            costs=known_costs(ws),
             roots=roots,
             notices=(*ws.config.notices, *report.absent),
         )
@@ -345,7 +322,7 @@ def status(ws: Workspace) -> Status:
     return in_step(ws, run)
 
 
-def _figures(calls: Sequence[Mapping[str, float]]) -> Figures:
+def _figures(calls: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     """The latencies of the stages of these calls, the slowest stage first."""
     times: dict[str, list[float]] = {}
     for call in calls:
@@ -354,71 +331,23 @@ def _figures(calls: Sequence[Mapping[str, float]]) -> Figures:
     latencies = {}
     for stage, each in times.items():
         each.sort()
-        latencies[stage] = Latency(_quantile(each, 0.5), _quantile(each, 0.95))
-    slowest_first = sorted(latencies.items(), key=lambda item: -item[1].p50)
-    return Figures(len(calls), dict(slowest_first))
+        half, most = each[len(each) // 2], each[len(each) * 95 // 100]
+        latencies[stage] = {"p50": round(half, 1), "p95": round(most, 1)}
+    slowest_first = sorted(latencies, key=lambda stage: -latencies[stage]["p50"])
+    return {"calls": len(calls), "stages": {one: latencies[one] for one in slowest_first}}
 
 
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 1)
-
-
-def _listing(
-    ws: Workspace,
-    report: SyncReport,
-    total: int,
-    rowids: Sequence[int],
-    missing: Sequence[SynapticError] = (),
-    *,
-    cursor: str | None = None,
-    facets: Facets | None = None,
-) -> Listing:
+def _listing(ws: Workspace, report: SyncReport, total: int, rowids: Sequence[int]) -> Listing:
     entries = marked(ws, read_entries(ws, rowids))
-    ordered = tuple(entries[rowid] for rowid in rowids if rowid in entries)
-    return Listing(
-        total,
-        ordered,
-        cursor=cursor,
-        superseded_by=ws.index.superseded_by([entry.id for entry in ordered]),
-        facets=facets,
-        notices=(*report.notices, *map(str, missing)),
-    )
+    ordered = [entries[rowid] for rowid in rowids if rowid in entries]
+    superseded = ws.index.superseded_by([entry.id for entry in ordered])
+    return Listing(total, tuple(ordered), superseded_by=superseded, notices=report.notices)
 
 
-def _ranked(
-    ws: Workspace,
-    query: str,
-    filters: Filters,
-    order: Order,
-    limit: int,
-    facets: bool,
-    load_model: bool,
-) -> Listing:
-    wanted = in_step(ws, lambda _: _resolved(ws, filters))
-    found = search(
-        ws,
-        query,
-        filters=wanted,
-        limit=limit,
-        order=order,
-        only_fitting=True,
-        load_model=load_model,
-    )
-    counts = None
-    if facets:
-        counts = in_step(ws, lambda _: ws.index.facets(any_of_all(wanted)))
-    return _of_search(found, counts)
-
-
-def _of_search(found: SearchResult, facets: Facets | None = None) -> Listing:
+def _of_search(found: SearchResult) -> Listing:
     superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
-    return Listing(
-        found.total,
-        tuple(hit.entry for hit in found.hits),
-        superseded_by=superseded,
-        facets=facets,
-        notices=found.notices,
-    )
+    entries = tuple(hit.entry for hit in found.hits)
+    return Listing(found.total, entries, superseded_by=superseded, notices=found.notices)
 
 
 def _resolved(ws: Workspace, filters: Filters) -> Filters:
@@ -437,43 +366,63 @@ def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, 
 
     Undated entries are neighbours of each other only.
     """
-    centre = ws.index.resolve(id)
-    at = ws.index.standings([centre.rowid])[centre.rowid].position
-    total, after = ws.index.listing(filters, order="oldest", limit=limit, after=at)
-    before = ws.index.listing(filters, order="newest", limit=limit, after=at)[1]
-    standings = ws.index.standings([*before, *after])
-    before = [row for row in before if standings[row].dated == at[0]]
-    after = [row for row in after if standings[row].dated == at[0]]
-    half = (limit - 1) // 2
-    back = max(half, limit - 1 - len(after))
-    earlier = before[:back]
-    return total, [*reversed(earlier), centre.rowid, *after[: limit - 1 - len(earlier)]]
+    centre = ws.index.resolve(id).rowid
+    at = ws.index.standings([centre])[centre]
+    sides = []
+    total = 0
+    for order in ("newest", "oldest"):
+        total, rows = ws.index.listing(filters, order=order, limit=limit, after=at.position)
+        standings = ws.index.standings(rows)
+        sides.append([row for row in rows if standings[row].dated == at.dated])
+    before, after = sides
+    back = max((limit - 1) // 2, limit - 1 - len(after))
+    before = before[:back]
+    return total, [*reversed(before), centre, *after[: limit - 1 - len(before)]]
 
 
-def _write_cursor(ws: Workspace, rowid: int, order: Order, own: str | None) -> str:
-    last = ws.index.standings([rowid])[rowid]
-    position = json.dumps([order, own, last.project != own, *last.position])
-    return base64.urlsafe_b64encode(position.encode()).decode().rstrip("=")
+def _page(
+    ws: Workspace,
+    filters: Filters,
+    order: Order,
+    limit: int | None,
+    shown: Standing | None,
+    own: str | None = None,
+) -> tuple[int, list[int], Standing | None]:
+    """(total, the entries after the last that was shown, the last of them if more follow).
+
+    Entries of the project `own` come first.
+    """
+    total, rowids = ws.index.listing(
+        filters,
+        order=order,
+        limit=limit + 1 if limit else -1,
+        after=shown and shown.position,
+        first=own,
+        after_first=bool(shown and shown.project != own),
+    )
+    last = None
+    if limit and len(rowids) > limit:
+        [last] = ws.index.standings(rowids[limit - 1 : limit]).values()
+    return total, rowids[:limit], last
 
 
-def _read_cursor(cursor: str, order: Order) -> tuple[str | None, bool, Position]:
-    """(project that comes first, True if all of it was shown, position of the last entry)."""
-    try:
-        raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        kind, own, rest, dated, at, path, seq = json.loads(raw)
-        position = (int(bool(dated)), int(at), str(path), int(seq))
-        for number in position[1::2]:  # what SQLite takes
-            number.to_bytes(8, signed=True)
-        f"{own}{path}".encode()
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise InvalidArgument(
-            "The cursor is not valid.", hint="Use the cursor of the previous answer."
-        ) from error
-    if kind != order:
-        raise InvalidArgument(
-            f"The cursor belongs to the order {kind!r}, not {order!r}.", hint="Keep the order."
-        )
-    return str(own) if own else None, bool(rest), position
+def _cursor(last: Standing | None, order: Order) -> str | None:
+    return f"{order}.{last.id}" if last and order not in ("importance", "access") else None
+
+
+def _shown_last(ws: Workspace, cursor: str | None, order: Order) -> Standing | None:
+    """The entry that a cursor names. Raises InvalidArgument."""
+    if not cursor:
+        return None
+    kind, _, id = cursor.partition(".")
+    with suppress(SynapticError):
+        if kind == order:
+            [standing] = ws.index.standings([ws.index.resolve(id).rowid]).values()
+            return standing
+    raise InvalidArgument(
+        f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
+        hint="Use the cursor of the previous answer, and its order.",
+    )
 
 
 def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
@@ -538,15 +487,14 @@ def _pages(
     ws: Workspace, filters: Filters, read: Callable[[Sequence[int]], Page]
 ) -> Iterator[Page]:
     """The results of `read` on the rows of EXPORTED entries at a time."""
-    after: Position | None = None
+    last: Standing | None = None
 
-    def run(_: SyncReport) -> tuple[Page, Position | None]:
-        rowids = ws.index.listing(filters, order="oldest", limit=EXPORTED, after=after)[1]
-        last = ws.index.standings(rowids[-1:])
-        return read(rowids), last[rowids[-1]].position if rowids else None
+    def run(_: SyncReport) -> tuple[Page, Standing | None]:
+        rowids, following = _page(ws, filters, "oldest", EXPORTED, last)[1:]
+        return read(rowids), following
 
     while True:
-        page, after = in_step(ws, run)
-        if after is None:
-            return
+        page, last = in_step(ws, run)
         yield page
+        if last is None:
+            return

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import apsw
+
 from ..errors import ModelError, NotFound, SynapticError
-from ..index.database import versions
 from ..journal import registry
 from ..journal.imports import take_in
 from ..journal.losses import find_losses
 from ..notes.copies import copied_from
-from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
@@ -92,21 +92,6 @@ def secrets(ws: Workspace) -> Checkup:
         return Checkup(False, tuple(findings))
     message = f"No passwords, tokens or keys were found. Files: {files:,}."
     return Checkup(True, (Finding("ok", "secrets", message),))
-
-
-def unread_times(ws: Workspace) -> str:
-    """A sentence on headings that look like a time but begin no entry; "" without any."""
-    headings = []
-    for stamp in ws.journal.scan():
-        with suppress(NotFound):
-            for line, heading in mistyped_times(ws.journal.read(stamp.path)):
-                headings.append(f"{stamp.path}:{line} {heading}")
-    if not headings:
-        return ""
-    return (
-        f"Headings that look like a time but begin no entry: {len(headings):,}, such as "
-        f"{'; '.join(headings[:2])}."
-    )
 
 
 def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
@@ -218,7 +203,9 @@ def _index(ws: Workspace) -> Iterator[Finding]:
         yield Finding("error", "orphans", f"{fault}.", FIX)
     if not astray and not fault:
         yield Finding(
-            "ok", "index", f"The index is sound and shows the journal ({versions()})."
+            "ok",
+            "index",
+            f"The index is sound and shows the journal (SQLite {apsw.sqlite_lib_version()}).",
         )
     if pending:
         yield Finding(
@@ -282,14 +269,6 @@ def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
         mend = _MENDS.get(issue.code, "Edit that line.")
         yield Finding(
             "warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend
-        )
-    unread = unread_times(ws)
-    if unread:
-        yield Finding(
-            "info",
-            "time-heading",
-            unread,
-            "Where a time is meant, write it like `## 09:30 Title`.",
         )
     for stamp in ws.journal.scan():
         with suppress(NotFound):

@@ -208,6 +208,7 @@ def _synced(
 ) -> SyncReport:
     with suppress(JournalError):  # a disk that cannot be written can be read
         ws.journal.adopt_old_spool()
+    ws.index.file.look()
     report = SyncReport(
         trouble=ws.index.file.trouble,
         absent=ws.journal.roots.absent(),
@@ -260,11 +261,11 @@ def _due(
     """
     for stamp in stamps:
         now = time.time_ns()
-        source = ws.index.sources([stamp.path]).get(stamp.path)
+        known = ws.index.known_bytes(stamp.path)
         same = False
-        if source and source.stamp.mtime_ns == stamp.mtime_ns and stamp.path not in redated:
+        if known and known[0] == stamp.mtime_ns and stamp.path not in redated:
             with suppress(NotFound):
-                same = source.digest == hash_of(ws.journal.read(stamp.path))
+                same = known[1] == hash_of(ws.journal.read(stamp.path))
         if not same or stamp.is_settled(now):
             yield stamp, not same
 
@@ -309,7 +310,7 @@ def _follow(
                 yield _read(ws, stamp, head)
                 read += 1
 
-    writer.apply(rows(), removed, [stamp.path for stamp in changed], reading=reading, head=head)
+    writer.apply(rows(), removed, reading=reading, head=head)
     return read, removed, unread
 
 
@@ -377,7 +378,7 @@ def verify(ws: Workspace) -> bool:
 
 def unlike_journal(ws: Workspace) -> list[str]:
     """Paths of files that the index shows wrongly although their stamps match."""
-    known = in_step(ws, lambda _: ws.index.sources())
+    known = in_step(ws, lambda _: ws.index.ids_by_file())
     stamps = ws.journal.scan()
     astray = sorted(known.keys() - {stamp.path for stamp in stamps})
     for stamp in stamps:
@@ -385,8 +386,7 @@ def unlike_journal(ws: Workspace) -> list[str]:
             data = ws.journal.read(stamp.path)
             parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
             ids = {entry.id for entry in parsed.entries}
-            source = known.get(stamp.path)
-            if source is None or source.digest != hash_of(data) or ids != source.ids:
+            if known.get(stamp.path) != (hash_of(data), ids):
                 astray.append(stamp.path)
     return astray
 

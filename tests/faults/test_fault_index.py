@@ -23,7 +23,6 @@ from typing import Any
 
 import apsw
 import pytest
-import sqlite_vec
 from conftest import Rounds
 from embedders import HashingEmbedder
 from forks import Forked, ForkedHome, Forks
@@ -184,11 +183,9 @@ def sql(*statements: str) -> Damage:
 
 
 def open_index(index: Path) -> apsw.Connection:
-    """As any SQLite shell with sqlite-vec does it."""
+    """As any SQLite shell does it."""
     db = apsw.Connection(str(index))
     db.set_busy_timeout(10_000)
-    db.enable_load_extension(True)
-    db.load_extension(sqlite_vec.loadable_path())
     return db
 
 
@@ -203,14 +200,11 @@ TABLES = (
     "link",
     "chunk",
     "chunk_fts",
-    "chunk_vec",
+    "vector",
     "chunk_word",
     "chunk_place",
     "chunk_fts_data",
     "chunk_fts_docsize",
-    "chunk_vec_chunks",
-    "chunk_vec_rowids",
-    "chunk_vec_vector_chunks00",
 )
 
 FILE_DAMAGES: dict[str, Damage] = {
@@ -262,9 +256,7 @@ DROPPED = (
     "meta",
     "entry",
     "chunk_fts",
-    "chunk_vec",
-    "chunk_vec_rowids",
-    "chunk_vec_vector_chunks00",
+    "vector",
 )
 COLD = {*DAMAGES} - {f"{table}-dropped" for table in TABLES if table not in DROPPED}
 
@@ -506,7 +498,7 @@ def test_vectors_of_another_model_are_not_compared(bench: Bench) -> None:
 
 
 def kinds_of_pages(image: bytes, folder: Path) -> dict[str, list[int]]:
-    """Page numbers by whose they are: tables, indices, the shadows of FTS5 and vec0, SQLite's
+    """Page numbers by whose they are: tables, indices, the shadows of FTS5, SQLite's
     own.
     """
     path = folder / "image.db"

@@ -345,11 +345,11 @@ def test_status_tells_counts_and_how_long_calls_took(tmp_path: Path, clock: Cloc
         assert now.facets.types == (("note", 3), ("decision", 1))
         assert now.facets.tags == (("db", 4),) and ("web", 1) in now.facets.projects
         assert now.months == (("2026-12", 3), ("2026-11", 1))
-        assert (now.figures["search"].calls, now.figures["save"].calls) == (1_000, 4)
-        search_ms = now.figures["search"].stages
+        assert (now.figures["search"]["calls"], now.figures["save"]["calls"]) == (1_000, 4)
+        search_ms = now.figures["search"]["stages"]
         assert {"embed", "lexical", "semantic", "rank", "read", "total"} <= set(search_ms)
-        assert 0 < search_ms["total"].p50 <= search_ms["total"].p95
-        assert {"journal", "index", "total"} == set(now.figures["save"].stages)
+        assert 0 < search_ms["total"]["p50"] <= search_ms["total"]["p95"]
+        assert {"journal", "index", "total"} == set(now.figures["save"]["stages"])
     with open_home(tmp_path, metrics=False, track_access=False) as ws:
         before = status(ws).figures
         search(ws, "sqlite")

@@ -24,11 +24,7 @@ def findings(home: Home, *args: str) -> tuple[int, dict[str, dict[str, Any]]]:
 
 def within(home: Home, sql: str) -> None:
     """Changes the index behind Synaptic's back."""
-    import sqlite_vec
-
     db = apsw.Connection(str(home.index))
-    db.enable_load_extension(True)
-    db.load_extension(sqlite_vec.loadable_path())
     db.execute(sql).fetchall()
     db.close()
 
@@ -44,7 +40,7 @@ def filled(home: Home) -> Home:
 def test_a_sound_home_has_nothing_to_mend(filled: Home) -> None:
     answer = filled.run("doctor")
     assert answer.code == 0
-    for word in ("Python", "SQLite", "sqlite-vec", "model", "free", "Entries: 3"):
+    for word in ("Python", "SQLite", "model", "free", "Entries: 3"):
         assert word in answer.out
     assert findings(filled) == (0, {})
 
@@ -72,7 +68,7 @@ def test_what_a_person_must_mend_is_named_with_its_line(filled: Home) -> None:
 DAMAGES = {
     "a row of an entry": "PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE rowid = 2",
     "words": "DELETE FROM chunk_fts WHERE rowid = 2",
-    "a vector": "DELETE FROM chunk_vec WHERE rowid = 2",
+    "a vector": "DELETE FROM vector WHERE chunk = 2",
 }
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ...config import HooksConfig, load_config, resolve_home
 from ...errors import ConfigError, InvalidArgument
 from ...verbs.adopt import write_setting
 from ..clients.clients import (
-    PLUGIN,
     Client,
     Server,
     folders,
@@ -29,7 +26,7 @@ from ..clients.clients import (
 from ..clients.parts import EVENTS, Part, parts_of
 from ..clients.register import Step, carry_out, plan
 from ..render.present import clean
-from ..render.terminal import emit, is_terminal, say, screen
+from ..render.terminal import emit, is_terminal, say
 from .import_command import offer
 from .replies import answer
 
@@ -52,79 +49,50 @@ def run(
     url: str | None = None,
 ) -> int:
     """Returns the exit status: 1 where a client could not be served."""
-    _check_flags([show, status, remove], dry_run, url, project or capture)
-    kinds = ["server"]
-    if not (no_hooks or url):
-        kinds.append("hooks")
-    if guidance or status or remove:
-        kinds.append("guidance")
+    if show + status + remove > 1:
+        raise InvalidArgument("--print, --status and --remove exclude each other.")
+    if url and (project or capture):
+        hint = "The server's token names the project; `synaptic setup --capture` there digests."
+        raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
     absent = []
     if not (names or show or status or remove):
         absent = [client for client in clients if not client.found(folders())]
-    here = [client for client in clients if client not in absent]
-    parts = _parts(here, wanted, kinds, _events(home, capture))
+    kinds = {
+        "server": True,
+        "hooks": not (no_hooks or url),
+        "guidance": guidance or status or remove,
+    }
+    parts = []
+    for client in clients:
+        if client not in absent:
+            every = parts_of(client, wanted, folders(), _events(home, capture))
+            parts += [part for part in every if kinds[part.name]]
     if show or status:
         _tell(parts, show=show, as_json=as_json)
         return 0
+    notices = [] if remove else _notices(wanted)
     adds = not (dry_run or remove)
     if adds and capture:
         write_setting(resolve_home(home), "capture", True)
-    if adds and not url and named(["claude-code"])[0] in here:
+    if adds and not url and "claude-code" in {part.client.name for part in parts}:
         note_command(wanted)
-    done = _work_off(parts, bool(names), remove=remove, dry_run=dry_run, as_json=as_json)
-    notices = [] if remove else _notices(wanted)
     if remove and not (names or dry_run):
         notices = _end_capture(home)
+    done = _work_off(parts, remove=remove, dry_run=dry_run, as_json=as_json)
+    failed = any(step.action == "fail" for step in done)
     data = {
-        "success": not _failed(done),
-        **_as_json(done, done=not dry_run),
+        "success": not failed,
+        **_as_json(done),
         "not_found": [client.name for client in absent],
         "notices": notices,
     }
-    answer(as_json, data, _remarks(done, absent, remove=remove, dry_run=dry_run), notices)
+    answer(as_json, data, _remarks(done, absent, dry_run=dry_run), notices)
     asks = adds and not (url or as_json) and is_terminal(sys.stdin, sys.stderr)
     if asks and not (resolve_home(home) / "sessions").exists():
         offer(home)
-    return 1 if _failed(done) else 0
-
-
-def _work_off(
-    parts: Sequence[Part], chosen: bool, *, remove: bool, dry_run: bool, as_json: bool
-) -> list[Step]:
-    """Says and does the step of each part; returns them as they ended. Where clients were not
-    chosen by name, a removal passes over what is not there.
-    """
-    done: list[Step] = []
-    for part in parts:
-        step = _planned(part, remove=remove)
-        if step.action == "nothing" and remove and not (chosen and part.name == "server"):
-            continue
-        if part.name == "hooks" and _failed(done[-1:]) and not remove:
-            continue  # beside another server they would speak of another journal
-        after = step if dry_run else carry_out(step)
-        done.append(after)
-        if not as_json:
-            emit(clean(_told(step, after, remove=remove, dry_run=dry_run)))
-    return done
-
-
-def _check_flags(
-    actions: Sequence[bool], dry_run: bool, url: str | None, local: str | bool
-) -> None:
-    show, status, _ = actions
-    if sum(actions) > 1 or (dry_run and (show or status)):
-        raise InvalidArgument(
-            "--print, --status, --remove and --dry-run exclude each other.",
-            hint="Give one of them.",
-        )
-    if url and local:
-        hint = (
-            "The server's token names the project; `synaptic setup --capture` on its machine "
-            "keeps digests."
-        )
-        raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
+    return 1 if failed else 0
 
 
 def _events(home: str | None, capture: bool) -> list[str]:
@@ -134,69 +102,6 @@ def _events(home: str | None, capture: bool) -> list[str]:
         config = load_config(home)
         hooks, capture = config.hooks, config.capture or capture
     return [event for event in EVENTS if getattr(hooks, event.replace("-", "_"), capture)]
-
-
-def _parts(
-    clients: Sequence[Client], wanted: Server, kinds: Sequence[str], events: Sequence[str]
-) -> list[Part]:
-    parts = []
-    for client in clients:
-        every = parts_of(client, wanted, folders(), events)
-        parts += [part for part in every if part.name in kinds]
-    return parts
-
-
-def _planned(part: Part, *, remove: bool = False) -> Step:
-    """Returns the step for a part; where Claude Code's plugin brings it, there is nothing to
-    do.
-    """
-    step = plan(part, remove=remove)
-    brought = part.client.name == "claude-code" and part.name != "guidance"
-    if remove or not (brought and has_plugin(folders())):
-        return step
-    why = f"the plugin {PLUGIN} brings the server, the hooks and a skill"
-    if step.there:
-        why += "; `synaptic setup claude-code --remove` leaves it alone"
-    return replace(step, action="nothing", why=why)
-
-
-def _failed(steps: Sequence[Step]) -> bool:
-    return any(step.action == "fail" for step in steps)
-
-
-def _tell(parts: Sequence[Part], *, show: bool, as_json: bool) -> None:
-    """Shows the text of each part, or says where it is registered."""
-    if show and not as_json:
-        for part in parts:
-            say(f"{part.client.title}, in {_shown(part)}:")
-            emit(clean(part.put("")))
-        return
-    steps = [_planned(part) for part in parts]
-    lines = [
-        f"{step.part.client.title:15} {_state(step)}"
-        for step in steps
-        if step.state != "not registered" or step.part.name == "server"
-    ]
-    answer(as_json, _as_json(steps, done=False), clean("\n".join(lines)))
-
-
-def _remarks(
-    done: Sequence[Step], absent: Sequence[Client], *, remove: bool, dry_run: bool
-) -> str:
-    remarks = []
-    if not done and remove:
-        remarks.append("Synaptic is registered with no client.")
-    elif not done:
-        remarks.append("No client was found on this machine.")
-    if absent:
-        titles = ", ".join(f"{client.title} ({client.name})" for client in absent)
-        remarks.append(
-            f"Not found: {titles}.\n`synaptic setup NAME` registers one all the same, "
-            f"--print shows what to paste."
-        )
-    if dry_run:
-        remarks.append("Nothing was changed.")
-    return "\n".join(remarks)
 
 
 def _end_capture(home: str | None) -> list[str]:
@@ -211,7 +116,66 @@ def _end_capture(home: str | None) -> list[str]:
     return []
 
 
-def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
+def _planned(part: Part, *, remove: bool = False) -> Step:
+    """Returns the step for a part; there is nothing to add beside Claude Code's plugin."""
+    step = plan(part, remove=remove)
+    brought = part.client.name == "claude-code" and part.name != "guidance"
+    if brought and not remove and has_plugin(folders()):
+        why = "the plugin synaptic@synaptic brings the server, the hooks and a skill"
+        return replace(step, action="nothing", why=why)
+    return step
+
+
+def _work_off(
+    parts: Sequence[Part], *, remove: bool, dry_run: bool, as_json: bool
+) -> list[Step]:
+    """Says and does the step of each part; returns them as they ended."""
+    done: list[Step] = []
+    for part in parts:
+        step = _planned(part, remove=remove)
+        if step.action == "nothing" and not step.there and (remove or part.name != "server"):
+            continue
+        if part.name == "hooks" and done[-1].action == "fail" and not remove:
+            continue  # beside another server they would speak of another journal
+        if not dry_run:
+            step = carry_out(step)
+        done.append(step)
+        if not as_json:
+            emit(clean(_told(step, remove=remove)))
+    return done
+
+
+def _tell(parts: Sequence[Part], *, show: bool, as_json: bool) -> None:
+    """Shows the text of each part, or says where it is registered."""
+    steps = [_planned(part) for part in parts]
+    if as_json:
+        return answer(True, _as_json(steps), "")
+    for step in steps:
+        part = step.part
+        if show:
+            say(f"{part.client.title}, in {part.file}:")
+            emit(clean(part.put("")))
+        elif step.state != "not registered" or part.name == "server":
+            emit(clean(f"{part.client.title:15} {_state(step)}"))
+    return None
+
+
+def _remarks(done: Sequence[Step], absent: Sequence[Client], *, dry_run: bool) -> str:
+    remarks = []
+    if not done:
+        remarks.append("Synaptic is registered with none of these clients.")
+    if absent:
+        titles = ", ".join(f"{client.title} ({client.name})" for client in absent)
+        remarks.append(
+            f"Not found: {titles}.\n`synaptic setup NAME` registers one all the same, "
+            f"--print shows what to paste."
+        )
+    if dry_run:
+        remarks.append("Nothing was changed.")
+    return "\n".join(remarks)
+
+
+def _as_json(steps: Sequence[Step]) -> dict[str, Any]:
     """Returns the steps by part; those of the server under `clients`."""
     by_part: dict[str, Any] = {"server": [], "hooks": [], "guidance": []}
     for step in steps:
@@ -223,7 +187,7 @@ def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
             "path": str(part.file),
             "state": step.state,
             "action": step.action,
-            "done": done and step.changes,
+            "done": step.done,
             "by": list(step.by),
             "message": step.why,
             "backup": str(step.backup) if step.backup else None,
@@ -236,27 +200,20 @@ def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
 
 def _notices(wanted: Server) -> list[str]:
     """Returns what the user should know beside the steps."""
-    notices = []
-    if wanted.url:
-        notices.append(
-            "SYNAPTIC_TOKEN must hold the token where these clients start; `synaptic token "
-            "NAME` makes one."
-        )
-        if wanted.url.startswith("http:") and not wanted.url.startswith(_LOCAL):
-            notices.append(
-                f"Anyone on the way to {wanted.url} can read the token: put TLS in front."
-            )
-        return notices
-    unseen = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
-    notices += [
-        f"{name} is set here, but no client will see it; config.toml can hold it."
-        for name in unseen
-        if os.environ.get(name)
+    if not wanted.url:
+        unseen = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
+        return [
+            f"{name} is set here, but no client will see it; config.toml can hold it."
+            for name in unseen
+            if os.environ.get(name)
+        ]
+    notices = [
+        "SYNAPTIC_TOKEN must hold the token where these clients start; `synaptic token NAME` "
+        "makes one."
     ]
-    if not {"archive-v0", ".cache"}.isdisjoint(Path(wanted.command).parts):
+    if wanted.url.startswith("http:") and not wanted.url.startswith(_LOCAL):
         notices.append(
-            f"{wanted.command} is in a cache that may be cleared. Install Synaptic and run "
-            f"this again."
+            f"Anyone on the way to {wanted.url} can read the token: put TLS in front."
         )
     return notices
 
@@ -265,36 +222,27 @@ def _notices(wanted: Server) -> list[str]:
 # ----------------------------------------------------------------------------------------------
 
 
-def _shown(part: Part) -> str:
-    return screen(Path.cwd().joinpath).path(part.file)
-
-
-def _told(step: Step, after: Step, *, remove: bool, dry_run: bool) -> str:
+def _told(step: Step, *, remove: bool) -> str:
     """Returns the sentence on a step, its result, and the next thing to do."""
-    part, file = step.part, _shown(step.part)
+    part = step.part
+    deed = f"adds {part.noun} to {part.file}"
     if step.action == "fail":
         deed = f"{step.why} It is left as it is."
     elif step.action == "nothing":
         deed = _state(step)
     elif step.by:
-        deed = f"runs {shlex.join([Path(step.by[0]).name, *step.by[1:]])}"
+        deed = f"runs {shlex.join(step.by)}"
     elif remove:
-        deed = f"takes {part.noun} out of {file}"
-    else:
-        deed = f"adds {part.noun} to {file}"
+        deed = f"takes {part.noun} out of {part.file}"
     lines = [f"{part.client.title}: {deed}"]
-    if after.action == "fail":
-        if step.action != "fail":
-            lines.append(f"  Failed. {after.why}")
-        if remove:
-            lines.append(f"  Take {part.noun} out of it.")
-        else:
-            lines.append(f"  Paste this into {file}:")
-            lines.append(textwrap.indent(part.put("").rstrip(), "  "))
-    elif step.changes and not dry_run:
+    if step.action == "fail" and remove:
+        lines.append(f"  Take {part.noun} out of it.")
+    elif step.action == "fail":
+        lines.append(f"  Paste this into {part.file}:\n{part.put('').rstrip()}")
+    if step.done:
         lines.append("  Done.")
-        if after.backup:
-            lines.append(f"  As it was before: {after.backup}")
+        if step.backup:
+            lines.append(f"  As it was before: {step.backup}")
         if not remove:
             lines.append(f"  Check: {part.check}")
     return "\n".join(lines)
@@ -302,19 +250,19 @@ def _told(step: Step, after: Step, *, remove: bool, dry_run: bool) -> str:
 
 def _state(step: Step) -> str:
     """Returns the sentence on this part of the client."""
-    part, file = step.part, _shown(step.part)
+    part = step.part
     if step.state == "unreadable":
         return step.why
-    if step.there and part.name == "server":
-        said = f"registered in {file}"
-    elif step.there:
-        said = f"{part.noun} in {file}"
-    elif step.why:
-        return step.why
-    else:
-        said = "not registered" if part.name == "server" else f"no {part.name}"
-        if not part.client.found(folders()):
-            said += "; not found on this machine"
+    said = []
+    if step.there:
+        noun = "registered" if part.name == "server" else part.noun
+        said.append(f"{noun} in {part.file}")
     if step.state == "outdated":
-        said += ", not up to date: the same setup again mends that"
-    return f"{said}; {step.why}" if step.why else said
+        said.append("not up to date: the same setup again mends that")
+    if step.why:
+        said.append(step.why)
+    elif not step.there:
+        said.append("not registered")
+    if not part.client.found(folders()):
+        said.append("not found on this machine")
+    return "; ".join(said)

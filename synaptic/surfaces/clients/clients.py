@@ -31,8 +31,7 @@ PROGRAMS = ("synaptic", "synaptic-journal")
 ODD = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """A file whose contents have another form than they should raises one of these."""
 
-_PACKAGE = Path(__file__).parents[2]
-DATA = _PACKAGE / "data"
+DATA = Path(__file__).parents[2] / "data"
 _URL = re.compile(
     r"(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?", re.I
 )
@@ -71,11 +70,9 @@ def this_server(home: str | None = None, project: str | None = None) -> Server:
         env["SYNAPTIC_HOME"] = str(resolve_home(home))
     if project:
         env["SYNAPTIC_PROJECT"] = project
-    python = Path(sys.executable)
-    called = Path(sys.argv[0]).absolute()
-    for path in (called, python.with_name("synaptic"), python.with_name("synaptic.exe")):
-        if path.stem in PROGRAMS and path.is_file() and os.access(path, os.X_OK):
-            return Server(str(path), ("mcp",), env)
+    program = shutil.which(NAME, path=Path(sys.executable).parent)
+    if program:
+        return Server(program, ("mcp",), env)
     return Server(sys.executable, ("-m", "synaptic", "mcp"), env)
 
 
@@ -120,18 +117,16 @@ class Client:
             "{words}": [server.command, *server.args],
             "{env}": dict(server.env),
         }
-        entry = {}
-        for name, value in (self.remote if server.url else self.entry).items():
-            filled = values.get(value, value) if isinstance(value, str) else value
-            if filled != {}:
-                entry[name] = filled
-        return entry
+        entry = dict(self.remote if server.url else self.entry)
+        for name, value in list(entry.items()):
+            if str(value) in values:
+                entry[name] = values[value]
+        return {name: value for name, value in entry.items() if value != {}}
 
     def file(self, where: Mapping[str, Path]) -> Path:
         """Returns the file of its servers: the first that exists, else the first."""
         files = [expand(name, where) for name in self.files]
-        existing = [file for file in files if file.exists()]
-        return (existing or files)[0]
+        return next((file for file in files if file.exists()), files[0])
 
     def program(self) -> str | None:
         """Returns the client's own command, if it is on the PATH."""
@@ -163,40 +158,38 @@ def named(names: Iterable[str], *, remote: bool = False) -> list[Client]:
     elsewhere. Raises InvalidArgument.
     """
     valid = {client.name: client for client in CLIENTS if client.remote or not remote}
-    chosen = list(dict.fromkeys(name.lower() for name in names))
-    for name in chosen:
-        if name not in valid:
-            elsewhere = " that knows a server elsewhere" if remote else ""
-            raise InvalidArgument(f"There is no client {name!r}{elsewhere}.", valid=valid)
+    chosen = dict.fromkeys(name.lower() for name in names)
+    unknown = chosen.keys() - valid.keys()
+    if unknown:
+        raise InvalidArgument(f"No such client: {', '.join(unknown)}.", valid=valid)
     return [valid[name] for name in chosen or valid]
 
 
-def folders(
-    environ: Mapping[str, str] = os.environ, platform: str = sys.platform
-) -> dict[str, Path]:
+def folders(platform: str = sys.platform) -> dict[str, Path]:
     """Returns this machine's folders, with which the clients' paths begin."""
-
-    def folder(name: str, usual: Path) -> Path:
-        return Path(environ.get(name) or usual)
-
     home = Path.home()
-    config = folder("XDG_CONFIG_HOME", home / ".config")
+    config = _folder("XDG_CONFIG_HOME", home / ".config")
     app, zed = config, config / "zed"
     if platform == "darwin":
-        app, zed = home / "Library" / "Application Support", home / ".config" / "zed"
+        app = home / "Library" / "Application Support"
+        zed = home / ".config" / "zed"
     elif platform == "win32":
-        app = folder("APPDATA", home / "AppData" / "Roaming")
+        app = _folder("APPDATA", home / "AppData" / "Roaming")
         zed = app / "Zed"
     return {
         "home": home,
         "config": config,
         "app": app,
         "zed": zed,
-        "claude": folder("CLAUDE_CONFIG_DIR", home),
-        "claude_dir": folder("CLAUDE_CONFIG_DIR", home / ".claude"),
-        "codex": folder("CODEX_HOME", home / ".codex"),
-        "gemini": folder("GEMINI_CLI_HOME", home) / ".gemini",
+        "claude": _folder("CLAUDE_CONFIG_DIR", home),
+        "claude_dir": _folder("CLAUDE_CONFIG_DIR", home / ".claude"),
+        "codex": _folder("CODEX_HOME", home / ".codex"),
+        "gemini": _folder("GEMINI_CLI_HOME", home) / ".gemini",
     }
+
+
+def _folder(name: str, usual: Path) -> Path:
+    return Path(os.environ.get(name) or usual)
 
 
 def expand(path: str, where: Mapping[str, Path]) -> Path:

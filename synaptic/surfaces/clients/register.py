@@ -39,11 +39,8 @@ class Step:
     by: tuple[str, ...] = ()
     old: bytes | None = None
     new: bytes = b""
+    done: bool = False
     backup: Path | None = None
-
-    @property
-    def changes(self) -> bool:
-        return self.action in ("register", "remove")
 
     @property
     def state(self) -> str:
@@ -100,22 +97,23 @@ def _own_command(part: Part, words: Any) -> tuple[str, ...]:
 
 def carry_out(step: Step) -> Step:
     """Returns the step after it was done; one that failed says why."""
-    if not step.changes:
+    if step.action in ("nothing", "fail"):
         return step
+    backup = None
     try:
         if step.by:
             _run(step)
         else:
-            step = _write(step)
+            backup = _write(step)
     except SynapticError as problem:
-        return replace(step, action="fail", why=str(problem))
-    return step
+        return replace(step, action="fail", why=f"Failed. {problem}")
+    return replace(step, done=True, backup=backup)
 
 
 def _run(step: Step) -> None:
-    """Runs the client's own command. Raises JournalError where it fails."""
+    """Runs the client's own command. Raises JournalError where it changed nothing."""
     try:
-        done = subprocess.run(
+        ended = subprocess.run(
             step.by,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -125,12 +123,9 @@ def _run(step: Step) -> None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JournalError(f"{step.by[0]}: {error}") from error
-    if done.returncode:
-        output = done.stderr.strip() or done.stdout.strip() or "nothing"
-        last_line = output.splitlines()[-1]
-        raise JournalError(f"It ended with {done.returncode} and said: {last_line}")
     if plan(step.part, remove=step.action == "remove").action != "nothing":
-        raise JournalError(f"It reported success, but {step.part.file} does not say so.")
+        said = (ended.stderr or ended.stdout).strip()
+        raise JournalError(f"{step.part.file} did not change; {step.by[0]} said: {said}")
 
 
 def _read(file: Path) -> bytes | None:
@@ -143,9 +138,9 @@ def _read(file: Path) -> bytes | None:
             return None
 
 
-def _write(step: Step) -> Step:
+def _write(step: Step) -> Path | None:
     """Replaces the file's bytes in one step; mode and owner stay, and a link is written
-    through. A file that holds nothing else goes.
+    through. Returns the copy of the file before the first change, if it was made.
 
     Raises JournalError, and Changed when another program wrote meanwhile.
     """
@@ -156,21 +151,20 @@ def _write(step: Step) -> Step:
         if step.old is None:
             disk.make_dirs(target.parent, private=False)
             disk.create(target, step.new, private=False)
-            return step
+            return None
         inode = target.stat().st_ino
         if not disk.replace(target, step.old, inode, step.new):
             raise Changed(
                 f"{file} was changed by another program meanwhile.", hint="Run this again."
             )
-        if step.action == "remove":
-            if backup.exists():
-                backup.unlink()
-            elif b"".join(step.new.split()) in (b"", b"{}"):
-                target.unlink()
-                with suppress(OSError):
-                    target.parent.rmdir()  # a folder that was made for it
-    if step.action == "register" and not step.there:
-        with suppress(OSError):
+        if step.action == "remove" and backup.exists():
+            backup.unlink()
+        elif step.action == "remove" and b"".join(step.new.split()) in (b"", b"{}"):
+            target.unlink()
+            with suppress(OSError):
+                target.parent.rmdir()  # a folder that was made for it
+    with suppress(OSError):
+        if step.action == "register" and not step.there:
             disk.create(backup, step.old, private=True)
-            return replace(step, backup=backup)
-    return step
+            return backup
+    return None

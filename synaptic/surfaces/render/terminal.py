@@ -20,12 +20,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...errors import JournalError, SynapticError
 from ...models import Choice, Entry, Facets, Hit, ParseIssue, SearchResult, Task
 from ...verbs.adopt import Adopted
-from ...verbs.browse import Days, Figures, Listing, Status
+from ...verbs.browse import Days, Listing, Status
 from ...verbs.doctor import Checkup
 from ...verbs.mentions import Links
 from ...workspace.sync import RebuildReport
@@ -445,17 +445,15 @@ def _counted(counts: tuple[tuple[str, int], ...]) -> str:
     )
 
 
-def _latencies(figures: Figures) -> str:
+def _latencies(figures: Mapping[str, Any]) -> str:
     """`18 ms, 95 % within 25 ms (last 120: semantic 7, rank 5)`."""
-    total = figures.stages["total"]
+    total = figures["stages"]["total"]
     stages = ", ".join(
-        f"{name} {latency.p50:.0f}"
-        for name, latency in figures.stages.items()
+        f"{name} {latency['p50']:.0f}"
+        for name, latency in figures["stages"].items()
         if name != "total"
     )
-    return (
-        f"{total.p50:.0f} ms, 95 % within {total.p95:.0f} ms (last {figures.calls:,}: {stages})"
-    )
+    return f"{total['p50']:.0f} ms, 95 % within {total['p95']:.0f} ms (last {figures['calls']:,}: {stages})"
 
 
 def _cost(layers: Mapping[str, float]) -> str:
