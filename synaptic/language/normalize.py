@@ -38,7 +38,7 @@ from .lexicon import (
     sentence_ends,
 )
 from .timephrase.find import read_time
-from .timephrase.line import TIMES
+from .timephrase.table import TIMES, When
 
 MAX_LENGTH = 20_000
 """Characters of a note that are looked at; what follows stays as it is."""
@@ -147,7 +147,7 @@ def _dates(phrase: str, on: date) -> str | None:
     can have.
     """
     tail = compiled(TIMES.pattern("tail"), re.IGNORECASE)
-    span = read_time(tail.sub("", phrase), today=on, around=True)
+    span = read_time(tail.sub("", phrase), When(on, around=True))
     first, last = (span.start, span.end) if span else (None, None)
     if not first or not last or first == date.min or last == date.max:
         return None

@@ -14,7 +14,7 @@ from ..language.query import ParsedQuery
 from ..language.words import match, stems, words
 from ..models import Entry, Filters, Mode, Order, Strategy, Vector
 from ..workspace.checkout import Checkout
-from ..workspace.readback import read_hits
+from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
 from .typos import ending_aside, nearest_words, typing_errors
 
@@ -289,12 +289,12 @@ class Evidence:
         distances: dict[str, int] = {}
         near_stems = nearest_words(stem, index.stems_like(stem)) if stem else []
         for near in near_stems:  # stems are no words, and stemming them again breaks them
-            chunks = index.chunks_with_stem(near, limit=3)
-            rows = {passage.entry_rowid for passage in index.passages(chunks).values()}
-            entries, passages = read_hits(self.ws, list(rows), chunks)
-            texts = [text for text, _ in passages.values()]
-            texts += [" ".join((entry.title, *entry.tags)) for entry in entries.values()]
-            spellings = {word for _, word in words("\n".join(texts)) if self.stem(word) == near}
+            chunks = index.passages(index.chunks_with_stem(near, limit=3)).values()
+            entries = read_entries(self.ws, [chunk.entry_rowid for chunk in chunks])
+            spellings = set()
+            for entry in entries.values():
+                text = " ".join((entry.title, entry.content, *entry.tags))
+                spellings |= {word for _, word in words(text) if self.stem(word) == near}
             for word in sorted(spellings):
                 distances[word] = ending_aside(term, word)
         nearest = min(distances, key=lambda word: distances[word], default=term)

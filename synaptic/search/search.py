@@ -180,17 +180,11 @@ def _check(
     check_range("limit", limit, 1, MAX_LIMIT)
     check_range("min_similarity", min_similarity, 0, 1)
     check_range("max_rounds", max_rounds, 0, MAX_ROUNDS)
-    if len(parts) > MAX_PARTS:
-        valid = (f"up to {MAX_PARTS} values",)
-        raise InvalidArgument(f"sub_queries has {len(parts):,} values.", valid=valid)
-    if budget_ms is None:
-        return
-    if strategy != "auto":
+    check_range("sub_queries", len(parts), 0, MAX_PARTS)
+    check_range("budget_ms", budget_ms, 0, MAX_BUDGET_MS)
+    if budget_ms is not None and strategy != "auto":
         message = f"budget_ms does not go with strategy {strategy!r}."
         raise InvalidArgument(message, valid=("auto",))
-    if not 0 < budget_ms <= MAX_BUDGET_MS:
-        valid = (f"above 0, up to {MAX_BUDGET_MS}",)
-        raise InvalidArgument(f"budget_ms is {budget_ms}.", valid=valid)
 
 
 def _load(ws: Workspace, *, wait: bool) -> str:

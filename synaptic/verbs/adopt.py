@@ -26,7 +26,6 @@ from ..workspace.checkout import SMALL_BYTES
 from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import status
-from .doctor import unread_times
 
 _LOGSEQ: dict[str, Any] = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
@@ -105,7 +104,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             for issue in found.issues
             if issue.code != "duplicate-id" or original_of(issue.path) == issue.path
         )
-        sentences = _diaries(ws.index.diaries()), _skipped(found.journal), unread_times(ws)
+        sentences = _diaries(ws.index.diaries()), _skipped(found.journal)
         remarks += filter(None, sentences)
         return Adopted(
             home=found.home,

@@ -18,7 +18,6 @@ from ..errors import ModelError, NotFound, SynapticError
 from ..journal.imports import take_in
 from ..journal.losses import find_losses
 from ..notes.copies import copied_from
-from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
@@ -93,21 +92,6 @@ def secrets(ws: Workspace) -> Checkup:
         return Checkup(False, tuple(findings))
     message = f"No passwords, tokens or keys were found. Files: {files:,}."
     return Checkup(True, (Finding("ok", "secrets", message),))
-
-
-def unread_times(ws: Workspace) -> str:
-    """A sentence on headings that look like a time but begin no entry; "" without any."""
-    headings = []
-    for stamp in ws.journal.scan():
-        with suppress(NotFound):
-            for line, heading in mistyped_times(ws.journal.read(stamp.path)):
-                headings.append(f"{stamp.path}:{line} {heading}")
-    if not headings:
-        return ""
-    return (
-        f"Headings that look like a time but begin no entry: {len(headings):,}, such as "
-        f"{'; '.join(headings[:2])}."
-    )
 
 
 def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
@@ -277,14 +261,6 @@ def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
         mend = _MENDS.get(issue.code, "Edit that line.")
         yield Finding(
             "warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend
-        )
-    unread = unread_times(ws)
-    if unread:
-        yield Finding(
-            "info",
-            "time-heading",
-            unread,
-            "Where a time is meant, write it like `## 09:30 Title`.",
         )
     for stamp in ws.journal.scan():
         with suppress(NotFound):

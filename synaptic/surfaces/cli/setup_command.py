@@ -52,11 +52,8 @@ def run(
     if show + status + remove > 1:
         raise InvalidArgument("--print, --status and --remove exclude each other.")
     if url and (project or capture):
-        raise InvalidArgument(
-            "--url goes without --project and --capture.",
-            hint="The server's token names the project; `synaptic setup --capture` on its "
-            "machine keeps digests.",
-        )
+        hint = "The server's token names the project; `synaptic setup --capture` there digests."
+        raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
     absent = []
@@ -76,8 +73,11 @@ def run(
         _tell(parts, show=show, as_json=as_json)
         return 0
     notices = [] if remove else _notices(wanted)
-    if capture and not (dry_run or remove):
+    adds = not (dry_run or remove)
+    if adds and capture:
         write_setting(resolve_home(home), "capture", True)
+    if adds and not url and "claude-code" in {part.client.name for part in parts}:
+        note_command(wanted)
     if remove and not (names or dry_run):
         notices = _end_capture(home)
     done = _work_off(parts, remove=remove, dry_run=dry_run, as_json=as_json)
@@ -89,7 +89,7 @@ def run(
         "notices": notices,
     }
     answer(as_json, data, _remarks(done, absent, dry_run=dry_run), notices)
-    asks = not (dry_run or remove or url or as_json) and is_terminal(sys.stdin, sys.stderr)
+    asks = adds and not (url or as_json) and is_terminal(sys.stdin, sys.stderr)
     if asks and not (resolve_home(home) / "sessions").exists():
         offer(home)
     return 1 if failed else 0
@@ -139,8 +139,6 @@ def _work_off(
             continue  # beside another server they would speak of another journal
         if not dry_run:
             step = carry_out(step)
-            if part.client.name == "claude-code" and part.name == "hooks" and not remove:
-                note_command(part.server)
         done.append(step)
         if not as_json:
             emit(clean(_told(step, remove=remove)))
