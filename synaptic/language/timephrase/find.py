@@ -53,7 +53,6 @@ _TELLING = r"\d|\b(?:<near>|<period>|<unit>|<month>|<weekday>|<season>|<quarter>
 _PREPOSITION = (
     rf"(?!{either(TIMES.of_verbs)} (?:<near>|<which>))(?P<preposition>{either(ANY | BETWEEN)}) "
 )
-_PART = r"(?:the )?<part>[-\s]+"
 _END = rf"(?!\w)(?: {either(TIMES.parts_of_day)})?(?:['’]s\b)?"
 _AS_IF = (
     "{}",
@@ -196,7 +195,7 @@ def _phrase(text: str, at: int, when: When) -> TimeRange | None:
 
 def _periods(text: str, at: int, preposition: str) -> list[Period]:
     """The readings of the table at that place, the longest first."""
-    part = pattern(_PART).match(text, at)
+    part = pattern(r"(?:the )?<part>[-\s]+").match(text, at)
     number = None
     if part:
         number = values(part)["part"]

@@ -48,7 +48,8 @@ def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None
 
 
 def _hours(value: str, now: datetime) -> Typed | None:
-    """2 hours ago, 90 minutes ago, 2h, 2 hours from now: exactly so long from now."""
+    """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long from now."""
+    value = re.sub(r"^in (.+)", r"\1 from now", value)
     found = pattern("<amount>(?: <way>)?").fullmatch(value)
     if found is None:
         return None
