@@ -28,7 +28,7 @@ from synaptic.language.normalize import anchor_times, normalize, resolve_pronoun
 from synaptic.language.query import parse_query, terms_of
 from synaptic.language.timephrase.find import find_time, is_recent, read_time
 from synaptic.language.timephrase.table import When
-from synaptic.language.words import match, sought, spell, words, words_like
+from synaptic.language.words import match, sought, spell, words
 from synaptic.models import Entry
 from synaptic.notes.blocks import (
     escape,
@@ -394,7 +394,6 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "without_private": without_private,
     "mask": lambda text: mask(text.encode("utf-8", "surrogatepass")),
     "words": words,
-    "words_like": lambda text: words_like(text, {"a", "b"}),
     "spell": spell,
     "sought": sought,
     "match": match,
