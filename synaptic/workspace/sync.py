@@ -206,8 +206,6 @@ def sync(
 def _synced(
     ws: Workspace, wait_ms: int, written: Sequence[str] | None, until: float | None = None
 ) -> SyncReport:
-    with suppress(JournalError):  # a disk that cannot be written can be read
-        ws.journal.adopt_old_spool()
     ws.index.file.look()
     report = SyncReport(
         trouble=ws.index.file.trouble,
@@ -332,7 +330,6 @@ def rebuild(
     """
     begun = time.perf_counter()
     notices: list[str] = []
-    ws.journal.adopt_old_spool()
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(

@@ -33,7 +33,6 @@ class Part:
     """
 
     client: Client
-    server: Server
     name: str
     noun: str
     file: Path
@@ -46,10 +45,9 @@ def parts_of(
     client: Client, server: Server, where: Mapping[str, Path], events: Sequence[str]
 ) -> list[Part]:
     """Returns the parts of this client, with hooks of these events."""
-    make = partial(Part, client, server)
     put: Callable[[str], str] = partial(_put_server, client, server)
     drop: Callable[[str], str] = partial(_form(client).drop, path=(client.key, NAME))
-    parts = [make("server", NAME, client.file(where), client.check, put, drop)]
+    parts = [Part(client, "server", NAME, client.file(where), client.check, put, drop)]
     if client.hooks:
         file = expand(client.hooks["file"], where)
         noun = f"hooks ({', '.join(events)})"
@@ -61,14 +59,14 @@ def parts_of(
             program = _program(client, server, events)
             put = partial(_with_block, "/*", "*/", program)
             drop = partial(_with_block, "/*", "*/", "")
-        parts.append(make("hooks", noun, file, check, put, drop))
+        parts.append(Part(client, "hooks", noun, file, check, put, drop))
     if client.memory:
         file = expand(client.memory, where)
         guidance = (DATA / "guidance.md").read_text("utf-8")
         check = "its agents read it when they start"
         put = partial(_with_block, "<!--", "-->", guidance)
         drop = partial(_with_block, "<!--", "-->", "")
-        parts.append(make("guidance", "guidance", file, check, put, drop))
+        parts.append(Part(client, "guidance", "guidance", file, check, put, drop))
     return parts
 
 
