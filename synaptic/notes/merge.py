@@ -13,14 +13,15 @@ merged by itself:
 | edited              | edited otherwise    | both texts, in a conflict within the entry      |
 | edited              | deleted             | the edit                                        |
 
-A file that cannot be read as entries without doubt is left to a merge by lines. Where that
-would double an entry, or the file holds private passages, both versions become one conflict.
+A file that cannot be read as entries without doubt is left to a merge by lines. That could
+double a saved entry and tear a private passage: where there are any, both versions become one
+conflict.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -36,10 +37,10 @@ ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
 
 _BOM = b"\xef\xbb\xbf"
-_ID = re.compile(rb"<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})")
+_ID = re.compile(rb"<!--[ \t]*syn:[0-9]{8}-[0-9a-z]{8}")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-_DOUBTFUL = {"duplicate-id", "encoding", "conflict-marker"}
-_DOUBTFUL_MERGED = {"duplicate-id", "encoding"}
+_DOUBTFUL = {"duplicate-id", "conflict-marker"}
+_DOUBTFUL_MERGED = {"duplicate-id"}
 """The issues by which a base or a result is not read as entries. Conflict marks are allowed: a
 base may hold those of git's merge of two bases, and a result those of its own conflicts.
 """
@@ -108,10 +109,8 @@ def merge(
     bom = _BOM if ours.startswith(_BOM) else b""
     texts = [data.removeprefix(_BOM) for data in (base, ours, theirs)]
     done = _by_entries(texts, path, day_file)
-    if done is None and not any(map(mentions, texts)):  # else lines would tear a passage
+    if done is None and not any(mentions(text) or _ID.search(text) for text in texts):
         done = Merged(*by_lines(*texts))
-        if not done.conflicts and _doubles_id(done.data, texts):
-            done = None
     if done is None:
         eol = _line_end(ours)
         done = Merged(_conflict(texts[1], texts[2], eol) + eol, 1)
@@ -142,16 +141,6 @@ def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merged | No
 
 def _texts(pieces: Iterable[_Piece]) -> list[bytes]:
     return [piece.text for piece in pieces]
-
-
-def _doubles_id(merged: bytes, versions: Iterable[bytes]) -> bool:
-    """True if an id stands more often in a merge by lines than in any version, as it does
-    where both sides added one entry.
-    """
-    most: Counter[bytes] = Counter()
-    for data in versions:
-        most |= Counter(_ID.findall(data))
-    return not Counter(_ID.findall(merged)) <= most
 
 
 def _line_end(data: bytes) -> bytes:

@@ -135,17 +135,27 @@ def _has(pattern: str, text: str) -> bool:
     return _compiled(pattern).search(text) is not None
 
 
+_MEANINGS = {
+    # a word begins, or an escape that ends in letters has ended: `\n`, `%3D`
+    "LEFT": r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtu])|(?<=%[0-9A-Fa-f]{2}))",
+    "RIGHT": "(?![A-Za-z0-9])",
+    "WORD": "[A-Za-z0-9_-]",
+}
+
+
 @cache
 def _table() -> dict[str, Any]:
     """The table, read when it is first needed."""
     path = Path(__file__).parents[1] / "data" / "secrets.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    for name, meaning in _MEANINGS.items():
+        text = text.replace(name, meaning)
+    return tomllib.loads(text)
 
 
 def _is_example(value: str) -> bool:
     """True if manuals print this value as an example."""
-    examples = _table()["examples"]
-    return any(example in value for example in (*examples["values"], *examples["words"]))
+    return any(example in value for example in _table()["examples"])
 
 
 # -- private keys
@@ -186,12 +196,6 @@ def _private_keys(text: str) -> Iterator[Secret]:
 # -- tokens, by the table in data/secrets.toml
 # --------------------------------------------------------------------
 
-_MEANINGS = {
-    # a word begins, or an escape that ends in letters has ended: `\n`, `%3D`
-    "LEFT": r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtu])|(?<=%[0-9A-Fa-f]{2}))",
-    "RIGHT": "(?![A-Za-z0-9])",
-    "WORD": "[A-Za-z0-9_-]",
-}
 _WRAPPED = r"[\"'`]?[ \t]{0,4}[\\+]?[ \t]{0,4}\r?\n[ \t>|#*]{0,20}[\"'`]?"
 _WRAPPED_LINES = 8
 _RUN = r"[A-Za-z0-9_./+=%~:-]+"
@@ -199,24 +203,13 @@ _LONGEST_LINE = 200
 """The most characters of a wrapped line. A longer line was not wrapped."""
 
 
-@cache
-def _token_rules() -> list[tuple[str, list[str], str]]:
-    """Kind, signs and pattern of each rule."""
-    rules = []
-    for kind, signs, parts in _table()["token"]:
-        pattern = "".join(parts)
-        for name, meaning in _MEANINGS.items():
-            pattern = pattern.replace(name, meaning)
-        rules.append((kind, signs, pattern))
-    return rules
-
-
 def _tokens(text: str) -> Iterator[Secret]:
-    for kind, signs, pattern in _token_rules():
+    for kind, signs, parts in _table()["token"]:
+        pattern = _compiled("".join(parts))
         for sign in signs:
             at = text.find(sign)
             while at >= 0:
-                start, end = _token_at(text, at, _compiled(pattern))
+                start, end = _token_at(text, at, pattern)
                 if end > start and not _is_example(text[start:end]):
                     yield Secret(kind, start, end)
                 at = text.find(sign, max(end, at + len(sign)))
@@ -363,7 +356,7 @@ _JOINED_WORDS = r"(?i)\A[a-z]{3,20}(?:-[a-z0-9]{3,20}){2,11}\Z"
 
 def _assigned(text: str) -> Iterator[Secret]:
     low = _lower(text)
-    names = _table()["names"]["password"]
+    names = _table()["passwords"]
     pattern = _compiled(_ASSIGNED.replace("NAMES", "|".join(names)), re.IGNORECASE)
     stems = "|".join([_STEMS, *(name for name in names if name in low)])
     at = 0

@@ -104,13 +104,9 @@ class Screen:
         if not mine:
             return text
         if self._policy == "refuse":
-            named = [
-                (f"{'an' if s.kind[0] in 'AEIOaeio' else 'a'} {s.kind}", line_of(text, s.start))
-                for s in mine[:5]
-            ]
-            places = ", ".join(f"{what} in line {line}" for what, line in named)
+            places = [f"{s.kind} in line {line_of(text, s.start)}" for s in mine[:5]]
             raise Refused(
-                f"The {name} holds {places}; nothing was saved.",
+                f"The {name} holds secrets: {', '.join(places)}; nothing was saved.",
                 hint="Leave it out, and say where it is kept instead.",
             )
         self._redacted |= dict.fromkeys(
