@@ -64,7 +64,8 @@ _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 
 
 def fields_of(
-    front_matter: Iterable[tuple[str, str]], text: str
+    front_matter: Iterable[tuple[str, str]],
+    text: str,
 ) -> tuple[tuple[str, str], ...]:
     """(name, value) of each field: of the front matter, then of the properties in `text`.
 
@@ -147,7 +148,12 @@ def link_key(name: str) -> int:
     return int.from_bytes(digest, signed=True)
 
 
-def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
+def names_of(
+    entry: Entry,
+    *,
+    of_file: bool,
+    first: bool,
+) -> dict[int, bool]:
     """The keys of an entry's names, True for its own.
 
     Its own are id, title and aliases, and for the note `of_file` the path, whole or from any
@@ -169,7 +175,10 @@ def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
     return names | dict.fromkeys(map(link_key, own), True)
 
 
-def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
+def links_of(
+    entry: Entry,
+    text: str,
+) -> dict[tuple[int, ...], Link]:
     """The links of an entry, each target once: in `text`, its body line for line, then in its
     title and fields; last what it supersedes. Any of the keys may be a name that the link leads
     to.
@@ -179,10 +188,16 @@ def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
     for value in (entry.title, *(value for _, value in entry.fields)):
         for keys, link in _links(value, path, line).items():
             found.setdefault(keys, link)
-    return found | {(link_key(id),): Link(id, path, line) for id in entry.supersedes}
+    for id in entry.supersedes:
+        found[(link_key(id),)] = Link(id, path, line)
+    return found
 
 
-def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
+def _links(
+    text: str,
+    path: str,
+    line: int,
+) -> dict[tuple[int, ...], Link]:
     found: dict[tuple[int, ...], Link] = {}
     plain = without_code(text)
     folder = posixpath.dirname(path)
@@ -207,7 +222,10 @@ def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
     return found
 
 
-def tasks_of(entry: Entry, text: str) -> list[Task]:
+def tasks_of(
+    entry: Entry,
+    text: str,
+) -> list[Task]:
     """The tasks of an entry, in order; `text` is its body line for line."""
     place = entry.there
     day = entry.date if entry.dated else None
