@@ -15,7 +15,6 @@ from typing import Literal
 import apsw
 
 from ..errors import ModelError, NotFound, SynapticError
-from ..journal import registry
 from ..journal.imports import take_in
 from ..journal.losses import find_losses
 from ..notes.copies import copied_from
@@ -64,7 +63,8 @@ def fix(ws: Workspace) -> Checkup:
         with suppress(OSError):
             folder.chmod(0o700)
     with suppress(SynapticError):  # the obstacle is a finding
-        ws.journal.adopt_old_spool()
+        with ws.journal.writing():  # which takes what an older version left waiting
+            pass
         for run in ws.journal.runs.open():
             take_in(ws.journal, run, lambda done: None)
         for stamp in ws.journal.scan():
@@ -129,7 +129,7 @@ def _findings(ws: Workspace) -> Iterator[Finding]:
 
 
 def _places(ws: Workspace) -> Iterator[Finding]:
-    """Findings on rights, room on the disk, and other homes that use the journal."""
+    """Findings on rights and room on the disk."""
     for folder in _exposed(ws):
         yield Finding(
             "warning",
@@ -168,14 +168,6 @@ def _places(ws: Workspace) -> Iterator[Finding]:
         f"{free / 1e6:,.0f} MB are free.",
         "Free some space." if low else "",
     )
-    for home in registry.others(ws.config):
-        yield Finding(
-            "warning",
-            "shared-journal",
-            f"The home {home} uses this journal too; each home has its own trash and index.",
-            f"Use one home: set SYNAPTIC_HOME to it everywhere. If you give up {home}, "
-            f"delete {home / '.state'}.",
-        )
 
 
 def _index(ws: Workspace) -> Iterator[Finding]:

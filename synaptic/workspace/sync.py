@@ -206,8 +206,6 @@ def sync(
 def _synced(
     ws: Workspace, wait_ms: int, written: Sequence[str] | None, until: float | None = None
 ) -> SyncReport:
-    with suppress(JournalError):  # a disk that cannot be written can be read
-        ws.journal.adopt_old_spool()
     ws.index.file.look()
     report = SyncReport(
         trouble=ws.index.file.trouble,
@@ -332,7 +330,6 @@ def rebuild(
     """
     begun = time.perf_counter()
     notices: list[str] = []
-    ws.journal.adopt_old_spool()
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(
@@ -407,7 +404,7 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
     if entry.dated or day is None:
         return entry
     clock = clock_time() if entry.whole_file else entry.at.time()
-    return replace(entry, at=aware(datetime.combine(day, clock), None), date_source="git")
+    return replace(entry, at=aware(datetime.combine(day, clock)), date_source="git")
 
 
 def _reading(ws: Workspace) -> str:

@@ -168,7 +168,6 @@ def test_a_save_says_so_when_another_process_holds_the_lock(tmp_path: Path) -> N
             impatient.append(numbered(1))
         with pytest.raises(Busy):
             impatient.edit(DAY, numbered(1).id, lambda _: None)
-        impatient.adopt_old_spool()
     assert entries_in(journal) == []
     journal.append(numbered(1))
     assert [entry.id for entry in entries_in(journal)] == [numbered(1).id]
@@ -229,7 +228,8 @@ def spool(home: Journal, n: int, marks: str = "", **header: str) -> Path:
 def test_a_save_in_the_old_spool_is_written_once(journal: Journal, marks: str) -> None:
     journal.append(numbered(0))
     spool(journal, 1, marks)
-    journal.adopt_old_spool()
+    with journal.writing():
+        pass
     assert_once_and_whole(journal, {0, 1})
     assert not (journal.state / "spool").exists()
     spool(journal, 1, marks)  # after a power cut its file may come back
@@ -241,7 +241,8 @@ def test_a_save_in_the_old_spool_is_written_once(journal: Journal, marks: str) -
 def test_an_old_save_that_somebody_removed_stays_away(journal: Journal) -> None:
     journal.append(numbered(0))
     spool(journal, 1, "at 14\nwritten\nseen\n")
-    journal.adopt_old_spool()
+    with journal.writing():
+        pass
     assert_once_and_whole(journal, {0})
     assert [lost.id for lost in find_losses(journal)] == [numbered(1).id]
 
@@ -273,7 +274,8 @@ def test_what_cannot_be_taken_out_of_the_old_spool_stays(
     assert_once_and_whole(journal, {3})
     (journal.root / "folder.md").rmdir()
     (tmp_path / "another").rmdir()
-    journal.adopt_old_spool()
+    with journal.writing():
+        pass
     assert_once_and_whole(journal, {1, 2, 3})
 
 
