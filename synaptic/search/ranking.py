@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from ..errors import InvalidArgument, one_of
+from ..errors import InvalidArgument, check_range, one_of
 from ..index.rows import Standing
 from ..models import DEFAULT_IMPORTANCE, Order, Signals
 
@@ -144,13 +144,11 @@ def choose_weights(
     if not preset and not weights:
         return None
     name = one_of(PRESETS, preset or "layers", "preset")
-    chosen = {signal: PRESETS[name].get(signal, 0.0) for signal in SIGNALS}
-    for signal, value in (weights or {}).items():
-        if signal not in SIGNALS:
-            raise InvalidArgument(f"weights has no signal {signal!r}.", valid=SIGNALS)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InvalidArgument(f"weights: {signal} is {value!r}.", valid=("0 to 1",))
-        chosen[signal] = float(value)
+    chosen = dict.fromkeys(SIGNALS, 0.0) | dict(PRESETS[name])
+    for name, value in (weights or {}).items():
+        signal = one_of(SIGNALS, name, "weight")
+        check_range(f"weight {signal}", value, 0, 1)
+        chosen[signal] = value
     total = sum(chosen.values())
     if total == 0:
         raise InvalidArgument("All weights are 0.", hint="Give one signal a weight above 0.")
