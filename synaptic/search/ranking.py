@@ -132,7 +132,8 @@ def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
 
 
 def choose_weights(
-    preset: str | None, weights: Mapping[str, Any] | None
+    preset: str | None,
+    weights: Mapping[str, Any] | None,
 ) -> dict[str, float] | None:
     """The weight of each signal, their sum 1; None where neither is given and ranks are fused
     instead.
@@ -161,7 +162,9 @@ def weighted(found: Signals, weights: Mapping[str, float]) -> float:
 
 
 def newest_of_a_topic_first(
-    order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], moment: Mapping[Key, Any]
+    order: Sequence[Key],
+    same_topic: Iterable[tuple[Key, Key]],
+    moment: Mapping[Key, Any],
 ) -> list[Key]:
     """The order, in which of two entries that say the same thing the later stands first.
 
