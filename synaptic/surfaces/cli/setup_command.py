@@ -93,8 +93,9 @@ def _events(home: str | None, capture: bool) -> list[str]:
     """Returns the events of hooks that config.toml switches on."""
     config = load_config(home)
     capture = config.capture or capture
-    names = {event: event.replace("-", "_") for event in EVENTS}
-    return [event for event in EVENTS if getattr(config.hooks, names[event], capture)]
+    return [
+        event for event in EVENTS if getattr(config.hooks, event.replace("-", "_"), capture)
+    ]
 
 
 def _end_capture(home: str | None) -> list[str]:

@@ -117,11 +117,12 @@ class Client:
             "{words}": [server.command, *server.args],
             "{env}": dict(server.env),
         }
-        entry = dict(self.remote if server.url else self.entry)
-        for name, value in list(entry.items()):
-            if str(value) in values:
-                entry[name] = values[value]
-        return {name: value for name, value in entry.items() if value != {}}
+        entry = {}
+        for name, value in (self.remote if server.url else self.entry).items():
+            filled = values.get(str(value), value)
+            if filled != {}:
+                entry[name] = filled
+        return entry
 
     @property
     def file(self) -> Path:

@@ -46,10 +46,11 @@ def parts_of(client: Client, server: Server, events: Sequence[str]) -> list[Part
     parts = [Part(client, "server", NAME, client.file, client.check, edit)]
     hooks = client.hooks
     if hooks:
-        edit = partial(_with_hooks, _hooks(client, server, events))
         if "template" in hooks:
             program = _program(client, server, events)
             edit = partial(_with_block, "/*", "*/", program)
+        else:
+            edit = partial(_with_hooks, _hooks(client, server, events))
         noun = f"hooks ({', '.join(events)})"
         parts.append(
             Part(
@@ -133,7 +134,7 @@ def _program(client: Client, server: Server, events: Sequence[str]) -> str:
 def _hooks(client: Client, server: Server, events: Sequence[str]) -> dict[str, Any]:
     """Returns the hook of each event, by the client's name of the event."""
     hooks = {}
-    for event, name in zip(EVENTS, client.hooks.get("events", EVENTS), strict=True):
+    for event, name in zip(EVENTS, client.hooks["events"], strict=True):
         if event not in events or not name:
             continue
         seconds = _LAST_TIMEOUT_S if event == "session-end" else _TIMEOUT_S
