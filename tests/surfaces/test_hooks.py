@@ -573,10 +573,7 @@ def test_a_person_sees_on_a_terminal_what_an_agent_is_told(at: ForkedHome, web: 
         os.close(leader)
         os.close(follower)
     assert "Sessions live in Redis" in done.stdout
-    assert (
-        "synaptic find --type TYPE --project web" in done.stdout
-        and "context_find" not in done.stdout
-    )
+    assert "context_find(type=..., project=" in done.stdout
 
 
 def test_a_start_loads_neither_the_model_nor_the_sdk(at: ForkedHome, web: Path) -> None:

@@ -438,7 +438,7 @@ def test_what_cannot_be_asked_names_what_can(
 def test_clients_that_are_not_there(ada: Machine) -> None:
     answer = ada.run()
     assert answer.code == 0 and ada.tree() == {}
-    assert "none of these clients" in answer.out and "Zed (zed)" in answer.out
+    assert "none of these clients" in answer.out and "Not found: claude-code, " in answer.out
     assert "not found on this machine" in ada.run("--status").out
     (ada.home / ".cursor").mkdir()
     assert ada.ask()["not_found"] == [name for name in NAMES if name != "cursor"]

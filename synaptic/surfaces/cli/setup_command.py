@@ -6,15 +6,12 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
-from ...config import HooksConfig, load_config, resolve_home
-from ...errors import ConfigError, InvalidArgument
+from ...config import load_config, resolve_home
+from ...errors import InvalidArgument
 from ...verbs.adopt import write_setting
 from ..clients.clients import (
-    Client,
     Server,
     folders,
     has_plugin,
@@ -24,7 +21,7 @@ from ..clients.clients import (
     this_server,
 )
 from ..clients.parts import EVENTS, Part, parts_of
-from ..clients.register import Step, carry_out, plan
+from ..clients.register import Step, work_on
 from ..render.present import clean
 from ..render.terminal import emit, is_terminal, say
 from .import_command import offer
@@ -56,119 +53,94 @@ def run(
         raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
-    absent = []
+    found = clients
     if not (names or show or status or remove):
-        absent = [client for client in clients if not client.found(folders())]
+        found = [client for client in clients if client.found(folders())]
+    reads = dry_run or show or status
+    adds = not (reads or remove)
+    if adds and capture:
+        write_setting(resolve_home(home), "capture", True)
+    if adds and not url and "claude-code" in {client.name for client in found}:
+        note_command(wanted)
     kinds = {
         "server": True,
         "hooks": not (no_hooks or url),
         "guidance": guidance or status or remove,
     }
     parts = []
-    for client in clients:
-        if client not in absent:
-            every = parts_of(client, wanted, folders(), _events(home, capture))
-            parts += [part for part in every if kinds[part.name]]
-    if show or status:
-        _tell(parts, show=show, as_json=as_json)
+    for client in found:
+        every = parts_of(client, wanted, folders(), _events(home, capture))
+        parts += [part for part in every if kinds[part.name]]
+    if show and not as_json:
+        for part in parts:
+            say(f"{part.client.title}, in {part.file}:")
+            emit(clean(part.put("")))
         return 0
-    notices = [] if remove else _notices(wanted)
-    adds = not (dry_run or remove)
-    if adds and capture:
-        write_setting(resolve_home(home), "capture", True)
-    if adds and not url and "claude-code" in {part.client.name for part in parts}:
-        note_command(wanted)
-    if remove and not (names or dry_run):
-        notices = _end_capture(home)
-    done = _work_off(parts, remove=remove, dry_run=dry_run, as_json=as_json)
+    done = _work_off(parts, status=status, remove=remove, reads=reads, as_json=as_json)
     failed = any(step.action == "fail" for step in done)
-    data = {
-        "success": not failed,
-        **_as_json(done),
-        "not_found": [client.name for client in absent],
-        "notices": notices,
-    }
+    notices = [] if remove else _notices(wanted)
+    if remove and not (names or reads):
+        notices = _end_capture(home)
+    absent = [client.name for client in clients if client not in found]
+    data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
     answer(as_json, data, _remarks(done, absent, dry_run=dry_run), notices)
     asks = adds and not (url or as_json) and is_terminal(sys.stdin, sys.stderr)
     if asks and not (resolve_home(home) / "sessions").exists():
         offer(home)
-    return 1 if failed else 0
+    return 1 if failed and not reads else 0
 
 
 def _events(home: str | None, capture: bool) -> list[str]:
     """Returns the events of hooks that config.toml switches on."""
-    hooks = HooksConfig()
-    with suppress(ConfigError):  # which hooks.log and every other command name
-        config = load_config(home)
-        hooks, capture = config.hooks, config.capture or capture
-    return [event for event in EVENTS if getattr(hooks, event.replace("-", "_"), capture)]
+    config = load_config(home)
+    capture = config.capture or capture
+    names = {event: event.replace("-", "_") for event in EVENTS}
+    return [event for event in EVENTS if getattr(config.hooks, names[event], capture)]
 
 
 def _end_capture(home: str | None) -> list[str]:
     """Switches `capture` off, as no client notes ended sessions any more; returns notices."""
-    with suppress(ConfigError):
-        if load_config(home).capture:
-            write_setting(resolve_home(home), "capture", False)
-            return [
-                "No digests of sessions are made any more: config.toml says capture = false. "
-                "Those that are there stay."
-            ]
-    return []
-
-
-def _planned(part: Part, *, remove: bool = False) -> Step:
-    """Returns the step for a part; there is nothing to add beside Claude Code's plugin."""
-    step = plan(part, remove=remove)
-    brought = part.client.name == "claude-code" and part.name != "guidance"
-    if brought and not remove and has_plugin(folders()):
-        why = "the plugin synaptic@synaptic brings the server, the hooks and a skill"
-        return replace(step, action="nothing", why=why)
-    return step
+    if not load_config(home).capture:
+        return []
+    write_setting(resolve_home(home), "capture", False)
+    return [
+        "No digests of sessions are made any more: config.toml says capture = false. Those "
+        "that are there stay."
+    ]
 
 
 def _work_off(
-    parts: Sequence[Part], *, remove: bool, dry_run: bool, as_json: bool
+    parts: Sequence[Part], *, status: bool, remove: bool, reads: bool, as_json: bool
 ) -> list[Step]:
-    """Says and does the step of each part; returns them as they ended."""
+    """Says and does the step of each part; returns those that matter, as they ended."""
     done: list[Step] = []
+    plugin = has_plugin(folders()) and not remove
     for part in parts:
-        step = _planned(part, remove=remove)
-        if step.action == "nothing" and not step.there and (remove or part.name != "server"):
-            continue
-        if part.name == "hooks" and done[-1].action == "fail" and not remove:
+        if part.name == "hooks" and done and done[-1].action == "fail" and not remove:
             continue  # beside another server they would speak of another journal
-        if not dry_run:
-            step = carry_out(step)
+        brought = plugin and part.client.name == "claude-code" and part.name != "guidance"
+        step = work_on(part, remove=remove, reads=reads or brought)
+        if brought:
+            step.action = "nothing"
+            step.why = "the plugin synaptic@synaptic brings the server, the hooks and a skill"
+        idle = step.state == "not registered" and (status or step.action == "nothing")
+        if idle and (remove or part.name != "server"):
+            continue
         done.append(step)
         if not as_json:
-            emit(clean(_told(step, remove=remove)))
+            told = _state(step) if status else _told(step, remove=remove)
+            emit(clean(f"{part.client.title}: {told}"))
     return done
 
 
-def _tell(parts: Sequence[Part], *, show: bool, as_json: bool) -> None:
-    """Shows the text of each part, or says where it is registered."""
-    steps = [_planned(part) for part in parts]
-    if as_json:
-        return answer(True, _as_json(steps), "")
-    for step in steps:
-        part = step.part
-        if show:
-            say(f"{part.client.title}, in {part.file}:")
-            emit(clean(part.put("")))
-        elif step.state != "not registered" or part.name == "server":
-            emit(clean(f"{part.client.title:15} {_state(step)}"))
-    return None
-
-
-def _remarks(done: Sequence[Step], absent: Sequence[Client], *, dry_run: bool) -> str:
+def _remarks(done: Sequence[Step], absent: Sequence[str], *, dry_run: bool) -> str:
     remarks = []
     if not done:
         remarks.append("Synaptic is registered with none of these clients.")
     if absent:
-        titles = ", ".join(f"{client.title} ({client.name})" for client in absent)
         remarks.append(
-            f"Not found: {titles}.\n`synaptic setup NAME` registers one all the same, "
-            f"--print shows what to paste."
+            f"Not found: {', '.join(absent)}. `synaptic setup NAME` registers one all the "
+            f"same, --print shows what to paste."
         )
     if dry_run:
         remarks.append("Nothing was changed.")
@@ -177,7 +149,7 @@ def _remarks(done: Sequence[Step], absent: Sequence[Client], *, dry_run: bool) -
 
 def _as_json(steps: Sequence[Step]) -> dict[str, Any]:
     """Returns the steps by part; those of the server under `clients`."""
-    by_part: dict[str, Any] = {"server": [], "hooks": [], "guidance": []}
+    by_part: dict[str, Any] = {"clients": [], "hooks": [], "guidance": []}
     for step in steps:
         part = step.part
         fields = {
@@ -188,14 +160,14 @@ def _as_json(steps: Sequence[Step]) -> dict[str, Any]:
             "state": step.state,
             "action": step.action,
             "done": step.done,
-            "by": list(step.by),
+            "by": step.by,
             "message": step.why,
             "backup": str(step.backup) if step.backup else None,
             "snippet": part.put(""),
             "check": part.check,
         }
-        by_part[part.name].append(fields)
-    return {"clients": by_part.pop("server"), **by_part}
+        by_part.get(part.name, by_part["clients"]).append(fields)
+    return by_part
 
 
 def _notices(wanted: Server) -> list[str]:
@@ -225,20 +197,19 @@ def _notices(wanted: Server) -> list[str]:
 def _told(step: Step, *, remove: bool) -> str:
     """Returns the sentence on a step, its result, and the next thing to do."""
     part = step.part
-    deed = f"adds {part.noun} to {part.file}"
+    if step.action == "nothing":
+        return _state(step)
+    lines = [f"adds {part.noun} to {part.file}"]
     if step.action == "fail":
-        deed = f"{step.why} It is left as it is."
-    elif step.action == "nothing":
-        deed = _state(step)
+        lines = [f"{step.why} It is left as it is."]
+        if remove:
+            lines.append(f"  Take {part.noun} out of it.")
+        else:
+            lines.append(f"  Paste this into {part.file}:\n{part.put('').rstrip()}")
     elif step.by:
-        deed = f"runs {shlex.join(step.by)}"
+        lines = [f"runs {shlex.join(step.by)}"]
     elif remove:
-        deed = f"takes {part.noun} out of {part.file}"
-    lines = [f"{part.client.title}: {deed}"]
-    if step.action == "fail" and remove:
-        lines.append(f"  Take {part.noun} out of it.")
-    elif step.action == "fail":
-        lines.append(f"  Paste this into {part.file}:\n{part.put('').rstrip()}")
+        lines = [f"takes {part.noun} out of {part.file}"]
     if step.done:
         lines.append("  Done.")
         if step.backup:
@@ -251,18 +222,12 @@ def _told(step: Step, *, remove: bool) -> str:
 def _state(step: Step) -> str:
     """Returns the sentence on this part of the client."""
     part = step.part
-    if step.state == "unreadable":
-        return step.why
-    said = []
+    said = [step.why] if step.why else [step.state]
     if step.there:
         noun = "registered" if part.name == "server" else part.noun
-        said.append(f"{noun} in {part.file}")
+        said = [f"{noun} in {part.file}", step.why]
     if step.state == "outdated":
         said.append("not up to date: the same setup again mends that")
-    if step.why:
-        said.append(step.why)
-    elif not step.there:
-        said.append("not registered")
     if not part.client.found(folders()):
         said.append("not found on this machine")
-    return "; ".join(said)
+    return "; ".join(filter(None, said))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -58,7 +56,10 @@ def briefing_text(ws: Workspace, said: Said) -> str:
         since = timedelta(seconds=pause)
     briefing = brief(ws, Path(said["cwd"]), since)
     name = one_line(briefing.project)[:60]
-    about = f"on the project {name}" if name else "without a project"
+    about, in_project = "without a project", ""
+    if name:
+        about = f"on the project {name}"
+        in_project = f", project={json.dumps(name, ensure_ascii=False)}"
     head = (
         f"From Synaptic, the journal that you share with the user: entries {about}. "
         f"context_get gives them whole."
@@ -73,18 +74,9 @@ def briefing_text(ws: Workspace, said: Said) -> str:
         briefing.pinned,
         handoff,
         briefing.shelves,
-        find=_listing_call(name),
+        find=f"context_find(type=...{in_project})",
         max_tokens=ws.config.hooks.max_tokens,
     )
-
-
-def _listing_call(project: str) -> str:
-    if sys.stdin.isatty():  # a person looks at the briefing
-        command = "synaptic find --type TYPE"
-        return f"{command} --project {shlex.quote(project)}" if project else command
-    if not project:
-        return "context_find(type=...)"
-    return f"context_find(type=..., project={json.dumps(project, ensure_ascii=False)})"
 
 
 def compose(
