@@ -9,10 +9,11 @@ from datetime import date, datetime
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from ..errors import check_range, one_of
 from ..index.rows import Candidate, Standing, moment, units
-from ..language.query import ParsedQuery
+from ..language.query import MAX_LIMIT, ParsedQuery
 from ..language.words import match, stems, words
-from ..models import Entry, Filters, Mode, Order, Strategy, Vector
+from ..models import ORDERS, Entry, Filters, Mode, Order, Strategy, Vector
 from ..workspace.checkout import Checkout
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
@@ -22,6 +23,10 @@ USUAL_MEAN, USUAL_DEVIATION, USUAL_COUNT = 0.1, 0.1, 20
 """Mean and deviation of the cosines of questions with notes of other matters, about, and the
 number of passages they count for. By eye.
 """
+
+MAX_ROUNDS = 3
+MAX_PARTS = 16
+"""Sub-queries that a caller may give; each is a search of its own."""
 
 LIST_LIMIT = 20
 """Entries of a list without a limit."""
@@ -68,6 +73,14 @@ class Request:
     recent: bool = False
     about: date | None = None
     nothing: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises InvalidArgument with the valid values."""
+        check_range("limit", self.limit, 1, MAX_LIMIT)
+        check_range("min_similarity", self.min_similarity, 0, 1)
+        check_range("max_rounds", self.max_rounds, 0, MAX_ROUNDS)
+        check_range("sub_queries", len(self.parts), 0, MAX_PARTS)
+        one_of(ORDERS, self.order, "order")
 
     @property
     def is_list(self) -> bool:

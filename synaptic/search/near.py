@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 REJECTED = re.compile(
     r"""(?ix) \brejected\b [\ \t:*_]* (?:\n+[\ \t]*[-*+]\ .*)+  # Rejected:, and a list of them
     | \brejected\b (?: [^.\n] | \.(?=\w) )*  # Rejected: Kafka, Node.js (too slow)
-    | \b(?:instead\ of|rather\ than|over)\b  # Chose Argon2id over bcrypt and PBKDF2 for the portal
+    | \b(?:instead\ of|rather\ than|over)\b  # Chose Argon2id over bcrypt for the portal
       (?: (?!\b(?:for|in|on|at|because|since|as|to)\b | [,;:(\n] | \.\s) . )*
     """
 )

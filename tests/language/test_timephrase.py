@@ -27,7 +27,7 @@ def day(text: str | None) -> date | None:
 
 
 def is_right(case: dict[str, Any]) -> bool:
-    """Whether range, phrase and the text that is left are all as the label says."""
+    """True if range, phrase and the text that is left are all as the label says."""
     today = datetime.fromisoformat(case["now"]).date() if "now" in case else TODAY
     found = find_time(case["text"], today=today)
     if case["phrase"] is None:
@@ -294,10 +294,13 @@ PHRASES = [
     "2025-11-03",
     "between March and May 2025",
 ]
-VOCABULARY = """the of in on at since until before after between and from to - – , . ' s last next this past early mid
-late end beginning first second third week weekend month quarter year day days ago a few couple 0 3 31 99 999999 2024
-2100 9999 3rd 31st Monday sun may March Dec spring winter Q2 h1 90s christmas new year's easter today now
-2025-11-03 2025-13 9999-12-31 0001-01-01 2025-W53 99/99/9999 30.02.2024 decades fortnight yesterday""".split()
+VOCABULARY = """
+the of in on at since until before after between and from to - – , . ' s last next this past
+early mid late end beginning first second third week weekend month quarter year day days ago a
+few couple 0 3 31 99 999999 2024 2100 9999 3rd 31st Monday sun may March Dec spring winter Q2
+h1 90s christmas new year's easter today now 2025-11-03 2025-13 9999-12-31 0001-01-01 2025-W53
+99/99/9999 30.02.2024 decades fortnight yesterday
+""".split()
 ANY_TEXT = st.text() | st.lists(st.sampled_from(VOCABULARY), max_size=12).map(" ".join)
 
 

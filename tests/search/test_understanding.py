@@ -213,7 +213,7 @@ def test_no_tag_that_closes_an_entry_is_suggested(home: Home) -> None:
     ("question", "name", "kind"),
     [
         ("where is maria lopez", "Maria Lopez", "unknown"),
-        ("what did maria say about the pier", "Maria", "person"),
+        ("what did maria say about the pier", "Maria", "unknown"),
         ("nightjar status", "Nightjar", "unknown"),
     ],
 )

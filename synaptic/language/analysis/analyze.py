@@ -13,7 +13,7 @@ from typing import Any
 from ..lexicon import STOP_WORDS, compiled
 from ..words import words
 from .asked import QUESTIONS, Asked
-from .names import EntityMention, Known, Names
+from .names import EntityMention, Known, entities_of
 
 MAX_ENTITIES = 24
 MAX_KEYWORDS = 64
@@ -54,7 +54,7 @@ def analyze(query: str, asked: Asked, known: Known) -> dict[str, Any]:
     | "When did we move to Postgres?"           | temporal    | temporal  | low        |
     | "Is Redis or Postgres better for queues?" | comparative | general   | medium     |
     """
-    entities = Names(asked.read, known).all()[:MAX_ENTITIES]
+    entities = entities_of(asked.read, known)[:MAX_ENTITIES]
     question = Question(asked)
     question_type, confidence = _question_type(question)
     complexity = _complexity(question, question_type)

@@ -36,8 +36,8 @@ _RECENT = (
     r"(?<![\w./:@-])(?:recent|latest|newest"
     r"|last (?:(?:\d{1,3}|few|two|three|five|ten) )?(?:decision|note|entrie|entry|issue|bug"
     r"|fixe|fix|change|discussion|conversation|session|meeting|update|release|deploy|deployment"
-    r"|commit|incident|outage|task|learning|insight|todo|solution|pattern|error|failure|thing)s?"
-    r")(?![\w-]|\.\w)"
+    r"|commit|incident|outage|task|learning|insight|todo|solution|pattern|error|failure"
+    r"|thing)s?)(?![\w-]|\.\w)"
 )
 _STOPPED = rf"[\w\\/@(=]|[-.:+&~%'’]{{1,2}}\w|%| (?:{'|'.join(TIMES.parts_of_day)})s"
 """Behind a phrase: it is a piece of a name, a path or a rule ("on Friday mornings")."""
@@ -53,7 +53,6 @@ _TELLING = r"\d|\b(?:<near>|<period>|<unit>|<month>|<weekday>|<season>|<quarter>
 _PREPOSITION = (
     rf"(?!{either(TIMES.of_verbs)} (?:<near>|<which>))(?P<preposition>{either(ANY | BETWEEN)}) "
 )
-_PART = r"(?:the )?<part>[-\s]+"
 _END = rf"(?!\w)(?: {either(TIMES.parts_of_day)})?(?:['’]s\b)?"
 _AS_IF = (
     "{}",
@@ -162,8 +161,9 @@ def without(text: str, start: int, end: int) -> str:
     rest = re.sub(r"\( ?\)|\[ ?\]|\" ?\"", "", rest)
     rest = re.sub(r" ?[,;] ?([,;.?!])", r"\1", rest)
     rest = re.sub(r"(?<=\w) +([?!.,;])(?!\w)", r"\1", rest)
-    rest = " ".join(rest.strip(" ,;:").split())
-    return rest if re.search(r"\w", rest) else ""
+    if not re.search(r"\w", rest):
+        return ""
+    return " ".join(rest.strip(" ,;:").split())
 
 
 # --- one place of a text ---
@@ -172,7 +172,8 @@ def without(text: str, start: int, end: int) -> str:
 def _phrase(text: str, at: int, when: When) -> TimeRange | None:
     """The time that begins at that place: a preposition and one or two periods."""
     found = pattern(_PREPOSITION).match(text, at)
-    preposition, start = "", at
+    preposition = ""
+    start = at
     if found:
         preposition = found["preposition"].lower()
         start = found.end()
@@ -195,11 +196,12 @@ def _phrase(text: str, at: int, when: When) -> TimeRange | None:
 
 def _periods(text: str, at: int, preposition: str) -> list[Period]:
     """The readings of the table at that place, the longest first."""
-    part = pattern(_PART).match(text, at)
+    part = pattern(r"(?:the )?<part>[-\s]+").match(text, at)
     number = None
     if part:
         number = values(part)["part"]
-        at, preposition = part.end(), "during"
+        at = part.end()
+        preposition = "during"
     periods: list[Period] = []
     for prepositions, rows in ROWS.items():
         if preposition not in prepositions:
@@ -213,9 +215,10 @@ def _periods(text: str, at: int, preposition: str) -> list[Period]:
 
 def _is_about(said: Said, preposition: str) -> bool:
     """True for "two weeks ago", which means days around that one too."""
+    if said.get("way") != -1 or said["unit"] in ("minute", "hour", "day"):
+        return False
     least, most = counts(said)
-    is_ago = said.get("way") == -1 and said["unit"] not in ("minute", "hour", "day")
-    return is_ago and least == most and preposition in ("", "around")
+    return least == most and preposition in ("", "around")
 
 
 def _bounds(preposition: str, span: Span, today: date) -> tuple[date | None, date | None]:

@@ -78,7 +78,8 @@ TABLES: dict[str, Mapping[str, Any]] = {
 
 def either(words: Iterable[str]) -> str:
     """A pattern of any of these words, in which `_` is a blank."""
-    return "(?:" + "|".join(words).replace("_", " ") + r")\b"
+    listed = "|".join(words).replace("_", " ")
+    return rf"(?:{listed})\b"
 
 
 ENDS = rf"(?=\s*(?:$|[^\w\s])|\s+{either(TIMES.goes_on | TIMES.parts_of_day)})"
@@ -184,7 +185,8 @@ def part_of(span: Span, part: int) -> Span:
     first, last = span
     if part == 3 and first == last:
         return unit_around(first, "week", 0)
-    if part == 3 or not 27 <= (last - first).days <= 30:
+    length = (last - first).days + 1
+    if part == 3 or not 28 <= length <= 31:
         return span
     start = shift(first, 10 * part)
     if part == 2:
@@ -205,7 +207,8 @@ def dates(said: Said, year: int) -> Span:
     if "season" in said:
         return months_from(date(year, said["season"], 1), 3)
     if "quarter" in said:
-        return months_from(date(year, 3 * said["quarter"] - 2, 1), 3)
+        month = 3 * said["quarter"] - 2
+        return months_from(date(year, month, 1), 3)
     return date(year, 1, 1), date(year, 12, 31)
 
 
@@ -302,9 +305,9 @@ def counted(said: Said, when: When) -> Span:
 
 def soon(said: Said, when: When) -> Span:
     """In 3 weeks; "in a day" is a speed in a question."""
-    is_one = said.get("number") == 1 and said["unit"] in ("day", "year")
-    if is_one and not when.around:
-        raise ValueError("a speed")
+    is_speed = said.get("number") == 1 and said["unit"] in ("day", "year")
+    if is_speed and not when.around:
+        raise ValueError("no time")
     return counted(said, when)
 
 
@@ -331,7 +334,8 @@ def weekday(said: Said, when: When) -> Span:
     elif which is None and not when.ahead:
         start = -6
     first = shift(when.today, start)
-    day = shift(first, (said["weekday"] - first.weekday()) % 7)
+    away = (said["weekday"] - first.weekday()) % 7
+    day = shift(first, away)
     return day, day
 
 
@@ -400,26 +404,48 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
         # week 12 of 2025
         "week <number>(?:,?| of| in) <year>": numbered_week,
     },
-    # 3 days ago, a couple of weeks from now, 10d ago
-    FREE - TIMES.of_verbs: {"<amount> <way>": counted},
-    # in 3 weeks, but not "in 10 minutes", which is a speed
-    frozenset(["in"]): {r"(?!\w+ (?:min|h))<amount><ends>": soon},
-    # on 3.11., which may be a version elsewhere
-    frozenset(["on"]): {r"<day>\.<month_number>\.": calendar},
-    # on Fri, since Friday
-    ANY: {"<weekday>": weekday},
-    # in May, during the winter, but not "in spring boot"
-    TIMES.of_months: {"<month>": calendar},
-    TIMES.of_seasons: {"(?:the )?<season><ends>": calendar},
-    # in 2024, but not "in 2024 rows"; from 2023 to 2025
-    TIMES.of_years: {"<year><no_count>": calendar},
-    TIMES.of_years | BETWEEN: {"<year><to><last_year><no_count>": from_to},
-    # Nov 3-7, 3 to 7 November 2025
+    FREE - TIMES.of_verbs: {
+        # 3 days ago, a couple of weeks from now, 10d ago
+        "<amount> <way>": counted,
+    },
+    frozenset(["in"]): {
+        # in 3 weeks, but not "in 10 minutes", which is a speed
+        r"(?!\w+ (?:min|h))<amount><ends>": soon,
+    },
+    frozenset(["on"]): {
+        # on 3.11., which may be a version elsewhere
+        r"<day>\.<month_number>\.": calendar,
+    },
+    ANY: {
+        # on Fri, since Friday
+        "<weekday>": weekday,
+    },
+    TIMES.of_months: {
+        # in May
+        "<month>": calendar,
+    },
+    TIMES.of_seasons: {
+        # during the winter, but not "in spring boot"
+        "(?:the )?<season><ends>": calendar,
+    },
+    TIMES.of_years: {
+        # in 2024, but not "in 2024 rows"
+        "<year><no_count>": calendar,
+    },
+    TIMES.of_ordinals: {
+        # on the 3rd, but not "on the 3rd attempt"
+        "the <nth><ends>": day_of_month,
+    },
+    TIMES.of_years | BETWEEN: {
+        # from 2023 to 2025
+        "<year><to><last_year><no_count>": from_to,
+    },
     FREE | BETWEEN: {
+        # Nov 3-7, 3 to 7 November 2025
         r"<month>\.? <day><to><last_day>(?:,? <year>)?": from_to,
         "<day><to><last_day> <month>(?:,? <year>)?": from_to,
     },
-    # on the 3rd, but not "on the 3rd attempt"
-    TIMES.of_ordinals: {"the <nth><ends>": day_of_month},
 }
-"""The prepositions that may stand before a time ("" is none), its pattern, its function."""
+"""For each set of prepositions that may stand before a time, where "" is none: the patterns of
+such times, and the function of each.
+"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import datetime, time, timedelta
 
 from ..tongues import in_english
@@ -39,42 +40,38 @@ def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None
     if not 0 < len(value) <= MAX_PHRASE:
         return None
     for said in (value, *in_english(value)):
-        try:
-            found = _moment(said) or _hours(said, now) or _days(said, now, ahead)
-        except (ValueError, OverflowError):  # no such day or time of the day
-            continue
-        if found:
-            return found
+        with suppress(ValueError, OverflowError):  # no such day or time of the day
+            found = _hours(said, now) or _days(said, now, ahead)
+            if found:
+                return found
     return None
 
 
-def _moment(value: str) -> Typed | None:
-    """2026-11-03T14:00, with a zone or without. Raises ValueError if there is none such."""
-    if not _MOMENT.match(value):
-        return None
-    moment = datetime.fromisoformat(value.upper())
-    return moment, moment
-
-
 def _hours(value: str, now: datetime) -> Typed | None:
-    """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long before or after now."""
-    is_ahead = value.startswith("in ")
-    found = pattern("<amount>(?: <way>)?").fullmatch(value, 3 if is_ahead else 0)
-    said = values(found) if found else {}
-    if said.get("unit") not in ("minute", "hour"):
+    """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long from now."""
+    value = re.sub(r"^in (.+)", r"\1 from now", value)
+    found = pattern("<amount>(?: <way>)?").fullmatch(value)
+    if found is None:
         return None
-    way = 1 if is_ahead else said.get("way", -1)
-    length = timedelta(days=DAYS_IN[said["unit"]])
-    moments = [now + way * count * length for count in counts(said)]
+    said = values(found)
+    if said["unit"] not in ("minute", "hour"):
+        return None
+    length = said.get("way", -1) * timedelta(days=DAYS_IN[said["unit"]])
+    least, most = counts(said)
+    moments = now + least * length, now + most * length
     return min(moments), max(moments)
 
 
 def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
-    """A day or a longer time, a time of the day before it, after it or alone.
+    """A moment; a day or a longer time; a time of the day before it, after it or alone.
 
     Raises ValueError if there is no such day or time of the day.
     """
-    clock, rest = now.time(), value
+    if _MOMENT.match(value):
+        moment = datetime.fromisoformat(value.upper())
+        return moment, moment
+    clock = now.time()
+    rest = value
     found = _CLOCK.search(value)
     if found:
         clock = _time_of_day(found)
@@ -90,10 +87,14 @@ def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
 
 
 def _time_of_day(found: re.Match[str]) -> time:
-    hour, minute, second = (int(part or 0) for part in found.group(1, 2, 3))
+    hour = int(found[1])
+    minute = int(found[2] or 0)
+    second = int(found[3] or 0)
     half = found[4]
     if half and not 1 <= hour <= 12:
         raise ValueError(f"no hour {hour} of half a day")
     if half:
-        hour = hour % 12 + (12 if half == "p" else 0)
+        hour %= 12
+    if half == "p":
+        hour += 12
     return time(hour, minute, second)
