@@ -172,7 +172,8 @@ def without(text: str, start: int, end: int) -> str:
 def _phrase(text: str, at: int, when: When) -> TimeRange | None:
     """The time that begins at that place: a preposition and one or two periods."""
     found = pattern(_PREPOSITION).match(text, at)
-    preposition, start = "", at
+    preposition = ""
+    start = at
     if found:
         preposition = found["preposition"].lower()
         start = found.end()
@@ -199,7 +200,8 @@ def _periods(text: str, at: int, preposition: str) -> list[Period]:
     number = None
     if part:
         number = values(part)["part"]
-        at, preposition = part.end(), "during"
+        at = part.end()
+        preposition = "during"
     periods: list[Period] = []
     for prepositions, rows in ROWS.items():
         if preposition not in prepositions:

@@ -70,7 +70,8 @@ def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
     if _MOMENT.match(value):
         moment = datetime.fromisoformat(value.upper())
         return moment, moment
-    clock, rest = now.time(), value
+    clock = now.time()
+    rest = value
     found = _CLOCK.search(value)
     if found:
         clock = _time_of_day(found)
