@@ -18,14 +18,14 @@ import apsw
 
 from ..errors import IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
-from ..index.rows import FileRows
+from ..index.rows import FileRows, hash_of
 from ..index.store import Writer
 from ..models import Entry, ParseIssue, Stamp
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .git import added_days, head_of
 from .readback import Stale
-from .rows import file_rows, hash_of
+from .rows import file_rows
 from .workspace import Workspace
 
 Result = TypeVar("Result")
