@@ -10,12 +10,14 @@ import stat
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-_FLAGS = (
+FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
+"""The flags by which such a file is opened."""
+O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
     "image/png": (0, (b"\x89PNG\r\n\x1a\n",), (".png",)),
@@ -38,7 +40,11 @@ def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
     Raises OSError for a FIFO, a device, a folder, and for a link unless `follow`.
     """
     _check(path.stat(follow_symlinks=follow), path)  # to open a device may already do something
-    fd = os.open(path, _FLAGS | (0 if follow else getattr(os, "O_NOFOLLOW", 0)))
+    return regular_file(os.open(path, FLAGS | (0 if follow else O_NOFOLLOW)), path)
+
+
+def regular_file(fd: int, path: Path) -> BinaryIO:
+    """The open file `fd`, for reading. Raises OSError, and closes it, if it is no regular file."""
     try:
         _check(os.fstat(fd), path)
     except OSError:
@@ -58,16 +64,16 @@ def read_regular(path: Path, most: int, *, follow: bool = True) -> bytes:
 
 def picture_kind(begin: bytes) -> str | None:
     """The kind of the picture whose first 32 bytes these are; None if it is none."""
-    return next(
-        (kind for kind, (at, signs, _) in PICTURES.items() if begin.startswith(signs, at)), None
-    )
+    for kind, (at, signs, _) in PICTURES.items():
+        if begin.startswith(signs, at):
+            return kind
+    return None
 
 
 def is_picture_name(name: str) -> bool:
     """True if the name ends like that of a picture; it may hold folders."""
-    return PurePath(name).suffix.lower() in {
-        suffix for *_, suffixes in PICTURES.values() for suffix in suffixes
-    }
+    suffix = PurePath(name).suffix.lower()
+    return any(suffix in suffixes for *_, suffixes in PICTURES.values())
 
 
 def _check(found: os.stat_result, path: Path) -> None:

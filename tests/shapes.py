@@ -27,7 +27,8 @@ from synaptic.language.lexicon import sentence_ends
 from synaptic.language.normalize import anchor_times, normalize, resolve_pronouns
 from synaptic.language.query import parse_query, terms_of
 from synaptic.language.timephrase.find import find_time, is_recent, read_time
-from synaptic.language.words import match, sought, spell, words, words_like
+from synaptic.language.timephrase.table import When
+from synaptic.language.words import match, sought, spell, words
 from synaptic.models import Entry
 from synaptic.notes.blocks import (
     escape,
@@ -393,7 +394,6 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "without_private": without_private,
     "mask": lambda text: mask(text.encode("utf-8", "surrogatepass")),
     "words": words,
-    "words_like": lambda text: words_like(text, {"a", "b"}),
     "spell": spell,
     "sought": sought,
     "match": match,
@@ -427,7 +427,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "time phrases": lambda text: (
         find_time(text, today=NOW.date()),
         is_recent(text),
-        read_time(text, today=NOW.date()),
+        read_time(text, When(NOW.date())),
     ),
     "jsonc": _jsonc,
 }

@@ -6,7 +6,7 @@
 | near     | of the journal's own matters, that no entry answers                | tests/data/panel, --beam          |
 | other    | of matters that the journal does not touch                         | tests/data/panel                  |
 
-The curve (`synaptic/search/calibration.py`) was fitted on one half of the questions, drawn by
+The curve (`synaptic/search/doubt.py`) was fitted on one half of the questions, drawn by
 hash. Both are shown.
 """
 

@@ -9,15 +9,14 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import permutations
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from posixpath import join
 from typing import cast
 
 from ..errors import JournalError, NotFound, Refused
-from ..files import PICTURE_FOLDER
+from ..files import FLAGS, O_NOFOLLOW, PICTURE_FOLDER, regular_file
 from ..models import Proof, Stamp, proof_of
 from ..notes.reading import composed
 from .disk import disk_errors
@@ -25,9 +24,8 @@ from .disk import disk_errors
 _LITTER = ("~", ".swp", ".tmp")
 _NOTES = (".md", ".markdown")
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | _DIRECTORY
 _OPEN_FILES = Path("/proc/self/fd")
 
 OWN = ("", "@sessions")
@@ -43,41 +41,43 @@ class Roots:
 
     def __init__(self, folders: Mapping[str, Path], exclude: Iterable[str] = ()) -> None:
         self.folders = folders
-        self.excluded = _matcher(exclude)
+        globs = "|".join(_regex(composed(glob)) for glob in exclude)
+        self._excluded = re.compile(globs) if globs else None
+        # no part of the root around them
+        self.apart = {*folders, PICTURE_FOLDER}
         real = {name: _real(folder) for name, folder in folders.items()}
-        inside = (
-            pair
-            for pair in permutations(real, 2)
-            if real[pair[1]].is_relative_to(real[pair[0]])
-        )
-        apart = (
-            join(outer, real[name].relative_to(real[outer]).as_posix())
-            for outer, name in inside
-        )
-        self.apart = {*folders, *apart, PICTURE_FOLDER}  # no part of the root around them
+        for outer, around in real.items():
+            for inner, folder in real.items():
+                if inner != outer and folder.is_relative_to(around):
+                    self.apart.add(join(outer, folder.relative_to(around).as_posix()))
 
     def of(self, path: str) -> tuple[str, Path, str]:
         """The name and the folder of the root in which a path lies, and its path there."""
         name, sign, within = path.partition("/")
-        known = name and sign and name in self.folders
-        return (name, self.folders[name], within) if known else ("", self.folders[""], path)
+        if name and sign and name in self.folders:
+            return name, self.folders[name], within
+        return "", self.folders[""], path
 
     def place(self, path: str | Path) -> Path:
         """The file that a path means; a whole path means itself."""
         _, root, within = self.of(str(path))
         return root / within
 
+    def excludes(self, path: str) -> bool:
+        """True if this path within a root fits a glob of `exclude`."""
+        return self._excluded is not None and bool(self._excluded.fullmatch(composed(path)))
+
     def absent(self) -> tuple[str, ...]:
         """A sentence on the sources that cannot be read; none without any."""
-        sources = ((name, root) for name, root in self.folders.items() if name not in OWN)
         gone = [
             f"{name} ({root})"
-            for name, root in sources
-            if not os.access(f"{root}/", os.R_OK | os.X_OK)
+            for name, root in self.folders.items()
+            if name not in OWN and not os.access(f"{root}/", os.R_OK | os.X_OK)
         ]
-        return (
-            f"Missing (a disk not mounted?) or unreadable, so not searched: {', '.join(gone)}.",
-        ) * bool(gone)
+        if not gone:
+            return ()
+        names = ", ".join(gone)
+        return (f"Missing (a disk not mounted?) or unreadable, so not searched: {names}.",)
 
 
 def scan(roots: Roots) -> list[Stamp]:
@@ -91,87 +91,86 @@ def scan(roots: Roots) -> list[Stamp]:
     return compare(roots, {})[0]
 
 
-def compare(roots: Roots, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
+def compare(
+    roots: Roots, known: Mapping[str, Proof | None], only: str = ""
+) -> tuple[list[Stamp], list[str]]:
     """(stamps of new and changed files, known paths that are gone), both sorted. The files are
-    those of `scan`.
+    those of `scan`, or `only` one of them.
 
     `known` maps paths to proofs. A file whose proof is None always counts as changed.
     """
-    excluded = roots.excluded
-    real = {
-        root: _real(place)
-        for root, place in roots.folders.items()
-        if not root or place.is_dir()
-    }
     stamps: list[Stamp] = []
     unseen = dict(known)
-    folders = [join(root, "") for root in real]
-    while folders:
-        prefix = folders.pop()
-        root, _, within = roots.of(prefix)
-        real_root, start = (
-            real[root],
-            len(prefix) - len(within),
-        )  # where the path within the root begins
+    for path, item, root in _notes(roots, only):
         try:
-            listing = _Listing(real_root / within)
-        except OSError as error:
-            if not prefix:
-                raise _missing(roots.folders[""], error) from error
+            status = _status(item)
+        except OSError:  # gone meanwhile, or a link that leads nowhere
             continue
-        with listing as found:
-            for item in found:  # the common case first: there may be thousands
-                name = item.name
-                path = prefix + name
-                if name[0] == "." or (excluded and excluded(path[start:])):
-                    continue
-                expected = known.get(path)
-                if expected:
-                    try:
-                        if (
-                            item.is_file(follow_symlinks=False)
-                            and proof_of(_status(item)) == expected
-                        ):
-                            unseen.pop(path, None)
-                            continue
-                    except OSError:  # gone meanwhile
-                        continue
-                if item.is_dir(follow_symlinks=False):
-                    if (
-                        not name.endswith(_LITTER)
-                        and not _is_junction(item)
-                        and path not in roots.apart
-                    ):
-                        folders.append(f"{path}/")
-                elif is_note(name) and (stamp := _stamp(path, item, real_root, start)):
-                    unseen.pop(path, None)
-                    if stamp.proof != expected:
-                        stamps.append(stamp)
+        expected = known.get(path)
+        proof = proof_of(status)
+        is_link = item.is_symlink()
+        if proof != expected or is_link:
+            if not stat.S_ISREG(status.st_mode) or not _is_text(path):
+                continue
+            if is_link and not _real(roots.place(path)).is_relative_to(root):
+                continue
+            # there are inodes, and times after 2262, that SQLite cannot hold
+            proof = cast("Proof", tuple((part + 2**63) % 2**64 - 2**63 for part in proof))
+        unseen.pop(path, None)
+        if proof != expected:
+            stamps.append(Stamp(path, *proof))
     stamps.sort(key=itemgetter(0))
     return stamps, sorted(unseen)
 
 
-def stamp_of(roots: Roots, path: str) -> Stamp | None:
-    """The stamp that `scan` would find for a path. None if `scan` lists no such file, or if a
-    link is on its path.
+def _notes(roots: Roots, only: str) -> Iterator[tuple[str, os.DirEntry[str], Path]]:
+    """The path of each file with the name of a note, or of `only` one, its item in the listing,
+    and its real root.
     """
-    name, root, within = roots.of(path)
-    steps = within.split("/")
-    ways = ["/".join(steps[:length]) for length in range(1, len(steps) + 1)]
-    if any(step[:1] in ("", ".") for step in steps) or any(
-        roots.excluded and roots.excluded(way) for way in ways
-    ):
-        return None
-    if any(
-        way.endswith(_LITTER) or join(name, way) in roots.apart for way in ways[:-1]
-    ) or not is_note(path):
-        return None
+    real = {
+        join(name, ""): _real(place)
+        for name, place in roots.folders.items()
+        if not name or place.is_dir()
+    }
+    folders = [prefix for prefix in real if only.startswith(prefix) or not only]
+    while folders:
+        prefix = folders.pop()
+        name, _, within = roots.of(prefix)
+        root = real[join(name, "")]
+        start = len(prefix) - len(within)
+        try:
+            with _listed(root / within) as items:
+                for item in items:
+                    path = prefix + item.name
+                    if item.name[0] == "." or roots.excludes(path[start:]):
+                        continue
+                    if item.is_dir(follow_symlinks=False):
+                        is_litter = item.name.endswith(_LITTER) or _is_junction(item)
+                        wanted = not only or only.startswith(f"{path}/")
+                        if wanted and not is_litter and path not in roots.apart:
+                            folders.append(f"{path}/")
+                    elif is_note(path) and (not only or path == only):
+                        yield path, item, root
+        except OSError as error:
+            if not prefix:
+                raise _missing(roots.folders[""], error) from error
+
+
+@contextlib.contextmanager
+def _listed(folder: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The contents of a folder, as a context. The folder is held open, so that its files are
+    found even if its path changes.
+    """
+    if os.scandir not in os.supports_fd:
+        with os.scandir(folder) as items:
+            yield items
+        return
+    held = os.open(folder, os.O_RDONLY | _DIRECTORY | O_NOFOLLOW)
     try:
-        if any((root / way).is_symlink() for way in ways):
-            return None
-        return _stamp_from(path, (root / within).stat())
-    except OSError:
-        return None
+        with os.scandir(held) as items:
+            yield items
+    finally:
+        os.close(held)
 
 
 def is_note(path: str) -> bool:
@@ -179,29 +178,11 @@ def is_note(path: str) -> bool:
     return path.lower().endswith(_NOTES)
 
 
-class _Listing:
-    """The contents of a folder. The folder is held open, so that its files are found even if
-    its path changes.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._fd: int | None = None
-        if os.scandir in os.supports_fd:
-            self._fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW)
-        try:
-            self._found = os.scandir(folder if self._fd is None else self._fd)
-        except OSError:
-            if self._fd is not None:
-                os.close(self._fd)
-            raise
-
-    def __enter__(self) -> Iterator[os.DirEntry[str]]:
-        return self._found
-
-    def __exit__(self, *_: object) -> None:
-        self._found.close()
-        if self._fd is not None:
-            os.close(self._fd)
+def _is_text(path: str) -> bool:
+    """False for a name that no program could pass on."""
+    with contextlib.suppress(UnicodeEncodeError):
+        return bool(path.encode())
+    return False
 
 
 def status_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
@@ -223,19 +204,23 @@ def _is_junction(item: os.DirEntry[str]) -> bool:
     return bool(getattr(item, "is_junction", bool)())
 
 
+def _check(path: str) -> None:
+    """Raises JournalError for a path that cannot lie in the journal."""
+    steps = path.split("/")
+    if "" in steps or ".." in steps or "\0" in path or "\\" in path:
+        raise JournalError(
+            f"{path!r} is no path inside the journal.", hint="Give it relative to the journal."
+        )
+
+
 def locate(roots: Roots, path: str) -> Path:
     """The real place of `path` (with `/`), links followed. Raises JournalError when it is
     outside its root.
     """
+    _check(path)
     _, root, within = roots.of(path)
-    pure = PurePosixPath(within)
-    if not path or "\0" in path or "\\" in path or pure.is_absolute() or ".." in pure.parts:
-        raise JournalError(
-            f"{path!r} is no path inside the journal.", hint="Give it relative to the journal."
-        )
-    with disk_errors(path, "found"):
-        real_root, real = _real(root), _real(root / within)
-    if not real.is_relative_to(real_root):
+    real = _real(root / within)
+    if not real.is_relative_to(_real(root)):
         raise JournalError(
             f"{path} leads out of the journal, to {real}.",
             hint="Only files inside it are touched.",
@@ -259,66 +244,51 @@ def read(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
     """The bytes of a journal file, and its stat. Raises NotFound, or JournalError when it may
     not be read.
     """
-    _, root, within = roots.of(path)
-    try:
-        with disk_errors(path, "read"):
-            fd = _open_plain(root, within)
-            if fd is None:
-                fd = _open(_real(root), locate(roots, path))
-            with open(fd, "rb") as file:  # noqa: PTH123
-                status = os.fstat(fd)
-                if not stat.S_ISREG(status.st_mode):
-                    raise JournalError(f"{path} is no regular file.")
-                return file.read(), status
-    except JournalError as error:
-        if isinstance(error.__cause__, OSError) and error.__cause__.errno in _GONE:
+    with disk_errors(path, "read"):
+        try:
+            fd = _open(roots, path)
+            with regular_file(fd, Path(path)) as file:
+                return file.read(), os.fstat(fd)
+        except OSError as error:
+            if error.errno not in _GONE:
+                raise
             raise NotFound(
                 f"The journal has no file {path}.", hint="It was moved or deleted."
             ) from error
-        raise
 
 
-def _open_plain(root: Path, path: str) -> int | None:
-    """A descriptor of the file if no link is on its path below `root`; None if a link is."""
-    steps = path.split("/")
-    if (
-        os.open not in os.supports_dir_fd
-        or "\0" in path
-        or "\\" in path
-        or not {"", ".", ".."}.isdisjoint(steps)
-    ):
-        return None
-    with contextlib.suppress(OSError):
-        return _open(root, root / path)
-    return None
-
-
-def _open(root: Path, real: Path) -> int:
-    """A descriptor of the file `real`. No link on its path below `root` is followed.
-
-    The path had no link when it was resolved. A link that somebody has put there since could
-    lead anywhere.
+def _open(roots: Roots, path: str) -> int:
+    """A descriptor of a file. No link on its path below the root is followed that was not there
+    when the path was resolved.
     """
+    _check(path)
+    _, root, within = roots.of(path)
     if os.open not in os.supports_dir_fd:
-        return os.open(real, _FILE)
-    folder = _folder_of(root, real)
-    try:
-        return os.open(real.name if real != root else ".", _FILE | _NOFOLLOW, dir_fd=folder)
-    finally:
-        os.close(folder)
+        return os.open(locate(roots, path), FLAGS)
+    with contextlib.suppress(OSError):
+        return _open_below(root, within.split("/"))
+    real, root = locate(roots, path), _real(root)
+    return _open_below(root, real.relative_to(root).parts)
 
 
-def _folder_of(root: Path, real: Path) -> int:
-    """A descriptor of the folder that holds `real`."""
+def _open_below(root: Path, steps: Sequence[str]) -> int:
+    with _folder_of(root, steps) as folder:
+        return os.open(steps[-1], FLAGS | O_NOFOLLOW, dir_fd=folder)
+
+
+@contextlib.contextmanager
+def _folder_of(root: Path, steps: Sequence[str]) -> Iterator[int]:
+    """A descriptor of the folder in which the last of these steps lies, as a context. No link
+    below the root is followed.
+    """
     here = os.open(root, _FOLDER)
     try:
-        for step in real.relative_to(root).parts[:-1]:
-            above, here = here, os.open(step, _FOLDER | _NOFOLLOW, dir_fd=here)
+        for step in steps[:-1]:
+            above, here = here, os.open(step, _FOLDER | O_NOFOLLOW, dir_fd=here)
             os.close(above)
-    except OSError:
+        yield here
+    finally:
         os.close(here)
-        raise
-    return here
 
 
 @contextlib.contextmanager
@@ -332,11 +302,9 @@ def pinned(roots: Roots, path: str) -> Iterator[Path]:
     if not _OPEN_FILES.is_dir():
         yield real
         return
-    held = _folder_of(_real(roots.of(path)[1]), real)
-    try:
-        yield _OPEN_FILES / str(held) / real.name
-    finally:
-        os.close(held)
+    root = _real(roots.of(path)[1])
+    with _folder_of(root, real.relative_to(root).parts) as folder:
+        yield _OPEN_FILES / str(folder) / real.name
 
 
 def missing(root: Path) -> JournalError:
@@ -360,37 +328,13 @@ def _missing(root: Path, error: OSError) -> JournalError:
     )
 
 
-def _stamp(path: str, item: os.DirEntry[str], real_root: Path, start: int) -> Stamp | None:
-    """The stamp of an item; None if the item is not to be read. `start`: where the path within
-    the root begins.
-    """
-    if item.is_symlink() and not _real(real_root / path[start:]).is_relative_to(real_root):
-        return None
-    try:
-        return _stamp_from(path, _status(item))
-    except OSError:  # gone meanwhile
-        return None
-
-
-def _stamp_from(path: str, status: os.stat_result) -> Stamp | None:
-    try:
-        path.encode()
-    except UnicodeEncodeError:  # a name that no program could pass on
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    numbers = proof_of(status)
-    if max(numbers) >= 2**63:  # there are inodes, and times after 2262, that SQLite cannot hold
-        numbers = cast("Proof", tuple((number + 2**63) % 2**64 - 2**63 for number in numbers))
-    return Stamp(path, *numbers)
-
-
-def _matcher(globs: Iterable[str]) -> Callable[[str], object] | None:
-    patterns = [_regex(composed(glob)) for glob in globs]
-    if not patterns:
-        return None
-    matches = re.compile("|".join(patterns)).fullmatch
-    return lambda path: matches(composed(path))
+_SIGNS = {
+    "**/": "(?:.*/)?",
+    "/**": "(?:/.*)?",
+    "**": ".*",
+    "*": "[^/]*",
+    "?": "[^/]",
+}
 
 
 def _regex(glob: str) -> str:
@@ -404,28 +348,15 @@ def _regex(glob: str) -> str:
     | `a/*/c.md`        | one folder between, `**` any number       |
     """
     glob = glob.strip("/")
-    anywhere = "" if "/" in glob else "(?:.*/)?"
-    out = []
-    for token in re.findall(r"\*\*/|/\*\*$|\*\*|\*|\?|\[!?[^\]/]+\]|.", glob, re.S):
-        match token:
-            case "**/":
-                out.append("(?:.*/)?")
-            case "/**":
-                out.append("(?:/.*)?")
-            case "**":
-                out.append(".*")
-            case "*":
-                out.append("[^/]*")
-            case "?":
-                out.append("[^/]")
-            case _ if len(token) > 1:
-                inner = token[1:-1].replace("\\", r"\\").replace("[", r"\[")
-                out.append(f"[^{inner[1:]}]" if inner[0] == "!" else f"[{inner}]")
-            case _:
-                out.append(re.escape(token))
-    pattern = f"(?s:{anywhere}{''.join(out)})"
+    pattern = "" if "/" in glob else "(?:.*/)?"
+    for token in re.findall(r"\*\*/|/\*\*$|\*\*|\*|\?|\[!?[^\]/]+\]|.", glob, re.DOTALL):
+        sign = _SIGNS.get(token, re.escape(token))
+        if len(token) > 1 and token not in _SIGNS:
+            inner = token[1:-1].replace("\\", r"\\").replace("[", r"\[")
+            sign = f"[^{inner[1:]}]" if inner[0] == "!" else f"[{inner}]"
+        pattern += sign
     try:
         re.compile(pattern)
     except re.error:  # brackets that are no character class
         return re.escape(glob)
-    return pattern
+    return f"(?s:{pattern})"

@@ -89,10 +89,9 @@ class Journal:
         return folder.compare(self.roots, known)
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of one file; None if `scan` lists no such file, or only `scan` can tell
-        (see `folder.stamp_of`).
-        """
-        return folder.stamp_of(self.roots, path)
+        """The stamp of one file; None if `scan` lists no such file."""
+        stamps, _ = folder.compare(self.roots, {}, path)
+        return stamps[0] if path and stamps else None
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or
@@ -175,8 +174,8 @@ class Journal:
 
         def make(data: bytes, status: os.stat_result | None) -> Draft:
             if status is None:
-                data = self.heading(text.path, text.block)
-            return Draft(data + joined(text.path, text.block, data), text)
+                data = self.heading(text.path, text.text)
+            return Draft(data + joined(text.path, text.text, data), text)
 
         self.writer.change(text.path, make)
 
@@ -323,21 +322,13 @@ class Journal:
             after = data[:start] + text + data[end:]
             if said(self.parse(path, after, status.st_mtime_ns).entries) == wanted:
                 return text
-        at = old.there.start
-        if new.content == old.content and new.tags != old.tags:
-            at = data.find(b"\ntag", 0, at) + 1
-        line = 1 + len(data[:at].splitlines())
         added = " #".join(tag for tag in new.tags if tag not in old.tags)
-        if added and start == 0 and len(parsed.entries) > 1:
-            raise Refused(
-                f"A tag in the front matter of {path} would be one of all its entries. "
-                f"Nothing was changed.",
-                hint=f"Write #{added} into the text of the note.",
-            )
         raise Refused(
-            f"{path}:{line} is a note without entry headings: it takes appended text, "
-            f"and added tags if its front matter has a usual form. Nothing was changed.",
-            hint=f"For all else edit {place}.",
+            f"{path}:{old.there.line} is a note without entry headings: it takes appended text, "
+            f"and added tags if its front matter has a usual form and is of no other entry. "
+            f"Nothing was changed.",
+            hint=f"For all else edit {place}"
+            + (f"; or write #{added} into it." if added else "."),
         )
 
     def record(self, id: str) -> SavedText | None:
@@ -353,11 +344,11 @@ class Journal:
         """
         record = self.record(id)
         now = as_block(present)
-        if not record or record.block in (now, as_block(coming)) or reveals(record.block, now):
+        if not record or record.text in (now, as_block(coming)) or reveals(record.text, now):
             return []
         older = [as_block(piece.text) for piece in self.trashed() if piece.id == id]
-        why: Why = "edited" if is_later(now, record.block, older) else "vanished"
-        return [TrashedText(id, record.path, self.clock(), why, title, record.block)]
+        why: Why = "edited" if is_later(now, record.text, older) else "vanished"
+        return [TrashedText(id, record.path, self.clock(), why, title, record.text)]
 
     # -- removing copies
 
@@ -369,26 +360,27 @@ class Journal:
         removes that copy.
         """
         entry = None
-        found, left = False, []
+        found = False
+        left: dict[str, JournalError] = {}
+        places: dict[Path, Callable[[str], bool]] = {
+            self.trash.path: self.trash.purge,
+            self.saved.folder: self.saved.forget,
+            self.runs.folder: self.runs.purge,
+        }
         with self.writing():
             with contextlib.suppress(NotFound):
                 entry = self.exchange(path, id, lambda old, block: (None, b""), None)
-            for place, purge in (
-                (self.trash.path, self.trash.purge),
-                (self.saved.folder, self.saved.forget),
-                (self.runs.folder, self.runs.purge),
-            ):
+            for place, purge in places.items():
                 try:
                     with disk_errors(place):
                         found |= purge(id)
                 except JournalError as error:
-                    left.append(place.name)
-                    why = error
-        if left:
+                    left[place.name] = error
+        for first in left.values():
             raise JournalError(
                 f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: "
-                f"{why.message}",
-                hint=f"{why.hint} Then `synaptic delete {id} --purge --yes` again removes "
+                f"{first.message}",
+                hint=f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes "
                 f"them.",
             )
         if not found and entry is None:
@@ -420,7 +412,7 @@ class Journal:
         for id in blocks:
             record = self.record(id)
             if record:
-                copies.append((id, record.block))
+                copies.append((id, record.text))
         return {
             (id, block)
             for id, block in copies
@@ -441,7 +433,7 @@ class Journal:
                 )
                 for id, block in shown:
                     text = self.saved.get(id)
-                    if text and text.block == block:
+                    if text and text.text == block:
                         self.saved.forget(id)
 
     # -- bringing back
@@ -450,14 +442,13 @@ class Journal:
         """Path and entry of the newest copy in the trash, else of the copy in `done/`. `id` may
         be short. Raises NotFound.
         """
-        copies = {piece.id: (piece.path, piece.text) for piece in self.trashed()}
+        copies = {piece.id: piece for piece in self.trashed()}
         ids = [*copies, *self.saved.ids()]
         id = resolve(id, iter(ids), "Neither the journal nor the trash")
-        record = self.saved.get(id)
-        if record and id not in copies:
-            copies[id] = record.path, record.block
-        path, text = copies[id]
-        return path, replace(self.copied(id, path, text), id=id)
+        copy = copies.get(id) or self.saved.get(id)
+        if copy is None:
+            raise NotFound(f"The copy of {id} is torn.")
+        return copy.path, replace(self.copied(id, copy.path, copy.text), id=id)
 
     def restore(self, id: str, *, by_person: bool = True) -> tuple[str, Entry]:
         """Path and entry, restored to the newest trashed text that differs from its present
@@ -500,7 +491,7 @@ class Journal:
         for piece in pieces:
             if as_block(piece.text) != now and not reveals(piece.text, block):
                 self._check_pin(piece, entry.pin, by_person)
-                text = piece.text if entry.whole_file else self.record_of(piece).block
+                text = piece.text if entry.whole_file else self.record_of(piece).text
                 return self.swap(path, entry.id, text)
         raise NotFound(
             f"{entry.id} stands in {path}, and the trash holds no other text of it that may be "
@@ -552,40 +543,32 @@ class Journal:
 
     def put_back(self, text: SavedText) -> Entry:
         """The entry, after its text was put into its file, which does not hold it."""
-        title = self.copied(text.id, text.path, text.block).title
-        self.trash.put(*self.aside(text.id, title, text.block, b""))
+        title = self.copied(text.id, text.path, text.text).title
+        self.trash.put(*self.aside(text.id, title, text.text, b""))
 
         def make(data: bytes, status: os.stat_result | None) -> Draft:
             if status is None:
-                data = self.heading(text.path, text.block)
+                data = self.heading(text.path, text.text)
             comment = find_comment(data, text.id)
             if comment >= 0:  # its text stands there and has lost its heading
-                heading = text.block[: max(0, find_comment(text.block, text.id))]
+                heading = text.text[: max(0, find_comment(text.text, text.id))]
                 heading = heading.replace(b"\n", line_end(data))
                 return Draft(data[:comment] + heading + data[comment:], text)
             here = self.parse(text.path, data).entries
-            return Draft(self.woven(text.path, data, here, {text.id: text.block}), text)
+            return Draft(self.woven(text.path, data, here, {text.id: text.text}), text)
 
         self.writer.change(text.path, make)
-        return self._restored(text.path, text.id, text.block)
+        return self._restored(text.path, text.id, text.text)
 
     # -- the lock
 
     @contextlib.contextmanager
-    def writing(self, timeout_s: float | None = None) -> Iterator[None]:
+    def writing(self) -> Iterator[None]:
         """The write lock, as a context. Raises Busy after the timeout."""
         self.prepare()
-        with self.writer.locked(self._lock_timeout_s if timeout_s is None else timeout_s):
+        with self.writer.locked(self._lock_timeout_s):
             self._take_spool()
             yield
-
-    def adopt_old_spool(self) -> None:
-        """Writes what an older version left in `.state/spool/` into the journal, if the lock is
-        free.
-        """
-        if self._spool.is_dir():
-            with contextlib.suppress(Busy), self.writing(0):
-                pass
 
     def _take_spool(self) -> None:
         """Puts each save of the old spool that no file holds into its file, and its copy into

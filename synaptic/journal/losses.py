@@ -76,16 +76,16 @@ def find_losses(journal: Journal) -> list[Loss]:
             continue
         record = journal.record(id)
         lost = []
-        if record and not is_later(now, record.block, older.get(id, [])):
+        if record and not is_later(now, record.text, older.get(id, [])):
             lost.append(record)
         if stands.path or lost:  # else it may be of another journal of this home
-            known = {now, record.block if record else now}
+            known = {now, record.text if record else now}
             pieces = map(journal.record_of, aside.get(id, []))
-            lost += [text for text in pieces if text.block not in known]
+            lost += [text for text in pieces if text.text not in known]
         for text in lost:
-            if not reveals(text.block, now):
+            if not reveals(text.text, now):
                 path = stands.path or text.path
-                title = journal.copied(id, text.path, text.block).title
+                title = journal.copied(id, text.path, text.text).title
                 losses.append(Loss(id, path, title, "vanished", replace(text, path=path)))
         if id in undone and now and _is_undone(undone[id], stands.path, now):
             what: Literal["deleted", "changed"] = "deleted"
@@ -137,7 +137,7 @@ def restore_lost(journal: Journal, id: str) -> tuple[str, Entry]:
     text = next(text for text in texts if text.id == id)
     with journal.writing():
         if journal.present(text.path, id):
-            return text.path, journal.swap(text.path, id, text.block)
+            return text.path, journal.swap(text.path, id, text.text)
         return text.path, journal.put_back(text)
 
 
@@ -150,6 +150,6 @@ def dismiss(journal: Journal, id: str) -> None:
             if loss.id != id:
                 continue
             record = journal.record(id)
-            if record and loss.text and record.block == loss.text.block:
+            if record and loss.text and record.text == loss.text.text:
                 journal.saved.forget(id)
             journal.trash.settle(id, ("vanished",) if loss.text else UNDOABLE)

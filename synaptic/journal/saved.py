@@ -28,7 +28,7 @@ class SavedText:
     id: str
     path: str
     journal: str
-    block: bytes
+    text: bytes
 
 
 class SavedTexts:
@@ -43,8 +43,8 @@ class SavedTexts:
     def write_temp(self, temp: Path, text: SavedText) -> None:
         """Writes the text to the hidden file `temp`, synced. `accept` makes it the latest."""
         header = {"id": text.id, "path": text.path, "journal": text.journal}
-        line = json.dumps(header | disk.seal(text.block))
-        data = line.encode() + b"\n" + text.block
+        line = json.dumps(header | disk.seal(text.text))
+        data = line.encode() + b"\n" + text.text
         disk.write_new(temp, data, private=True, step="kept-torn")
 
     def accept(self, temp: Path, id: str) -> None:

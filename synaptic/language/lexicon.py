@@ -43,17 +43,11 @@ class Words:
         return found
 
     def ordered(self, name: str) -> tuple[str, ...]:
-        """The words of a list or a table, in their order."""
+        """The words of a list or a table, in their order; `@name` stands for those of another."""
         listed = self.read[name]
-        return self._words(" ".join(listed.values()) if isinstance(listed, dict) else listed)
-
-    def _words(self, listed: str) -> tuple[str, ...]:
         words: list[str] = []
-        for word in listed.split():
-            if word.startswith("@"):
-                words.extend(self.ordered(word[1:]))
-            else:
-                words.append(word)
+        for word in (listed if isinstance(listed, str) else " ".join(listed.values())).split():
+            words += self.ordered(word[1:]) if word.startswith("@") else [word]
         return tuple(words)
 
     def table(self, name: str) -> dict[str, str]:
@@ -67,9 +61,8 @@ class Words:
     @cache  # noqa: B019 - there are as many objects as files
     def pattern(self, name: str, section: str = "patterns") -> str:
         """A regular expression, with the pieces that it names."""
-        return _PIECE.sub(
-            lambda piece: self._piece(piece[1]), self.read[section][name].replace("\n", "")
-        )
+        written = self.read[section][name].replace("\n", "")
+        return _PIECE.sub(lambda piece: self._piece(piece[1]), written)
 
     def _piece(self, name: str) -> str:
         if name in self.read.get("patterns", ()):
@@ -91,21 +84,19 @@ def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 SHARED = Words("shared")
 
-MONTH_NAMES = SHARED.ordered("month_names")
-MONTHS = {form: n for n, name in enumerate(MONTH_NAMES, 1) for form in (name, name[:3])} | {
-    "sept": 9
-}
+MONTH_NAMES, DAY_NAMES = SHARED.ordered("month_names"), SHARED.ordered("day_names")
+MONTHS = {name: number for number, name in enumerate(MONTH_NAMES, 1)}
+MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
 """Every name of a month, `jan` and `sept` too: 1 to 12."""
 
-DAY_NAMES = SHARED.ordered("day_names")
-SHORT_DAYS = {name: number for number, name in enumerate(SHARED.ordered("short_days"))}
+SHORT_DAYS = {name[:3]: number for number, name in enumerate(DAY_NAMES)}
 SHORT_DAYS |= {"tues": 1, "thur": 3, "thurs": 3}
 WEEKDAYS = {name: number for number, name in enumerate(DAY_NAMES)} | SHORT_DAYS
 """Every name of a day of the week: 0 for Monday."""
 
-COUNTS = {"a": 1, "an": 1}
-COUNTS |= {word: number for number, word in enumerate(SHARED.ordered("numbers"), 1)}
+COUNTS = {word: number for number, word in enumerate(SHARED.ordered("numbers"), 1)}
 COUNTS |= {word: 10 * number for number, word in enumerate(SHARED.ordered("tens"), 3)}
+COUNTS |= {"a": 1, "an": 1}
 
 STOP_WORDS = SHARED.stop
 """Words that say nothing by themselves."""
@@ -122,9 +113,9 @@ def is_tool(word: str) -> bool:
     """True if a word is the name of a program, library, language or service; some need their
     capital to be one.
     """
-    return word.lower() in SHARED.tools and (
-        word[:1].isupper() or word.lower() not in SHARED.tools_with_a_capital
-    )
+    lower = word.lower()
+    needs_capital = lower in SHARED.tools_with_a_capital
+    return lower in SHARED.tools and (word[:1].isupper() or not needs_capital)
 
 
 def is_foreign(texts: Iterable[str]) -> bool:
@@ -133,14 +124,14 @@ def is_foreign(texts: Iterable[str]) -> bool:
 
     Four such letters count like a word; a text without either tells nothing.
     """
-    votes = []
+    votes = 0
     for text in texts:
         said = re.findall(r"[^\W\d_]+", text.lower())
         english = sum(word in SHARED.english for word in said)
-        others = len(re.findall(r"[\u0370-\u1dff\u2c00-\ufaff]", text)) / 4
-        foreign = others + sum(word in SHARED.foreign for word in said)
-        votes += [foreign > english] if foreign != english else []
-    return 2 * sum(votes) > len(votes)
+        foreign = len(re.findall(r"[\u0370-\u1dff\u2c00-\ufaff]", text)) / 4
+        foreign += sum(word in SHARED.foreign for word in said)
+        votes += (foreign > english) - (foreign < english)
+    return votes > 0
 
 
 def sentence_ends(text: str) -> list[int]:

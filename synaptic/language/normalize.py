@@ -11,8 +11,8 @@ without a model.
 
 A wrong name is worse than a pronoun that stays: a pronoun means the one name before it that
 agrees with it, and stays after two. A name is a first name of `data/words/notes.toml`, a name
-after a title, "the Finance team", "the Millers", a known tool, a file, code. Code, links,
-comments and quotations are never touched. Every pattern is bounded, so that no text takes long.
+after a title, a known tool, a file, code. Code, links, comments and quotations are never
+touched. Every pattern is bounded, so that no text takes long.
 
 The patterns `note_*` in `data/words/times.toml` say where words like "last week" mean a time;
 `timephrase` says which time.
@@ -38,7 +38,7 @@ from .lexicon import (
     sentence_ends,
 )
 from .timephrase.find import read_time
-from .timephrase.line import TIMES
+from .timephrase.table import TIMES, When
 
 MAX_LENGTH = 20_000
 """Characters of a note that are looked at; what follows stays as it is."""
@@ -74,9 +74,7 @@ _CAPITAL = r"[A-ZÀ-ÖØ-Þ]\w+(?:-\w+)?"
 _ENDINGS = SHARED.pattern("file_endings")
 _FILE = rf"(?:[\w.~-]{{1,60}}/){{0,8}}[\w.-]{{1,80}}\.(?:{_ENDINGS})"
 _MENTION = re.compile(
-    rf"""(?P<it>{CODE}+|(?<![\w/.~-]){_FILE}(?![\w/]))
-    |\b(?P<they>[Tt]he\ (?:{_CAPITAL}\ ){{1,3}}(?:{"|".join(NOTES.groups)})
-    |[Tt]he\ {_CAPITAL}s(?=\ (?:{"|".join(STOP_WORDS)}|\w+ed)\b|[^\w\ ]))\b
+    rf"""(?P<thing>{CODE}+|(?<![\w/.~-]){_FILE}(?![\w/]))
     |(?<![\w/\\@\#=+$-])(?<!\bor\ )(?i:(?P<pronoun>{"|".join(PRONOUNS)}))(?![\w/\\@=+-]|\ or\b)
     |\b(?i:(?:{"|".join(TITLES)})\.\ )?{_CAPITAL}(?:\ {_CAPITAL}){{0,3}}(?:\ \d+(?:\.\d+)*)?\b
     |\b[^\W_]\w*""",
@@ -147,7 +145,7 @@ def _dates(phrase: str, on: date) -> str | None:
     can have.
     """
     tail = compiled(TIMES.pattern("tail"), re.IGNORECASE)
-    span = read_time(tail.sub("", phrase), today=on, around=True)
+    span = read_time(tail.sub("", phrase), When(on, around=True))
     first, last = (span.start, span.end) if span else (None, None)
     if not first or not last or first == date.min or last == date.max:
         return None
@@ -197,54 +195,52 @@ def resolve_pronouns(text: str) -> tuple[Change, ...]:
         kind = PRONOUNS[found[0].lower()]
         name, before = named.get(kind, ("", 0))
         is_owning = _is_owning(found)
-        if name and _can_mean(
-            found, kind, seen[max(before, start - _REACH) : start], is_owning
-        ):
+        between = seen[max(before, start - _REACH) : start]
+        if name and _can_mean(found, between, is_owning):
             named[kind] = name, end
-            now = _written(name, found[0], is_owning)
+            now = f"{name}'s" if is_owning else name
             changes.append(Change(found[0], now, "coreference", start))
     return tuple(changes)
 
 
 def _name_in(found: re.Match[str], said: str) -> tuple[str, tuple[str, ...]]:
     """(the name that stands here, the pronouns that agree with it); "" is an unknown thing."""
-    if found.lastgroup:
-        return said, (found.lastgroup,)
+    if found["thing"]:
+        return said, ("it",)
     words = said.split(" ")
     for place, word in enumerate(words):
-        lower = word.lower().removesuffix(".")
-        gender = TITLES.get(lower) if words[place + 1 :] else None
-        gender = gender or (FIRST_NAMES.get(lower) if word[0].isupper() else None)
-        if gender:
-            name = " ".join(words[place:]).rstrip(" .0123456789")
-            return name, ("he", "she") if gender == "any" else (gender,)
+        name = " ".join(words[place:])
         if is_tool(word):
-            return " ".join(words[place:]), ("it",)
+            return name, ("it",)
+        lower = word.lower().removesuffix(".")
+        titled = TITLES.get(lower) if name != word else None
+        gender = titled or (FIRST_NAMES.get(lower) if word[0].isupper() else None)
+        if gender:
+            name = name.rstrip(" .0123456789")
+            return name, ("he", "she") if gender == "any" else (gender,)
     before = found.string[max(0, found.start() - 2) : found.start()].strip(" ")
-    opens = not words[1:] and before in ".!?:\n"  # as is the text itself
+    opens = len(words) == 1 and before in ".!?:\n"  # as does the first word
     is_name = said[0].isupper() and not opens and words[0].lower() not in _NO_NAMES
     return "", ("it",) if is_name else ()
 
 
-def _can_mean(found: re.Match[str], kind: str, between: str, is_owning: bool) -> bool:
+def _can_mean(found: re.Match[str], between: str, is_owning: bool) -> bool:
     """True if the pronoun may mean the name that stands before `between`: in "Anna met her" it
     is not Anna, and in "it rained" it is nothing.
     """
-    if kind == "it":
-        is_empty = compiled(NOTES.pattern("means_nothing")).match(found.string, found.end())
-        return not is_empty and len(sentence_ends(between)) < 2
-    plural = compiled(NOTES.pattern("plural"))
-    start = found.start()
-    if kind == "they" and plural.search(found.string, max(0, start - _REACH), start):
-        return False
-    is_object = found[0] in ("him", "them", "her") and not is_owning
+    pronoun = found[0].lower()
+    if PRONOUNS[pronoun] == "it":
+        means_nothing = compiled(NOTES.pattern("means_nothing"))
+        is_near = len(sentence_ends(between)) < 2
+        return is_near and not means_nothing.match(found.string, found.end())
+    is_object = pronoun in ("him", "her") and not is_owning
     return not is_object or compiled(NOTES.pattern("clause")).search(between) is not None
 
 
 def _is_owning(found: re.Match[str]) -> bool:
     """True if the pronoun reads "Anna's" rather than "Anna"."""
     if found[0].lower() != "her":
-        return found[0].lower() in NOTES.owning
+        return found[0].lower() in ("his", "hers", "its")
     after = re.match(r" ([^\W\d]+)", found.string[found.end() : found.end() + _REACH])
     return after is not None and after[1].lower() not in _AFTER_OBJECT
 
@@ -255,12 +251,3 @@ def _fuller(one: str, other: str) -> str:
     """
     short, long = sorted((one, other), key=len)
     return long if short and f" {short} " in f" {long} " else ""
-
-
-def _written(name: str, pronoun: str, is_owning: bool) -> str:
-    """The name in the place of the pronoun: Anna's, the Millers', The Finance team."""
-    if is_owning:
-        name += "'" if name.lower().startswith("the ") and name.endswith("s") else "'s"
-    if not name.lower().startswith("the "):
-        return name
-    return ("T" if pronoun[0].isupper() else "t") + name[1:]

@@ -259,7 +259,7 @@ def build_filters(
                 "days and since exclude each other.", hint="Give one of them."
             )
         check_range("days", days, 0, 400_000)
-        from .timephrase.days import shift  # most saves and searches need none of its words
+        from .timephrase.table import shift  # most saves and searches need none of its words
 
         since = shift(now.date(), -days).isoformat()
     first = read_date(since, now=now, name="since") if since is not None else None
@@ -344,7 +344,7 @@ def read_moment(text: str, *, now: datetime, name: str) -> datetime:
     from .timephrase.typed import read_typed  # most saves and searches need none of its words
 
     found = read_typed(text, now=now, ahead=name in _AHEAD)
-    moment = found and (found.last if name in ("until", *_AHEAD) else found.first)
+    moment = found and found[name in ("until", *_AHEAD)]
     if moment is None:
         raise _no_time(name, text)
     return moment

@@ -46,10 +46,10 @@ ORDER = (
 )
 """What stands in another order in English, and how it reads there."""
 
-_DAY_FIRST = (
+_DATES = (
     r"(?P<day>\d{1,2})[./](?P<month>0?[1-9]|1[0-2])(?:[./](?P<year>\d{4})|\.)?(?![\d./])"
+    r"|(?P<number>\d{1,4})(?:\.(?!\d)|er\b|[ºª])?"
 )
-_NUMBER = r"(?P<number>\d{1,4})(?:\.(?!\d)|er\b|[ºª])?"
 _GERMAN_DATE = re.compile(r"\b(?:am|vom|zum) \d{1,2}\.")
 _EAST = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
@@ -72,7 +72,8 @@ def tongues_of(text: str) -> tuple[str, ...]:
 
 def without_frame(text: str, tongue: str) -> str:
     """The text without the words of that language that say nothing, or only ask for a list."""
-    return _pattern(tongue, f"stop_{tongue}", f"list_{tongue}").sub(" ", fold(text))
+    listed = TONGUES.ordered(f"stop_{tongue}") + TONGUES.ordered(f"list_{tongue}")
+    return _pattern(tongue, listed).sub(" ", fold(text))
 
 
 def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
@@ -81,7 +82,9 @@ def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
     """
     runs: list[list[re.Match[str]]] = []
     end = -1
-    for found in _pattern(tongue, numbers=True).finditer(fold(text[:LOOKED_AT])):
+    for found in _pattern(tongue, tuple(_times(tongue)), _DATES).finditer(
+        fold(text[:LOOKED_AT])
+    ):
         if end < 0 or text[end : found.start()].strip(" ,"):
             runs.append([])
         runs[-1].append(found)
@@ -96,9 +99,9 @@ def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
 def in_english(text: str) -> Iterator[str]:
     """The English of a text that is nothing but a time in another language."""
     for tongue in (EAST,) if _EAST.search(text) else SPACED:
-        yield from (
-            said for first, last, said in times_in(text, tongue) if last - first == len(text)
-        )
+        for first, last, said in times_in(text, tongue):
+            if last - first == len(text):
+                yield said
 
 
 def fold(text: str) -> str:
@@ -111,8 +114,9 @@ def fold(text: str) -> str:
 def _in_english(pieces: list[re.Match[str]], tongue: str) -> str:
     words = []
     for found in pieces:
-        if month := found["month"]:
-            words += [found["day"], MONTH_NAMES[int(month) - 1].title(), found["year"] or ""]
+        if found["month"]:
+            month = MONTH_NAMES[int(found["month"]) - 1].title()
+            words.append(f"{found['day']} {month} {found['year'] or ''}".strip())
         else:
             words.append(found["number"] or _times(tongue)[found[0]])
     english = " ".join(filter(None, words))
@@ -126,12 +130,11 @@ def _times(tongue: str) -> dict[str, str]:
     """The words of times of that language, with their English."""
     english: dict[str, str] = {}
     for key, listed in TONGUES.read[f"times_{tongue}"].items():
-        if key in SERIES:
-            for name, words in zip(SERIES[key], listed.split(), strict=False):
-                english |= dict.fromkeys(words.split("|"), name)
-        else:
-            english |= dict.fromkeys(listed.split(), key)
-    return {word.replace("_", " "): name for word, name in english.items()}
+        names = SERIES.get(key, [])
+        for number, word in enumerate(listed.split()):
+            name = names[number] if names else key
+            english |= dict.fromkeys(word.replace("_", " ").split("|"), name)
+    return english
 
 
 @cache
@@ -140,13 +143,10 @@ def _known(tongue: str) -> frozenset[str]:
 
 
 @cache
-def _pattern(tongue: str, *lists: str, numbers: bool = False) -> re.Pattern[str]:
-    """A pattern of the words of these lists, the longest first, and of numbers and dates."""
-    listed = set(_times(tongue)) if numbers else set()
-    for name in lists:
-        listed.update(word.replace("_", " ") for word in TONGUES.ordered(name))
+def _pattern(tongue: str, listed: tuple[str, ...], dates: str = r"(?!)") -> re.Pattern[str]:
+    """A pattern of these words, the longest first, and of dates."""
     known = sorted(map(re.escape, listed), key=len, reverse=True)
-    digits = [_DAY_FIRST, _NUMBER] if numbers else []
+    either = "|".join(known).replace("_", " ")
     if tongue == EAST:
-        return re.compile("|".join([*known, *digits]))
-    return re.compile(rf"(?<!\w)(?:{'|'.join([*digits, *known])})(?:(?<=['-])|(?!\w))")
+        return re.compile(f"{either}|{dates}")
+    return re.compile(rf"(?<!\w)(?:{dates}|{either})(?:(?<=['-])|(?!\w))")

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable
-from functools import lru_cache
 from itertools import accumulate, pairwise
 
 TOKENIZER = ("unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
@@ -48,10 +47,9 @@ _WORD = re.compile(
     rf"[{_EAST_ASIAN}{_SOUTH_EAST}]+|(?:(?![{_EAST_ASIAN}{_SOUTH_EAST}])[\w{_ANY_MARK}])+"
 )
 _WORD_WITH_BLANKS = re.compile(rf"[\w{_ANY_MARK}]+")
-_PLAIN_WORD = re.compile(r"\w+", re.ASCII)
 
 _ARABIC = re.compile("[\u0621-\u064a]+")
-_ARTICLE = re.compile("(?:[\u0648\u0628\u0643\u0641]?\u0627\u0644|\u0644\u0644)(?=..)")
+_ARTICLE = re.compile("^(?:[\u0648\u0628\u0643\u0641]?\u0627\u0644|\u0644\u0644)(?=..)")
 _LETTERS = str.maketrans(
     {
         **dict(
@@ -87,12 +85,8 @@ def match(text: str) -> str:
     where a word does.
     """
     spelled, is_prefix = sought(text.removesuffix("*"))
-    return (
-        '"'
-        + spelled.replace('"', '""')
-        + '"'
-        + ("*" if is_prefix or text.endswith("*") else "")
-    )
+    quoted = spelled.replace('"', '""')
+    return f'"{quoted}"*' if is_prefix or text.endswith("*") else f'"{quoted}"'
 
 
 def sought(text: str) -> tuple[str, bool]:
@@ -116,31 +110,14 @@ def words(text: str) -> list[tuple[int, str]]:
     """(where it begins, word in lower case) of every word; of scripts without blanks, every
     pair of characters.
     """
-    if text.isascii():
-        return [(found.start(), found[0]) for found in _PLAIN_WORD.finditer(text.lower())]
-    if not _RUN.search(text):
+    if text.isascii() or not _RUN.search(text):
         return [(found.start(), found[0].lower()) for found in _WORD_WITH_BLANKS.finditer(text)]
     return [place for found in _WORD.finditer(text) for place in _places(found)]
 
 
-def words_like(text: str, stems: Collection[str]) -> list[tuple[int, str]]:
-    """Words whose stem may be one of `stems`; may include false matches.
-
-    Stemming keeps the first letter, but for the underscores before it.
-    """
-    if not (text.isascii() and stems):
-        return words(text) if stems else []
-    first = "".join(sorted({stem[0] for stem in stems}))
-    return [
-        (found.start(), found[0]) for found in _beginning_with(first).finditer(text.lower())
-    ]
-
-
 def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:
     """The stems of a text's words; words for which `stem` returns None are left out."""
-    distinct = {word for _, word in words(text)}
-    stemmed = {stem(word) for word in distinct}
-    return {form for form in stemmed if form}
+    return set(filter(None, map(stem, {word for _, word in words(text)})))
 
 
 def places(
@@ -148,35 +125,25 @@ def places(
 ) -> list[tuple[int, str]]:
     """Start and stem of each word of a text that has one of the sought stems."""
     hits = []
-    for start, word in words_like(text, sought):
+    for start, word in words(text) if sought else ():
         form = stem(word)
         if form and form in sought:
             hits.append((start, form))
     return hits
 
 
-@lru_cache(maxsize=64)
-def _beginning_with(letters: str) -> re.Pattern[str]:
-    return re.compile(rf"\b_*[{re.escape(letters)}]\w*", re.ASCII)
-
-
 def _places(found: re.Match[str]) -> Iterable[tuple[int, str]]:
     run, begin = found[0], found.start()  # taken once: each `found[0]` copies the whole run
     if not _RUN.match(run):
         return [(begin, run.lower())]
-    letters = _LETTER.findall(run)
-    starts = accumulate(map(len, letters), initial=begin)
-    return zip(
-        starts, [one + other for one, other in pairwise(letters)] or letters, strict=False
-    )
+    starts = accumulate(map(len, _LETTER.findall(run)), initial=begin)
+    pairs = _pairs(run)
+    return zip(starts, pairs[:-1] or pairs, strict=False)
 
 
 def _plain(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).translate(_LETTERS)
-    return _ARABIC.sub(
-        lambda word: _ARTICLE.sub("", word[0], count=1) if _ARTICLE.match(word[0]) else word[0],
-        plain,
-    )
+    return _ARABIC.sub(lambda word: _ARTICLE.sub("", word[0], count=1), plain)
 
 
 def _pairs(run: str) -> list[str]:

@@ -9,15 +9,16 @@ loop is linear in the text.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from ..errors import InvalidArgument
-from .diary import diary_level, read_when
+from .diary import When, read_when
 
 _CLOCK = (
     r"(?:(?:0?[1-9]|1[0-2]):[0-5][0-9](?::[0-5][0-9])?[ \t]?[AaPp][Mm]"
@@ -40,17 +41,17 @@ TIME = re.compile(
 `[18:31]`, `18:30 -`.
 """
 _STRUCTURE = re.compile(
-    r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ "
-    r"\t]+){0,20})(?P<run>`{3,}|~{3,})(?P<info>[^\n]*))"
-    r"|(?P<comment> {0,3}<!--)|(?P<h1>\#(?=[ \t\r\n]|\Z))|(?P<h2>\#\#[ \t]+(?=[^ \t\r\n]))"
-    r"|(?P<h3>\#\#\#[ \t]+(?=[^ \t\r\n])))",
+    r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+){0,20})"
+    r"(?P<run>`{3,}(?![^`\n]*`)|~{3,})(?P<info>[^\n]*))|(?P<comment> {0,3}<!--)"
+    r"|(?P<heading>\#(?:[ \t]+|(?=[\r\n]|\Z))|\#{2,3}[ \t]+(?=[^ \t\r\n])))",
     re.MULTILINE,
 )
-_LEVELS = {"h1": 1, "h2": 2, "h3": 3}
-_HASHES = re.compile(r"\#{1,3}[ \t]*")
 _SYN_BELOW = re.compile(r"[^\n]*\n(?:[ \t]*\r?\n)?(?=<!--[ \t]*syn:)")
 _UNQUOTED = re.compile(r"^(?! {0,3}>)", re.MULTILINE)
-_LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+_OUTER_LINE = re.compile(
+    r"^(?:(?P<item>[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z))|[^ \t\r\n])", re.MULTILINE
+)
+"""A line that begins a list item, or one that is not indented and so ends a list."""
 
 _ALWAYS_ESCAPED = re.compile(
     r"^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))",
@@ -72,10 +73,12 @@ _TAG_CHARS = (
     r"\w/\-\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc"
     r"\u0900-\u0963\u0966-\u0e4e\u0e50-\u0f00\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
 )
-_TAG = re.compile(rf"(?<![^ \t\n])#([{_TAG_CHARS}]+)")
-_WIKI_TAG = re.compile(r"(?<![^ \t\n])#\[\[([^\[\]\n]+)\]\]")
+# patterns that begin with a plain character are searched for quickly
+_TAG = re.compile(rf"#(?<![^ \t\n]#)([{_TAG_CHARS}]+)")
+_WIKI_TAG = re.compile(r"#(?<![^ \t\n]#)\[\[([^\[\]\n]+)\]\]")
 _NOT_TAG = re.compile(rf"[^{_TAG_CHARS}]+")
 _INLINE = re.compile(
+    r"`(?<!``)[^`\n]+`(?!`)|"
     rf"(?P<ticks>`+)|(?P<comment><!--)|{_WIKI_TAG.pattern}|\[\[[^\[\]\n]*\]\]"
     rf"|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{_TAG.pattern}"
 )
@@ -93,9 +96,11 @@ LOGSEQ_OWN = (
 documentation).
 """
 _LOGSEQ_LINE = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?{LOGSEQ_OWN}:: [^\n]*\n?", re.MULTILINE)
+_COMMENT = re.compile(r"<!(?=--).*?-->", re.DOTALL)
+"""`<!-->` is a whole comment."""
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 TICKS = re.compile("`+")
-_WITHIN_LINE = re.compile(r"[^\n]")
+_LINE = re.compile(r"[^\n]+")
 _CODE_SPAN_REACH = 10_000
 
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*+)\|?([^\[\]\n]*+)\]\]")
@@ -116,31 +121,42 @@ _MASKED_PART = re.compile(
     % (_MASKED, _MASKED, _MASKED)
 )
 
-_NEVER = float("inf")
-
 
 class Mark(NamedTuple):
-    """A heading that may begin an entry or a note. `time` is empty without one, and holds the
-    date in a diary of one
-    file; `comment_at` is where its `<!-- syn:` line starts, or -1."""
+    """A heading that may begin an entry or a note.
+
+    `time` is empty without one, and holds the date in a diary of one file. `when` is the date
+    at its head, if asked for. `comment_at` is where its `<!-- syn:` line starts, or -1.
+    """
 
     begins: Literal["note", "entry"]
     level: int
     start: int
     time: tuple[int, int]
     comment_at: int
+    when: When | None
 
 
-class Unclosed(NamedTuple):
-    """A fence or comment without an end; `hides` counts the entry headings that were read as
-    its text.
+@dataclass(slots=True)
+class Unclosed:
+    """An open fence or comment, which ends at `limit` in any case; unless `at_end`, at a saved
+    entry.
     """
 
-    kind: Literal["fence", "comment"]
     start: int
-    hides: int
-    at_end: bool
-    closing: str
+    limit: int
+    run: str = "-->"
+    column: int = 0
+    at_end: bool = True
+
+    @property
+    def kind(self) -> str:
+        return "comment" if self.run == "-->" else "fence"
+
+    @property
+    def closing(self) -> str:
+        """The line that closes it."""
+        return " " * self.column + self.run
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,191 +168,103 @@ class Scan:
     unclosed: list[Unclosed]
 
 
-@dataclass(slots=True)
-class _Open:
-    kind: Literal["fence", "comment"]
-    start: int
-    limit: float
-    column: int = 0
-    run: str = ""
-    hides: int = 0
-
-    def unclosed(self, *, at_end: bool) -> Unclosed:
-        return Unclosed(self.kind, self.start, self.hides, at_end, " " * self.column + self.run)
-
-
-def scan(text: str, start: int = 0, diary: int = 0) -> Scan:
+def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
     """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at
     `start`.
 
     An H2 with a `<!-- syn:` line below it is a mark everywhere, other headings outside fences
-    and comments. At the level `diary` a date is a time. `reading.borders` says which of them
-    begin an entry.
+    and comments. `reading.outline` says which of them begin an entry. With `dated` each mark
+    tells the date at its head.
     """
     found = Scan([], [], [])
-    inside: _Open | None = None
-    comment_end: float = -1
-    own_comment = -1
-    above = _Above(text)
+    around = _Around(text)
+    never = len(text) + 1
+    inside: Unclosed | None = None
+    comment_end = own_comment = -1
     for match in _STRUCTURE.finditer(text, start):
-        kind, at = match.lastgroup, match.start()
+        at, end = match.span()
+        level = match[0].count("#") if match["heading"] else 0
+        below = _SYN_BELOW.match(text, end) if level == 2 else None
         if inside is not None and at >= inside.limit:
-            found.opaque.append((inside.start, int(inside.limit)))
+            found.opaque.append((inside.start, inside.limit))
             inside = None
-        below = _SYN_BELOW.match(text, match.end()) if kind == "h2" else None
+        if inside is not None and below is not None:
+            inside.at_end = False
+            found.unclosed.append(inside)
+            found.opaque.append((inside.start, at))
+            inside = None
         if inside is not None:
-            if below is not None:
-                found.opaque.append((inside.start, at))
-                found.unclosed.append(inside.unclosed(at_end=False))
+            if match["fence"] and _closes(match, inside):
+                found.opaque.append((inside.start, end))
                 inside = None
-            elif inside.kind == "fence" and kind == "fence" and _closes(match, inside):
-                found.opaque.append((inside.start, match.end()))
-                inside = None
-                continue
-            else:
-                inside.hides += kind == "h2" and TIME.match(text, match.end()) is not None
-                continue
-        if kind in _LEVELS:
-            level = _LEVELS[kind]
-            begin = heading_start(text, at)
-            when = read_when(text, begin, TIME) if level == diary else None
-            if when and not below:
-                below = _SYN_BELOW.match(text, begin)
-            time = TIME.match(text, begin) if level == 2 and not when else None
+        elif level:
+            when = read_when(text, end, TIME) if dated else None
+            if when is not None:
+                below = _SYN_BELOW.match(text, end)
             own_comment = below.end() if below else -1
-            end = when.end if when else time.end() if time else begin
-            begins: Literal["note", "entry"] = "entry" if level == 2 or when else "note"
-            found.marks.append(Mark(begins, level, at, (begin, end), own_comment))
-        elif kind == "fence":
-            inside = _open_fence(text, match, above)
+            time = TIME.match(text, end) if level == 2 else None
+            span = (end, time.end() if time else end)
+            begins: Literal["note", "entry"] = "entry" if level == 2 else "note"
+            found.marks.append(Mark(begins, level, at, span, own_comment, when))
+        elif match["fence"]:
+            inside = around.open_fence(match)
         elif at != own_comment:
             if comment_end < at:
-                # `<!-->` is a whole comment, so the end may overlap the start.
-                found_at = text.find("-->", match.end() - 2)
-                comment_end = _NEVER if found_at < 0 else eol_at(text, found_at)
-            inside = _Open("comment", at, comment_end)
+                closing = text.find("-->", end - 2)
+                comment_end = never if closing < 0 else eol_at(text, closing)
+            inside = Unclosed(at, comment_end)
     if inside is not None:
-        found.opaque.append((inside.start, int(min(inside.limit, len(text)))))
-        if inside.limit == _NEVER:
-            found.unclosed.append(inside.unclosed(at_end=True))
+        found.opaque.append((inside.start, min(inside.limit, len(text))))
+        if inside.limit == never:
+            found.unclosed.append(inside)
     return found
 
 
-def heading_start(text: str, at: int) -> int:
-    """The start of the text of the heading at `at`."""
-    found = _HASHES.match(text, at)
-    return found.end() if found else at
+def latin(masked: bytes) -> str:
+    """A masked text as `scan` reads it: each byte a character, blanks for what is private."""
+    return LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
 
 
-def diary_of(text: str, marks: Iterable[Mark]) -> int:
-    """The level at which dates begin entries, if the text is a diary in one file; else 0."""
-    headings = ((mark.level, heading_start(text, mark.start)) for mark in marks)
-    return diary_level(
-        (
-            level,
-            read_when(text, begin, TIME) is not None,
-            _SYN_BELOW.match(text, begin) is not None,
-        )
-        for level, begin in headings
-    )
-
-
-def eol_at(text: str, at: int, end: int | None = None) -> int:
+def eol_at(text: str, at: int, end: int = sys.maxsize) -> int:
     """The line feed that ends the line of `at`; without one, `end` or the text's end."""
     eol = text.find("\n", at, end)
-    if eol >= 0:
-        return eol
-    return len(text) if end is None else end
+    return eol if eol >= 0 else min(end, len(text))
 
 
-def _columns(prefix: str) -> int:
-    return len(prefix.expandtabs(4))
+def _closes(match: re.Match[str], fence: Unclosed) -> bool:
+    prefix = match["prefix"]
+    if match["info"].strip(" \t\r") or prefix.strip(" \t>"):
+        return False
+    indent = len(prefix.expandtabs(4)) - fence.column
+    return indent <= 3 and match["run"].startswith(fence.run)
 
 
-def _open_fence(text: str, match: re.Match[str], above: _Above) -> _Open | None:
-    prefix, run = match["prefix"], match["run"]
-    if run[0] == "`" and "`" in match["info"]:
-        return None
-    column = _columns(prefix)
-    if column >= 4 and not prefix.strip(" \t") and not above.in_list(match.start()):
-        return None
-    # A fence in a block quote ends with the quote; elsewhere only its closing line ends it.
-    limit = above.quote_end(match.end() + 1) if ">" in prefix else _NEVER
-    return _Open("fence", match.start(), limit, column, run)
-
-
-def _closes(match: re.Match[str], fence: _Open) -> bool:
-    run, prefix = match["run"], match["prefix"]
-    return (
-        run[0] == fence.run[0]
-        and len(run) >= len(fence.run)
-        and not match["info"].strip(" \t\r")
-        and not prefix.strip(" \t>")
-        and _columns(prefix) <= fence.column + 3
-    )
-
-
-class _Above:
-    """Answers in which list, quote or code a line stands. Questions in ascending order read
-    each line once.
+class _Around:
+    """Knows in which list or quotation a line stands. Asked in ascending order, it reads each
+    line once.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._list = (0, False)
-        self._code = (0, True)
-        self._quote = (0, -1)
+        self._read = self._quote_end = 0
+        self._in_list = False
 
-    def in_list(self, start: int) -> bool:
-        """True if the indented line at `start` is in a list item, and so no indented code."""
-        known_at, listed = self._list
-        for line in self._lines(start, known_at):
-            if _LIST_ITEM.match(line + " "):
-                listed = True
-                break
-            if line and line[0] not in " \t":
-                listed = False
-                break
-        self._list = (start, listed)
-        return listed
-
-    def indented_code(self, at: int) -> bool:
-        """True if the line that holds `at` is indented code."""
-        start = self._text.rfind("\n", 0, at) + 1
-        line = self._text[start : start + 200]
-        if _indent(line) < 4 or _LIST_ITEM.match(line):
-            return False
-        known_at, code = self._code
-        for above in self._lines(start, known_at):
-            if not above:
-                code = not self.in_list(start)
-                break
-            if _indent(above) < 4:
-                code = False
-                break
-        self._code = (start, code)
-        return code
-
-    def quote_end(self, start: int) -> int:
-        """The start of the first line at or after `start` that is in no block quote; else the
-        text's end.
-        """
-        asked, end = self._quote
-        if not asked <= start <= end:
-            unquoted = _UNQUOTED.search(self._text, start)
-            self._quote = start, unquoted.start() if unquoted else len(self._text)
-        return self._quote[1]
-
-    def _lines(self, start: int, last: int) -> Iterator[str]:
-        """The lines above `start`, upwards to the one that begins at `last`."""
-        while start > last:
-            end = start - 1
-            start = self._text.rfind("\n", 0, end) + 1
-            yield self._text[start : min(end, start + 200)].rstrip(" \t\r")
-
-
-def _indent(line: str) -> int:
-    return _columns(line[: len(line) - len(line.lstrip(" \t"))])
+    def open_fence(self, match: re.Match[str]) -> Unclosed | None:
+        """The fence that a line opens; None if the line is indented code."""
+        for line in _OUTER_LINE.finditer(self._text, self._read, match.start()):
+            self._in_list = line["item"] is not None
+        self._read = match.start()
+        prefix = match["prefix"]
+        column = len(prefix.expandtabs(4))
+        if column >= 4 and prefix.isspace() and not self._in_list:
+            return None
+        limit = len(self._text) + 1
+        if ">" in prefix:  # it ends with its quotation
+            if self._quote_end <= match.end():
+                unquoted = _UNQUOTED.search(self._text, match.end() + 1)
+                self._quote_end = unquoted.start() if unquoted else len(self._text)
+            limit = self._quote_end
+        return Unclosed(match.start(), limit, match["run"], column)
 
 
 def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
@@ -380,17 +308,19 @@ def unescape(text: str, *, typed: bool = False) -> str:
     """`text` as it was before `escape` and `privacy.escape_tags`; line ends must be LF."""
     if "\\" not in text:
         return text
-    return unescape_tags(_ESCAPED.sub(r"\1", _H2_ESCAPED.sub("", text) if typed else text))
+    if typed:
+        text = _H2_ESCAPED.sub("", text)
+    return unescape_tags(_ESCAPED.sub(r"\1", text))
 
 
 def unescape_tags(text: str) -> str:
     r"""`text` with one backslash less before each `\<private>` and `\</private>`."""
-    return _ESCAPED_TAG.sub("", text) if "\\" in text else text
+    return _ESCAPED_TAG.sub("", text)
 
 
 def newlines(text: str) -> str:
     """`text` with CRLF and lone CR as LF. U+2028, VT, FF and NEL are no line ends."""
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def body_text(raw: bytes, *, typed: bool = False) -> str:
@@ -422,8 +352,7 @@ def slug_tag(tag: str) -> str:
     `Two Words` -> `two-words`, `#DB` -> `db`, `node.js` -> `node-js`, `c++` -> `c`, `2026` ->
     ``.
     """
-    bare = tag.strip().lstrip("#").lower()
-    composed = bare if bare.isascii() else unicodedata.normalize("NFC", bare)
+    composed = unicodedata.normalize("NFC", tag.strip().lstrip("#").lower())
     slug = _NOT_TAG.sub("-", composed).strip("-/")
     return slug if any(map(str.isalpha, slug)) else ""
 
@@ -443,57 +372,43 @@ def project_key(project: str) -> str:
     """The form in which projects are compared: case folded, composed (NFC), no blanks around
     it.
     """
-    plain = project.strip()
-    if plain.isascii():
-        return plain.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", plain).casefold())
+    apart = unicodedata.normalize("NFD", project.strip())
+    return unicodedata.normalize("NFC", apart.casefold())
 
 
 def find_tags(text: str) -> tuple[str, ...]:
-    """The slugs of the tags in `text`, each once, in order. Tags in code, links, URLs and
-    comments do not count.
+    """The slugs of the tags in `text`, each once, in order, then those in properties. Tags in
+    fences, code spans, links, URLs and comments do not count.
     """
-    if not any(sign in text and kind.search(text) for sign, kind in _TAG_KINDS):
+    if "#" not in text and "::" not in text:
         return ()
-    tags: dict[str, None] = {}
-    at = judged = 0
-    code: bool | None = None
-    above = _Above(text)
-    for start, end in [*scan(text).opaque, (len(text), len(text))]:
-        for tag_at, _, tag in inline_tags(text[at:start]):
-            # One judgement a line: a line may hold a million tags.
-            if code is None or "\n" in text[judged : at + tag_at]:
-                code = above.indented_code(at + tag_at)
-            judged = at + tag_at
-            if not code:
-                tags[tag] = None
-        for listed in _TAG_PROPERTY.findall(text, at, start):
-            values = (
-                page or ("" if "#" in word else word) for page, word in LISTED.findall(listed)
-            )
-            tags |= dict.fromkeys(filter(None, map(slug_tag, values)))
-        at = end
-    return tuple(tags)
-
-
-_TAG_KINDS = (("#", _TAG), ("#[[", _WIKI_TAG), ("::", _TAG_PROPERTY))
-"""Signs without which a text has no tag of a kind, and the kind."""
+    text = _blanked(text, scan(text).opaque)
+    tags = [tag for _, _, tag in inline_tags(text)]
+    for listed in _TAG_PROPERTY.findall(text):
+        for page, word in LISTED.findall(listed):
+            if page or "#" not in word:
+                tags.append(slug_tag(page or word))
+    return tuple(dict.fromkeys(filter(None, tags)))
 
 
 def inline_tags(text: str) -> list[tuple[int, int, str]]:
     """Start, end and slug of each tag in a text without fences."""
-    found = []
+    found: list[tuple[int, int, str]] = []
+    if "#" not in text:
+        return found
     at = 0
     last_comment_end = text.rfind("-->")
-    while match := _INLINE.search(text, at):
-        at = match.end()
+    for match in _INLINE.finditer(text):
+        start, end = match.span()
+        if start < at:
+            continue
         if match["ticks"]:
-            at = _code_span_end(text, at, len(match["ticks"]))
-        elif match["comment"]:
-            if at - 2 <= last_comment_end:
-                at = text.index("-->", at - 2) + 3
-        elif (typed := match[3] or match[4]) and (tag := slug_tag(typed)):
-            found.append((match.start(), at, tag))
+            at = _code_span_end(text, end, end - start)
+        elif match["comment"] and end - 2 <= last_comment_end:
+            at = text.index("-->", end - 2) + 3
+        tag = slug_tag(match[3] or match[4] or "")
+        if tag:
+            found.append((start, end, tag))
     return found
 
 
@@ -513,18 +428,24 @@ def without_code(text: str) -> str:
     """
     if not any(sign in text for sign in ("`", "~~~", "<!--")):
         return text
-    pieces, at = [], 0
-    for start, end in [*scan(text).opaque, (len(text), len(text))]:
-        while ticks := TICKS.search(text, at, start):
-            stop = min(_code_span_end(text, ticks.end(), len(ticks[0])), start)
-            pieces += [
-                text[at : ticks.start()],
-                _WITHIN_LINE.sub(" ", text[ticks.start() : stop]),
-            ]
-            at = stop
-        pieces += [text[at:start], _WITHIN_LINE.sub(" ", text[start:end])]
+    text = _blanked(text, scan(text).opaque)
+    spans = []
+    at = 0
+    for ticks in TICKS.finditer(text):
+        if ticks.start() >= at:
+            at = _code_span_end(text, ticks.end(), len(ticks[0]))
+            spans.append((ticks.start(), at))
+    return _blanked(text, spans)
+
+
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    pieces = []
+    at = 0
+    for start, end in spans:
+        blank = _LINE.sub(lambda line: " " * len(line[0]), text[start:end])
+        pieces += [text[at:start], blank]
         at = end
-    return "".join(pieces)
+    return "".join([*pieces, text[at:]])
 
 
 def plain_text(text: str) -> str:
@@ -533,22 +454,8 @@ def plain_text(text: str) -> str:
 
     `[[Page|alias]]` -> `Page alias`, `[text](url)` -> `text url`.
     """
-    if "<!--" in text:
-        text = _drop_comments(text)
+    commented, end, rest = text.rpartition("-->")
+    text = _COMMENT.sub(" ", commented + end) + rest
     if "::" in text:
         text = _LOGSEQ_LINE.sub("", text)
-    if "[" in text:
-        text = LINK.sub(r"\1 \2", WIKI_LINK.sub(r"\1 \2", text))
-    return text
-
-
-def _drop_comments(text: str) -> str:
-    kept = []
-    at = 0
-    while (start := text.find("<!--", at)) >= 0:
-        end = text.find("-->", start + 2)
-        if end < 0:
-            break
-        kept.append(text[at:start])
-        at = end + 3
-    return " ".join([*kept, text[at:]])
+    return LINK.sub(r"\1 \2", WIKI_LINK.sub(r"\1 \2", text))

@@ -1,5 +1,4 @@
-"""Finds the dates at the head of headings. A file whose headings of one level begin with dates
-is a diary in one file.
+"""Finds the dates at the head of headings, as a diary in one file has them.
 
 | heading                                       | date, time          | title     |
 |-----------------------------------------------|---------------------|-----------|
@@ -14,15 +13,10 @@ is a diary in one file.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
 from .frontmatter import CENTURY, MONTH, day_named
-
-LEAST = 2
-"""Headings with dates that make a diary: a note may have one."""
 
 _WEEKDAY = r"(?i:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?i:day)?"
 _NUMBER = "(?P<day>[0-9]{1,2})"
@@ -69,31 +63,14 @@ def read_when(text: str, at: int, time: re.Pattern[str]) -> When | None:
         found = form.match(text, at)
         day = day_named(found.groupdict()) if found else None
         if found and day:
-            to_time = _TO_TIME.match(text, found.end())
-            clock = time.match(text, to_time.end()) if to_time else None
+            clock = time.match(text, _behind(_TO_TIME, text, found.end()))
             if clock:
                 return When(day, clock.span(), clock.end())
-            to_title = _TO_TITLE.match(text, found.end())
-            end = to_title.end() if to_title else found.end()
+            end = _behind(_TO_TITLE, text, found.end())
             return None if _RELEASE.match(text, end) else When(day, (end, end), end)
     return None
 
 
-def diary_level(headings: Iterable[tuple[int, bool, bool]]) -> int:
-    """The level of the headings that begin the entries of a diary in one file; 0 where the file
-    is none.
-
-    `headings` are (level, whether it begins with a date, whether Synaptic wrote a comment
-    below). Most headings of the level begin with a date, and at least two, or one that Synaptic
-    has marked; the level with most dates wins.
-    """
-    known, dated, marked = Counter[int](), Counter[int](), set[int]()
-    for level, has_date, has_comment in headings:
-        known[level] += 1
-        if has_date:
-            dated[level] += 1
-            marked |= {level} if has_comment else set()
-    most = {
-        level for level, count in dated.items() if count >= LEAST and 2 * count > known[level]
-    }
-    return max(most | marked, key=lambda level: (dated[level], -level), default=0)
+def _behind(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at

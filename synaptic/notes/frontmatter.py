@@ -5,10 +5,9 @@ of entries.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -53,6 +52,8 @@ _DATES_IN_NAME = tuple(
         _ALONE % rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{CENTURY}",
     )
 )
+DAY_PAGES = (_DATES_IN_NAME[0], _DATES_IN_NAME[2])
+"""The names that Logseq and Obsidian give the page of a day."""
 _DATE_OF_FOLDERS = re.compile(
     rf"(?:\A|/){CENTURY}/(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}})\Z"
 )
@@ -87,26 +88,30 @@ def read_front_matter(text: str) -> FrontMatter | None:
     Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises
     yaml.YAMLError.
     """
-    brackets = (bracket[0] for bracket in _NESTS.finditer(text))  # those in quotes count too
-    steps = (1 if bracket in "[{" else -1 for bracket in brackets)
-    if max(accumulate(steps), default=0) > _DEEPEST:
+    depth = deepest = 0
+    for bracket in _NESTS.findall(text):  # those in quotes count too
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    if deepest > _DEEPEST:
         raise yaml.MarkedYAMLError(problem=f"more than {_DEEPEST} brackets within brackets")
     fields = _top_level(text)
     if fields is None:
         return None
-    title = next(iter(_values(fields, "title")), None)
-    tags = list(_values(fields, "tags", "tag"))
-    if not any(isinstance(fields.get(key), list) for key in ("tags", "tag")):
-        tags = " ".join(tags).replace(",", " ").split()  # plain text may name several
+    tags: list[str] = []
+    for key in ("tags", "tag"):
+        value = fields.get(key, [])  # plain text may name several
+        tags += value.replace(",", " ").split() if isinstance(value, str) else value
+    moments = map(_moment, _values(fields, "date", "created"))
+    switches = map(str.lower, _values(fields, "synaptic"))
     pairs: list[tuple[str, str]] = []
     for key in fields:
-        pairs += ((key, value) for value in _values(fields, key))
+        pairs += [(key, value) for value in _values(fields, key)]
     return FrontMatter(
-        title=title and (" ".join(title.split()) or None),
+        title=" ".join(" ".join(_values(fields, "title")).split()) or None,
         tags=tuple(tags),
         aliases=tuple(_values(fields, "aliases", "alias")),
-        created_at=next(filter(None, map(_moment, _values(fields, "date", "created"))), None),
-        excluded=next(iter(_values(fields, "synaptic")), "").lower() in ("false", "no", "off"),
+        created_at=next(filter(None, moments), None),
+        excluded=not {"false", "no", "off"}.isdisjoint(switches),
         fields=tuple(pairs),
     )
 
@@ -119,88 +124,71 @@ def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
     all YAML can be edited.
     """
     named = [yaml.safe_dump(tag, allow_unicode=True).split("\n")[0].encode() for tag in tags]
+    line = b"tags: [%b]" % b", ".join(named) + eol
     begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     block = front_matter_end(data.decode("latin-1"), begin)
     if block is None:
-        return (
-            data[:begin]
-            + eol.join((b"---", b"tags: [%b]" % b", ".join(named), b"---", b""))
-            + data[begin:]
-        )
+        return b"".join([data[:begin], b"---", eol, line, b"---", eol, data[begin:]])
     start, stop, _ = block
-    keys = sorted(
-        _TAGS.finditer(data[:stop], start), key=lambda found: -len(found["key"])
-    )  # `tags` before `tag`
-    line = keys[0] if keys else None
-    if line is None:
-        at, new = stop, b"tags: [%b]" % b", ".join(named) + eol
-    elif line["items"] is None:
+    lines = _TAGS.finditer(data[:stop], start)
+    known = max(lines, key=lambda line: len(line["key"]), default=None)  # `tags` before `tag`
+    if known is None:
+        return data[:stop] + line + data[stop:]
+    if known["items"] is None:
         return data
-    elif group := next((name for name in ("list", "words") if line[name] is not None), None):
-        held = line[group].rstrip()
-        between = b", " if group == "list" or b"," in held else b" "
-        at, new = (
-            line.start(group) + len(held),
-            (between if held else b"") + between.join(named),
-        )
+    group = "words" if known["list"] is None else "list"
+    if known[group] is None:
+        at = known.end()
+        last = re.search(rb"([ \t]*-[ \t]+).*\n\Z", known["items"])
+        before = last[1] if last else b"  - "
+        new = b"".join(before + tag + eol for tag in named)
     else:
-        last = re.search(rb"([ \t]*-[ \t]+).*\n\Z", line["items"])
-        at, new = (
-            line.end(),
-            b"".join((last[1] if last else b"  - ") + tag + eol for tag in named),
-        )
+        held = known[group].rstrip()
+        at = known.start(group) + len(held)
+        between = b", " if group == "list" or b"," in held else b" "
+        new = between.join([held, *named] if held else named)[len(held) :]
     return data[:at] + new + data[at:]
 
 
-def _values(fields: dict[str, str | list[str]], *keys: str) -> Iterator[str]:
+def _values(fields: dict[str, str | list[str]], *keys: str) -> list[str]:
+    values: list[str] = []
     for key in keys:
         value = fields.get(key, "")
-        yield from filter(None, [value] if isinstance(value, str) else value)
+        values += [value] if isinstance(value, str) else value
+    return list(filter(None, values))
 
 
 def _top_level(text: str) -> dict[str, str | list[str]] | None:
     """Scalars and lists of scalars by their lower-case key. Deeper values are left out."""
-    fields: dict[str, str | list[str]] = {}
+    nodes: list[str | list[str]] = []  # keys and values in turn
     depth = 0
-    key: str | None = None
-    expects_key = True
-    items: list[str] | None = None
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.DocumentEndEvent):
             break
-        if (
-            depth == 0
-            and isinstance(event, yaml.NodeEvent)
-            and not isinstance(event, yaml.MappingStartEvent)
-        ):
-            # An empty block is front matter without keys; a scalar or a list is somebody's
-            # text.
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
+            # an empty block has no keys; a scalar or a list is somebody's text
             return {} if isinstance(event, yaml.ScalarEvent) and not event.value else None
+        value = _scalar(event)
+        if depth == 1:
+            nodes.append([] if isinstance(event, yaml.SequenceStartEvent) else value)
+        elif depth == 2 and isinstance(nodes[-1], list):
+            nodes[-1].append(value)
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
-            items = [] if depth == 2 and isinstance(event, yaml.SequenceStartEvent) else items
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-            if depth == 1:
-                if not expects_key and key is not None and items is not None:
-                    fields.setdefault(key, items)
-                expects_key, key, items = not expects_key, None, None
-        elif isinstance(event, yaml.ScalarEvent | yaml.AliasEvent):
-            value = _scalar(event)
-            if depth == 2 and items is not None:
-                items.append(value)
-            elif depth == 1 and expects_key:
-                key, expects_key = value.lower(), False
-            elif depth == 1:
-                if key is not None:
-                    fields.setdefault(key, value)
-                key, expects_key = None, True
+    fields: dict[str, str | list[str]] = {}
+    for key, said in zip(nodes[::2], nodes[1::2], strict=False):
+        if isinstance(key, str):
+            fields.setdefault(key.lower(), said)
     return fields
 
 
-def _scalar(event: yaml.ScalarEvent | yaml.AliasEvent) -> str:
-    """A scalar's text as written; "" for an alias and for null."""
-    if isinstance(event, yaml.AliasEvent):
+def _scalar(event: yaml.NodeEvent) -> str:
+    """A scalar's text as written; "" for null and for anything else."""
+    if not isinstance(event, yaml.ScalarEvent):
         return ""
     value: str = event.value
     return "" if event.style in (None, "") and value.lower() in ("~", "null") else value

@@ -25,7 +25,7 @@ from urllib.parse import unquote
 
 from ..models import Entry, Link, Task
 from .blocks import LINK, LISTED, LOGSEQ_OWN, WIKI_LINK, without_code
-from .frontmatter import MONTHS
+from .frontmatter import DAY_PAGES, day_named
 
 MAX_FIELDS, MAX_FIELD = 100, 500
 """Fields of an entry, and characters of a value, that are kept."""
@@ -51,12 +51,6 @@ _ATTACHMENT = re.compile(
     re.I,
 )
 _ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
-_MONTHS = [name[:3] for name in MONTHS]
-_DAY = re.compile(
-    rf"([0-9]{{4}})[-_]([0-9]{{2}})[-_]([0-9]{{2}})"
-    rf"|({'|'.join(_MONTHS)})[a-z]* ([0-9]{{1,2}})(?:st|nd|rd|th)?,? ([0-9]{{4}})"
-)
-
 _OPEN, _DONE = "TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS", "DONE|CANCELL?ED"
 _TASK = re.compile(
     rf"^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
@@ -80,9 +74,8 @@ def fields_of(
     for written, text_of_value in (*front_matter, *_properties(text)):
         name = field_name(written)
         value = " ".join(text_of_value.replace("\0", " ").split())[:MAX_FIELD]
-        if not name or not value or name in _SAID_ELSEWHERE:
-            continue
-        if not _LOGSEQ_OWN.fullmatch(name):
+        is_own = name in _SAID_ELSEWHERE or _LOGSEQ_OWN.fullmatch(name)
+        if name and value and not is_own:
             fields[name, value] = None
     return tuple(fields)[:MAX_FIELDS]
 
@@ -95,11 +88,13 @@ def front_fields(entry: Entry) -> list[tuple[str, str]]:
 
 def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
     """Title and aliases that the lines of properties at the beginning of a page say."""
-    pairs = [(field_name(name), value.strip()) for name, value in _properties(text)]
-    title = next((value for name, value in pairs if name == "title"), None)
+    title: str | None = None
     aliases: list[str] = []
-    for name, value in pairs:
-        if name in ("alias", "aliases"):
+    for written, value in _properties(text):
+        name = field_name(written)
+        if name == "title" and title is None:
+            title = value.strip()
+        elif name in ("alias", "aliases"):
             aliases += chain.from_iterable(LISTED.findall(value))
     return title, tuple(filter(None, map(str.strip, aliases)))
 
@@ -141,14 +136,14 @@ def link_key(name: str) -> int:
     plain = unquote(name) if "%" in name else name
     plain = unicodedata.normalize("NFC", " ".join(plain.replace("___", "/").split())).casefold()
     plain = plain.removesuffix(".md").strip("/ ")
-    if match := _ID.fullmatch(plain):
-        plain = match[1]
-    elif match := _DAY.fullmatch(plain):
-        year, month, day, letters, number, of_year = match.groups()
-        if year:
-            plain = f"{year}-{month}-{day}"
-        else:
-            plain = f"{of_year}-{_MONTHS.index(letters) + 1:02}-{number:0>2}"
+    known_id = _ID.fullmatch(plain)
+    if known_id:
+        plain = known_id[1]
+    for pattern in DAY_PAGES:
+        found = pattern.fullmatch(plain)
+        day = day_named(found.groupdict()) if found else None
+        if day:
+            plain = day.isoformat()
     digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)
 
@@ -183,9 +178,8 @@ def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
     path, line = entry.there.path, entry.there.line
     found = _links(text, path, entry.there.body_line)
     for value in (entry.title, *(value for _, value in entry.fields)):
-        found |= {
-            ways: link for ways, link in _links(value, path, line).items() if ways not in found
-        }
+        for keys, link in _links(value, path, line).items():
+            found.setdefault(keys, link)
     return found | {(link_key(id),): Link(id, path, line) for id in entry.supersedes}
 
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from .blocks import LONE_CR, MASK, escape, scan
 from .frontmatter import front_matter_end
 from .privacy import mask, mentions
-from .reading import body_span, end_of_line, is_day_file, measure, outline, parse_entries
+from .reading import body_span, end_of_line, is_day_file, outline, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
@@ -57,7 +57,7 @@ class Merged:
 class _Piece:
     """An entry, or a note under its H1, as it stands in one version.
 
-    `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or
+    `heading`, `comment` and `body` joined are its bytes, lines of their own; the last two begin with a line end or
     are empty. `gap` holds the blank lines between it and a piece below. `id` is the written id,
     None for a piece typed by hand.
     """
@@ -192,7 +192,7 @@ def _read(data: bytes, path: str, day_file: str, doubtful: set[str]) -> _Version
         core = body_span(text, begin, end)[1]
         comment_at = body_at = end_of_line(text, begin, core)
         if mark.comment_at >= 0:
-            body_at = end_of_line(text, measure(text, mark, end).comment_end, core)
+            body_at = end_of_line(text, mark.comment_at, core)
         entry = entries.get(begin)
         pieces.append(
             _Piece(

@@ -26,8 +26,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 
 from .blocks import (
     LONE_CR,
@@ -48,6 +48,7 @@ _NOT_IN_CODE = re.compile(rf"^(?:{TIME_HEADING}|<{{7}} |={{7}}\r?$|>{{7}} )", re
 _TAGS = re.compile(rb"</?private[^<>]*>", re.IGNORECASE)
 _KEPT = re.compile(rb"[^\r\n]+")
 _SIGN = re.compile(rb"<private", re.IGNORECASE)
+Span = tuple[int, int]
 _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
 
 
@@ -56,20 +57,20 @@ def mask(data: bytes) -> bytes:
     else.
     """
     data = data.replace(MASK, b"\xfe")  # neither is UTF-8
-    return _masked(data, _read(data).private) if mentions(data) else data
+    pairs, unclosed = _private(data)
+    return _hidden(data, pairs + unclosed)
 
 
 def unclosed_tags(data: bytes) -> list[int]:
     """The offset of each `<private>` that is never closed."""
-    return _read(data).unclosed if mentions(data) else []
+    return [start for start, _ in _private(data)[1]]
 
 
 def without_private(text: str) -> str:
     """`text` without its private passages. A tag without its other half is text."""
     data = text.encode("utf-8", "surrogatepass")
-    if not mentions(data):
-        return text
-    return shown(_masked(data, _joined(_read(data).pairs))).decode("utf-8", "surrogatepass")
+    pairs, _ = _private(data)
+    return shown(_hidden(data, pairs)).decode("utf-8", "surrogatepass") if pairs else text
 
 
 def escape_tags(text: str) -> str:
@@ -80,10 +81,9 @@ def escape_tags(text: str) -> str:
     """
     if "private" not in text.lower():
         return text
-    escaped = [match.start() for match in _FIRST_ESCAPE.finditer(text)]
-    return insert_backslashes(
-        text, sorted([*escaped, *(tag.start() for tag in _acting(text)[0])])
-    )
+    tags, _ = _acting(text)
+    positions = [match.start() for match in (*tags, *_FIRST_ESCAPE.finditer(text))]
+    return insert_backslashes(text, sorted(positions))
 
 
 def mentions(data: bytes) -> bool:
@@ -118,45 +118,57 @@ def passages(masked: bytes) -> list[tuple[int, int]]:
     return [match.span() for match in _PASSAGE.finditer(masked)]
 
 
-class _PrivateSpans(NamedTuple):
-    """The spans from tag to tag, all private spans, and the offsets of tags that are never
-    closed.
+def _private(data: bytes) -> tuple[list[Span], list[Span]]:
+    """The outermost pairs of tags; and each tag that is never closed, with all up to the next
+    saved entry, or the end.
     """
-
-    pairs: list[tuple[int, int]]
-    private: list[tuple[int, int]]
-    unclosed: list[int]
-
-
-def _read(data: bytes) -> _PrivateSpans:
+    pairs: list[Span] = []
+    opened: list[int] = []
+    if not mentions(data):
+        return pairs, []
     text = LONE_CR.sub("\n", data.decode("latin-1"))
     tags, structure = _acting(text)
-    opened: list[int] = []
-    pairs: list[tuple[int, int]] = []
     for tag in tags:
         if tag[0][1] != "/":
             opened.append(tag.start())
         elif opened:
-            pairs.append((opened.pop(), tag.end()))
-    written = [mark.start for mark in structure.marks if mark.comment_at >= 0]
-    private = list(pairs)
-    for start in opened:
-        following = bisect(written, start)
-        private.append((start, written[following] if following < len(written) else len(text)))
-    return _PrivateSpans(pairs, _joined(private), opened)
+            start = opened.pop()
+            while pairs and pairs[-1][0] > start:
+                pairs.pop()
+            pairs.append((start, tag.end()))
+    saved = [mark.start for mark in structure.marks if mark.comment_at >= 0]
+    ends = [*saved, len(text)]
+    return pairs, [(start, ends[bisect(ends, start)]) for start in opened]
+
+
+def _hidden(data: bytes, spans: list[Span]) -> bytes:
+    """`data` with MASK for each byte of these spans that ends no line."""
+    parts = []
+    at = 0
+    for start, end in sorted(spans):
+        if end > at:
+            start = max(start, at)
+            passage = _KEPT.sub(lambda line: MASK * len(line[0]), data[start:end])
+            parts += [data[at:start], passage]
+            at = end
+    return b"".join([*parts, data[at:]])
 
 
 def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
     """The tags outside code, and the structure of the text."""
     tags = list(_TAG.finditer(text))
     structure = scan(text) if tags else Scan([], [], [])
-    code = _joined([*_fences(text, structure), *_code_spans(text, tags)])
-    ends = [0, *(end for _, end in code)]  # of the code before each span, or around a tag
-    starts = [start for start, _ in code]
-    return [tag for tag in tags if tag.start() >= ends[bisect(starts, tag.start())]], structure
+    tags = _outside(tags, _fences(text, structure))
+    return _outside(tags, _code_spans(text, tags)), structure
 
 
-def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
+def _outside(tags: list[re.Match[str]], spans: Iterable[Span]) -> list[re.Match[str]]:
+    """The tags that begin outside these spans, which are in order and do not overlap."""
+    bounds = list(chain.from_iterable(spans))
+    return [tag for tag in tags if bisect(bounds, tag.start()) % 2 == 0]
+
+
+def _fences(text: str, structure: Scan) -> Iterator[Span]:
     """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed:
     it is no code.
     """
@@ -167,45 +179,22 @@ def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _code_spans(text: str, tags: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
+def _code_spans(text: str, tags: Iterable[re.Match[str]]) -> Iterator[Span]:
     """The spans in backticks on the lines that hold a tag."""
-    end = -1
+    at = 0
     for tag in tags:
-        if tag.start() < end:
+        if tag.start() < at:
             continue
-        start = text.rfind("\n", 0, tag.start()) + 1
-        end = eol_at(text, tag.end())
-        runs = [run.span() for run in TICKS.finditer(text, start, end)]
-        closing: dict[int, int] = {}
-        ends: dict[int, int] = {}  # of the span that a run opens
-        for a, b in reversed(runs):
-            if b - a in closing:
-                ends[a] = closing[b - a]
-            closing[b - a] = b
-        at = start
-        for a, _ in runs:
-            if a >= at and a in ends:
-                at = ends[a]
-                yield a, at
-
-
-def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return joined
-
-
-def _masked(data: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
-    parts, at = [], 0
-    for start, end in spans:
-        parts += [data[at:start], _hidden(data[start:end])]
-        at = end
-    return b"".join([*parts, data[at:]])
-
-
-def _hidden(passage: bytes) -> bytes:
-    return _KEPT.sub(lambda line: MASK * len(line[0]), passage)
+        at = text.rfind("\n", 0, tag.start()) + 1
+        line_end = eol_at(text, tag.end())
+        runs = [run.span() for run in TICKS.finditer(text, at, line_end)]
+        closing: dict[int, int] = {}  # the end of the next run of each length
+        ends: dict[int, int] = {}
+        for start, end in reversed(runs):
+            ends[start] = closing.get(end - start, -1)
+            closing[end - start] = end
+        for start, _ in runs:
+            if start >= at and ends[start] > 0:
+                yield start, ends[start]
+                at = ends[start]
+        at = line_end

@@ -192,8 +192,6 @@ _MEANINGS = {
     "RIGHT": "(?![A-Za-z0-9])",
     "WORD": "[A-Za-z0-9_-]",
 }
-_AWS_SECRET = r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])"
-_AWS_REACH = 200
 _WRAPPED = r"[\"'`]?[ \t]{0,4}[\\+]?[ \t]{0,4}\r?\n[ \t>|#*]{0,20}[\"'`]?"
 _WRAPPED_LINES = 8
 _RUN = r"[A-Za-z0-9_./+=%~:-]+"
@@ -221,8 +219,6 @@ def _tokens(text: str) -> Iterator[Secret]:
                 start, end = _token_at(text, at, _compiled(pattern))
                 if end > start and not _is_example(text[start:end]):
                     yield Secret(kind, start, end)
-                    if kind == "AWS access key":
-                        yield from _aws_secret(text, end)
                 at = text.find(sign, max(end, at + len(sign)))
 
 
@@ -255,14 +251,6 @@ def _token_at(text: str, at: int, pattern: re.Pattern[str]) -> tuple[int, int]:
 
 def _is_part_of_token(line: str) -> bool:
     return len(line) >= 8 and _is_mixed(line) and line != line.lower()
-
-
-def _aws_secret(text: str, at: int) -> Iterator[Secret]:
-    """The secret beside an AWS access key: 40 characters that are no SHA-1."""
-    for match in _compiled(_AWS_SECRET).finditer(text, at, at + _AWS_REACH):
-        if _has_both_cases(match[0]) and not _is_example(match[0]):
-            yield Secret("AWS secret key", *match.span())
-            return
 
 
 # -- credentials in URLs

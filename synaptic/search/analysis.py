@@ -6,15 +6,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-from ..language.analysis.analyze import Analysis, Keyword, analyze
+from ..language.analysis.analyze import analyze
 from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, asked_of
 from ..language.analysis.names import Known
 from ..language.analysis.plan import form_of
 from ..language.lexicon import STOP_WORDS
-from ..language.normalize import Change, normalize
+from ..language.normalize import normalize
 from ..language.query import filled, parse_query
 from ..language.words import words
 from ..models import Filters
@@ -36,24 +35,13 @@ question.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class NoteReading:
-    """A note as it reads by itself. `suggested_tags` are tags of the journal that it speaks of."""
-
-    original: str
-    normalized: str
-    changes: tuple[Change, ...]
-    keywords: tuple[Keyword, ...]
-    suggested_tags: tuple[str, ...]
-
-
-def analysis_of(ws: Workspace, query: str) -> Analysis:
+def analysis_of(ws: Workspace, query: str) -> dict[str, Any]:
     """The analysis of a question, with the plan of a search without options.
 
     Its keywords weigh what they tell in this journal.
     """
 
-    def run(_: SyncReport) -> Analysis:
+    def run(_: SyncReport) -> dict[str, Any]:
         now = ws.clock()
         stop_words, fields = ws.config.search.stop_words, ws.index.field_names
         tags, projects, files = ws.index.vocabulary()
@@ -65,10 +53,12 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
         names = _names_used(ws, query[:READ_CHARACTERS])
         known = Known(tags, projects, files, names)
         found = analyze(query, asked_of(query, today=now.date()), known)
-        rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
-        weighed = [Keyword(k.term, round(k.weight * rarity[k.term], 3)) for k in found.keywords]
-        weighed.sort(key=lambda keyword: -keyword.weight)
-        return replace(found, keywords=tuple(weighed), notices=told, plan=_plan(understood))
+        rarity = _rarity(ws, [keyword["term"] for keyword in found["keywords"]])
+        for keyword in found["keywords"]:
+            keyword["weight"] = round(keyword["weight"] * rarity[keyword["term"]], 3)
+        found["keywords"].sort(key=lambda keyword: -keyword["weight"])
+        plan = _plan(understood) | {"estimated_complexity": found["complexity"]}
+        return found | {"plan": plan, "notices": told}
 
     return in_step(ws, run)
 
@@ -113,27 +103,30 @@ def _names_used(ws: Workspace, question: str) -> dict[str, str]:
     return {word: form for word, form in usual.items() if form[0].isupper()}
 
 
-def read_note(ws: Workspace, text: str) -> NoteReading:
-    """A note of today before it is saved, without what is private in it."""
+def read_note(ws: Workspace, text: str) -> dict[str, Any]:
+    """A note of today before it is saved, without what is private in it, as JSON."""
     text = without_private(text)
     plain, changes = normalize(text, on=ws.clock().date())
 
-    def run(_: SyncReport) -> NoteReading:
-        return NoteReading(text, plain, changes, _keywords(ws, plain), suggest_tags(ws, text))
+    def run(_: SyncReport) -> dict[str, Any]:
+        return {
+            "original": text,
+            "normalized": plain,
+            "changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in changes],
+            "keywords": _keywords(ws, plain),
+            "suggested_tags": suggest_tags(ws, text),
+        }
 
     return in_step(ws, run)
 
 
-def _keywords(ws: Workspace, text: str) -> tuple[Keyword, ...]:
-    counts: dict[str, int] = {}
-    for _, word in words(text):
-        if word not in STOP_WORDS and len(word) > 1:
-            counts[word] = counts.get(word, 0) + 1
-    rarity = _rarity(ws, list(counts))
-    scores = {word: (1 + math.log(count)) * rarity[word] for word, count in counts.items()}
+def _keywords(ws: Workspace, text: str) -> list[dict[str, Any]]:
+    counts = Counter(word for _, word in words(text) if len(word) > 1)
+    rarity = _rarity(ws, list(counts.keys() - STOP_WORDS))
+    scores = {word: (1 + math.log(counts[word])) * rare for word, rare in rarity.items()}
     top = max(scores.values(), default=1.0) or 1.0
     best = sorted(scores, key=lambda word: (-scores[word], word))[:MAX_KEYWORDS]
-    return tuple(Keyword(word, round(scores[word] / top, 3)) for word in best)
+    return [{"term": word, "weight": round(scores[word] / top, 3)} for word in best]
 
 
 def _rarity(ws: Workspace, terms: Sequence[str]) -> dict[str, float]:

@@ -9,12 +9,13 @@ from datetime import date, datetime
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from ..errors import check_range, one_of
 from ..index.rows import Candidate, Standing, moment, units
-from ..language.query import ParsedQuery
+from ..language.query import MAX_LIMIT, ParsedQuery
 from ..language.words import match, stems, words
-from ..models import Entry, Filters, Mode, Order, Strategy, Vector
+from ..models import ORDERS, Entry, Filters, Mode, Order, Strategy, Vector
 from ..workspace.checkout import Checkout
-from ..workspace.readback import read_hits
+from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
 from .typos import ending_aside, nearest_words, typing_errors
 
@@ -22,6 +23,10 @@ USUAL_MEAN, USUAL_DEVIATION, USUAL_COUNT = 0.1, 0.1, 20
 """Mean and deviation of the cosines of questions with notes of other matters, about, and the
 number of passages they count for. By eye.
 """
+
+MAX_ROUNDS = 3
+MAX_PARTS = 16
+"""Sub-queries that a caller may give; each is a search of its own."""
 
 LIST_LIMIT = 20
 """Entries of a list without a limit."""
@@ -68,6 +73,14 @@ class Request:
     recent: bool = False
     about: date | None = None
     nothing: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises InvalidArgument with the valid values."""
+        check_range("limit", self.limit, 1, MAX_LIMIT)
+        check_range("min_similarity", self.min_similarity, 0, 1)
+        check_range("max_rounds", self.max_rounds, 0, MAX_ROUNDS)
+        check_range("sub_queries", len(self.parts), 0, MAX_PARTS)
+        one_of(ORDERS, self.order, "order")
 
     @property
     def is_list(self) -> bool:
@@ -289,12 +302,12 @@ class Evidence:
         distances: dict[str, int] = {}
         near_stems = nearest_words(stem, index.stems_like(stem)) if stem else []
         for near in near_stems:  # stems are no words, and stemming them again breaks them
-            chunks = index.chunks_with_stem(near, limit=3)
-            rows = {passage.entry_rowid for passage in index.passages(chunks).values()}
-            entries, passages = read_hits(self.ws, list(rows), chunks)
-            texts = [text for text, _ in passages.values()]
-            texts += [" ".join((entry.title, *entry.tags)) for entry in entries.values()]
-            spellings = {word for _, word in words("\n".join(texts)) if self.stem(word) == near}
+            chunks = index.passages(index.chunks_with_stem(near, limit=3)).values()
+            entries = read_entries(self.ws, [chunk.entry_rowid for chunk in chunks])
+            spellings = set()
+            for entry in entries.values():
+                text = " ".join((entry.title, entry.content, *entry.tags))
+                spellings |= {word for _, word in words(text) if self.stem(word) == near}
             for word in sorted(spellings):
                 distances[word] = ending_aside(term, word)
         nearest = min(distances, key=lambda word: distances[word], default=term)

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 REJECTED = re.compile(
     r"""(?ix) \brejected\b [\ \t:*_]* (?:\n+[\ \t]*[-*+]\ .*)+  # Rejected:, and a list of them
     | \brejected\b (?: [^.\n] | \.(?=\w) )*  # Rejected: Kafka, Node.js (too slow)
-    | \b(?:instead\ of|rather\ than|over)\b  # Chose Argon2id over bcrypt and PBKDF2 for the portal
+    | \b(?:instead\ of|rather\ than|over)\b  # Chose Argon2id over bcrypt for the portal
       (?: (?!\b(?:for|in|on|at|because|since|as|to)\b | [,;:(\n] | \.\s) . )*
     """
 )
@@ -59,54 +59,46 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
     settle one. One that supersedes is not asked which else it replaces. Raises Stale and
     apsw.Error.
     """
-    own = ws.index.resolve(new.id).rowid
-    if not (vectors := ws.index.meanings([own])):
+    index = ws.index
+    own = index.resolve(new.id).rowid
+    vectors = list(index.meanings([own]).values())
+    if not vectors:
         return None
     key = new.project and project_key(new.project)
-    filters = Filters(projects=(key,)) if key else Filters()
-    passing = ws.index.passing_chunks(filters, None, ())
-    nearest = ws.index.semantic(units([*vectors.values()])[0], passing, limit=COMPARED)
-    cosines = {
-        candidate.entry_rowid: candidate.score for candidate in reversed(nearest)
-    }  # of its nearest passage
-    found = {
-        row: one.entry for row, one in ws.index.entries(list(cosines)).items() if row != own
-    }
-    replaced = ws.index.superseded_by([old.id for old in found.values()])
-    rows = [
-        row
-        for row, old in found.items()
-        if bool(old.project) == bool(key)
-        and old.id not in replaced
-        and old.at <= new.at
-        and not old.pin
-    ]
-    rows.sort(key=lambda row: -cosines[row])
-    may = new.type != DONE and not new.supersedes
-    alike = [row for row in rows if may and found[row].type == new.type]
-    issues = [row for row in rows if new.type in SETTLING and is_open(found[row])]
-    chosen = [
-        row
-        for some in (alike, issues)
-        for row in some[: standing_out([cosines[row] for row in some])]
-    ]
-    said = read_entries(ws, chosen)
-    return tuple(
-        Near(old.id, old.date, old.type, old.title, settled=old.type != new.type)
-        for old in (
-            said[row] for row in chosen if row in said
-        )  # another process may have taken one away
-        if not lacks_a_name(old, new, ws.index.stem)
-    )[:MOST]
+    passing = index.passing_chunks(Filters(projects=(key,) if key else ()), None, ())
+    cosines: dict[int, float] = {}
+    for hit in index.semantic(units(vectors)[0], passing, limit=COMPARED):
+        cosines.setdefault(hit.entry_rowid, hit.score)  # of its nearest passage
+    found = index.entries(list(cosines))
+    replaced = index.superseded_by([stored.entry.id for stored in found.values()])
+    alike, issues = [], []
+    for row in cosines:
+        old = found[row].entry
+        is_older = row != own and old.at <= new.at and not old.pin
+        if not is_older or old.id in replaced or bool(old.project) != bool(key):
+            continue
+        if old.type == new.type and new.type != DONE and not new.supersedes:
+            alike.append(row)
+        elif is_open(old) and new.type in SETTLING:
+            issues.append(row)
+    near = []
+    for rows in (alike, issues):
+        count = standing_out([cosines[row] for row in rows])
+        # another process may have taken one away
+        for old in read_entries(ws, rows[:count]).values():
+            if not lacks_a_name(old, new, index.stem):
+                settled = old.type != new.type
+                near.append(Near(old.id, old.date, old.type, old.title, settled=settled))
+    return tuple(near[:MOST])
 
 
 def standing_out(cosines: Sequence[float]) -> int:
     """The number of these, highest first, that are alike and nearer than all that follow; at
     most MOST.
     """
-    for count in range(1, 1 + min(MOST, len(cosines))):
-        following = cosines[count] if count < len(cosines) else 0.0
-        if cosines[count - 1] > max(ALIKE, following + APART):
+    falling = [*cosines, 0.0]
+    for count in range(1, min(MOST, len(cosines)) + 1):
+        if falling[count - 1] > max(ALIKE, falling[count] + APART):
             return count
     return 0
 
@@ -119,10 +111,8 @@ def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> b
     may be a name.
     """
     text = REJECTED.sub(" ", f"{old.title}\n{old.content}")
-    names = [
-        *NAME.findall(text),
-        *(word for _, word in words(text) if word.upper() == word.lower()),
-    ]
+    names = NAME.findall(text)
+    names += [word for _, word in words(text) if word.upper() == word.lower()]
     sought = stems(" ".join(name for name in names if name.isalpha()), stem)
     return not sought <= stems(f"{new.title}\n{new.content}", stem)
 
@@ -146,18 +136,12 @@ def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> tuple[s
     None that calls an entry settled: "not done" holds the word `done`.
     """
     held = stems(text, ws.index.stem)
-    fitting = []
     uses = ws.index.vocabulary().tags
-    for tag in sorted(
-        (tag for tag in uses if uses[tag] > 1), key=lambda tag: (-uses[tag], tag)
-    ):
+    fitting = []
+    for tag in sorted(uses, key=lambda tag: (-uses[tag], tag)):
         name = tag.rpartition("/")[2]
-        sought = [ws.index.stem(part) for part in name.replace("_", "-").split("-") if part]
-        if (
-            tag not in given
-            and name not in SHARED.settled
-            and sought
-            and all(stem in held for stem in sought)
-        ):
+        sought = [ws.index.stem(part) for part in re.split("[-_]", name) if part]
+        is_said = bool(sought) and held.issuperset(sought)
+        if is_said and uses[tag] > 1 and tag not in given and name not in SHARED.settled:
             fitting.append(tag)
     return tuple(fitting[:MAX_SUGGESTED])

@@ -26,8 +26,7 @@ from ..notes.header import read_title
 from ..workspace.changes import marked
 from ..workspace.sync import SyncReport
 from .adjust import adjusted, near_enough, speakers_first
-from .calibration import MOST_HITS
-from .doubt import Answer, notices_of, surety
+from .doubt import MOST_HITS, Answer, notices_of, surety
 from .evidence import LIST_LIMIT, Evidence, Query, corrected
 from .fuse import known, ranked_for, weights_of
 from .ranking import Ranked, in_order

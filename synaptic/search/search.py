@@ -6,12 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgument, ModelError, check_range, one_of
 from ..index.rows import instant
-from ..language.query import MAX_LIMIT, parse_query
-from ..models import ORDERS, STRATEGIES, Filters, SearchResult, Strategy
+from ..language.query import parse_query
+from ..models import STRATEGIES, Filters, SearchResult
 from ..workspace.checkout import Checkout, asking_project, working_checkout
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
@@ -28,9 +28,6 @@ CALLS_READ = 200
 """Searches that tell what a search costs. By eye."""
 COUNTED_HITS = 3
 """First hits of a search that count as read. By eye."""
-MAX_ROUNDS = 3
-MAX_PARTS = 16
-"""Sub-queries that a caller may give; each is a search of its own."""
 STILL_LOADING = (
     "The model is still loading, so this answer is from words only; ask again in a second."
 )
@@ -41,34 +38,26 @@ def search(
     query: str,
     *,
     filters: Filters | None = None,
-    limit: int | None = None,
+    prefer: Filters | None = None,
     strategy: str = "auto",
     budget_ms: float | None = None,
     preset: str | None = None,
     weights: Mapping[str, float] | None = None,
-    prefer: Filters | None = None,
-    min_similarity: float | None = None,
-    order: str = "relevance",
-    explain: bool = False,
     sub_queries: Sequence[str] = (),
-    max_rounds: int = 2,
-    within: Sequence[int] | None = None,
-    only_fitting: bool = False,
     load_model: bool = True,
     embed_ms: float = 200,
+    **options: Any,
 ) -> SearchResult:
     """The entries that fit the query best, best first.
 
-    - `limit`: without one the answer ends where nothing more fits, at 8 hits at most; for a
-      query without words at 20. `only_fitting`: more hits only if they hold a query word.
-    - `filters` are hard, `prefer` only raises what it fits. `within`: only these index rows.
+    - `filters` are hard, `prefer` only raises what it fits.
     - `strategy`: see `pipeline`; auto goes by the form of the query. `budget_ms` (with auto
       only): words only, where searches usually take longer.
     - `preset`, `weights`: signals are weighted; else ranks are fused and decay with age.
-    - `min_similarity`: a cosine, 0 to 1; entries without a vector pass.
-    - `order`: in which the best `limit` hits are shown. A query without words lists entries.
-    - `sub_queries` replace the parts of a smart search; `max_rounds` (0 to 3) are its rounds.
+    - `sub_queries` replace the parts of a smart search.
     - `load_model` False: a model that is still loading is not waited for.
+    - `options`: `limit`, `min_similarity`, `order`, `explain`, `max_rounds`, `within` and
+      `only_fitting`; see Request.
 
     Entries of the asker's project count more, unless projects are named; `*` names all.
     Raises InvalidArgument with the valid values.
@@ -76,16 +65,17 @@ def search(
     from ..language.analysis.plan import form_of  # here and below: 30 ms, for searches only
     from .evidence import Request
 
-    now, asked = ws.clock(), one_of(STRATEGIES, strategy, "strategy")
-    _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
+    now, here = ws.clock(), working_checkout(ws.config)
+    asked = one_of(STRATEGIES, strategy, "strategy")
     # most queries name no field and no tag
-    fields = cache(lambda: in_step(ws, lambda _: ws.index.field_names()))
-    tags = cache(lambda: in_step(ws, lambda _: ws.index.vocabulary().tags))
-    stop_words = ws.config.search.stop_words
     parsed = parse_query(
-        query, filters or Filters(), now=now, stop_words=stop_words, fields=fields, tags=tags
+        query,
+        filters or Filters(),
+        now=now,
+        stop_words=ws.config.search.stop_words,
+        fields=cache(lambda: in_step(ws, lambda _: ws.index.field_names())),
+        tags=cache(lambda: in_step(ws, lambda _: ws.index.vocabulary().tags)),
     )
-    here = working_checkout(ws.config)
     hard_filters, own_project = of_asker(ws, parsed.filters, here)
     if asked == "auto":
         asked = "smart" if sub_queries else form_of(parsed)
@@ -96,22 +86,13 @@ def search(
         project=None if prefer and prefer.projects else own_project,
         here=here,
         prefer=prefer or Filters(),
-        limit=limit,
         strategy=asked,
         weights=choose_weights(preset, weights),
-        min_similarity=min_similarity,
-        order=one_of(ORDERS, order, "order"),
-        within=within,
-        explain=explain,
         parts=tuple(sub_queries),
-        max_rounds=max_rounds,
-        only_fitting=only_fitting,
+        **options,
     )
     trouble = "" if asked == "lexical" else _load(ws, wait=load_model)
-    if budget_ms is not None:
-        embed_ms = 0  # what waits for vectors can wait longer
-    tells_choice = strategy == "auto" and (explain or budget_ms is not None)
-    return _answer(ws, query, request, trouble, embed_ms, budget_ms, tells_choice)
+    return _answer(ws, query, request, trouble, embed_ms, budget_ms, strategy == "auto")
 
 
 def of_asker(
@@ -135,12 +116,19 @@ def _answer(
     trouble: str,
     embed_ms: float,
     budget_ms: float | None,
-    tells_choice: bool,
+    is_automatic: bool,
 ) -> SearchResult:
     from .evidence import Evidence
     from .pipeline import run
     from .understanding import understand
 
+    check_range("budget_ms", budget_ms, 0, MAX_BUDGET_MS)
+    if budget_ms is not None:
+        embed_ms = 0  # what waits for vectors can wait longer
+        if not is_automatic:
+            message = f"budget_ms does not go with strategy {request.strategy!r}."
+            raise InvalidArgument(message, valid=("auto",))
+    tells_choice = is_automatic and (request.explain or budget_ms is not None)
     watch = Stopwatch()
 
     def run_pipeline(report: SyncReport) -> SearchResult:
@@ -167,30 +155,6 @@ def _answer(
         ids = [hit.entry.id for hit in result.hits[:COUNTED_HITS]]
         ws.index.counters.record_reads(ids, instant(request.now))
     return result
-
-
-def _check(
-    limit: int | None,
-    min_similarity: float | None,
-    max_rounds: int,
-    parts: Sequence[str],
-    budget_ms: float | None,
-    strategy: Strategy,
-) -> None:
-    check_range("limit", limit, 1, MAX_LIMIT)
-    check_range("min_similarity", min_similarity, 0, 1)
-    check_range("max_rounds", max_rounds, 0, MAX_ROUNDS)
-    if len(parts) > MAX_PARTS:
-        valid = (f"up to {MAX_PARTS} values",)
-        raise InvalidArgument(f"sub_queries has {len(parts):,} values.", valid=valid)
-    if budget_ms is None:
-        return
-    if strategy != "auto":
-        message = f"budget_ms does not go with strategy {strategy!r}."
-        raise InvalidArgument(message, valid=("auto",))
-    if not 0 < budget_ms <= MAX_BUDGET_MS:
-        valid = (f"above 0, up to {MAX_BUDGET_MS}",)
-        raise InvalidArgument(f"budget_ms is {budget_ms}.", valid=valid)
 
 
 def _load(ws: Workspace, *, wait: bool) -> str:

@@ -17,7 +17,7 @@ from ..language.analysis.plan import parts_of
 from ..language.query import terms_of
 from ..models import Round, SubQuery, Vector
 from .adjust import speakers_first
-from .calibration import MOST_HITS
+from .doubt import MOST_HITS
 from .evidence import Evidence, Query
 from .fuse import ranked_for
 from .ranking import Ranked, best_first, score_aware_rrf

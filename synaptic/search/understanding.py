@@ -10,7 +10,7 @@ from datetime import timedelta
 from ..language.analysis.asked import Asked, Listed, asked_of, listed_of
 from ..language.lexicon import TYPE_WORDS
 from ..language.query import MAX_LIMIT, filled, terms_of
-from ..language.timephrase.days import shift
+from ..language.timephrase.table import shift
 from ..models import Filters
 from ..workspace.workspace import Workspace
 from .evidence import LIST_LIMIT, Evidence, Request

@@ -63,14 +63,6 @@ class Briefing:
     unread_files: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Pool:
-    """Entries of some types by their rows; `more`: there are others beyond POOL."""
-
-    entries: dict[int, Entry]
-    more: bool = False
-
-
 def brief(ws: Workspace, folder: Path, since: timedelta = WEEK) -> Briefing:
     """Returns the entries for a session that starts in `folder`; one that goes on names its
     pause as `since`.
@@ -79,19 +71,14 @@ def brief(ws: Workspace, folder: Path, since: timedelta = WEEK) -> Briefing:
     """
     here = checkout_around(folder, ws.config)
     project = project_of(ws.config, here)
-    terms = _terms_of_work(folder, project)
-    report, briefing = in_step(
+    every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
+    at_hand = [term for term in terms_of(work_at_hand(folder)) if len(term) > 1]
+    terms = [term for term in at_hand if term not in every_entry_has]
+    return in_step(
         ws,
-        lambda report: (report, _gather(ws, project, here, since, terms)),
+        lambda report: _gather(ws, project, here, since, terms, report.unread),
         within_s=READING_SHARE * ws.config.hooks.timeout_s,
     )
-    return replace(briefing, unread_files=report.unread)
-
-
-def _terms_of_work(folder: Path, project: str | None) -> list[str]:
-    every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
-    terms = [term for term in terms_of(work_at_hand(folder)) if len(term) > 1]
-    return [term for term in terms if term not in every_entry_has]
 
 
 def _gather(
@@ -100,10 +87,11 @@ def _gather(
     here: Checkout | None,
     recent: timedelta,
     terms: Sequence[str],
+    unread: int,
 ) -> Briefing:
     now = ws.clock().replace(microsecond=0)  # entries know whole seconds
     key = project_key(project) if project else None
-    handoffs = list(_pool(ws, key, ("handoff",)).entries)[:1]
+    handoffs = list(_pool(ws, key, ("handoff",))[0])[:1]
     pins = [row for row in ws.index.pinned(key) if row not in handoffs]
     whole = marked(ws, read_entries(ws, [*pins, *handoffs]), here)
     handoff = whole[handoffs[0]] if handoffs else None
@@ -111,38 +99,36 @@ def _gather(
     if handoff and handoff.dated:
         left_off = handoff.at + timedelta(microseconds=1)
     begin = max(left_off or now - recent, now - recent)
-    kinds = [kind for kind in TYPES if kind != "handoff"]
-    if not project:  # a note of no project may be anybody's diary
-        kinds.remove("note")
-    later = _pool(ws, key, tuple(kinds), left_off or begin)
-    new = {row: entry for row, entry in later.entries.items() if entry.at >= begin}
+    # a note of no project may be anybody's diary
+    without = ("handoff",) if project else ("handoff", "note")
+    kinds = tuple(kind for kind in TYPES if kind not in without)
+    later, more = _pool(ws, key, kinds, left_off or begin)
+    new = {row: entry for row, entry in later.items() if entry.at >= begin}
     pools = {
         "open issues": _pool(ws, key, ("issue",)),
-        f"new since {begin:%Y-%m-%d %H:%M}": _Pool(
-            new, later.more and len(new) == len(later.entries)
-        ),
+        f"new since {begin:%Y-%m-%d %H:%M}": (new, more and len(new) == len(later)),
         "decisions": _pool(ws, key, ("decision",)),
         "insights and references": _pool(ws, key, ("insight", "reference"), order="importance"),
         "progress": _pool(ws, key, ("progress",), left_off),
     }
-    count = f"{len(later.entries)}{'+' if later.more else ''}" if left_off else "0"
-    pinned = tuple(whole[row] for row in pins if not _is_over(ws, whole[row]))
-    shelves = _shelves(ws, terms, pools, set(pins))
-    return Briefing(project or "", pinned, handoff, count, shelves, 0)
-
-
-def _shelves(
-    ws: Workspace, terms: Sequence[str], pools: Mapping[str, _Pool], seen: set[int]
-) -> tuple[Shelf, ...]:
-    rows = list(chain.from_iterable(pool.entries for pool in pools.values()))
+    rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, terms, rows)
     shelves = []
-    for name, pool in pools.items():
-        unseen = {row: entry for row, entry in pool.entries.items() if row not in seen}
+    seen = set(pins)
+    for name, (entries, has_more) in pools.items():
+        unseen = {row: entry for row, entry in entries.items() if row not in seen}
         seen.update(unseen)
-        ranked = _ranked(ws, unseen, scores, by_importance=name.startswith("insights"))
-        shelves.append(Shelf(name, ranked, pool.more))
-    return tuple(shelves)
+        by_importance = name.startswith("insights")
+        ranked = _ranked(ws, unseen, scores, by_importance=by_importance)
+        shelves.append(Shelf(name, ranked, has_more))
+    return Briefing(
+        project=project or "",
+        pinned=tuple(whole[row] for row in pins if not _is_over(ws, whole[row])),
+        handoff=handoff,
+        later=f"{len(later)}{'+' if more else ''}" if left_off else "0",
+        shelves=tuple(shelves),
+        unread_files=unread,
+    )
 
 
 def _pool(
@@ -151,38 +137,37 @@ def _pool(
     types: tuple[EntryType, ...],
     since: datetime | None = None,
     order: Order = "newest",
-) -> _Pool:
-    """Returns entries of the project, or tagged with its name and of no other, newest first;
-    without a project those that have none.
+) -> tuple[dict[int, Entry], bool]:
+    """Returns entries of the project, or tagged with its name and of no other, newest first,
+    and whether there are others beyond POOL; without a project those that have none.
     """
-    settled = Filters()
+    without = Filters(sessions=True)
     if types in (("issue",), ("handoff",)):
-        settled = Filters(tags=tuple(SHARED.settled))
-    first_day = since.date().isoformat() if since else None
-    kind = Filters(types=types, since=first_day)
-    kinds = [replace(kind, without=replace(settled, sessions=True))]
+        without = replace(without, tags=tuple(SHARED.settled))
+    day = since.date().isoformat() if since else None
+    wanted = [Filters(types=types, since=day, without=without)]
     if "progress" in types:  # digests of sessions take no place of what was saved
-        kinds.append(replace(kind, sessions=True))
-    wanted = kinds
+        wanted.append(Filters(types=types, since=day, sessions=True))
     if key:
-        wanted = [replace(kind, projects=(key,)) for kind in kinds]
-        if tag := slug_tag(key):
-            wanted += [replace(kind, tags=(tag,)) for kind in kinds]
-    rows: dict[int, None] = {}
+        of_project = [replace(filters, projects=(key,)) for filters in wanted]
+        tag = slug_tag(key)
+        tagged = [replace(filters, tags=(tag,)) for filters in wanted if tag]
+        wanted = of_project + tagged
+    rows: list[int] = []
     more = False
     for filters in wanted:
         total, listed = ws.index.listing(filters, order=order, limit=POOL)
-        rows.update(dict.fromkeys(listed))
+        rows += listed
         more = more or total > len(listed)
     entries = {}
-    for row, stored in ws.index.entries(list(rows)).items():
+    for row, stored in ws.index.entries(rows).items():
         entry = stored.entry
         foreign = entry.project and project_key(entry.project) != key
         too_old = since is not None and entry.at < since
         if not (foreign or too_old or _is_over(ws, entry)):
             entries[row] = entry
     newest_first = sorted(entries, key=lambda row: _place_in_time(entries[row]), reverse=True)
-    return _Pool({row: entries[row] for row in newest_first}, more)
+    return {row: entries[row] for row in newest_first}, more
 
 
 def _place_in_time(entry: Entry) -> tuple[bool, datetime, int]:

@@ -15,11 +15,9 @@ from typing import Literal
 import apsw
 
 from ..errors import ModelError, NotFound, SynapticError
-from ..journal import registry
 from ..journal.imports import take_in
 from ..journal.losses import find_losses
 from ..notes.copies import copied_from
-from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
@@ -65,7 +63,8 @@ def fix(ws: Workspace) -> Checkup:
         with suppress(OSError):
             folder.chmod(0o700)
     with suppress(SynapticError):  # the obstacle is a finding
-        ws.journal.adopt_old_spool()
+        with ws.journal.writing():  # which takes what an older version left waiting
+            pass
         for run in ws.journal.runs.open():
             take_in(ws.journal, run, lambda done: None)
         for stamp in ws.journal.scan():
@@ -93,21 +92,6 @@ def secrets(ws: Workspace) -> Checkup:
         return Checkup(False, tuple(findings))
     message = f"No passwords, tokens or keys were found. Files: {files:,}."
     return Checkup(True, (Finding("ok", "secrets", message),))
-
-
-def unread_times(ws: Workspace) -> str:
-    """A sentence on headings that look like a time but begin no entry; "" without any."""
-    headings = []
-    for stamp in ws.journal.scan():
-        with suppress(NotFound):
-            for line, heading in mistyped_times(ws.journal.read(stamp.path)):
-                headings.append(f"{stamp.path}:{line} {heading}")
-    if not headings:
-        return ""
-    return (
-        f"Headings that look like a time but begin no entry: {len(headings):,}, such as "
-        f"{'; '.join(headings[:2])}."
-    )
 
 
 def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
@@ -145,7 +129,7 @@ def _findings(ws: Workspace) -> Iterator[Finding]:
 
 
 def _places(ws: Workspace) -> Iterator[Finding]:
-    """Findings on rights, room on the disk, and other homes that use the journal."""
+    """Findings on rights and room on the disk."""
     for folder in _exposed(ws):
         yield Finding(
             "warning",
@@ -184,14 +168,6 @@ def _places(ws: Workspace) -> Iterator[Finding]:
         f"{free / 1e6:,.0f} MB are free.",
         "Free some space." if low else "",
     )
-    for home in registry.others(ws.config):
-        yield Finding(
-            "warning",
-            "shared-journal",
-            f"The home {home} uses this journal too; each home has its own trash and index.",
-            f"Use one home: set SYNAPTIC_HOME to it everywhere. If you give up {home}, "
-            f"delete {home / '.state'}.",
-        )
 
 
 def _index(ws: Workspace) -> Iterator[Finding]:
@@ -285,14 +261,6 @@ def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
         mend = _MENDS.get(issue.code, "Edit that line.")
         yield Finding(
             "warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend
-        )
-    unread = unread_times(ws)
-    if unread:
-        yield Finding(
-            "info",
-            "time-heading",
-            unread,
-            "Where a time is meant, write it like `## 09:30 Title`.",
         )
     for stamp in ws.journal.scan():
         with suppress(NotFound):

@@ -38,16 +38,15 @@ def links(ws: Workspace, name: str) -> Links:
     def run(_: object) -> Links:
         key = link_key(name)
         rowids = ws.index.named([key]).get(key, [])
-        if rowids or ws.index.linking([], [key]):
-            return linked(ws, rowids, [key])
-        try:
-            rowid = ws.index.resolve(name.strip()).rowid
-        except NotFound as error:
-            raise NotFound(
-                f"Nothing is called {name[:40]!r}, and nothing links to it.",
-                hint="Give an id, a title, an alias or a path; search finds them.",
-            ) from error
-        return linked(ws, [rowid], [key])
+        if not rowids and not ws.index.linking([], [key]):
+            try:
+                rowids = [ws.index.resolve(name).rowid]
+            except NotFound as error:
+                raise NotFound(
+                    f"Nothing is called {name[:40]!r}, and nothing links to it.",
+                    hint="Give an id, a title, an alias or a path; search finds them.",
+                ) from error
+        return linked(ws, rowids, [key])
 
     return in_step(ws, run)
 
@@ -61,9 +60,8 @@ def id_called(ws: Workspace, name: str) -> str | None:
     def run(_: object) -> str | None:
         with suppress(NotFound):
             return ws.index.resolve(name).entry.id
-        key = link_key(name)
-        rowids = ws.index.named([key]).get(key, [])
-        ids = [stored.entry.id for stored in ws.index.entries(rowids).values()]
+        rowids = chain.from_iterable(ws.index.named([link_key(name)]).values())
+        ids = [stored.entry.id for stored in ws.index.entries(list(rowids)).values()]
         if len(ids) > 1:
             message = f"{len(ids)} entries are called {name[:40]!r}."
             raise Ambiguous(message, valid=ids[:6], hint="Give an id.")
@@ -80,10 +78,9 @@ def leads_to(ws: Workspace, name: str, path: str) -> Entry | None:
 
     def run(_: object) -> Entry | None:
         rowids = ws.index.named(keys)
-        for key in keys:
-            if key in rowids:
-                first = rowids[key][0]
-                return ws.index.entries([first])[first].entry
+        for key in filter(rowids.get, keys):
+            [stored] = ws.index.entries(rowids[key][:1]).values()
+            return stored.entry
         return None
 
     return in_step(ws, run)
@@ -94,26 +91,23 @@ def linked(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Li
     incoming = ws.index.linking(rowids, keys)
     others = list(dict(incoming))
     texts = read_lines(ws, [*rowids, *others])
-    links = {row: links_of(*texts[row]) for row in texts}
-    own: dict[tuple[int, ...], Link] = {}
+    links = {row: links_of(*text) for row, text in texts.items()}
+    outward: dict[tuple[int, ...], Link] = {}
     for row in rowids:
-        own |= links[row]
-    named = ws.index.named(set(chain.from_iterable(own)))
+        outward |= links[row]
+    named = ws.index.named(set(chain.from_iterable(outward)))
     entries = ws.index.entries([rows[0] for rows in named.values()])
-    outward = []
-    for names, link in own.items():
-        key = next(filter(named.__contains__, names), None)
-        outward.append(_ended(link, entries[named[key][0]].entry) if key is not None else link)
+    for names, link in outward.items():
+        for key in filter(named.get, names[::-1]):  # the first that is known wins
+            end = entries[named[key][0]].entry
+            outward[names] = replace(link, id=end.id, title=end.title)
     backward = []
     for row in others:
+        end = texts[row][0]
         for names, link in links[row].items():
             if any((row, key) in incoming for key in names):
-                backward.append(_ended(link, texts[row][0]))
-    return Links(tuple(outward), tuple(backward))
-
-
-def _ended(link: Link, end: Entry) -> Link:
-    return replace(link, id=end.id, title=end.title)
+                backward.append(replace(link, id=end.id, title=end.title))
+    return Links(tuple(outward.values()), tuple(backward))
 
 
 def broken_links(ws: Workspace) -> tuple[Link, ...]:
@@ -144,13 +138,13 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
     def run(_: object) -> tuple[Task, ...]:
         rowids = ws.index.listing(Filters(has_tasks=True), order="newest", limit=-1)[1]
         texts = read_lines(ws, rowids)
-        rows = []
+        found = []
         for task in chain.from_iterable(tasks_of(*texts[row]) for row in rowids):
-            is_due = last is None or (task.due is not None and task.due <= last)
+            is_due = not last or "" < (task.due or "") <= last
             if task.done == done and is_due:
-                overdue = not done and task.due is not None and task.due < today
-                rows.append(replace(task, overdue=overdue))
-        rows.sort(key=attrgetter("path", "line"))
-        return tuple(sorted(rows, key=lambda task: task.date or "", reverse=True))
+                overdue = not done and "" < (task.due or "") < today
+                found.append(replace(task, overdue=overdue))
+        found.sort(key=attrgetter("path", "line"))
+        return tuple(sorted(found, key=lambda task: task.date or "", reverse=True))
 
     return in_step(ws, run)

@@ -28,8 +28,6 @@ from .writing import Receipt, delete, update
 
 SAME = 0.95
 """The cosine from which on two entries say the same. Chosen by eye."""
-AT_ONCE = 1_000
-"""Vectors that are compared in one step."""
 OPEN_DAYS = 60
 UNREAD_DAYS = 365
 
@@ -129,7 +127,8 @@ def _named(ws: Workspace, key: str, said: str) -> Matter:
     kind, *ids = key.split(":")
     answers = KINDS[one_of(KINDS, kind, "finding")][1]
     one_of(answers, said, "answer")
-    if len(ids) != 1 + (not {"supersede", "merge"}.isdisjoint(answers)):
+    is_pair = "supersede" in answers or "merge" in answers
+    if len(ids) != 1 + is_pair:
         raise InvalidArgument(
             f"{key} is no finding.", valid=(f"{kind}:ID",), hint="`synaptic review` lists them."
         )
@@ -146,6 +145,7 @@ def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
     """All findings among these entries, which are in order of time; of each kind the best
     first.
     """
+    now = ws.clock()
     standings = ws.index.standings(list(known))
     entries = marked(ws, {row: stored.entry for row, stored in known.items()})
     groups: dict[tuple[str, str], list[int]] = {}
@@ -153,7 +153,16 @@ def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
         if entry.dated and entry.type != "note":  # a later note replaces nothing
             group = (project_key(entry.project or ""), entry.type)
             groups.setdefault(group, []).append(row)
-        for kind in _outdated(ws, entry, standings[row].accesses):
+        days = (now - entry.at).days if entry.dated else 0
+        is_used = standings[row].accesses or entry.derived_id or entry.pin
+        holds = {
+            "proposed": "pin" in entry.tags and not entry.pin,
+            "expired": has_expired(entry.expires, now.date().isoformat()),
+            "open": is_open(entry) and days >= OPEN_DAYS,
+            "changed": entry.changed_files,
+            "unread": days >= UNREAD_DAYS and not is_used,
+        }
+        for kind in filter(holds.get, holds):
             yield Matter(kind, (known[row],))
     for (_, kind), rows in groups.items():
         if kind == "handoff":
@@ -163,31 +172,13 @@ def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
             yield from _alike(ws, known, rows)
 
 
-def _outdated(ws: Workspace, entry: Entry, reads: int) -> Iterator[str]:
-    """The kinds of findings on this entry alone."""
-    now = ws.clock()
-    days = (now - entry.at).days if entry.dated else 0
-    if "pin" in entry.tags and not entry.pin:
-        yield "proposed"
-    if has_expired(entry.expires, now.date().isoformat()):
-        yield "expired"
-    if is_open(entry) and days >= OPEN_DAYS:
-        yield "open"
-    if entry.changed_files:
-        yield "changed"
-    if days >= UNREAD_DAYS and not (reads or entry.derived_id or entry.pin):
-        yield "unread"
-
-
 def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> Iterator[Matter]:
     """Entries of one project and type that a later one repeats or seems to replace, the nearest
     first.
     """
     pairs = sorted(_near(ws, rows), reverse=True)
-    texts = read_entries(
-        ws, list({*(old for _, old, _ in pairs), *(new for _, _, new in pairs)})
-    )
-    for cosine, old, new in pairs:
+    texts = read_entries(ws, list(chain.from_iterable(both for _, both in pairs)))
+    for cosine, (old, new) in pairs:
         if cosine >= SAME and numbers(texts[old]) == numbers(texts[new]):
             yield Matter("repeated", (known[new], known[old]))
             continue
@@ -196,29 +187,21 @@ def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> I
             yield Matter("replaced", (known[old], known[new]))
 
 
-def _near(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, int, int]]:
-    """(cosine, earlier entry, later entry) of the pairs of these entries that stand out as
+def _near(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, tuple[int, int]]]:
+    """(cosine, (earlier entry, later entry)) of the pairs of these entries that stand out as
     near; the entries are in order of time.
     """
-    import numpy as np
-
     stored = ws.index.meanings(rows)
     rows = [row for row in rows if row in stored]
     if not rows:
         return
     vectors = units([stored[row] for row in rows])
-    for start in range(0, len(rows), AT_ONCE):
-        end = min(start + AT_ONCE, len(rows))
-        cosines = ws.index.scaled(vectors[start:end] @ vectors[:end].T)
-        # each entry is compared with earlier ones only
-        cosines[:, start:] *= np.tri(end - start, k=-1, dtype=np.float32)
-        candidates = min(MOST + 1, end)
-        nearest = np.argpartition(cosines, -candidates, axis=1)[:, -candidates:]
-        for line, places in enumerate(nearest.tolist()):
-            near = [(float(cosines[line, place]), rows[place]) for place in places]
-            near.sort(reverse=True)
-            count = standing_out([cosine for cosine, _ in near])
-            if near[0][0] >= SAME:
-                count = max(count, 1)
-            for cosine, old in near[:count]:
-                yield cosine, old, rows[start + line]
+    for place, new in enumerate(rows[1:], start=1):
+        cosines = ws.index.scaled(vectors[:place] @ vectors[place])
+        nearest = cosines.argsort()[: -MOST - 2 : -1].tolist()
+        near = cosines[nearest].tolist()
+        count = standing_out(near)
+        if near[0] >= SAME:
+            count = max(count, 1)
+        for cosine, old in zip(near[:count], nearest, strict=False):
+            yield cosine, (rows[old], new)

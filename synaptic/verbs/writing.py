@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import apsw
 
@@ -19,13 +19,19 @@ from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
 from ..models import Entry, Near
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
-from ..notes.header import check_type, unique
+from ..notes.header import unique
 from ..notes.markdown import compose_entry, new_id, own_tags
 from ..notes.privacy import reveals
 from ..notes.screening import Screen
 from ..search.near import near_entries, suggest_tags
 from ..workspace.changes import fingerprints, of_project
-from ..workspace.checkout import LINE_CHARS, claim_name, project_of, working_checkout
+from ..workspace.checkout import (
+    LINE_CHARS,
+    Checkout,
+    claim_name,
+    project_of,
+    working_checkout,
+)
 from ..workspace.embed import embed_pending
 from ..workspace.readback import read_entries
 from ..workspace.sync import UNSCRUBBED, SyncReport, in_step, sync
@@ -96,10 +102,9 @@ def save(
 ) -> Receipt:
     """The receipt of a new entry, which is durable when this returns.
 
-    Steps: leave out private passages and redact secrets; check and compose the entry; answer
-    with the first entry if the same client saved the same text with the same marks in the last
-    ten minutes (unless `at` or `force` is given); write the entry to the journal; index it. A
-    failure to index is a notice, not an error: the next search mends it.
+    Private passages are left out and secrets redacted. If the same client saved the same text
+    with the same marks in the last ten minutes, the answer is that entry, unless `at` or
+    `force` is given. A failure to index is a notice: the next search mends it.
 
     `by` and `via` say who saves, and how. A person may `pin` it: every session of its project
     begins with it.
@@ -125,36 +130,49 @@ def save(
         files=files,
         project=project,
         parent=_fixed(ws, parent) if parent else None,
-        supersedes=_replaced(ws, supersedes, by_person=by_person),
+        supersedes=_superseded(ws, supersedes, by_person=by_person),
         by=by,
         via=via,
-        branch=here.branch
-        if here and of_project(project, here) and here.branch not in here.defaults
-        else None,
+        branch=_branch(here, project),
     )
     last_day, past = _last_day(ws, expires)
-    entry = replace(entry, expires=last_day or None, pin=pin)
-    entry = replace(entry, fingerprints=fingerprints(entry, here))
-    lone = [NO_PROJECT] if not (by_person or project) else []
-    named = claim_name(ws.config, here) if here and project == here.project else []
-    notices = [*screen.notices(), *composed, *past, *lone, *named]
-    if not force and at is None and (first := _already_saved(ws, entry)) is not None:
-        return receipt_of(
-            first, notices=("already saved", REPEATED.format(title=first.title), *notices)
-        )
+    hashes = fingerprints(entry, here)
+    entry = replace(entry, expires=last_day or None, pin=pin, fingerprints=hashes)
+    notices = [*screen.notices(), *composed, *past]
+    if not by_person and not project:
+        notices.append(NO_PROJECT)
+    if here and project == here.project:
+        notices += claim_name(ws.config, here)
+    first = None if force or at is not None else _already_saved(ws, entry)
+    if first:
+        told = "already saved", REPEATED.format(title=first.title), *notices
+        return receipt_of(first, notices=told)
     if pin:
         _check_pin(ws, project, by_person=by_person)
+    return _write(ws, entry, notices, watch)
+
+
+def _branch(here: Checkout | None, project: str | None) -> str | None:
+    """The branch of a new entry of this project: the one that is checked out, if it is not the
+    default one.
+    """
+    if here is None or not of_project(project, here) or here.branch in here.defaults:
+        return None
+    return here.branch
+
+
+def _write(ws: Workspace, entry: Entry, notices: list[str], watch: Stopwatch) -> Receipt:
+    """Writes a new entry and indexes it."""
     with watch.stage("journal"):
         path = ws.journal.append(entry)
     with watch.stage("index"):
         notices += index_now(ws, path, shows=entry.id)
     if ws.config.metrics:
         ws.index.counters.record_call("save", watch.read())
-    receipt = Receipt(entry.id, entry.date, entry.time, path, False, tuple(notices))
+    receipt = receipt_of(entry, path=path, notices=notices)
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
-        receipt = replace(
-            receipt, suggested_tags=suggest_tags(ws, entry.content, given=entry.tags)
-        )
+        tags = suggest_tags(ws, entry.content, given=entry.tags)
+        receipt = replace(receipt, suggested_tags=tags)
         receipt = replace(receipt, near=near_entries(ws, entry))
     return receipt
 
@@ -171,92 +189,82 @@ def near_by_now(ws: Workspace, id: str) -> tuple[Near, ...] | None:
     return in_step(ws, run, embed_ms=EMBED_BUDGET_S * 1000, at_least=1)
 
 
+class Parts(TypedDict, total=False):
+    """The parts of an entry that an update replaces. A part that is missing, or None, stays."""
+
+    content: str | None
+    append: str | None
+    title: str | None
+    type: str | None
+    tags: Sequence[str] | None
+    add_tags: Sequence[str] | None
+    remove_tags: Sequence[str] | None
+    importance: int | None
+    project: str | None
+    files: Sequence[str] | None
+    supersedes: Sequence[str] | None
+    pin: bool | None
+    expires: str | None
+
+
 def update(
     ws: Workspace,
     id: str,
     *,
-    content: str | None = None,
-    append: str | None = None,
-    title: str | None = None,
-    type: str | None = None,
-    tags: Sequence[str] | None = None,
-    add_tags: Sequence[str] = (),
-    remove_tags: Sequence[str] = (),
-    importance: int | None = None,
-    project: str | None = None,
-    files: Sequence[str] | None = None,
-    supersedes: Sequence[str] | None = None,
-    pin: bool | None = None,
-    expires: str | None = None,
     seen: str | None = None,
     by_person: bool = True,
+    **parts: Unpack[Parts],
 ) -> Receipt:
-    """The receipt of an edit. Parts given as None stay; so does every other byte of the file.
+    """The receipt of an edit. Parts that are not given stay; so does every other byte of the
+    file.
 
     An empty `expires` removes it. The old text goes to the trash. A whole-file note takes
     `append` and `add_tags` only; to an entry with private text words are only added. Only a
     person pins, and changes what is pinned. With `seen`, from `opened`, raises Changed if the
     entry has changed since. Raises InvalidArgument without any change, Refused and Busy.
     """
-    if content is not None and append is not None:
+    given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
+    if "content" in given and "append" in given:
         raise InvalidArgument(
             "content and append exclude each other.", hint="Give one of them."
         )
-    last_day, past = _last_day(ws, expires)
-    parts = _Parts(
-        content,
-        append,
-        title,
-        type,
-        tags,
-        tuple(add_tags),
-        tuple(remove_tags),
-        importance,
-        project,
-        files,
-        supersedes,
-        pin,
-        last_day,
-    )
-    if parts == _Parts():
-        names = [part for part in _Parts.__slots__ if by_person or part != "pin"]
+    if all(value == () for value in given.values()):
+        names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
         raise InvalidArgument("Nothing to update.", valid=names)
-    _one_project(project)
-    check_range("importance", importance, 0, 10)
+    _one_project(parts.get("project"))
+    check_range("importance", parts.get("importance"), 0, 10)
+    last_day, past = _last_day(ws, given.get("expires"))
+    if last_day:
+        given["expires"] = last_day
     found = _find(ws, id)
-    parts = _permitted(ws, found.entry, parts, by_person=by_person)
-    return _write_update(ws, found, parts, seen, past)
-
-
-def _permitted(ws: Workspace, entry: Entry, parts: _Parts, *, by_person: bool) -> _Parts:
-    """The parts with whole ids. Raises Refused and InvalidArgument for a forbidden change."""
+    entry = found.entry
     if entry.pin and not by_person:
         raise Refused(
             "A person pinned this entry, and only a person changes it.",
             hint="Save a new one beside it.",
         )
-    if parts.pin and not entry.pin:
+    if given.get("pin") and not entry.pin:
         _check_pin(ws, entry.project, by_person=by_person)
-    if parts.supersedes is None:
-        return parts
-    supersedes = _replaced(ws, parts.supersedes, by_person=by_person)
-    if entry.id in supersedes:
-        raise InvalidArgument(
-            "An entry cannot supersede itself.", hint="Give the ids of older entries."
-        )
-    return replace(parts, supersedes=supersedes)
+    if "supersedes" in given:
+        ids = _superseded(ws, given["supersedes"], by_person=by_person)
+        if entry.id in ids:
+            raise InvalidArgument(
+                "An entry cannot supersede itself.", hint="Give the ids of older entries."
+            )
+        given["supersedes"] = ids
+    return _write_update(ws, found, given, seen, past)
 
 
 def _write_update(
-    ws: Workspace, found: Stored, parts: _Parts, seen: str | None, past: Sequence[str]
+    ws: Workspace, found: Stored, given: dict[str, Any], seen: str | None, past: Sequence[str]
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
     changes: list[str] = []
 
     def change(old: Entry) -> Entry:
-        wanted = parts
-        if seen is not None and newlines(parts.content or "") == old.content:
-            wanted = replace(parts, content=None)
+        wanted = dict(given)
+        if seen is not None and newlines(given.get("content", "")) == old.content:
+            wanted.pop("content", None)
         new, notices = _changed(ws, found.entry.id, old, wanted)
         if seen is not None and new != old and seen != _seen(old):
             raise Changed(
@@ -300,15 +308,16 @@ def _one_project(project: str | None) -> str | None:
     return name or None
 
 
-def _replaced(ws: Workspace, ids: Sequence[str], *, by_person: bool) -> tuple[str, ...]:
+def _superseded(ws: Workspace, ids: Sequence[str], *, by_person: bool) -> tuple[str, ...]:
     """The whole ids of superseded entries. Raises Refused if an agent supersedes a pin."""
-    for entry in [] if by_person else [_find(ws, id).entry for id in ids]:
-        if entry.pin:
+    for id in ids:
+        entry = _find(ws, id).entry
+        if entry.pin and not by_person:
             raise Refused(
                 f"A person pinned {entry.short_id}, and only a person replaces it.",
                 hint="Save the new one without it, and ask them.",
             )
-    return tuple(dict.fromkeys(_fixed(ws, id) for id in ids))
+    return unique(_fixed(ws, id) for id in ids)
 
 
 def _check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
@@ -346,85 +355,60 @@ def _other_texts(ws: Workspace, id: str) -> list[str]:
     return []
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """The parts of an entry that an update replaces; None where a part stays."""
-
-    content: str | None = None
-    append: str | None = None
-    title: str | None = None
-    type: str | None = None
-    tags: Sequence[str] | None = None
-    add_tags: Sequence[str] = ()
-    remove_tags: Sequence[str] = ()
-    importance: int | None = None
-    project: str | None = None
-    files: Sequence[str] | None = None
-    supersedes: Sequence[str] | None = None
-    pin: bool | None = None
-    expires: str | None = None
-
-
-def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, list[str]]:
+def _changed(
+    ws: Workspace, id: str, old: Entry, given: Mapping[str, Any]
+) -> tuple[Entry, list[str]]:
     """The entry with its new parts, and notices."""
     screen = Screen(ws.config.secrets)
-    title, text = parts.title, old.content
-    if parts.content is not None:
-        text = screen.text("text", newlines(parts.content), after=title or old.title)
-    elif parts.append is not None:
-        text = screen.text("text", newlines(parts.append), after=old.content)
-        text = f"{old.content}\n\n{text}" if old.has_body or not old.whole_file else text
-    added = check_values("tags", [*(parts.tags or ()), *parts.add_tags])
-    tags = (*(own_tags(old) if parts.tags is None else ()), *screen.texts("tag", added))
-    dropped = unique(map(check_tag, check_values("remove_tags", parts.remove_tags)))
-    # a title taken from the text follows the text
-    derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
-    follows = parts.content is not None and old.title == derived
-    project = old.project
-    if parts.project is not None:
-        project = screen.text("project", parts.project) or None
-    compose = partial(
-        compose_entry,
-        text,
-        id=id,
-        at=old.at,
-        type=old.type if parts.type is None else check_type(parts.type),
-        tags=[tag for tag in tags if slug_tag(tag) not in (*dropped, *old.file_tags)],
-        importance=old.importance if parts.importance is None else parts.importance,
-        files=old.files if parts.files is None else screen.texts("file", parts.files),
-        project=project,
-        parent=old.parent,
-        supersedes=old.supersedes if parts.supersedes is None else tuple(parts.supersedes),
-        by=old.by,
-    )
+    text, title = old.content, given.get("title")
+    if "content" in given:
+        text = screen.text("text", newlines(given["content"]), after=title or old.title)
+    elif "append" in given:
+        text = screen.text("text", newlines(given["append"]), after=text)
+        if old.has_body or not old.whole_file:
+            text = f"{old.content}\n\n{text}"
+    added = check_values("tags", [*given.get("tags", ()), *given.get("add_tags", ())])
+    tags = list(screen.texts("tag", added))
+    if "tags" not in given:
+        tags = [*own_tags(old), *tags]
+    dropped = unique(map(check_tag, check_values("remove_tags", given.get("remove_tags", ()))))
+    marks = {name: given.get(name, getattr(old, name)) for name in _GIVEN}
+    if "project" in given:
+        marks["project"] = screen.text("project", given["project"])
+    if "files" in given:
+        marks["files"] = screen.texts("file", given["files"])
+    left = [tag for tag in tags if slug_tag(tag) not in (*dropped, *old.file_tags)]
+    compose = partial(compose_entry, text, id=id, at=old.at, tags=left, **marks)
     if title:
         title = screen.text("title", title)
-    elif title is None and not follows:
-        title = old.title
+    elif title is None:
+        # a title taken from the text follows the text
+        derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
+        if "content" not in given or old.title != derived:
+            title = old.title
     new, composed = _with_clean_title(compose, title, screen, keep=old.title)
-    notices = [*screen.notices(), *composed]
-    new = replace(new, file_tags=tuple(tag for tag in old.file_tags if tag not in new.tags))
-    new = replace(new, tags=(*new.tags, *new.file_tags))
-    notices += _tags_that_stay(old, new, dropped, set(map(slug_tag, tags)))
+    file_tags = tuple(tag for tag in old.file_tags if tag not in new.tags)
+    stays: dict[str, Any] = {name: getattr(old, name) for name in _STAYING}
+    if "files" in given:
+        stays["fingerprints"] = fingerprints(new, working_checkout(ws.config))
     if old.whole_file:  # the file's name may be its title, and its mtime its time
-        text = old.content if parts.content is parts.append is None else new.content
-        new = replace(new, at=old.at, title=parts.title or old.title, content=text)
-    hashes = old.fingerprints
-    if parts.files is not None:
-        hashes = fingerprints(new, working_checkout(ws.config))
-    expires = old.expires if parts.expires is None else parts.expires
+        stays |= {"at": old.at, "title": given.get("title") or old.title}
+        if text == old.content:
+            stays["content"] = text
     new = replace(
         new,
-        fingerprints=hashes,
-        pin=old.pin if parts.pin is None else parts.pin,
-        expires=expires or None,
-        via=old.via,
-        branch=old.branch,
-        extra=old.extra,
-        date_source=old.date_source,
-        place=old.place,
+        tags=(*new.tags, *file_tags),
+        file_tags=file_tags,
+        pin=given.get("pin", old.pin),
+        expires=given.get("expires", old.expires) or None,
+        **stays,
     )
-    return new, notices
+    stayed = _tags_that_stay(old, new, dropped, set(map(slug_tag, tags)))
+    return new, [*screen.notices(), *composed, *stayed]
+
+
+_GIVEN = ("type", "importance", "project", "files", "parent", "supersedes", "by")
+_STAYING = ("via", "branch", "extra", "date_source", "place", "fingerprints")
 
 
 def _tags_that_stay(
@@ -470,11 +454,9 @@ def clean_entry(
     """
     title = screen.text("title", title) if title else None
     branch = branch or ""
-    if (
-        not branch.isprintable()
-        or len(branch) > LINE_CHARS
-        or screen.mark("branch", branch) != branch
-    ):
+    if len(branch) > LINE_CHARS or not branch.isprintable():
+        branch = ""
+    if screen.mark("branch", branch) != branch:
         branch = ""
     compose = partial(
         compose_entry,
@@ -525,21 +507,18 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
-    path, copies = found.entry.there.path, found.copies
-    writable(ws.journal.roots, path, found.entry.there.line)
-    if (found.entry.whole_file or found.entry.pin) and not by_person:
+    entry, copies = found.entry, found.copies
+    path = entry.there.path
+    writable(ws.journal.roots, path, entry.there.line)
+    if (entry.whole_file or entry.pin) and not by_person:
         what = (
-            f"{path} is a person's file"
-            if found.entry.whole_file
-            else "A person pinned this entry"
+            f"{path} is a person's file" if entry.whole_file else "A person pinned this entry"
         )
-        hint = f"`synaptic delete {found.entry.short_id}`, in a terminal of their own."
+        hint = f"`synaptic delete {entry.short_id}`, in a terminal of their own."
         raise Refused(f"{what}: only a person deletes it.", hint=hint)
     notices: list[str] = []
-    if purge:
-        ws.index.file.owes_scrub = (
-            True  # before the text leaves its file: after a kill the next process finishes
-        )
+    if purge:  # before the text leaves its file: after a kill the next process finishes
+        ws.index.file.owes_scrub = True
 
     def remove(place: str) -> None:
         if purge:
@@ -550,18 +529,16 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
     notices += _also(copies, remove, "removed")  # first: `restore` brings the last one back
     remove(path)
     if not purge:
-        notices.append(f"`synaptic restore {found.entry.short_id}` brings it back.")
+        notices.append(f"`synaptic restore {entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
-    with suppress(
-        SynapticError, apsw.Error
-    ):  # no entry has this id any more, or a notice says that it is not indexed
+    # no entry has this id any more, or a notice says that it is not indexed
+    with suppress(SynapticError, apsw.Error):
         left = ws.index.resolve(found.own_id).entry
-        at = f"{left.there.path}:{left.there.line}"
         notices.append(
-            f"Another text with this id remains in {at}; `synaptic delete {left.id}` "
-            f"removes it too."
+            f"Another text with this id remains in {left.there.path}:{left.there.line}; "
+            f"`synaptic delete {left.id}` removes it too."
         )
-    return receipt_of(found.entry, notices=notices)
+    return receipt_of(entry, notices=notices)
 
 
 def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
@@ -586,14 +563,10 @@ def versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Entry]]:
     """
     place = entry.there
     now = ws.journal.read(place.path)[place.start : place.end]
-    mine = (
-        piece
-        for piece in reversed(ws.journal.trashed())
-        if piece.id == entry.id and not reveals(piece.text, now)
-    )
     texts: list[tuple[TrashedText, Entry]] = []
-    for piece in mine:
-        if piece.text.strip() != now.strip():
+    for piece in reversed(ws.journal.trashed()):
+        is_other = piece.id == entry.id and piece.text.strip() != now.strip()
+        if is_other and not reveals(piece.text, now):
             parsed = ws.journal.parse(piece.path, piece.text, block=True)
             texts += ((piece, entry) for entry in parsed.entries)
     return texts
@@ -616,28 +589,17 @@ def deleted(ws: Workspace) -> list[Deleted]:
     for piece in reversed(ws.journal.trashed()):
         latest.setdefault(piece.id, piece)
 
-    def text(piece: TrashedText) -> str:
-        """The text of the entry without private passages."""
-        entries = ws.journal.parse(piece.path, piece.text, block=True).entries
-        return entries[0].content if entries else ""
-
     def run(_: object) -> list[Deleted]:
-        gone = [
-            piece
-            for piece in latest.values()
-            if piece.why == "delete" and not _is_indexed(ws, piece.id)
-        ]
-        return [
-            Deleted(
-                piece.id,
-                f"{piece.at:%Y-%m-%d}",
-                f"{piece.at:%H:%M}",
-                piece.title,
-                piece.path,
-                text(piece),
-            )
-            for piece in gone
-        ]
+        gone = []
+        for piece in latest.values():
+            if piece.why != "delete" or _is_indexed(ws, piece.id):
+                continue
+            # without its private passages
+            entries = ws.journal.parse(piece.path, piece.text, block=True).entries
+            text = entries[0].content if entries else ""
+            date, time = f"{piece.at:%Y-%m-%d}", f"{piece.at:%H:%M}"
+            gone.append(Deleted(piece.id, date, time, piece.title, piece.path, text))
+        return gone
 
     return in_step(ws, run)
 
@@ -671,20 +633,15 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
             if ws.index.meta("reading") is not None and not same():
                 return None
         found = in_step(ws, lambda _: ws.index.entries(same()))
-        saved = sorted((stored.entry for stored in found.values()), key=lambda saved: saved.at)
-        for first in saved:
-            if not first.derived_id and _marks(_as_saved(ws, first, entry)) == _marks(entry):
+        for stored in sorted(found.values(), key=lambda stored: stored.entry.at):
+            first = stored.entry
+            if first.derived_id:
+                continue
+            # the tags of its file are not those of the save
+            written = ws.journal.find(first.there.path, first.id)[1]
+            if _marks(replace(first, tags=own_tags(written))) == _marks(entry):
                 return first
     return None
-
-
-def _as_saved(ws: Workspace, first: Entry, entry: Entry) -> Entry:
-    """`first` without the tags of its file, which a save does not give; read where it has more
-    tags than `entry`.
-    """
-    if set(first.tags) <= set(entry.tags):
-        return first
-    return replace(first, tags=own_tags(ws.journal.find(first.there.path, first.id)[1]))
 
 
 def _marks(entry: Entry) -> tuple[object, ...]:
@@ -713,13 +670,10 @@ def index_now(
     `scrub` leaves no trace of the deleted text in the index.
     """
     try:
-        if scrub:
-            ws.index.file.owes_scrub = (
-                True  # before the text leaves the index: after a kill the next process finishes
-            )
-        behind = sync(
-            ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths
-        ).behind
+        if scrub:  # before the text leaves the index: after a kill the next process finishes
+            ws.index.file.owes_scrub = True
+        wait_ms = SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS
+        behind = sync(ws, wait_ms=wait_ms, written=paths).behind
         if not behind:
             if shows and not _is_indexed(ws, shows):
                 why = "`synaptic: false` in its front matter, or the setting `exclude`"

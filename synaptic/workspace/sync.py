@@ -173,8 +173,7 @@ def sync(
 ) -> SyncReport:
     """Writes the changed files of the journal into the index and reports the changes.
 
-    Steps: write an older version's spool into the journal, scan, read files that differ, and
-    write them in one transaction.
+    Steps: scan, read files that differ, and write them in one transaction.
     The comparison is repeated under the lock: of many waiting processes the first does the work
     of all. The wait takes `wait_ms`, or longer while a new index is filled. `written`: files
     that the caller has just written; if the index knows them, no others are looked at. Purged
@@ -194,8 +193,6 @@ def sync(
 def _synced(
     ws: Workspace, wait_ms: int, written: Sequence[str], until: float | None = None
 ) -> SyncReport:
-    with suppress(JournalError):  # a disk that cannot be written can be read
-        ws.journal.adopt_old_spool()
     index = ws.index
     index.file.look()
     trouble, absent = index.file.trouble, ws.journal.roots.absent()
@@ -312,7 +309,6 @@ def rebuild(
     """
     begun = time.perf_counter()
     notices: list[str] = []
-    ws.journal.adopt_old_spool()
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(
@@ -380,7 +376,7 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
     if entry.dated or day is None:
         return entry
     clock = clock_time() if entry.whole_file else entry.at.time()
-    return replace(entry, at=aware(datetime.combine(day, clock), None), date_source="git")
+    return replace(entry, at=aware(datetime.combine(day, clock)), date_source="git")
 
 
 def _reading(ws: Workspace) -> str:

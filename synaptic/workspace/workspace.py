@@ -13,7 +13,6 @@ from ..config import DEFAULT_MODEL, Config, make_clock
 from ..errors import JournalError
 from ..index.embedding import Embedder, FastEmbedder
 from ..index.lookup import Index
-from ..journal import registry
 from ..journal.journal import Journal
 
 
@@ -55,7 +54,6 @@ def open_workspace(
     except JournalError:
         if not config.journal.is_dir():
             raise
-    registry.enroll(config)
     return Workspace(
         config=config,
         journal=journal,

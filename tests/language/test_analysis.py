@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.language.analysis import analyze as rules
-from synaptic.language.analysis.analyze import Analysis, analyze
+from synaptic.language.analysis.analyze import analyze
 from synaptic.language.analysis.asked import QUESTIONS, asked_of
 from synaptic.language.analysis.names import Known
 from synaptic.language.analysis.plan import parts_of
@@ -29,26 +30,16 @@ KNOWN = Known(
 
 TYPES = {"factual", "temporal", "comparative", "aggregation", "multi-hop", "conceptual"}
 INTENTS = {"entity", "temporal", "attribute", "relation", "general"}
-KINDS = {
-    "person",
-    "location",
-    "organization",
-    "project",
-    "event",
-    "tool",
-    "file",
-    "tag",
-    "unknown",
-}
+KINDS = {"person", "project", "tool", "file", "tag", "unknown"}
 
 
-def read(query: str, known: Known = NOTHING) -> Analysis:
+def read(query: str, known: Known = NOTHING) -> dict[str, Any]:
     asked = asked_of(query, today=TODAY)
     return analyze(query, asked, known)
 
 
 def kinds(query: str, known: Known = NOTHING) -> dict[str, str]:
-    return {entity.name: entity.type for entity in read(query, known).entities}
+    return {entity.name: entity.type for entity in read(query, known)["entities"]}
 
 
 # --- labelled questions
@@ -59,9 +50,7 @@ def accuracy(half: str, label: str) -> float:
     """Percentage of the labelled questions whose analysis says what the label says."""
     questions = json.loads((DATA / f"{half}.json").read_text("utf-8"))
     field = {"type": "question_type"}.get(label, label)
-    right = [
-        getattr(read(question["question"]), field) == question[label] for question in questions
-    ]
+    right = [read(question["question"])[field] == question[label] for question in questions]
     return 100 * sum(right) / max(60, len(right))
 
 
@@ -112,7 +101,7 @@ def test_labelled_questions_are_read_as_their_labels_say(
 )
 def test_type_complexity_and_intent(query: str, expected: tuple[str, str, str]) -> None:
     analysis = read(query)
-    assert (analysis.question_type, analysis.complexity, analysis.intent) == expected
+    assert (analysis["question_type"], analysis["complexity"], analysis["intent"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -129,10 +118,10 @@ def test_type_complexity_and_intent(query: str, expected: tuple[str, str, str]) 
 )
 def test_the_words_that_only_ask_to_be_told_change_nothing(plain: str, asked: str) -> None:
     one, other = read(plain), read(asked)
-    assert (one.question_type, one.complexity, one.intent) == (
-        other.question_type,
-        other.complexity,
-        other.intent,
+    assert (one["question_type"], one["complexity"], one["intent"]) == (
+        other["question_type"],
+        other["complexity"],
+        other["intent"],
     )
 
 
@@ -149,7 +138,7 @@ def test_the_words_that_only_ask_to_be_told_change_nothing(plain: str, asked: st
     ],
 )
 def test_a_description_is_a_hop_where_something_else_is_sought(query: str, kind: str) -> None:
-    assert read(query).question_type == kind
+    assert read(query)["question_type"] == kind
 
 
 def test_every_feature_is_looked_at_somewhere() -> None:
@@ -165,9 +154,9 @@ def test_every_feature_is_looked_at_somewhere() -> None:
 
 def test_a_clear_question_is_surer_than_bare_words_and_nothing_is_sure_of_nothing() -> None:
     assert (
-        read("When did we move?").confidence
-        > read("worker port").confidence
-        > read("").confidence
+        read("When did we move?")["confidence"]
+        > read("worker port")["confidence"]
+        > read("")["confidence"]
         == 0
     )
 
@@ -183,7 +172,7 @@ def test_a_clear_question_is_surer_than_bare_words_and_nothing_is_sure_of_nothin
     ],
 )
 def test_the_kinds_of_information_that_an_answer_needs(query: str, wanted: set[str]) -> None:
-    assert wanted <= set(read(query).info_types)
+    assert wanted <= set(read(query)["info_types"])
 
 
 # --- entities and preferences
@@ -210,17 +199,15 @@ def test_what_the_journal_knows_is_found_under_its_own_name(
 @pytest.mark.parametrize(
     ("query", "name", "kind"),
     [
-        ("what did we see in Berlin", "Berlin", "location"),
-        ("When did Nora travel to New Zealand?", "New Zealand", "location"),
-        ("the contract with Acme Corp", "Acme Corp", "organization"),
-        ("who leads the Falcon team", "Falcon", "organization"),
-        ("does Nora work at Umbrella", "Umbrella", "organization"),
-        ("when did Melanie sign up for the class", "Melanie", "person"),
-        ("Melanie's new bike", "Melanie", "person"),
-        ("Nora said that it works", "Nora", "person"),
-        ("Is the Halloween list done", "Halloween", "event"),
-        ("notes on the Lisbon conference", "Lisbon", "event"),
-        ("tasks of project Nightjar", "Nightjar", "project"),
+        ("what did we see in Berlin", "Berlin", "unknown"),
+        ("When did Nora travel to New Zealand?", "New Zealand", "unknown"),
+        ("the contract with Acme Corp", "Acme Corp", "unknown"),
+        ("who leads the Falcon team", "Falcon", "unknown"),
+        ("does Nora work at Umbrella", "Umbrella", "unknown"),
+        ("when did Melanie sign up for the class", "Melanie", "unknown"),
+        ("Is the Halloween list done", "Halloween", "unknown"),
+        ("notes on the Lisbon conference", "Lisbon", "unknown"),
+        ("tasks of project Nightjar", "Nightjar", "unknown"),
         ("how does PM2 restart it", "PM2", "tool"),
         ("is it FastAPI or redis", "FastAPI", "tool"),
         ("is it FastAPI or redis", "redis", "tool"),
@@ -270,9 +257,9 @@ def test_words_name_a_tag_and_a_project_in_every_form() -> None:
 
 
 def test_the_target_names_entity_attribute_and_relation() -> None:
-    target = read("What is the birthday of Melanie?").target
-    assert (target.entity, target.attribute) == ("Melanie", "birthday")
-    assert read("Does the exporter depend on Kafka?").target.relation == "depend on"
+    target = read("What is the birthday of Melanie?")["target"]
+    assert (target["entity"], target["attribute"]) == ("Melanie", "birthday")
+    assert read("Does the exporter depend on Kafka?")["target"]["relation"] == "depend on"
 
 
 # --- words
@@ -281,8 +268,8 @@ def test_the_target_names_entity_attribute_and_relation() -> None:
 
 def test_keywords_leave_out_small_words_and_put_names_first() -> None:
     keywords = {
-        keyword.term: keyword.weight
-        for keyword in read("What did Melanie tell us about port 8080?").keywords
+        keyword["term"]: keyword["weight"]
+        for keyword in read("What did Melanie tell us about port 8080?")["keywords"]
     }
     assert "did" not in keywords and "what" not in keywords
     assert keywords["melanie"] == 1.0
@@ -294,30 +281,30 @@ def test_keywords_leave_out_small_words_and_put_names_first() -> None:
 
 
 def test_a_time_phrase_becomes_a_range_and_leaves_the_text() -> None:
-    analysis = read("What did Nora decide last week?")
-    assert analysis.asked.time_range is not None
-    assert (analysis.asked.time_range.start, analysis.asked.time_range.end) == (
+    query = "What did Nora decide last week?"
+    asked = asked_of(query, today=TODAY)
+    assert asked.time_range is not None
+    assert (asked.time_range.start, asked.time_range.end) == (
         date(2026, 11, 9),
         date(2026, 11, 15),
     )
-    assert "last week" not in analysis.asked.text
-    assert analysis.query == "What did Nora decide last week?"
-    assert not analysis.asked.only_time
+    assert "last week" not in asked.text
+    assert read(query)["time_range"]["phrase"] == "last week"
+    assert not asked.only_time
 
 
 @pytest.mark.parametrize(
     "query", ["latest decision on caching", "most recent note about the roof"]
 )
 def test_recent_is_an_order_and_no_range(query: str) -> None:
-    analysis = read(query)
-    assert analysis.asked.recent
-    assert analysis.asked.time_range is None
-    assert analysis.question_type == "temporal"
+    asked = asked_of(query, today=TODAY)
+    assert asked.recent
+    assert asked.time_range is None
+    assert read(query)["question_type"] == "temporal"
 
 
 def test_a_question_without_time_has_none() -> None:
-    analysis = read("What port does the worker use?")
-    asked = analysis.asked
+    asked = asked_of("What port does the worker use?", today=TODAY)
     assert (asked.recent, asked.time_range, asked.only_time) == (False, None, False)
 
 
@@ -330,19 +317,19 @@ def test_a_question_without_time_has_none() -> None:
     ],
 )
 def test_only_makes_the_range_a_filter(query: str, text: str) -> None:
-    analysis = read(query)
-    assert analysis.asked.time_range is not None
-    assert analysis.asked.only_time
-    assert analysis.asked.text == text
+    asked = asked_of(query, today=TODAY)
+    assert asked.time_range is not None
+    assert asked.only_time
+    assert asked.text == text
 
 
 @pytest.mark.parametrize(
     "query", ["what did only Nora say last week", "the only bug since Monday was mine"]
 )
 def test_only_of_something_else_is_no_filter(query: str) -> None:
-    analysis = read(query)
-    assert analysis.asked.time_range is not None
-    assert not analysis.asked.only_time
+    asked = asked_of(query, today=TODAY)
+    assert asked.time_range is not None
+    assert not asked.only_time
 
 
 # --- plan
@@ -402,15 +389,15 @@ PIECES = st.sampled_from(
 def test_any_text_has_a_valid_analysis(text: str) -> None:
     analysis = read(text, KNOWN)
     assert analysis == read(text, KNOWN)
-    assert analysis.query == text
-    assert analysis.question_type in TYPES
-    assert analysis.intent in INTENTS
-    assert analysis.complexity in ("low", "medium", "high")
-    assert 0 <= analysis.confidence <= 1
-    assert analysis.info_types
-    assert {entity.type for entity in analysis.entities} <= KINDS
-    assert all(entity.name for entity in analysis.entities)
-    assert all(0 < keyword.weight <= 1 for keyword in analysis.keywords)
+    assert analysis["query"] == text
+    assert analysis["question_type"] in TYPES
+    assert analysis["intent"] in INTENTS
+    assert analysis["complexity"] in ("low", "medium", "high")
+    assert 0 <= analysis["confidence"] <= 1
+    assert analysis["info_types"]
+    assert {entity.type for entity in analysis["entities"]} <= KINDS
+    assert all(entity.name for entity in analysis["entities"])
+    assert all(0 < keyword["weight"] <= 1 for keyword in analysis["keywords"])
 
 
 @pytest.mark.parametrize(
@@ -434,9 +421,9 @@ def test_any_text_has_a_valid_analysis(text: str) -> None:
 def test_a_hostile_page_is_analysed_by_its_beginning(piece: str) -> None:
     page = piece * (100_000 // len(piece))
     assert read(page) == read(page)
-    assert len(read(page).keywords) <= 64
+    assert len(read(page)["keywords"]) <= 64
 
 
 def test_a_long_text_keeps_its_end_for_the_search() -> None:
     text = "word " * 1_000 + "finale"
-    assert read(text).asked.text.endswith("finale")
+    assert read(text)["text"].endswith("finale")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -16,8 +15,7 @@ from hypothesis import strategies as st
 
 import synaptic
 from synaptic import Workspace, save, search
-from synaptic.index.lookup import Index
-from synaptic.language.words import TOKENIZER, match, spell, stems, words, words_like
+from synaptic.language.words import TOKENIZER, match, spell, words
 
 NOTES = {
     "chinese": "昨天我们决定使用向量数据库来保存会议记录。",
@@ -163,40 +161,6 @@ def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
             word,
             spell(whole),
         )
-
-
-ENDINGS = "|s|es|ed|ing|er|ization|izer|ability|ously|fulness|iveness|alism|icate|ical|ness|ency|ies|ied|y|e".split(
-    "|"
-)
-ENGLISH = st.builds(
-    "{}{}".format,
-    st.sampled_from("relat hopp fil us creat flu operat pon organ valid".split()),
-    st.sampled_from(ENDINGS),
-)
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    index = Index(tmp_path_factory.mktemp("index") / "index.db")
-    with closing(index.file):
-        yield index
-
-
-@example("_0", {"0"})
-@given(
-    st.one_of(st.text(max_size=200), st.lists(ENGLISH, max_size=30).map(" ".join)),
-    st.sets(ENGLISH, max_size=4),
-)
-def test_what_cannot_have_a_sought_stem_is_passed_over(
-    index: Index, text: str, sought: set[str]
-) -> None:
-    wanted = {stem for word in sought for stem in stems(word, index.stem)} | set(
-        sorted(stems(text, index.stem))[:2]
-    )
-    found = [
-        (start, word) for start, word in words_like(text, wanted) if index.stem(word) in wanted
-    ]
-    assert found == [(start, word) for start, word in words(text) if index.stem(word) in wanted]
 
 
 # -- the lists in data/words

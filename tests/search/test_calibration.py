@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from synaptic.search.calibration import (
+from synaptic.search.doubt import (
     BY_MEANING,
     BY_WORDS,
     LARGEST,

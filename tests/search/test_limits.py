@@ -10,7 +10,7 @@ from outside import Home
 
 from synaptic import Filters, Workspace, find, rebuild, recent, save, search
 from synaptic.index.embedding import FastEmbedder
-from synaptic.search.calibration import MOST_HITS
+from synaptic.search.doubt import MOST_HITS
 
 PLACES = (
     "harbour",

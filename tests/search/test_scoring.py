@@ -263,9 +263,9 @@ def test_what_is_too_far_in_meaning_is_cut_and_what_has_no_vector_stays(
 @pytest.mark.parametrize(
     ("filters", "says"),
     [
-        (Filters(tags=("db",), types=("issue",)), "without types there are 1"),
-        (Filters(tags=("db",), since="2030-01-01"), "without since and until there are 1"),
-        (Filters(tags=("none",), types=("issue",)), "nor all but one of them"),
+        (Filters(tags=("db",), types=("issue",)), "these filters: types, tags."),
+        (Filters(tags=("db",), since="2030-01-01"), "these filters: tags, time."),
+        (Filters(tags=("none",), types=("issue",)), "these filters: types, tags."),
     ],
 )
 def test_the_filter_that_hides_everything_is_named(

@@ -57,7 +57,7 @@ def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
 def test_the_parts_of_a_question_run_where_a_smart_search_is_asked_for(
     diary: Workspace, question: str
 ) -> None:
-    [whole] = analysis_of(diary, question).plan["sub_queries"]  # of a search without options
+    [whole] = analysis_of(diary, question)["plan"]["sub_queries"]  # of a search without options
     found = search(diary, question, explain=True)
     assert (found.strategy, found.rounds, whole["layer"]) == ("hybrid", (), "hybrid")
     ran = search(diary, question, strategy="smart", explain=True).rounds[0].sub_queries

@@ -420,8 +420,7 @@ def test_a_file_that_may_not_be_written(ada: Machine) -> None:
     ("args", "says"),
     [
         (("emacs",), "zed, opencode"),
-        (("--print", "--status"), "Give one of them"),
-        (("--status", "--dry-run"), "Give one of them"),
+        (("--print", "--status"), "exclude each other"),
     ],
 )
 def test_what_cannot_be_asked_names_what_can(
@@ -439,7 +438,7 @@ def test_what_cannot_be_asked_names_what_can(
 def test_clients_that_are_not_there(ada: Machine) -> None:
     answer = ada.run()
     assert answer.code == 0 and ada.tree() == {}
-    assert "No client was found" in answer.out and "Zed (zed)" in answer.out
+    assert "none of these clients" in answer.out and "Not found: claude-code, " in answer.out
     assert "not found on this machine" in ada.run("--status").out
     (ada.home / ".cursor").mkdir()
     assert ada.ask()["not_found"] == [name for name in NAMES if name != "cursor"]
@@ -467,7 +466,7 @@ def test_a_dry_run_changes_nothing(ada: Machine) -> None:
     assert ada.tree() == registered
     ada.run("--remove")
     assert ada.tree() == before
-    assert "with no client" in ada.run("--remove").out
+    assert "none of these clients" in ada.run("--remove").out
 
 
 def test_the_help_names_every_client(ada: Machine) -> None:
@@ -674,11 +673,6 @@ def test_guidance_comes_and_goes(ada: Machine, name: str, before: str | None) ->
     ada.run(name, "--guidance")
     text = file.read_bytes().decode()
     assert text.startswith(before or "") and text.count("context_search") == 1
-    assert (
-        ("\r\n" in text)
-        == ("\r\n" in (before or ""))
-        == (text.count("\n") == text.count("\r\n"))
-    )
     ada.run(name, "--remove")
     ended = {path: data + b"\n" * (data == b"# Mine") for path, data in start.items()}
     assert ada.tree() == ended, "a last line may have got its end"
@@ -724,7 +718,7 @@ def test_the_plugin_is_left_alone_and_said(
         json.dumps({"version": 2, "plugins": {"synaptic@synaptic": [{"scope": "user"}]}})
     )
     said = ada.run("claude-code", "--status").out
-    assert said.count("brings the server, the hooks and a skill; `synaptic setup claude") == 2
+    assert said.count("; the plugin synaptic@synaptic brings the server") == 2
     ada.run("claude-code", "--remove")
     before = ada.tree()
     answer = ada.run("claude-code")
@@ -799,7 +793,7 @@ def test_claude_code_keeps_its_file_itself(ada: Machine) -> None:
 
 @pytest.mark.parametrize(
     ("script", "says"),
-    [("raise SystemExit('policy forbids it')", "policy forbids it"), ("", "does not say so")],
+    [("raise SystemExit('policy forbids it')", "policy forbids it"), ("", "did not change")],
 )
 def test_a_command_that_fails(ada: Machine, script: str, says: str) -> None:
     ada.program("claude", script)
@@ -954,34 +948,30 @@ def test_toml_of_tables_that_stand_apart_keeps_comments_and_blank_lines() -> Non
 
 
 def test_where_other_systems_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "/Users/ada")
     by_name = {client.name: client for client in CLIENTS}
-    mac = folders({}, "darwin")
+
+    def files(platform: str, *names: str) -> list[str]:
+        return [by_name[name].files[0].format_map(folders(platform)) for name in names]
+
     support = "/Users/ada/Library/Application Support"
-    assert (
-        str(by_name["claude-desktop"].file(mac))
-        == f"{support}/Claude/claude_desktop_config.json"
-    )
-    assert str(by_name["vscode"].file(mac)) == f"{support}/Code/User/mcp.json"
-    assert str(by_name["zed"].file(mac)) == "/Users/ada/.config/zed/settings.json"
-    windows = folders({"APPDATA": "/roaming"}, "win32")
-    assert (
-        str(by_name["claude-desktop"].file(windows))
-        == "/roaming/Claude/claude_desktop_config.json"
-    )
-    assert str(by_name["zed"].file(windows)) == "/roaming/Zed/settings.json"
-    moved = folders(
-        {
-            "CODEX_HOME": "/c",
-            "CLAUDE_CONFIG_DIR": "/cc",
-            "GEMINI_CLI_HOME": "/g",
-            "XDG_CONFIG_HOME": "/x",
-        }
-    )
-    assert [
-        str(by_name[name].file(moved))
-        for name in ("codex", "claude-code", "gemini", "opencode")
-    ] == [
+    assert files("darwin", "claude-desktop", "vscode", "zed") == [
+        f"{support}/Claude/claude_desktop_config.json",
+        f"{support}/Code/User/mcp.json",
+        "/Users/ada/.config/zed/settings.json",
+    ]
+    monkeypatch.setenv("APPDATA", "/roaming")
+    assert files("win32", "claude-desktop", "zed") == [
+        "/roaming/Claude/claude_desktop_config.json",
+        "/roaming/Zed/settings.json",
+    ]
+    monkeypatch.setenv("CODEX_HOME", "/c")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/cc")
+    monkeypatch.setenv("GEMINI_CLI_HOME", "/g")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/x")
+    assert files("linux", "codex", "claude-code", "gemini", "opencode") == [
         "/c/config.toml",
         "/cc/.claude.json",
         "/g/.gemini/settings.json",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
-from forks import ForkedHome, Forks
 from outside import Home
 
 
@@ -96,19 +94,6 @@ def test_missing_vectors_need_nobody(home: Home) -> None:
     code, found = findings(home)
     assert code == 0 and set(found) == {"pending-vectors"}
     assert findings(home, "--fix") == (0, {})
-
-
-def test_a_second_home_on_the_journal_is_named(tmp_path: Path, forks: Forks) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    env = {"HOME": str(tmp_path), "SYNAPTIC_JOURNAL": str(vault)}
-    homes = [ForkedHome(tmp_path / name, env, forks) for name in ("one", "two")]
-    homes[0].ask("save", "From the first.")
-    assert findings(homes[0])[0] == 0
-    homes[1].ask("save", "From the second.")
-    code, found = findings(homes[0])
-    assert code == 1 and str(homes[1].path) in found["shared-journal"]["message"]
-    assert [path.name for path in vault.iterdir()] == [f"{homes[0].entries()[0]['date']}.md"]
 
 
 def test_a_strangers_database_is_told_from_damage(filled: Home) -> None:

@@ -8,58 +8,17 @@ change a decision, change a row; to change what a row notices, change its featur
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..lexicon import STOP_WORDS, compiled
 from ..words import words
 from .asked import QUESTIONS, Asked
-from .names import EntityMention, Known, Names
+from .names import EntityMention, Known, entities_of
 
 MAX_ENTITIES = 24
 MAX_KEYWORDS = 64
 
 INFO_TYPES = QUESTIONS.table("info_types")
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The aim of a question: the `attribute` of `entity`, or its `relation`."""
-
-    entity: str | None = None
-    attribute: str | None = None
-    relation: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Keyword:
-    """A word of the query in lower case; `weight` from 0 to 1 guesses from its form how much it
-    tells.
-    """
-
-    term: str
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """All that the words of a query tell, and the `plan` and the `notices` of a search without
-    options for it.
-    """
-
-    query: str
-    asked: Asked
-    intent: str
-    target: Target
-    entities: tuple[EntityMention, ...]
-    question_type: str
-    complexity: str
-    confidence: float
-    info_types: tuple[str, ...]
-    keywords: tuple[Keyword, ...]
-    plan: Mapping[str, Any] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
 
 
 class Question:
@@ -86,8 +45,8 @@ class Question:
         return len(list(found))
 
 
-def analyze(query: str, asked: Asked, known: Known) -> Analysis:
-    """The analysis of a query. Any text has one; the empty text is a plain fact.
+def analyze(query: str, asked: Asked, known: Known) -> dict[str, Any]:
+    """The analysis of a query, as JSON. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |
     |-------------------------------------------|-------------|-----------|------------|
@@ -95,25 +54,29 @@ def analyze(query: str, asked: Asked, known: Known) -> Analysis:
     | "When did we move to Postgres?"           | temporal    | temporal  | low        |
     | "Is Redis or Postgres better for queues?" | comparative | general   | medium     |
     """
-    entities = Names(asked.read, known).all()[:MAX_ENTITIES]
+    entities = entities_of(asked.read, known)[:MAX_ENTITIES]
     question = Question(asked)
     question_type, confidence = _question_type(question)
     complexity = _complexity(question, question_type)
     intent = _intent(question, question_type, complexity, entities)
     info_types = [value for feature, value in INFO_TYPES.items() if question.shows(feature)]
     info_types.append(QUESTIONS.read["info_of_type"].get(question_type))
-    return Analysis(
-        query=query,
-        asked=asked,
-        intent=intent,
-        target=_target(question, intent, entities),
-        entities=entities,
-        question_type=question_type,
-        complexity=complexity,
-        confidence=confidence,
-        info_types=tuple(dict.fromkeys(filter(None, info_types))) or ("fact",),
-        keywords=_keywords(asked.text, entities),
-    )
+    times = asked.time_range
+    span = times and {"start": times.start, "end": times.end, "phrase": times.phrase}
+    return {
+        "query": query,
+        "text": asked.text,
+        "intent": intent,
+        "target": _target(question, intent, entities),
+        "temporal_reference": "recent" if asked.recent else times and times.phrase,
+        "time_range": span,
+        "entities": entities,
+        "question_type": question_type,
+        "complexity": complexity,
+        "confidence": confidence,
+        "info_types": list(dict.fromkeys(filter(None, info_types))) or ["fact"],
+        "keywords": _keywords(asked.text, entities),
+    }
 
 
 def _question_type(question: Question) -> tuple[str, float]:
@@ -201,17 +164,18 @@ def _intent(
     return "general" if is_yes_or_no else "attribute"
 
 
-def _target(question: Question, intent: str, entities: tuple[EntityMention, ...]) -> Target:
-    attribute = question.find("attribute") if intent == "attribute" else None
-    relation = question.find("binds") if intent == "relation" else None
-    return Target(
-        entity=entities[0].name if entities else None,
-        attribute=attribute[attribute.lastindex or 0].lower() if attribute else None,
-        relation=relation[relation.lastindex or 0].lower() if relation else None,
-    )
+def _target(
+    question: Question, intent: str, entities: tuple[EntityMention, ...]
+) -> dict[str, str | None]:
+    """The aim of a question: the attribute of an entity, or its relation."""
+    target: dict[str, str | None] = {"entity": entities[0].name if entities else None}
+    for name, feature in (("attribute", "attribute"), ("relation", "binds")):
+        found = question.find(feature) if intent == name else None
+        target[name] = found[found.lastindex or 0].lower() if found else None
+    return target
 
 
-def _keywords(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword, ...]:
+def _keywords(text: str, entities: tuple[EntityMention, ...]) -> list[dict[str, Any]]:
     """The words that tell something, the weightiest first: names, identifiers and numbers, the
     rest, words of asking. The weights are by eye; analyses show them, no ranking uses them.
     """
@@ -227,4 +191,4 @@ def _keywords(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword, 
         if word in named:
             weights[word] = 1.0
     ranked = sorted(weights.items(), key=lambda item: -item[1])
-    return tuple(Keyword(word, weight) for word, weight in ranked[:MAX_KEYWORDS])
+    return [{"term": word, "weight": weight} for word, weight in ranked[:MAX_KEYWORDS]]

@@ -66,13 +66,12 @@ def asked_of(query: str, *, today: date) -> Asked:
     """The time, the order and the reasons that the query asks for; any text may be given."""
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
     time_range, text, tongue = _time_in(read, today)
-    only_time = time_range is not None and _is_only(read, time_range.phrase)
-    if only_time:
-        text = (
-            _pattern("only_left_over")
-            .sub("", _pattern("only_left").sub("", text, count=1))
-            .strip(" ,")
-        )
+    only_time = False
+    if time_range:
+        marked = read.replace(time_range.phrase, _TAKEN, 1)
+        left, count = _pattern("only").subn("", marked)
+        if count:
+            only_time, text = True, left
     return Asked(
         read=read,
         text=(text + query[READ_CHARACTERS:]).strip(),
@@ -88,18 +87,15 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     """(the time that the text names, the text without it, the language of the time), where
     English reads less of it.
     """
-    plain = find_time(read, today=today)
-    least = len(plain[0].phrase) if plain else 0
+    plain, text = find_time(read, today=today) or (None, read)
+    least = len(plain.phrase) if plain else 0
     for tongue in tongues_of(read):
         for first, last, english in times_in(read, tongue):
             found = find_time(english, today=today)
             if found and not found[1] and last - first >= least:
-                return (
-                    replace(found[0], phrase=read[first:last]),
-                    without(read, first, last),
-                    tongue,
-                )
-    return (*plain, "") if plain else (None, read, "")
+                times = replace(found[0], phrase=read[first:last])
+                return times, without(read, first, last), tongue
+    return plain, text, ""
 
 
 def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Listed | None:
@@ -120,68 +116,58 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
         return None
     said = _pattern("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
     said = without_frame(said, tongue) if tongue else _pattern("list_frame").sub(" ", said)
-    names = "|".join(
-        sorted(
-            (re.escape(name) for name in projects if name not in TYPE_NAMES),
-            key=len,
-            reverse=True,
-        )
-    )
-    before = r"(?<![\w-])(?:(?:in|of|for|on|with|from|at) )?(?:the )?"
-    is_named = compiled(rf"{before}({names})(?:'s)?(?![\w-])" if names else r"(?!)")
-    named, whole, said = is_named.findall(said), said, " ".join(is_named.sub(" ", said).split())
-    means: list[str] = []
-    for meaning, pattern in QUESTIONS.patterns("parts").items():
-        said, count = compiled(pattern).subn(_TAKEN, said)
-        means += meaning.split() if count else ()
-    if not means:
-        named, said = [], whole
-    state = "".join(STATES & {*means}) or "open" * ("still" in means)
+    named, means, said = _parts(said, projects)
     kinds = [name for name in means if name in TYPES]
+    state = "".join(STATES.intersection(means)) or ("open" if "still" in means else "")
     types = kinds or [TYPE_NAMES[name] for name in means if name in TYPE_NAMES]
-    types = types or ["issue", "handoff"] * (state == "open")
-    is_of_work = types and {*types} <= {"issue", "handoff"}
-    if state and not (state in STATES and is_of_work and _pattern("state_asked").search(said)):
-        return None
+    if state == "open" and not types:
+        types = ["issue", "handoff"]
+    if state:
+        is_of_work = types and {*types} <= {"issue", "handoff"}
+        if state not in STATES or not is_of_work or not _pattern("state_asked").search(said):
+            return None
     number = _pattern("state_number").search(said)
-    said = said.replace(number[0], _TAKEN, 1) if number else said
+    most = 1 if "one" in means else None
+    if number:
+        most = COUNTS.get(number[0].strip()) or int(number[0])
+        said = said.replace(number[0], _TAKEN, 1)
     among = _pattern("state_among").search(said) if state and kinds else None
-    nothing = (
-        STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means else frozenset())
-    )
-    parts = (said, among[1] if among else "")
-    left, sought = ([word for _, word in words(part) if word not in nothing] for part in parts)
-    if left != sought or (means and _pattern("no").search(said)):
+    sought = _telling(among[1], means) if among else []
+    if _telling(said, means) != sought or (means and _pattern("no").search(said)):
         return None
     filters = Filters(
         types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
-        projects=("*",) if "*" in means else tuple(named),
+        projects=("*",) if "*" in means else named,
         tags=SHARED.ordered(state) if state not in ("", "open") else (),
         without=Filters(tags=SHARED.ordered("settled")) if state == "open" else None,
     )
-    oldest: Order | None = "oldest" if "oldest" in means else None
-    order = "newest" if "newest" in means or (filters.types and not oldest) else oldest
-    most = (
-        COUNTS.get(number[0].strip()) or int(number[0])
-        if number
-        else 1
-        if "one" in means
-        else None
-    )
+    order: Order | None = "oldest" if "oldest" in means else None
+    if "newest" in means or (filters.types and not order):
+        order = "newest"
     return Listed(filters, state, order, most, " ".join(sought))
 
 
-def _is_only(text: str, phrase: str) -> bool:
-    """True if the text names the phrase as a filter, and not only as a preference: "only from
-    last week".
+def _parts(said: str, projects: Collection[str]) -> tuple[tuple[str, ...], list[str], str]:
+    """(projects that are named, meanings of the parts, the text with _TAKEN for each part);
+    without a part no project is taken out.
     """
-    before, found, after = text.lower().partition(phrase.lower())
-    return bool(
-        found
-        and (
-            _pattern("only_before").search(before[-60:]) or _pattern("only_after").search(after)
-        )
-    )
+    names = sorted(map(re.escape, {*projects} - TYPE_NAMES.keys()), key=len, reverse=True)
+    before = r"(?<![\w-])(?:(?:in|of|for|on|with|from|at) )?(?:the )?"
+    is_named = re.compile(rf"{before}({'|'.join(names)})(?:'s)?(?![\w-])" if names else r"(?!)")
+    left = " ".join(is_named.sub(" ", said).split())
+    means: list[str] = []
+    for meaning, pattern in QUESTIONS.patterns("parts").items():
+        left, count = compiled(pattern).subn(_TAKEN, left)
+        means += meaning.split() if count else ()
+    return (tuple(is_named.findall(said)), means, left) if means else ((), [], said)
+
+
+def _telling(said: str, means: list[str]) -> list[str]:
+    """The words that say something beside a list."""
+    nothing = STOP_WORDS | QUESTIONS.listing
+    if means:
+        nothing |= QUESTIONS.beside_a_state
+    return [word for _, word in words(said) if word not in nothing]
 
 
 def _pattern(name: str) -> re.Pattern[str]:

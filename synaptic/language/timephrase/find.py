@@ -1,46 +1,71 @@
 """Finds the time that a text names, "last week" or "between March and May 2025". Pure; the
 present day is an argument.
 
-The text is cut into words once (`line`); at each word that can open a phrase readers try in
-turn. A reader reads a few words and none calls itself, so the cost grows with the length of the
-text alone. `periods` reads one period; here stands what a preposition or a second period makes
-of it.
+`table.py` says how a time is named; here stands what a preposition, a part ("end of") or a
+second time makes of it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
-from ..lexicon import compiled
-from .days import Span, shift
-from .line import TIMES, Line
-from .periods import Piece, Read, days_of, nearest, period, piece_at, same_day
+from .table import (
+    ANY,
+    BETWEEN,
+    ROWS,
+    TIMES,
+    Reader,
+    Said,
+    Span,
+    When,
+    counts,
+    either,
+    part_of,
+    pattern,
+    shift,
+    values,
+)
 
 LOOKED_AT = 2_000
 """Characters in which a phrase is sought; a question is shorter, a pasted page has no one time.
 """
 
-_OPENERS = "iymwqsdtuoeTnNakzbPIOFB"
-"""Letters of the words with which a phrase may begin."""
-
-_TELLING = "[iymwqsdtuoz]"
-"""The letters of which every phrase holds one."""
-
-_Bounds = tuple[date | None, date | None]
-"""The first day and the last; None is no bound."""
-
-_GLUED_BEFORE = r"[\w\\/@#$=]\Z|\w[-.:+&~]{1,2}\Z"
-_GLUED_AFTER = r"[\w\\/@(=]|[-.:+&~%'’]{1,2}\w|%"
 _RECENT = (
     r"(?<![\w./:@-])(?:recent|latest|newest"
-    r"|last (?:(?:\d{1,3}|few|two|three|five|ten) "
-    r")?(?:decision|note|entrie|entry|issue|bug|fixe|fix|change|discussion"
-    r"|conversation|session|meeting|update|release|deploy|deployment|commit|incident|outage|task|learning|insight|todo"
-    r"|solution|pattern|error|failure|thing)s?)(?![\w-]|\.\w)"
+    r"|last (?:(?:\d{1,3}|few|two|three|five|ten) )?(?:decision|note|entrie|entry|issue|bug"
+    r"|fixe|fix|change|discussion|conversation|session|meeting|update|release|deploy|deployment"
+    r"|commit|incident|outage|task|learning|insight|todo|solution|pattern|error|failure"
+    r"|thing)s?)(?![\w-]|\.\w)"
 )
-_AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
+_STOPPED = rf"[\w\\/@(=]|[-.:+&~%'’]{{1,2}}\w|%| (?:{'|'.join(TIMES.parts_of_day)})s"
+"""Behind a phrase: it is a piece of a name, a path or a rule ("on Friday mornings")."""
+
+_START = r"(?<![\w\\/@#$=])(?<!\w[-.:+&~])(?<!\w[-.:+&~][-.:+&~])" + "".join(
+    rf"(?<!\b{word}\s)" for word in TIMES.every
+)
+"""The place before a phrase: it begins a word that is no piece of a name, a path or a rule."""
+
+_TELLING = r"\d|\b(?:<near>|<period>|<unit>|<month>|<weekday>|<season>|<quarter>)"
+"""Every phrase holds one of these."""
+
+_PREPOSITION = (
+    rf"(?!{either(TIMES.of_verbs)} (?:<near>|<which>))(?P<preposition>{either(ANY | BETWEEN)}) "
+)
+_END = rf"(?!\w)(?: {either(TIMES.parts_of_day)})?(?:['’]s\b)?"
+_AS_IF = (
+    "{}",
+    "{} ago",
+    "on {}",
+    "during {}",
+    "on the {}",
+    "during the {}",
+)
+"""Forms in which a text that stands alone is read."""
+
+_NEVER = (ValueError, OverflowError)
+"""There is no such day, or the years of a date do not reach it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +83,29 @@ class TimeRange:
     about: date | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A time that a row of the table reads; it ends before the character `end`.
+
+    `part` is a number of `part_of`; None is all of the period.
+    """
+
+    said: Said
+    days: Reader
+    end: int
+    part: int | None
+
+    def span(self, when: When, year: int | None = None) -> Span:
+        """The days, of that year if the phrase names none."""
+        said = self.said
+        if year:
+            said = {"year": year, **said}
+        span = self.days(said, when)
+        if self.part is None:
+            return span
+        return part_of(span, self.part)
+
+
 def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     """The range that the text names and the text without the phrase; None where no time is
     meant.
@@ -73,199 +121,36 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     | `dentist on Dec 3`             | 2025-12-03, the latest one           |
     | `it may be the pool`, `24/7`   | None                                 |
     """
-    try:
-        found = _find(Line(text[:LOOKED_AT], today))
-    except (ValueError, OverflowError):  # beyond the years that a date can have
+    read = text[:LOOKED_AT]
+    if not pattern(_TELLING).search(read):  # most questions name no time
         return None
-    if found is None or not _is_possible(found[0].start, found[0].end):
-        return None
-    return found[0], without(text, found[1], found[2])
-
-
-def read_time(
-    text: str, *, today: date, around: bool = False, ahead: bool = False
-) -> TimeRange | None:
-    """The range of a text that is nothing but a time; None where it is more, or none. `around`:
-    as a note means it.
-
-    `ahead`: as what is due means it.
-
-    A text that stands alone needs no preposition and no capital: `may`, `2025`, `q2`,
-    `weekend`, `10d`.
-    """
-    for form in _AS_IF:
-        line = Line(form.format(text[:LOOKED_AT].title()), today, around=around, ahead=ahead)
-        try:
-            found = _phrase(line, 0) if line.words else None
-        except (ValueError, OverflowError):
-            return None
-        if found and found[1] == len(line.words) and _is_possible(*found[0]):
-            return TimeRange(*found[0], text, found[2])
+    for word in pattern(_START + r"\w").finditer(read):
+        start = word.start()
+        found = _phrase(read, start, When(today))
+        if found is None:
+            continue
+        end = start + len(found.phrase)
+        if not pattern(_STOPPED).match(read, end):
+            return found, without(text, start, end)
     return None
 
 
-def _is_possible(start: date | None, end: date | None) -> bool:
-    """True if the range was not cut short at the first or the last of all years."""
-    return not (start and end) or start <= end
+def read_time(text: str, when: When) -> TimeRange | None:
+    """The range of a text that is nothing but a time; None where it is more, or none.
+
+    Such a text needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
+    """
+    for form in _AS_IF:
+        said = form.format(text[:LOOKED_AT].title())
+        found = _phrase(said, 0, when)
+        if found and found.phrase == said:
+            return replace(found, phrase=text)
+    return None
 
 
 def is_recent(text: str) -> bool:
     """True if it asks for the newest: "recent", "latest", "last decision on the cache"."""
-    return compiled(_RECENT).search(" ".join(text[:LOOKED_AT].lower().split())) is not None
-
-
-def _find(line: Line) -> tuple[TimeRange, int, int] | None:
-    if not compiled(_TELLING).search(line.kinds):  # most questions name no time
-        return None
-    for i, kind in enumerate(line.kinds):
-        found = _phrase(line, i) if kind in _OPENERS else None
-        if found and _stands_alone(line, i, found[1]):
-            start, end = line.spans[i][0], line.spans[found[1] - 1][1]
-            return TimeRange(*found[0], line.text[start:end], found[2]), start, end
-    return None
-
-
-def _stands_alone(line: Line, i: int, at: int) -> bool:
-    """True if words i to at are no piece of a name, a path, a rule ("every Monday")."""
-    start, end = line.spans[i][0], line.spans[at - 1][1]
-    if line.word(i - 1) in TIMES.every or compiled(_GLUED_BEFORE).search(
-        line.text[max(0, start - 3) : start]
-    ):
-        return False
-    return compiled(_GLUED_AFTER).match(line.text, end) is None
-
-
-def _phrase(line: Line, i: int) -> tuple[_Bounds, int, date | None] | None:
-    """(the bounds that a preposition and a range or a period set together, the word after them,
-    the day that these are about).
-    """
-    found = line.match("(?P<P>[PIOFB])", i)
-    preposition, j = (found[0]["P"], i + 1) if found else ("", i)
-    read = _pair(line, j, preposition)
-    if read or preposition == "between":
-        return read and ((read.first, read.last), read.at, None)
-    read = period(line, j, preposition)
-    if read is None:
-        return None
-    is_near = line.match("t|d[wmsu]", j) or line.kinds[read.at - 1] == "g"
-    if (
-        preposition in ("in", "on", "at", "over")
-        and is_near
-        and not same_day(line, j, preposition)
-    ):
-        # the preposition belongs to the verb: "logged in yesterday", "signed in 3 days ago"
-        return None
-    at = read.at + (read.first == read.last and line.word(read.at) in TIMES.parts_of_day)
-    about = read.first if read.about and preposition in ("", "around") else None
-    return _bounds(line, preposition, read), at + 2 if line.possessive(at) else at, about
-
-
-def _bounds(line: Line, preposition: str, read: Read) -> _Bounds:
-    """The first and the last day that a preposition makes of a period."""
-    first, last, today = read.first, read.last, line.today
-    match preposition:
-        case "since":
-            return first, today if first <= today else None
-        case "after":
-            start = shift(last, 1)
-            return start, today if start <= today else None
-        case "before":
-            return None, shift(first, -1)
-        case "until" | "by":
-            return None, last
-        case "around" if first == last:
-            return shift(first, -3), shift(last, 3)
-    return first, last
-
-
-# --- from one period to another ---
-
-
-def _pair(line: Line, i: int, preposition: str) -> Read | None:
-    """between March and May 2025, from Nov 3 to Nov 7, Nov 3-7, from last Monday to yesterday."""
-    left = _side(line, i)
-    j = left and _connected(line, left.at, preposition)
-    right = _side(line, j) if j else None
-    if left and right and j and _is_meant(line, left, right, preposition):
-        span = _joined(line, left, right)
-        return span and Read(*span, right.at)
-    opened = period(line, i, preposition) if preposition in ("from", "between") else None
-    j = opened and _connected(line, opened.at, preposition)
-    closed = period(line, j, preposition) if j else None
-    return (
-        Read(min(opened[:2] + closed[:2]), max(opened[:2] + closed[:2]), closed.at)
-        if opened and closed
-        else None
-    )
-
-
-def _connected(line: Line, i: int, preposition: str) -> int | None:
-    """The word after "to" or a dash at i."""
-    joins = {"between": ("and",), "from": ("until", "till")}.get(preposition, ())
-    return (
-        i + 1
-        if line.word(i) in ("to", "through", *joins) or line.kinds[i : i + 1] == "-"
-        else None
-    )
-
-
-def _side(line: Line, i: int) -> Piece | None:
-    """One side of a pair: a piece, or a day alone, of kind "n", whose month the other side
-    names.
-    """
-    i += line.word(i) == "the"
-    found = line.match("(?P<n>[no])(?:,?(?P<y>y))?", i)
-    return piece_at(line, i) or (
-        Piece("n", found[1], found[0].get("y"), day=found[0]["n"]) if found else None
-    )
-
-
-def _is_meant(line: Line, left: Piece, right: Piece, preposition: str) -> bool:
-    """True if the two are the ends of one range."""
-    kinds, opened = {left.kind, right.kind}, preposition in ("from", "between")
-    if "n" in kinds:
-        is_dashed = line.kinds[left.at] == "-"
-        return (
-            "i" in kinds
-            and left.year is None
-            and (right.kind == "i" or is_dashed or line.closes(right.at))
-        )
-    if "y" in kinds:
-        return line.word(right.at) not in TIMES.counted and (
-            opened or (bool(preposition) and len(kinds) == 1)
-        )
-    return opened or "i" in kinds or left.year is not None or right.year is not None
-
-
-def _joined(line: Line, left: Piece, right: Piece) -> Span | None:
-    """The days from one piece to the other, which share the year or the month that only one
-    names.
-    """
-    if left.kind == "n":
-        left = left._replace(kind="i", month=right.month)
-    if right.kind == "n":
-        right = right._replace(kind="i", month=left.month)
-    if left.year is None and right.year is not None:
-        opened, closed = days_of(left, right.year), days_of(right, right.year)
-        if opened and closed and opened[0] > closed[1]:
-            opened = days_of(left, right.year - 1)
-    else:
-        opened = nearest(line, left)
-        years = (
-            range(opened[0].year, opened[0].year + 2)
-            if opened and right.year is None
-            else (right.year or 0,)
-        )
-        spans = (days_of(right, year) for year in years)
-        closed = next(
-            (
-                span
-                for span in spans
-                if span and opened and (right.year or span[1] >= opened[0])
-            ),
-            None,
-        )
-    return (min(opened[0], closed[0]), max(opened[1], closed[1])) if opened and closed else None
+    return pattern(_RECENT).search(text[:LOOKED_AT]) is not None
 
 
 def without(text: str, start: int, end: int) -> str:
@@ -276,5 +161,119 @@ def without(text: str, start: int, end: int) -> str:
     rest = re.sub(r"\( ?\)|\[ ?\]|\" ?\"", "", rest)
     rest = re.sub(r" ?[,;] ?([,;.?!])", r"\1", rest)
     rest = re.sub(r"(?<=\w) +([?!.,;])(?!\w)", r"\1", rest)
-    rest = " ".join(rest.strip(" ,;:").split())
-    return rest if re.search(r"\w", rest) else ""
+    if not re.search(r"\w", rest):
+        return ""
+    return " ".join(rest.strip(" ,;:").split())
+
+
+# --- one place of a text ---
+
+
+def _phrase(text: str, at: int, when: When) -> TimeRange | None:
+    """The time that begins at that place: a preposition and one or two periods."""
+    found = pattern(_PREPOSITION).match(text, at)
+    preposition = ""
+    start = at
+    if found:
+        preposition = found["preposition"].lower()
+        start = found.end()
+    pair = _pair(text, start, preposition, when)
+    if pair:
+        (first, last), end = pair
+        return TimeRange(first, last, text[at:end])
+    for period in _periods(text, start, preposition):
+        try:
+            span = period.span(when)
+        except _NEVER:
+            continue
+        bounds = _bounds(preposition, span, when.today)
+        about = None
+        if _is_about(period.said, preposition):
+            about = span[0]
+        return TimeRange(*bounds, text[at : period.end], about)
+    return None
+
+
+def _periods(text: str, at: int, preposition: str) -> list[Period]:
+    """The readings of the table at that place, the longest first."""
+    part = pattern(r"(?:the )?<part>[-\s]+").match(text, at)
+    number = None
+    if part:
+        number = values(part)["part"]
+        at = part.end()
+        preposition = "during"
+    periods: list[Period] = []
+    for prepositions, rows in ROWS.items():
+        if preposition not in prepositions:
+            continue
+        for row, days in rows.items():
+            found = pattern(row + _END).match(text, at)
+            if found:
+                periods.append(Period(values(found), days, found.end(), number))
+    return sorted(periods, key=lambda period: -period.end)
+
+
+def _is_about(said: Said, preposition: str) -> bool:
+    """True for "two weeks ago", which means days around that one too."""
+    if said.get("way") != -1 or said["unit"] in ("minute", "hour", "day"):
+        return False
+    least, most = counts(said)
+    return least == most and preposition in ("", "around")
+
+
+def _bounds(preposition: str, span: Span, today: date) -> tuple[date | None, date | None]:
+    """The first and the last day that a preposition makes of a period."""
+    first, last = span
+    match preposition:
+        case "since" if first > today:
+            return first, None
+        case "since":
+            return first, today
+        case "after" if last >= today:
+            return shift(last, 1), None
+        case "after":
+            return shift(last, 1), today
+        case "before":
+            return None, shift(first, -1)
+        case "until" | "till" | "til" | "by":
+            return None, last
+        case "around" if first == last:
+            return shift(first, -3), shift(last, 3)
+    return first, last
+
+
+# --- from one period to another ---
+
+
+def _pair(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] | None:
+    """(the days, the character after) of "between March and May 2025", "Nov 3 to Dec 7"."""
+    lefts = _periods(text, at, "from")
+    if not lefts:
+        return None
+    left = lefts[0]
+    to = pattern("<to>").match(text, left.end)
+    rights = to and _periods(text, to.end(), "from")
+    if not rights:
+        return None
+    right = rights[0]
+    named = left.said.keys() | right.said.keys()
+    is_dated = "day" in named or named >= {"month", "year"}
+    if not is_dated and preposition not in ("from", "between"):
+        return None
+    try:
+        return _joined(left, right, when), right.end
+    except _NEVER:
+        return None
+
+
+def _joined(left: Period, right: Period, when: When) -> Span:
+    """The days from one period to the other, which share the year that only one names."""
+    year = right.said.get("year")
+    opened = left.span(when, year)
+    closed = right.span(when, opened[0].year)
+    is_swapped = opened[0] > closed[1]
+    if is_swapped and year:
+        opened = left.span(when, year - 1)
+    elif is_swapped:
+        closed = right.span(when, opened[0].year + 1)
+    return min(opened[0], closed[0]), max(opened[1], closed[1])

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time, timedelta
-from itertools import chain
-from typing import NamedTuple
+from contextlib import suppress
+from datetime import datetime, time, timedelta
 
 from ..tongues import in_english
 from .find import read_time
-from .line import Line
+from .table import DAYS_IN, When, counts, pattern, values
 
 MAX_PHRASE = 60
 """Characters of a time in words; a longer text is none."""
 
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOMENT = re.compile(r"[\d-]{10}(?:t| \d\d:\d\d(?! ?[ap]m))")
 _CLOCK = re.compile(
-    r"(?:\bat "
-    r")?(?<!\S)(\d{1,2})(?::(\d\d)(?::(\d\d))?(?!\S)|(?=\s?[ap]m(?!\S)))(?:\s?([ap])m(?!\S))?",
-    re.I,
+    r"(?:\bat )?(?<!\S)(\d{1,2})(?::(\d\d))?(?::(\d\d))?(?:(?<=:\d\d)| ?([ap])m)(?!\S)"
 )
-_CLOCKS = {"noon": "12:00", "midnight": "00:00"}
-_NAMED_CLOCK = re.compile(r"\b(?:noon|midnight)\b", re.I)
+"""18:00, 18:00:30, 6pm, 6:30 pm."""
 
 
-class Typed(NamedTuple):
-    """The first and the last moment of what was typed; None is no bound. Naive moments are
-    local.
-
-    A text without a time of the day means the time that it is now.
-    """
-
-    first: datetime | None
-    last: datetime | None
+Typed = tuple[datetime | None, datetime | None]
+"""The first and the last moment; None is no bound. Naive moments are local."""
 
 
 def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None:
@@ -41,73 +30,71 @@ def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None
     | text                          | on Saturday 2026-11-21, at 09:30        |
     |-------------------------------|-----------------------------------------|
     | `2026-11-03T14:00`            | that moment                             |
-    | `18:00`, `6pm`, `now`, `noon` | today, at that time                     |
+    | `18:00`, `6pm`, `now`         | today, at that time                     |
     | `yesterday 18:00`             | 2026-11-20 18:00                        |
     | `2 hours ago`, `2h`           | 2026-11-21 07:30                        |
     | `10d`, `10 days ago`          | 2026-11-11 09:30                        |
     | `last week`, `letzte Woche`   | 2026-11-09 09:30 to 2026-11-15 09:30    |
     """
-    value = _NAMED_CLOCK.sub(lambda word: _CLOCKS[word[0].lower()], " ".join(text.split()))
-    if not 0 < len(value) <= MAX_PHRASE or not value.isprintable():
+    value = " ".join(text.lower().split())
+    if not 0 < len(value) <= MAX_PHRASE:
         return None
-    try:
-        if _ISO_DATE.match(value) and value[10:11] in ("T", "t", " "):
-            moment = datetime.fromisoformat(value)
-            return Typed(moment, moment)
-    except ValueError:
-        pass  # 2026-11-03 6pm
-    try:
-        for said in chain((value,), in_english(value)):
-            if found := _hours(said, now) or _days(said, now, ahead):
+    for said in (value, *in_english(value)):
+        with suppress(ValueError, OverflowError):  # no such day or time of the day
+            found = _hours(said, now) or _days(said, now, ahead)
+            if found:
                 return found
-        return None
-    except (ValueError, OverflowError, RecursionError):
-        return None
+    return None
 
 
 def _hours(value: str, now: datetime) -> Typed | None:
-    """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long before or after now."""
-    line = Line(value, now.date())
-    start = int(line.word(0) == "in")
-    amount = line.amount(start)
-    after = " ".join(line.words[amount.at :]) if amount else ""
-    if (
-        amount is None
-        or amount.unit not in ("hour", "minute")
-        or after not in ("", "ago", "back", "from now")
-    ):
+    """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long from now."""
+    value = re.sub(r"^in (.+)", r"\1 from now", value)
+    found = pattern("<amount>(?: <way>)?").fullmatch(value)
+    if found is None:
         return None
-    least, most = (
-        timedelta(**{f"{amount.unit}s": count}) for count in (amount.least, amount.most)
-    )
-    return (
-        Typed(now + least, now + most)
-        if start or after == "from now"
-        else Typed(now - most, now - least)
-    )
+    said = values(found)
+    if said["unit"] not in ("minute", "hour"):
+        return None
+    length = said.get("way", -1) * timedelta(days=DAYS_IN[said["unit"]])
+    least, most = counts(said)
+    moments = now + least * length, now + most * length
+    return min(moments), max(moments)
 
 
 def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
-    """A day or a longer time, a time of the day before it, after it or alone. Raises
-    ValueError: there is none such.
+    """A moment; a day or a longer time; a time of the day before it, after it or alone.
+
+    Raises ValueError if there is no such day or time of the day.
     """
-    found, clock, rest = _CLOCK.search(value), now.time(), value
+    if _MOMENT.match(value):
+        moment = datetime.fromisoformat(value.upper())
+        return moment, moment
+    clock = now.time()
+    rest = value
+    found = _CLOCK.search(value)
     if found:
-        hour, minute, second = (int(part or 0) for part in found.group(1, 2, 3))
-        if found[4] and not 1 <= hour <= 12:
-            raise ValueError(f"no hour {hour} of half a day")
-        if found[4]:
-            hour = hour % 12 + (12 if found[4] in "pP" else 0)
-        clock = time(hour, minute, second)
+        clock = _time_of_day(found)
         rest = " ".join(f"{value[: found.start()]} {value[found.end() :]}".split())
-    first: date | None
-    last: date | None
-    if not rest or rest.lower() == "now":
-        first = last = now.date()
-    elif _ISO_DATE.match(rest):
-        first = last = date.fromisoformat(rest)
-    elif span := read_time(rest, today=now.date(), ahead=ahead):
-        first, last = span.start, span.end
-    else:
+    if rest in ("", "now"):
+        rest = "today"
+    span = read_time(rest, When(now.date(), ahead))
+    if span is None:
         return None
-    return Typed(*(datetime.combine(day, clock) if day else None for day in (first, last)))
+    first = datetime.combine(span.start, clock) if span.start else None
+    last = datetime.combine(span.end, clock) if span.end else None
+    return first, last
+
+
+def _time_of_day(found: re.Match[str]) -> time:
+    hour = int(found[1])
+    minute = int(found[2] or 0)
+    second = int(found[3] or 0)
+    half = found[4]
+    if half and not 1 <= hour <= 12:
+        raise ValueError(f"no hour {hour} of half a day")
+    if half:
+        hour %= 12
+    if half == "p":
+        hour += 12
+    return time(hour, minute, second)

@@ -169,11 +169,7 @@ def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
     from ...search.analysis import analysis_of, read_note  # slow to import
 
     said = _said(text)
-    data = (
-        wire.note_json(read_note(ws, said))
-        if note
-        else wire.analysis_json(analysis_of(ws, said))
-    )
+    data = wire.as_json(read_note(ws, said) if note else analysis_of(ws, said))
     answer(as_json, data, outline(data))
 
 

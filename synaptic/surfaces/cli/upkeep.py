@@ -388,12 +388,10 @@ def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     from ..hooks import hooks
 
     try:
-        said = hooks.answer(event, home, client)
+        hooks.answer(event, home, client)
     except InvalidArgument as error:  # status 2 would keep an agent from its work
         terminal.say_error(error)
         return 1
-    if said:
-        emit(said)
     return 0
 
 

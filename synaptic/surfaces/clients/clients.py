@@ -31,8 +31,7 @@ PROGRAMS = ("synaptic", "synaptic-journal")
 ODD = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """A file whose contents have another form than they should raises one of these."""
 
-_PACKAGE = Path(__file__).parents[2]
-DATA = _PACKAGE / "data"
+DATA = Path(__file__).parents[2] / "data"
 _URL = re.compile(
     r"(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?", re.I
 )
@@ -71,11 +70,9 @@ def this_server(home: str | None = None, project: str | None = None) -> Server:
         env["SYNAPTIC_HOME"] = str(resolve_home(home))
     if project:
         env["SYNAPTIC_PROJECT"] = project
-    python = Path(sys.executable)
-    called = Path(sys.argv[0]).absolute()
-    for path in (called, python.with_name("synaptic"), python.with_name("synaptic.exe")):
-        if path.stem in PROGRAMS and path.is_file() and os.access(path, os.X_OK):
-            return Server(str(path), ("mcp",), env)
+    program = shutil.which(NAME, path=Path(sys.executable).parent)
+    if program:
+        return Server(program, ("mcp",), env)
     return Server(sys.executable, ("-m", "synaptic", "mcp"), env)
 
 
@@ -122,26 +119,33 @@ class Client:
         }
         entry = {}
         for name, value in (self.remote if server.url else self.entry).items():
-            filled = values.get(value, value) if isinstance(value, str) else value
+            filled = values.get(str(value), value)
             if filled != {}:
                 entry[name] = filled
         return entry
 
-    def file(self, where: Mapping[str, Path]) -> Path:
-        """Returns the file of its servers: the first that exists, else the first."""
-        files = [expand(name, where) for name in self.files]
+    @property
+    def file(self) -> Path:
+        """The file of its servers: the first that exists, else the first."""
+        files = list(map(expand, self.files))
         existing = [file for file in files if file.exists()]
         return (existing or files)[0]
 
+    @property
     def program(self) -> str | None:
-        """Returns the client's own command, if it is on the PATH."""
-        found = [shutil.which(program) for program in self.programs]
-        return next(filter(None, found), None)
+        """The client's own command, if it is on the PATH."""
+        for name in self.programs:
+            path = shutil.which(name)
+            if path:
+                return path
+        return None
 
-    def found(self, where: Mapping[str, Path]) -> bool:
+    @property
+    def found(self) -> bool:
         """True when the client seems to be on this machine."""
-        signs = [expand(sign, where) for sign in self.signs]
-        return self.program() is not None or any(sign.exists() for sign in signs)
+        if self.program:
+            return True
+        return any(expand(sign).exists() for sign in self.signs)
 
 
 def _client(row: Mapping[str, Any]) -> Client:
@@ -163,45 +167,43 @@ def named(names: Iterable[str], *, remote: bool = False) -> list[Client]:
     elsewhere. Raises InvalidArgument.
     """
     valid = {client.name: client for client in CLIENTS if client.remote or not remote}
-    chosen = list(dict.fromkeys(name.lower() for name in names))
-    for name in chosen:
-        if name not in valid:
-            elsewhere = " that knows a server elsewhere" if remote else ""
-            raise InvalidArgument(f"There is no client {name!r}{elsewhere}.", valid=valid)
+    chosen = dict.fromkeys(name.lower() for name in names)
+    unknown = chosen.keys() - valid.keys()
+    if unknown:
+        raise InvalidArgument(f"No such client: {', '.join(unknown)}.", valid=valid)
     return [valid[name] for name in chosen or valid]
 
 
-def folders(
-    environ: Mapping[str, str] = os.environ, platform: str = sys.platform
-) -> dict[str, Path]:
+def folders(platform: str = sys.platform) -> dict[str, Path]:
     """Returns this machine's folders, with which the clients' paths begin."""
-
-    def folder(name: str, usual: Path) -> Path:
-        return Path(environ.get(name) or usual)
-
     home = Path.home()
-    config = folder("XDG_CONFIG_HOME", home / ".config")
+    config = _folder("XDG_CONFIG_HOME", home / ".config")
     app, zed = config, config / "zed"
     if platform == "darwin":
-        app, zed = home / "Library" / "Application Support", home / ".config" / "zed"
+        app = home / "Library" / "Application Support"
+        zed = home / ".config" / "zed"
     elif platform == "win32":
-        app = folder("APPDATA", home / "AppData" / "Roaming")
+        app = _folder("APPDATA", home / "AppData" / "Roaming")
         zed = app / "Zed"
     return {
         "home": home,
         "config": config,
         "app": app,
         "zed": zed,
-        "claude": folder("CLAUDE_CONFIG_DIR", home),
-        "claude_dir": folder("CLAUDE_CONFIG_DIR", home / ".claude"),
-        "codex": folder("CODEX_HOME", home / ".codex"),
-        "gemini": folder("GEMINI_CLI_HOME", home) / ".gemini",
+        "claude": _folder("CLAUDE_CONFIG_DIR", home),
+        "claude_dir": _folder("CLAUDE_CONFIG_DIR", home / ".claude"),
+        "codex": _folder("CODEX_HOME", home / ".codex"),
+        "gemini": _folder("GEMINI_CLI_HOME", home) / ".gemini",
     }
 
 
-def expand(path: str, where: Mapping[str, Path]) -> Path:
+def _folder(name: str, usual: Path) -> Path:
+    return Path(os.environ.get(name) or usual)
+
+
+def expand(path: str) -> Path:
     """Returns the path with its folder in place of the name in braces."""
-    return Path(path.format_map(where))
+    return Path(path.format_map(folders()))
 
 
 # -- Claude Code's plugin
@@ -217,9 +219,9 @@ def note_command(server: Server) -> None:
         overwrite(note, os.fsencode(shlex.join(words)))
 
 
-def has_plugin(where: Mapping[str, Path]) -> bool:
+def has_plugin() -> bool:
     """True when Claude Code's plugin is installed, and not switched off."""
-    folder = where["claude_dir"]
+    folder = folders()["claude_dir"]
     with suppress(OSError, *ODD):
         manifest = json.loads((folder / "plugins" / "installed_plugins.json").read_bytes())
         settings = jsonc.parse((folder / "settings.json").read_text("utf-8"))

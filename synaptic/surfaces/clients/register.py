@@ -1,4 +1,4 @@
-"""Registers Synaptic with a client, or takes it out: plans a step, then carries it out."""
+"""Puts a part of Synaptic into a client's file, or takes it out again."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 import os
 import subprocess
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...errors import Changed, JournalError, SynapticError
 from ...files import open_regular
@@ -23,13 +22,13 @@ BACKUP = ".before-synaptic"
 """The ending of a file's copy from before the first change."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Step:
     """The action for a part: register, remove, nothing, or fail and `why`.
 
-    `there` says whether the file holds the part already. `by` is the client's own command for
-    the action; without one the file goes from `old` to `new`, None being no file. `backup` was
-    made when it was done.
+    `there` says whether the file held the part before, `done` whether the action was carried
+    out. `by` is the client's own command for it; without one the file is edited, and `backup`
+    is the copy that was made of it.
     """
 
     part: Part
@@ -37,13 +36,8 @@ class Step:
     there: bool = False
     why: str = ""
     by: tuple[str, ...] = ()
-    old: bytes | None = None
-    new: bytes = b""
+    done: bool = False
     backup: Path | None = None
-
-    @property
-    def changes(self) -> bool:
-        return self.action in ("register", "remove")
 
     @property
     def state(self) -> str:
@@ -54,68 +48,60 @@ class Step:
         return "outdated" if self.action == "register" else "registered"
 
 
-def plan(part: Part, *, remove: bool = False) -> Step:
-    """Returns the step for this part. It reads, and changes nothing."""
+def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
+    """Returns the step for this part, which is carried out unless it only `reads`."""
     step = Step(part)
     try:
-        step = replace(step, old=_read(part.file))
-        text = (step.old or b"").decode()
+        old = _read(part.file)
+        text = (old or b"").decode()
         if remove and NAME not in text:
             return step
-        if part.client.strict and part.file.suffix == ".json" and not remove:
-            _refuse_comments(part, text)
-        there = part.drop(text) != text
-        new = part.drop(text) if remove else part.put(text)
-        step = replace(step, there=there, new=new.encode())
-    except SynapticError as problem:
-        return replace(step, action="fail", why=str(problem))
-    except ODD as problem:
-        reason = problem if isinstance(problem, ValueError) else "it has an unexpected form"
-        return replace(step, action="fail", why=f"{part.file}: {reason}.")
-    if new == text:
-        return step
-    if remove:
-        return replace(step, action="remove", by=_own_command(part, part.client.removal))
-    by = () if there else _own_command(part, part.client.add)
-    return replace(step, action="register", by=by)
-
-
-def _refuse_comments(part: Part, text: str) -> None:
-    if jsonc.plain(text) != text:
-        raise ValueError(
-            f"{part.client.title} ignores all of a file with comments or a comma too many; "
-            f"take them out"
-        )
-
-
-def _own_command(part: Part, words: Any) -> tuple[str, ...]:
-    """Returns the client's own command; empty where it has none."""
-    program = part.client.program()
-    if part.name != "server" or not words or program is None:
-        return ()
-    [entry] = json.loads(part.put(""))[part.client.key].values()
-    filled = [json.dumps(entry) if word == "{entry}" else word for word in words]
-    return (program, *filled)
-
-
-def carry_out(step: Step) -> Step:
-    """Returns the step after it was done; one that failed says why."""
-    if not step.changes:
-        return step
-    try:
+        strict = part.client.strict and part.file.suffix == ".json"
+        if strict and not remove and jsonc.plain(text) != text:
+            title = part.client.title
+            raise ValueError(f"{title} ignores all of a file with comments or a last comma")
+        without = part.edit(text, drop=True)
+        new = without if remove else part.edit(text)
+        step.there = without != text
+        if new == text:
+            return step
+        step.action = "remove" if remove else "register"
+        step.by = _own_command(step)
+        if reads:
+            return step
         if step.by:
             _run(step)
         else:
-            step = _write(step)
+            _write(step, old, new.encode())
+        step.done = True
     except SynapticError as problem:
-        return replace(step, action="fail", why=str(problem))
+        step.action = "fail"
+        step.why = str(problem)
+    except ODD as problem:
+        reason = problem if isinstance(problem, ValueError) else "it has an unexpected form"
+        step.action = "fail"
+        step.why = f"{part.file}: {reason}."
     return step
 
 
+def _own_command(step: Step) -> tuple[str, ...]:
+    """Returns the client's own command for the step; empty where it has none."""
+    client = step.part.client
+    program = client.program
+    if step.part.name != "server" or not client.add or program is None:
+        return ()
+    if step.action == "remove":
+        return (program, *client.removal)
+    if step.there:
+        return ()
+    [entry] = json.loads(step.part.edit(""))[client.key].values()
+    return (program, *client.add, json.dumps(entry))
+
+
 def _run(step: Step) -> None:
-    """Runs the client's own command. Raises JournalError where it fails."""
+    """Runs the client's own command. Raises JournalError where it changed nothing."""
     try:
-        done = subprocess.run(
+        ended = subprocess.run(
             step.by,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -125,12 +111,10 @@ def _run(step: Step) -> None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JournalError(f"{step.by[0]}: {error}") from error
-    if done.returncode:
-        output = done.stderr.strip() or done.stdout.strip() or "nothing"
-        last_line = output.splitlines()[-1]
-        raise JournalError(f"It ended with {done.returncode} and said: {last_line}")
-    if plan(step.part, remove=step.action == "remove").action != "nothing":
-        raise JournalError(f"It reported success, but {step.part.file} does not say so.")
+    after = work_on(step.part, remove=step.action == "remove")
+    if after.action != "nothing":
+        said = (ended.stderr or ended.stdout).strip()
+        raise JournalError(f"{step.part.file} did not change; {step.by[0]} said: {said}")
 
 
 def _read(file: Path) -> bytes | None:
@@ -143,34 +127,28 @@ def _read(file: Path) -> bytes | None:
             return None
 
 
-def _write(step: Step) -> Step:
+def _write(step: Step, old: bytes | None, new: bytes) -> None:
     """Replaces the file's bytes in one step; mode and owner stay, and a link is written
-    through. A file that holds nothing else goes.
-
-    Raises JournalError, and Changed when another program wrote meanwhile.
+    through. Raises JournalError, and Changed when another program wrote meanwhile.
     """
     file = step.part.file
     target = Path(os.path.realpath(file))
     backup = file.with_name(file.name + BACKUP)
     with disk.disk_errors(file):
-        if step.old is None:
+        if old is None:
             disk.make_dirs(target.parent, private=False)
-            disk.create(target, step.new, private=False)
-            return step
+            disk.create(target, new, private=False)
+            return
         inode = target.stat().st_ino
-        if not disk.replace(target, step.old, inode, step.new):
-            raise Changed(
-                f"{file} was changed by another program meanwhile.", hint="Run this again."
-            )
-        if step.action == "remove":
-            if backup.exists():
-                backup.unlink()
-            elif b"".join(step.new.split()) in (b"", b"{}"):
-                target.unlink()
-                with suppress(OSError):
-                    target.parent.rmdir()  # a folder that was made for it
-    if step.action == "register" and not step.there:
+        if not disk.replace(target, old, inode, new):
+            raise Changed(f"{file} was changed by another program meanwhile.")
+        if step.action == "remove" and backup.exists():
+            backup.unlink()
+        elif step.action == "remove" and b"".join(new.split()) in (b"", b"{}"):
+            target.unlink()
+            with suppress(OSError):
+                target.parent.rmdir()  # a folder that was made for it
+    if not step.there:
         with suppress(OSError):
-            disk.create(backup, step.old, private=True)
-            return replace(step, backup=backup)
-    return step
+            disk.create(backup, old, private=True)
+            step.backup = backup

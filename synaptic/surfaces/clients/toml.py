@@ -11,9 +11,7 @@ _BODY = r".*\n?(?:(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*[^\s#\[].*\n?)*"
 """The rest of a table's first line, and its lines up to the last that is no comment."""
 
 
-def parse(text: str) -> Any:
-    """Returns the value of TOML. Raises ValueError."""
-    return tomllib.loads(text)
+parse = tomllib.loads
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:

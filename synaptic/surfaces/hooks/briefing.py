@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from ...models import Entry
 from ...verbs.brief import HIGHEST, WEEK, Shelf, brief
@@ -24,7 +24,9 @@ from ..render.present import (
     one_line,
     render,
 )
-from .call import HookCall
+
+Said = Mapping[str, Any]
+"""The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""
 
 TITLE_CHARS = 120
 SHORT_CHARS = 300
@@ -44,17 +46,20 @@ _ABOUT_A_TOKEN = re.compile(
 Chinese, Russian, code, terse titles and others), where four characters are 1.1 to 2.5."""
 
 
-def briefing_text(ws: Workspace, call: HookCall) -> str:
+def briefing_text(ws: Workspace, said: Said) -> str:
     """Returns the briefing of a session as fenced Markdown; empty where the journal knows
     nothing of its project.
     """
     since = WEEK
-    pause = call.fields.get("seconds_since_last_response")  # of a session that goes on
+    pause = said.get("seconds_since_last_response")  # of a session that goes on
     if isinstance(pause, int | float) and 0 < pause < 1e9:
         since = timedelta(seconds=pause)
-    briefing = brief(ws, call.folder, since)
+    briefing = brief(ws, Path(said["cwd"]), since)
     name = one_line(briefing.project)[:60]
-    about = f"on the project {name}" if name else "without a project"
+    about, in_project = "without a project", ""
+    if name:
+        about = f"on the project {name}"
+        in_project = f", project={json.dumps(name, ensure_ascii=False)}"
     head = (
         f"From Synaptic, the journal that you share with the user: entries {about}. "
         f"context_get gives them whole."
@@ -69,18 +74,9 @@ def briefing_text(ws: Workspace, call: HookCall) -> str:
         briefing.pinned,
         handoff,
         briefing.shelves,
-        find=_listing_call(name),
+        find=f"context_find(type=...{in_project})",
         max_tokens=ws.config.hooks.max_tokens,
     )
-
-
-def _listing_call(project: str) -> str:
-    if sys.stdin.isatty():  # a person looks at the briefing
-        command = "synaptic find --type TYPE"
-        return f"{command} --project {shlex.quote(project)}" if project else command
-    if not project:
-        return "context_find(type=...)"
-    return f"context_find(type=..., project={json.dumps(project, ensure_ascii=False)})"
 
 
 def compose(
@@ -100,72 +96,56 @@ def compose(
 
     Entries that do not fit are counted for each shelf; `find` says how to list them.
     """
-    draft = _Draft(head, shelves, find, titles=[[] for _ in shelves])
-    for entry in pinned:
-        short = len(entry.content) <= SHORT_CHARS
-        whole = title_line(entry, whole=True)
-        if not short or not draft.add(draft.pins, whole, max_tokens / 2):
-            draft.add(draft.pins, title_line(entry), max_tokens)
-    half = _handoff_block(handoff, (max_tokens - draft.tokens()) / 2)
-    draft.handoff = half
-    for depth, number in _places(shelves):
-        lines = draft.titles[number]
-        if depth == len(lines):  # else a better entry of this shelf did not fit
-            draft.add(lines, title_line(shelves[number].entries[depth]), max_tokens)
-    draft.handoff = ""
-    draft.handoff = _handoff_block(handoff, max_tokens - draft.tokens()) or half
-    if draft.pins or draft.handoff or any(draft.titles):
-        return draft.text()
-    return ""
+    pins: list[str] = []
+    titles: list[list[str]] = [[] for _ in shelves]
+    block = ""
 
+    def text() -> str:
+        parts = [f"{head} {DATA_FOLLOWS}"]
+        if pins:
+            parts.append(fenced_titles("pinned", pins))
+        if block:
+            parts.append(block)
+        return "\n".join(parts + _shelf_texts(shelves, titles, find))
 
-@dataclass(slots=True)
-class _Draft:
-    """A briefing that grows line by line."""
-
-    head: str
-    shelves: Sequence[Shelf]
-    find: str
-    titles: list[list[str]]
-    pins: list[str] = field(default_factory=list)
-    handoff: str = ""
-
-    def text(self) -> str:
-        parts = [f"{self.head} {DATA_FOLLOWS}"]
-        if self.pins:
-            parts.append(fenced_titles("pinned", self.pins))
-        parts.append(self.handoff)
-        counts = []
-        for shelf, lines in zip(self.shelves, self.titles, strict=True):
-            if lines:
-                parts.append(fenced_titles(shelf.name, lines))
-            missing = len(shelf.entries) - len(lines)
-            if missing or shelf.more:
-                counts.append(f"{missing}{'+' if shelf.more else ''} {shelf.name}")
-        if counts:
-            parts.append(f"Left out: {', '.join(counts)}; {self.find}")
-        return "\n".join(part for part in parts if part)
-
-    def tokens(self) -> int:
-        return count_tokens(self.text())
-
-    def add(self, lines: list[str], line: str, room: float) -> bool:
-        """Adds the line if the text then fits into `room` tokens."""
+    def add(lines: list[str], line: str, room: float) -> bool:
         lines.append(line)
-        fits = self.tokens() <= room
+        fits = count_tokens(text()) <= room
         if not fits:
             lines.pop()
         return fits
 
-
-def _places(shelves: Sequence[Shelf]) -> list[tuple[int, int]]:
-    """Returns (depth, shelf number) of each entry, in the order in which they get room."""
-    ordered = []
+    for entry in pinned:
+        short = len(entry.content) <= SHORT_CHARS
+        whole = title_line(entry, whole=True)
+        if not short or not add(pins, whole, max_tokens / 2):
+            add(pins, title_line(entry), max_tokens)
+    half = _handoff_block(handoff, (max_tokens - count_tokens(text())) / 2)
+    block = half
+    places = []
     for number, shelf in enumerate(shelves):
         for depth, entry in enumerate(shelf.entries):
-            order = (entry.of_session, entry.importance != HIGHEST, depth, number)
-            ordered.append(order)
-    return [(depth, number) for _, _, depth, number in sorted(ordered)]
+            places.append((entry.of_session, entry.importance != HIGHEST, depth, number))
+    for _, _, depth, number in sorted(places):
+        if depth == len(titles[number]):  # else a better entry of this shelf did not fit
+            add(titles[number], title_line(shelves[number].entries[depth]), max_tokens)
+    block = ""
+    block = _handoff_block(handoff, max_tokens - count_tokens(text())) or half
+    return text() if pins or block or any(titles) else ""
+
+
+def _shelf_texts(shelves: Sequence[Shelf], titles: Sequence[list[str]], find: str) -> list[str]:
+    parts = []
+    counts = []
+    for shelf, lines in zip(shelves, titles, strict=True):
+        if lines:
+            parts.append(fenced_titles(shelf.name, lines))
+        missing = len(shelf.entries) - len(lines)
+        if missing or shelf.more:
+            counts.append(f"{missing}{'+' if shelf.more else ''} {shelf.name}")
+    if counts:
+        parts.append(f"Left out: {', '.join(counts)}; {find}")
+    return parts
 
 
 def handoff_item(entry: Entry, *, today: date, later: str) -> Item:

@@ -42,9 +42,8 @@ from ..render.present import (
 from ..render.wire import (
     WHOLE_CONTENT,
     Json,
-    analysis_json,
+    as_json,
     listing_json,
-    note_json,
     search_json,
 )
 from ..serving.arguments import take_filters
@@ -237,11 +236,7 @@ def _analyze(ws: Workspace, call: Call) -> Answer:
     )
     from ...search.analysis import analysis_of, read_note  # slow to import
 
-    data = (
-        note_json(read_note(ws, text))
-        if mode == "note"
-        else analysis_json(analysis_of(ws, text))
-    )
+    data = as_json(read_note(ws, text) if mode == "note" else analysis_of(ws, text))
     if call.layout == "concise":
         return fenced(mode, outline(data)), data
     return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data

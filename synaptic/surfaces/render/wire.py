@@ -16,8 +16,6 @@ from ...models import Entry, Facets, Hit, SearchResult, Why
 from ...verbs.browse import Days, Listing, Status
 
 if TYPE_CHECKING:
-    from ...language.analysis.analyze import Analysis
-    from ...search.analysis import NoteReading
     from ...verbs.review import Matter
 
 Json = dict[str, Any]
@@ -32,11 +30,6 @@ OF_AN_ENTRY = (
 OF_A_ROW = (
     "id at date type title content tags project importance files by via path line".split()
 )
-_OF_AN_ANALYSIS = (
-    "query text intent target temporal_reference time_range entities question_type "
-    "complexity confidence info_types "
-    "keywords plan notices"
-).split()
 
 
 def as_json(value: Any) -> Any:
@@ -140,27 +133,6 @@ def search_json(result: SearchResult) -> Json:
     }
     optional = {"rounds": as_json(result.rounds), "choice": as_json(result.choice)}
     return data | {name: value for name, value in optional.items() if value}
-
-
-def analysis_json(found: Analysis) -> Json:
-    asked, span = found.asked, found.asked.time_range
-    beside: Json = {
-        "text": asked.text,
-        "temporal_reference": "recent" if asked.recent else span.phrase if span else None,
-        "time_range": span and {"start": span.start, "end": span.end, "phrase": span.phrase},
-        "plan": {**found.plan, "estimated_complexity": found.complexity},
-    }
-    return {
-        name: as_json(beside[name] if name in beside else getattr(found, name))
-        for name in _OF_AN_ANALYSIS
-    }
-
-
-def note_json(reading: NoteReading) -> Json:
-    data: Json = as_json(reading)
-    return data | {
-        "changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in reading.changes]
-    }
 
 
 def listing_json(listing: Listing) -> Json:

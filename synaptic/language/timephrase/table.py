@@ -1,0 +1,451 @@
+"""The table of times: patterns of words, and the functions that return the days they name.
+
+To add one, write a row into `ROWS`. In a pattern a blank is any white space, `<month>` is any
+name of a month, and the function gets its number as `said["month"]`. The pieces that may stand
+in `<...>` are the keys of `PIECES`; their words are in `data/words/times.toml`. At one place
+of a text the row that reads the most wins, so the order does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, timedelta
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..lexicon import COUNTS, DAY_NAMES, MONTHS, SHORT_DAYS, WEEKDAYS, Words
+
+TIMES = Words("times")
+
+DAYS_IN = {
+    "minute": 1 / 1440,
+    "hour": 1 / 24,
+    "day": 1,
+    "week": 7,
+    "fortnight": 14,
+}
+MONTHS_IN = {
+    "month": 1,
+    "quarter": 3,
+    "year": 12,
+    "decade": 120,
+}
+
+Span = tuple[date, date]
+"""The first day and the last."""
+
+Said = dict[str, Any]
+"""The pieces of a phrase as numbers: of "March 2025" {"month": 3, "year": 2025}."""
+
+
+class When(NamedTuple):
+    """The day on which a text is read.
+
+    A question looks back from it. Due tasks lie `ahead`: "Friday" is the next one, that day
+    included. A note looks `around`: "this Tuesday" is the next one, and a month or a year that
+    is counted ("two months ago") is a whole one.
+    """
+
+    today: date
+    ahead: bool = False
+    around: bool = False
+
+
+Reader = Callable[[Said, When], Span]
+"""Raises ValueError if there is no such time."""
+
+
+# --- words ---
+
+TABLES: dict[str, Mapping[str, Any]] = {
+    "near": TIMES.numbers("near"),
+    "which": TIMES.numbers("which"),
+    "part": TIMES.numbers("part"),
+    "number": COUNTS,
+    "few": TIMES.numbers("few"),
+    "unit": TIMES.table("units"),
+    "way": TIMES.numbers("way"),
+    "weekday": WEEKDAYS,
+    "month": MONTHS,
+    "season": TIMES.numbers("season"),
+    "quarter": TIMES.numbers("quarter"),
+    "period": {word: word for word in TIMES.ordered("calendar_units")},
+}
+"""The value of each word of each piece."""
+
+
+def either(words: Iterable[str]) -> str:
+    """A pattern of any of these words, in which `_` is a blank."""
+    listed = "|".join(words).replace("_", " ")
+    return rf"(?:{listed})\b"
+
+
+ENDS = rf"(?=\s*(?:$|[^\w\s])|\s+{either(TIMES.goes_on | TIMES.parts_of_day)})"
+"""Here the phrase ends, so that it describes no noun: "in spring" and not "in spring boot"."""
+
+_SHORT_DAYS = either(name.title() for name in SHORT_DAYS)
+
+_OTHER_WORD = rf"(?-i:{either(TIMES.words_too)})(?!{ENDS}| \d{{4}}| \d+(?:[a-z]|{ENDS}))"
+"""A month only where the phrase ends or a number follows: "may" without a capital."""
+
+PIECES = {name: f"(?P<{name}>{either(words)})" for name, words in TABLES.items()}
+PIECES |= {
+    "ends": ENDS,
+    "no_count": rf"(?!\s+{either(TIMES.counted)}|\s*(?:[-–—]|to|and|or)\s*\d)",
+    "no_article": "".join(rf"(?<!\b{word}\s)" for word in TIMES.not_before_a_day),
+    "to": r"(?:\s*[-–—]\s*| (?:to|through|and|until|till) )",
+    "month": f"(?!{_OTHER_WORD}){PIECES['month']}",
+    "only_month": f"(?P<month>{either(TIMES.only_months)})",
+    "month_number": r"(?P<month>0?[1-9]|1[0-2])\b",
+    "weekday": f"(?P<weekday>{either(DAY_NAMES)}|(?-i:{_SHORT_DAYS}){ENDS})",
+    "day_name": f"(?P<weekday>{either(DAY_NAMES)})",
+    "day": r"(?P<day>\d{1,2}(?:st|nd|rd|th)?)(?!\d)",
+    "last_day": r"(?P<last_day>\d{1,2}(?:st|nd|rd|th)?)\b",
+    "nth": r"(?P<day>\d{1,2}(?:st|nd|rd|th))\b",
+    "year": r"(?P<year>(?:19|20)\d\d|2100)\b",
+    "last_year": r"(?P<last_year>(?:19|20)\d\d|2100)\b",
+    "number": rf"(?P<number>\d{{1,6}}|{either(COUNTS)})",
+    "amount": r"(?:<number>\s*|(?:a )?<few>(?: of)? )<unit>",
+}
+"""The pattern of each piece."""
+
+
+@cache
+def pattern(row: str) -> re.Pattern[str]:
+    """The regular expression of a pattern of the table."""
+    for _ in range(2):  # a piece may hold pieces
+        row = re.sub(r"(?<!\?P)<(\w+)>", lambda name: PIECES[name[1]], row)
+    return re.compile(row.replace(" ", r"\s+"), re.IGNORECASE)
+
+
+def values(found: re.Match[str]) -> Said:
+    """The pieces of a match as numbers."""
+    said: Said = {}
+    for name, text in found.groupdict().items():
+        if text is None:
+            continue
+        word = "_".join(text.lower().split())
+        table = TABLES.get(name, {})
+        if word in table:
+            said[name] = table[word]
+        else:
+            said[name] = int(re.sub(r"\D", "", word))
+    return said
+
+
+# --- days ---
+
+
+def shift(day: date, days: int) -> date:
+    """The day so many days later, or the first or the last of all days."""
+    try:
+        return day + timedelta(days=days)
+    except OverflowError:
+        return date.min if days < 0 else date.max
+
+
+def add_months(day: date, months: int) -> date:
+    """The same day so many months later, or the last of that month."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    length = monthrange(year, month + 1)[1]
+    return date(year, month + 1, min(day.day, length))
+
+
+def move(day: date, count: int, unit: str) -> date:
+    """The day so many units later."""
+    if unit in MONTHS_IN:
+        return add_months(day, count * MONTHS_IN[unit])
+    return shift(day, int(count * DAYS_IN[unit]))
+
+
+def months_from(first: date, months: int) -> Span:
+    """Whole months from the first day of a month."""
+    return first, shift(add_months(first, months), -1)
+
+
+def unit_around(day: date, unit: str, offset: int) -> Span:
+    """The week, weekend, month, quarter or year so many after the one of the day."""
+    monday = shift(day, 7 * offset - day.weekday())
+    if unit == "week":
+        return monday, shift(monday, 6)
+    if unit == "weekend":
+        return shift(monday, 5), shift(monday, 6)
+    length = MONTHS_IN[unit]
+    passed = (day.month - 1) % length
+    first = add_months(day.replace(day=1), offset * length - passed)
+    return months_from(first, length)
+
+
+def part_of(span: Span, part: int) -> Span:
+    """Days 1 to 10 (part 0), 11 to 20 (1) or the others (2) of a month, or the week (3) of a
+    day; another period stays whole.
+    """
+    first, last = span
+    if part == 3 and first == last:
+        return unit_around(first, "week", 0)
+    length = (last - first).days + 1
+    if part == 3 or not 28 <= length <= 31:
+        return span
+    start = shift(first, 10 * part)
+    if part == 2:
+        return start, last
+    return start, shift(start, 9)
+
+
+# --- times by the calendar ---
+
+
+def dates(said: Said, year: int) -> Span:
+    """The day, month, quarter, season or year that is said, in that year."""
+    if "day" in said:
+        day = date(year, said["month"], said["day"])
+        return day, day
+    if "month" in said:
+        return months_from(date(year, said["month"], 1), 1)
+    if "season" in said:
+        return months_from(date(year, said["season"], 1), 3)
+    if "quarter" in said:
+        month = 3 * said["quarter"] - 2
+        return months_from(date(year, month, 1), 3)
+    return date(year, 1, 1), date(year, 12, 31)
+
+
+def calendar(said: Said, when: When) -> Span:
+    """The days of the year that is said, else the latest that have begun, or ahead the first
+    that are not over.
+    """
+    if "year" in said:
+        return dates(said, said["year"])
+    step = 1 if when.ahead else -1
+    for away in range(9):
+        try:
+            first, last = dates(said, when.today.year + step * away)
+        except ValueError:  # no leap year
+            continue
+        is_meant = last >= when.today if when.ahead else first <= when.today
+        if is_meant:
+            return first, last
+    raise ValueError("no such day")
+
+
+def beside(said: Said, when: When) -> Span:
+    """The latest month or season that is over, the present one, or the first to come."""
+    which = said["which"]
+    first, last = calendar(said, When(when.today, ahead=which > 0))
+    if first <= when.today <= last:
+        return dates(said, first.year + which)
+    if which == 0:
+        return dates(said, when.today.year)
+    return first, last
+
+
+def from_to(said: Said, when: When) -> Span:
+    """Days of one month or whole years: Nov 3-7, 2023 to 2025."""
+    first, _ = calendar(said, when)
+    other = {"year": first.year}
+    for name, number in said.items():
+        other[name.removeprefix("last_")] = number
+    _, last = calendar(other, when)
+    return first, last
+
+
+def day_of_month(said: Said, when: When) -> Span:
+    """The latest such day, or ahead the next: the 3rd."""
+    step = 1 if when.ahead else -1
+    for away in range(62):
+        day = shift(when.today, step * away)
+        if day.day == said["day"]:
+            return day, day
+    raise ValueError("no such day")
+
+
+def numbered_week(said: Said, when: When) -> Span:
+    """A week by its number: week 12 of 2025."""
+    monday = date.fromisocalendar(said["year"], said["number"], 1)
+    return monday, shift(monday, 6)
+
+
+# --- times by their distance from today ---
+
+
+def near(said: Said, when: When) -> Span:
+    """One day: yesterday, this morning."""
+    day = shift(when.today, said["near"])
+    return day, day
+
+
+def same_day(said: Said, when: When) -> Span:
+    """This day last year."""
+    day = move(when.today, said["which"], said["unit"])
+    return day, day
+
+
+def counts(said: Said) -> tuple[int, int]:
+    """The least and the most units that are said: a few are 2 to 5."""
+    if "few" in said:
+        return 2, said["few"]
+    count = said.get("number", 1)
+    return count, count
+
+
+def counted(said: Said, when: When) -> Span:
+    """A time so many units away: 3 days ago, two weeks from now, in a week."""
+    unit = said["unit"]
+    days: list[date] = []
+    for count in counts(said):
+        away = said.get("way", 1) * count
+        if when.around and unit in MONTHS_IN:
+            days += unit_around(when.today, unit, away)
+        else:
+            days.append(move(when.today, away, unit))
+    return min(days), max(days)
+
+
+def soon(said: Said, when: When) -> Span:
+    """In 3 weeks; "in a day" is a speed in a question."""
+    is_speed = said.get("number") == 1 and said["unit"] in ("day", "year")
+    if is_speed and not when.around:
+        raise ValueError("no time")
+    return counted(said, when)
+
+
+def rolling(said: Said, when: When) -> Span:
+    """Days that end or begin today: the past 10 days, the past year."""
+    _, most = counts(said)
+    far = move(when.today, said["which"] * most, said["unit"])
+    return min(far, when.today), max(far, when.today)
+
+
+def whole_unit(said: Said, when: When) -> Span:
+    """A week, month or year beside the present one: last week, the week before last."""
+    return unit_around(when.today, said["period"], said["which"])
+
+
+def weekday(said: Said, when: When) -> Span:
+    """The first such day of seven: on Friday, last Friday, this Friday, next Friday."""
+    which = said.get("which")
+    start = 0
+    if which:
+        start = 1 if which > 0 else -7
+    elif which == 0 and not (when.around or when.ahead):
+        start = -when.today.weekday()
+    elif which is None and not when.ahead:
+        start = -6
+    first = shift(when.today, start)
+    away = (said["weekday"] - first.weekday()) % 7
+    day = shift(first, away)
+    return day, day
+
+
+def day_of_week(said: Said, when: When) -> Span:
+    """Wednesday of last week."""
+    monday, _ = unit_around(when.today, "week", said["which"])
+    day = shift(monday, said["weekday"])
+    return day, day
+
+
+def weekend(said: Said, when: When) -> Span:
+    """The latest weekend, or ahead the next."""
+    saturday, _ = weekday({"weekday": 5}, when)
+    return saturday, shift(saturday, 1)
+
+
+# --- the table ---
+
+ANY = TIMES.prepositions
+FREE = ANY | {""}
+BETWEEN = {"between"}
+
+ROWS: dict[frozenset[str], dict[str, Reader]] = {
+    FREE: {
+        # yesterday, this morning, the day before yesterday
+        "(?:the )?<near>": near,
+        # the past 10 days, the past year, but not "the last 10 days of May"
+        "(?:the )?<which> <amount>(?! of (?-i:[A-Z]))": rolling,
+        "(?:the )?(?P<which>past) <unit>": rolling,
+        # last week, this quarter, the week before last
+        "(?:the )?<which> <period>(?! of)": whole_unit,
+        "(?:the )?<period> <which>": whole_unit,
+        # the weekend, but not "the weekend trip"
+        "the weekend<ends>": weekend,
+        # this day last year, this day two years ago
+        "this day <which> <unit>": same_day,
+        "this day <amount> <way>": counted,
+        # last Friday, Friday of last week, last week Friday; Friday, but not "Friday standup"
+        "(?:the )?<which> <weekday>": weekday,
+        "<weekday>(?: of)? <which> week": day_of_week,
+        "<which> week <weekday>": day_of_week,
+        "<no_article><day_name><ends>": weekday,
+        # last November, next summer
+        "(?:the )?<which> <month>": beside,
+        "(?:the )?<which> <season>": beside,
+        # 2025-11-03, 2025/11/03, 2025-11-03T10:15Z, 2025-06
+        r"(?P<year>\d{4})[-/]<month_number>[-/]<day>(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?": calendar,
+        "<year>-<month_number>(?!-)": calendar,
+        # 11/03/2025, 13/11/2025, 3.11.2025
+        "<month_number>/<day>/<year>": calendar,
+        r"(?!0|1[0-2])<day>/<month_number>/<year>": calendar,
+        r"<day>\.<month_number>\.<year>": calendar,
+        r"^<day>\.<month_number>\.$": calendar,
+        # Tuesday, November 3rd, 2025; the 3rd of November
+        r"(?:<weekday>,? )?<month>\.? (?:the )?<day>(?:,? <year>)?": calendar,
+        "(?:<weekday>,? )?(?:the )?<day>(?: of)? <month>(?:,? <year>)?": calendar,
+        # November, November 2024
+        "<only_month>": calendar,
+        r"<month>(?:\.?,?|,? of) <year>": calendar,
+        # Q3, Q3 2025, 2025 Q3, the second quarter of 2025
+        "(?:the )?<quarter>": calendar,
+        "(?:the )?<quarter>(?:,?| of) <year>": calendar,
+        "<year> <quarter>": calendar,
+        # summer 2025
+        "(?:the )?<season>(?: of)? <year>": calendar,
+        # week 12 of 2025
+        "week <number>(?:,?| of| in) <year>": numbered_week,
+    },
+    FREE - TIMES.of_verbs: {
+        # 3 days ago, a couple of weeks from now, 10d ago
+        "<amount> <way>": counted,
+    },
+    frozenset(["in"]): {
+        # in 3 weeks, but not "in 10 minutes", which is a speed
+        r"(?!\w+ (?:min|h))<amount><ends>": soon,
+    },
+    frozenset(["on"]): {
+        # on 3.11., which may be a version elsewhere
+        r"<day>\.<month_number>\.": calendar,
+    },
+    ANY: {
+        # on Fri, since Friday
+        "<weekday>": weekday,
+    },
+    TIMES.of_months: {
+        # in May
+        "<month>": calendar,
+    },
+    TIMES.of_seasons: {
+        # during the winter, but not "in spring boot"
+        "(?:the )?<season><ends>": calendar,
+    },
+    TIMES.of_years: {
+        # in 2024, but not "in 2024 rows"
+        "<year><no_count>": calendar,
+    },
+    TIMES.of_ordinals: {
+        # on the 3rd, but not "on the 3rd attempt"
+        "the <nth><ends>": day_of_month,
+    },
+    TIMES.of_years | BETWEEN: {
+        # from 2023 to 2025
+        "<year><to><last_year><no_count>": from_to,
+    },
+    FREE | BETWEEN: {
+        # Nov 3-7, 3 to 7 November 2025
+        r"<month>\.? <day><to><last_day>(?:,? <year>)?": from_to,
+        "<day><to><last_day> <month>(?:,? <year>)?": from_to,
+    },
+}
+"""For each set of prepositions that may stand before a time, where "" is none: the patterns of
+such times, and the function of each.
+"""
