@@ -309,13 +309,6 @@ class Index(CandidateLists):
         )
         return [row[0] for row in self.file.rows(sql)]
 
-    def diaries(self) -> list[tuple[str, int]]:
-        """(path, number of entries) of each diary in one file, the longest first."""
-        return self.file.rows(
-            "SELECT s.path, count(*) FROM entry e JOIN source s ON s.id = e.source "
-            "WHERE e.date_source = 'heading' AND e.id <> '' GROUP BY e.source ORDER BY 2 DESC"
-        )
-
     def dated_by_file(self) -> dict[str, str | None]:
         """By path of each file with entries that it does not date itself: their date by git, or
         None.

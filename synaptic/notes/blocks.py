@@ -139,16 +139,14 @@ class Mark(NamedTuple):
 
 @dataclass(slots=True)
 class Unclosed:
-    """An open fence or comment, which ends at `limit` in any case.
-
-    `hides`: it holds an entry heading. Unless `at_end`, the next saved entry ends it.
+    """An open fence or comment, which ends at `limit` in any case; unless `at_end`, at a saved
+    entry.
     """
 
     start: int
     limit: int
     run: str = "-->"
     column: int = 0
-    hides: bool = False
     at_end: bool = True
 
     @property
@@ -199,8 +197,6 @@ def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
             if match["fence"] and _closes(match, inside):
                 found.opaque.append((inside.start, end))
                 inside = None
-            elif level == 2 and TIME.match(text, end):
-                inside.hides = True
         elif level:
             when = read_when(text, end, TIME) if dated else None
             if when is not None:
@@ -211,7 +207,7 @@ def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
             begins: Literal["note", "entry"] = "entry" if level == 2 else "note"
             found.marks.append(Mark(begins, level, at, span, own_comment, when))
         elif match["fence"]:
-            inside = _open_fence(match, around)
+            inside = around.open_fence(match)
         elif at != own_comment:
             if comment_end < at:
                 closing = text.find("-->", end - 2)
@@ -235,17 +231,6 @@ def eol_at(text: str, at: int, end: int = sys.maxsize) -> int:
     return eol if eol >= 0 else min(end, len(text))
 
 
-def _open_fence(match: re.Match[str], around: _Around) -> Unclosed | None:
-    prefix = match["prefix"]
-    column = len(prefix.expandtabs(4))
-    if column >= 4 and prefix.isspace() and not around.in_list(match.start()):
-        return None  # indented code
-    limit = len(match.string) + 1
-    if ">" in prefix:  # it ends with its quotation
-        limit = around.quote_end(match.end() + 1)
-    return Unclosed(match.start(), limit, match["run"], column)
-
-
 def _closes(match: re.Match[str], fence: Unclosed) -> bool:
     prefix = match["prefix"]
     if match["info"].strip(" \t\r") or prefix.strip(" \t>"):
@@ -255,30 +240,31 @@ def _closes(match: re.Match[str], fence: Unclosed) -> bool:
 
 
 class _Around:
-    """Answers in which list or quotation a line stands. Asked in ascending order, it reads each
+    """Knows in which list or quotation a line stands. Asked in ascending order, it reads each
     line once.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._read = self._quote_end = 0
-        self._listed = False
+        self._in_list = False
 
-    def in_list(self, start: int) -> bool:
-        """True if the indented line at `start` is in a list item, and so no indented code."""
-        for line in _OUTER_LINE.finditer(self._text, self._read, start):
-            self._listed = line["item"] is not None
-        self._read = start
-        return self._listed
-
-    def quote_end(self, start: int) -> int:
-        """The start of the first line at or after `start` that is in no block quote; else the
-        text's end.
-        """
-        if start > self._quote_end:
-            unquoted = _UNQUOTED.search(self._text, start)
-            self._quote_end = unquoted.start() if unquoted else len(self._text)
-        return self._quote_end
+    def open_fence(self, match: re.Match[str]) -> Unclosed | None:
+        """The fence that a line opens; None if the line is indented code."""
+        for line in _OUTER_LINE.finditer(self._text, self._read, match.start()):
+            self._in_list = line["item"] is not None
+        self._read = match.start()
+        prefix = match["prefix"]
+        column = len(prefix.expandtabs(4))
+        if column >= 4 and prefix.isspace() and not self._in_list:
+            return None
+        limit = len(self._text) + 1
+        if ">" in prefix:  # it ends with its quotation
+            if self._quote_end <= match.end():
+                unquoted = _UNQUOTED.search(self._text, match.end() + 1)
+                self._quote_end = unquoted.start() if unquoted else len(self._text)
+            limit = self._quote_end
+        return Unclosed(match.start(), limit, match["run"], column)
 
 
 def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
@@ -394,7 +380,7 @@ def find_tags(text: str) -> tuple[str, ...]:
     """The slugs of the tags in `text`, each once, in order, then those in properties. Tags in
     fences, code spans, links, URLs and comments do not count.
     """
-    if not any(sign in text and kind.search(text) for sign, kind in _TAG_KINDS):
+    if "#" not in text and "::" not in text:
         return ()
     text = _blanked(text, scan(text).opaque)
     tags = [tag for _, _, tag in inline_tags(text)]
@@ -403,10 +389,6 @@ def find_tags(text: str) -> tuple[str, ...]:
             if page or "#" not in word:
                 tags.append(slug_tag(page or word))
     return tuple(dict.fromkeys(filter(None, tags)))
-
-
-_TAG_KINDS = (("#", _TAG), ("#[[", _WIKI_TAG), ("::", _TAG_PROPERTY))
-"""Signs without which a text has no tag of a kind, and the kind."""
 
 
 def inline_tags(text: str) -> list[tuple[int, int, str]]:

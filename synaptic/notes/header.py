@@ -26,10 +26,8 @@ _READS_AS_TIME = re.compile(
 _ESCAPED_HASH = re.compile(r"(?<!\\)\\(\\*)#")
 _CLOSING = re.compile(r"(?:^|(?<=[ \t]))#+\Z")
 _HASH_AFTER_BACKSLASH = re.compile(r"(?<!\\)(\\+)#")
-_ENCODED = re.compile(r"[%<>\x00-\x20\x7f-\x9f\s]|(?<=-)-")
-_ENCODED_IN_LIST = re.compile(rf"{_ENCODED.pattern}|,")
 _FINGERPRINT = rf"@(?=[0-9a-f]{{{FINGERPRINT_DIGITS}}}\Z)"
-_ENCODED_PATH = re.compile(rf"{_ENCODED_IN_LIST.pattern}|{_FINGERPRINT}")
+_ENCODED = re.compile(rf"[%<>,\x00-\x20\x7f-\x9f\s]|(?<=-)-|{_FINGERPRINT}")
 
 _TITLE_LENGTH, _HEADING_ONLY = 72, 100
 _MARKUP = re.compile(
@@ -285,7 +283,7 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
     files = []
     for path in entry.files:
         fingerprint = f"@{known[path]}" if path in known else ""
-        files.append(encode(path, _ENCODED_PATH) + fingerprint)
+        files.append(encode(path) + fingerprint)
     pairs = {
         "at": at,
         "h2": h2,
@@ -293,7 +291,7 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
         "project": encode(entry.project or ""),
         "branch": encode(entry.branch or ""),
         "parent": encode(entry.parent or ""),
-        "supersedes": ",".join(encode(id, _ENCODED_IN_LIST) for id in entry.supersedes),
+        "supersedes": ",".join(map(encode, entry.supersedes)),
         "files": ",".join(files),
         "expires": entry.expires,
         "by": encode(entry.by or ""),
@@ -308,11 +306,11 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
     return f"<!-- {' '.join(words)} -->"
 
 
-def encode(value: str, pattern: re.Pattern[str] = _ENCODED) -> str:
+def encode(value: str) -> str:
     """`value` as one word of an HTML comment: characters that could end the word or the comment
     are percent-encoded.
     """
-    return pattern.sub(
+    return _ENCODED.sub(
         lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), value
     )
 

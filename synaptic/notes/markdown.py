@@ -83,18 +83,13 @@ def compose_entry(
     """The entry that a save writes, normalised so that it reads back equal, and notices of the
     changes.
 
-    Raises InvalidArgument for an empty content, an unknown type, a tag without letters and an
-    importance outside 0 to 10.
+    Raises InvalidArgument for an empty content, an unknown type and a tag without letters.
     """
     notices: list[str] = []
     text = _normal_content(content, notices)
     if not text:
         raise InvalidArgument("There is no text to save.", hint="Give the content some words.")
     kind = check_type(type)
-    if importance is not None and (isinstance(importance, bool) or importance not in range(11)):
-        raise InvalidArgument(
-            f"importance is {importance}.", valid=("a whole number from 0 to 10",)
-        )
     given = _given_tags(tags, notices)
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
     if not name:
@@ -103,7 +98,7 @@ def compose_entry(
     heading_tags = unique((*inline, *given, *from_title))
     # whole seconds at a fixed offset are all that `at=` can express
     if at.utcoffset() is None:
-        at = aware(at.replace(tzinfo=None), None)
+        at = aware(at.replace(tzinfo=None))
     offset = timezone(at.utcoffset() or timedelta())
     entry = Entry(
         id=id,
@@ -283,9 +278,7 @@ class _Edit:
         tail = self.block[parts.head_end :]
         if not body:
             return head + tail
-        if head.endswith(eol):
-            return head + eol + body + eol + tail
-        return head + eol + eol + body + tail
+        return head.removesuffix(eol) + eol + eol + body + eol + tail
 
     def _heading(self, body_tags: tuple[str, ...]) -> bytes:
         parts, stood = self.parts, self.heading

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, tzinfo
+from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -81,17 +81,16 @@ def parse_entries(
     *,
     mtime: datetime,
     day_file: str = "%Y-%m-%d.md",
-    tz: tzinfo | None = None,
     block: bool = False,
     dated: bool = True,
 ) -> ParsedFile:
     """Every entry of one file, in order, and an issue for each malformed piece. Never raises.
 
-    `path` is relative and posix; `mtime` is aware; `tz` is the zone of times without an offset,
-    None for the system's zone. Places are byte offsets into `data`. `block`: `data` is one
+    `path` is relative and posix; `mtime` is aware. Times without an offset are of the system's
+    zone. Places are byte offsets into `data`. `block`: `data` is one
     entry alone, out of that file, and its heading may begin with a date if `dated`.
     """
-    return _Reader(data, path, mtime, day_file, tz, block, dated).read()
+    return _Reader(data, path, mtime, day_file, block, dated).read()
 
 
 class Outline(NamedTuple):
@@ -289,17 +288,16 @@ class _Reader:
         path: str,
         mtime: datetime,
         day_file: str,
-        tz: tzinfo | None,
         block: bool,
         dated: bool,
     ) -> None:
         self.raw = data
         self.data = mask(data)
         self.path = path
-        self.tz = tz
         self.block = block
         self.issues: list[ParseIssue] = []
         self.front = FrontMatter()
+        self.front_tags: tuple[str, ...] = ()
         self.has_front = self.has_note = False
         self.name = original_of(composed(path))
         self.named_day = date_in_path(self.name, composed(day_file))
@@ -311,7 +309,7 @@ class _Reader:
         self.above: datetime | None = None  # of the entry before this one
         self.changed_at = mtime
         with suppress(OverflowError, ValueError, OSError):
-            self.changed_at = mtime.astimezone(tz)
+            self.changed_at = mtime.astimezone()
         self.day: tuple[date, DateSource] = self.changed_at.date(), "mtime"
         self.text = latin(self.data)
         self.start = 0
@@ -332,6 +330,7 @@ class _Reader:
             self.day = self.named_day, "file"
         elif self.front.created_at:
             self.day = self.front.created_at.date(), "front-matter"
+        self.front_tags = unique(filter(None, map(slug_tag, self.front.tags)))
         found, marks, self.diary = outline(
             self.text, self.start, of_day=self.no_diary, block=self.block
         )
@@ -341,7 +340,7 @@ class _Reader:
         else:
             entries = self._outline() or [self._whole(marks)]
         kept = self._without_duplicates(entry for entry in entries if entry)
-        return ParsedFile(tuple(self._with_front_matter(kept)), tuple(self.issues))
+        return ParsedFile(kept, tuple(self.issues))
 
     def _read_front_matter(self) -> None:
         block = front_matter_end(self.text, self.start)
@@ -376,12 +375,10 @@ class _Reader:
             message = "this is not UTF-8; what cannot be read shows as U+FFFD"
             self._issue(error.start, "encoding", message)
         for piece in found.unclosed:
-            so = "entry headings below it are read as its text"
-            if not piece.at_end:
-                so = "it ends at the next entry"
-            if piece.hides or not piece.at_end:
-                message = f"this {piece.kind} is never closed; {so}"
-                self._issue(piece.start, f"open-{piece.kind}", message)
+            message = (
+                f"this {piece.kind} is never closed; what stands below is read as its text"
+            )
+            self._issue(piece.start, f"open-{piece.kind}", message)
         for at in unclosed_tags(self.raw):
             message = "everything up to the next saved entry is hidden"
             self._issue(at, "open-private", f"this <private> is never closed; {message}")
@@ -396,24 +393,6 @@ class _Reader:
             if not any(start <= begin.start() < end for start, end in found.opaque):
                 message = "two versions stand here, with the marks of an unfinished merge"
                 self._issue(begin.start(), "conflict-marker", message)
-
-    def _with_front_matter(self, entries: Sequence[Entry]) -> Iterator[Entry]:
-        """The entries with their fields and the tags of the file.
-
-        Front matter tells of all entries of a day or diary, else of the note of the file.
-        """
-        for_all = self.of_day or self.diary > 0 or not self.has_note
-        of_file = self._front_tags() if for_all else ()
-        for number, entry in enumerate(entries):
-            front = self.front.fields if for_all or number == 0 else ()
-            fields = fields_of(front, entry.content) if front or "::" in entry.content else ()
-            tags = tuple(tag for tag in of_file if tag not in entry.tags)
-            if fields or tags:
-                entry = replace(entry, fields=fields, tags=(*entry.tags, *tags), file_tags=tags)
-            yield entry
-
-    def _front_tags(self) -> tuple[str, ...]:
-        return unique(filter(None, map(slug_tag, self.front.tags)))
 
     def _pieces(self, marks: Sequence[Mark]) -> Iterator[Entry | None]:
         of_file = self.day
@@ -470,19 +449,34 @@ class _Reader:
         id: str | None = None,
         **told: Any,
     ) -> Entry:
-        """The entry of this title that stands in `span`; `told` are further attributes."""
+        """The entry of this title that stands in `span`; `told` are further attributes.
+
+        Front matter tells of all entries of a day or diary, else of the note of the file.
+        """
         self.counts[name] += 1  # with an id too: a new id changes no derived one
         has_body = body[1] > body[0]
         content = body_text(self.data[slice(*body)], typed=typed) if has_body else ""
-        body_line = self._line(body[0]) if has_body else line
+        of_all = self.of_day or self.diary > 0 or not self.has_note
+        front = self.front.fields if of_all or not name else ()
+        own = unique((*tags, *find_tags(content)))
+        file_tags = tuple(tag for tag in self.front_tags if of_all and tag not in own)
         return Entry(
             id=id or self._derive(name),
             title=title or (derive_title(content) if has_body else ""),
             content=content or title,
-            tags=unique((*tags, *find_tags(content))),
+            tags=(*own, *file_tags),
+            fields=fields_of(front, content or title),
             heading_tags=tags,
+            file_tags=file_tags,
             derived_id=id is None,
-            place=Place(self.path, line, *span, *body, body_line, whole_file),
+            place=Place(
+                self.path,
+                line,
+                *span,
+                *body,
+                self._line(body[0]) if has_body else line,
+                whole_file,
+            ),
             **told,
         )
 
@@ -499,18 +493,18 @@ class _Reader:
         day, source = self.day
         if at is None:
             if clock:
-                return aware(datetime.combine(day, _clock(clock)), self.tz), source
+                return aware(datetime.combine(day, _clock(clock))), source
             # it stands behind the entry above it
-            before = self.above or aware(datetime.combine(day, time()), self.tz)
+            before = self.above or aware(datetime.combine(day, time()))
             return before + datetime.resolution, source
         if at.tzinfo is None:
-            at = aware(at, self.tz)
+            at = aware(at)
         if source == "mtime":
             day, source = at.date(), "comment"
         typed = _clock(clock) if clock else at.time()
         if (at.hour, at.minute) == (typed.hour, typed.minute):
             return datetime.combine(day, at.timetz()), source
-        return aware(datetime.combine(day, typed), self.tz), source
+        return aware(datetime.combine(day, typed)), source
 
     def _derive(self, name: str) -> str:
         """The id of an entry or note without one; `name` is "" for the note of the file."""
@@ -562,7 +556,7 @@ class _Reader:
         if not name:
             self.has_note = True
             title = title or self.front.title or other or self._stem()
-            tags = unique((*tags, *self._front_tags()))
+            tags = unique((*tags, *self.front_tags))
             aliases = ", ".join(self.front.aliases)
         at, source = self._note_moment()
         return self._made(
@@ -623,31 +617,25 @@ class _Reader:
         created = self.front.created_at
         if not created or created.date() != day:
             created = datetime.combine(day, time())
-        return created if created.tzinfo else aware(created, self.tz), source
+        return created if created.tzinfo else aware(created), source
 
     def _without_duplicates(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+        """The entries, equal ones once. Of others with one id all but the first get a new id."""
         kept: dict[str, Entry] = {}
         for entry in entries:
-            known = kept.get(entry.id)
-            if known is None:
-                kept[entry.id] = entry
-            elif entry != known:
-                if not entry.derived_id:
-                    message = "stands above another text too; the first entry keeps it"
-                    at = entry.there.start
-                    self._issue(at, "duplicate-id", f"the id {entry.id} {message}")
-                new = self._renamed(entry, kept)
-                kept[new.id] = new
+            if entry == kept.get(entry.id):
+                continue
+            place, id = entry.there, entry.id
+            if id in kept and not entry.derived_id:
+                message = f"the id {id} stands above another text too; the first entry keeps it"
+                self._issue(place.start, "duplicate-id", message)
+            heading = self._line_at(place.start)
+            while id in kept:
+                self.day = entry.at.date(), entry.date_source
+                self.counts[heading] += 1
+                id = self._derive(heading)
+            kept[id] = entry if id == entry.id else replace(entry, id=id, derived_id=True)
         return tuple(kept.values())
-
-    def _renamed(self, entry: Entry, taken: dict[str, Entry]) -> Entry:
-        heading = self._line_at(entry.there.start)
-        self.day = entry.at.date(), entry.date_source
-        id = entry.id
-        while id in taken:
-            self.counts[heading] += 1
-            id = self._derive(heading)
-        return replace(entry, id=id, derived_id=True)
 
     def _decode(self, start: int, end: int) -> str:
         return shown(self.data[start:end]).decode("utf-8", "replace")
@@ -673,14 +661,11 @@ def _clock(token: str) -> time:
     return time(hour, minute, second)
 
 
-def aware(naive: datetime, tz: tzinfo | None) -> datetime:
-    """`naive` in `tz`, or in the system's zone if `tz` is None; in UTC if the system knows no
-    offset (the year 1).
-    """
-    if tz is None:
-        with suppress(OverflowError, ValueError, OSError):
-            return naive.astimezone()
-    return naive.replace(tzinfo=tz or UTC)
+def aware(naive: datetime) -> datetime:
+    """`naive` in the system's zone; in UTC if the system knows no offset (the year 1)."""
+    with suppress(OverflowError, ValueError, OSError):
+        return naive.astimezone()
+    return naive.replace(tzinfo=UTC)
 
 
 def without_surrogates(text: str) -> str:

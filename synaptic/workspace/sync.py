@@ -404,7 +404,7 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
     if entry.dated or day is None:
         return entry
     clock = clock_time() if entry.whole_file else entry.at.time()
-    return replace(entry, at=aware(datetime.combine(day, clock), None), date_source="git")
+    return replace(entry, at=aware(datetime.combine(day, clock)), date_source="git")
 
 
 def _reading(ws: Workspace) -> str:
