@@ -193,16 +193,13 @@ class CandidateLists:
         """The unit vectors of about SAMPLED passages, spread evenly over the journal; taken
         anew as it grows.
         """
-        import numpy as np
-
         last = self.file.value("SELECT coalesce(max(rowid), 0) FROM chunk")
         model = self.meta("model")
 
         def taken() -> tuple[int, object, Matrix]:
             found = self.vectors(range(1, last + 1, max(1, last // SAMPLED)))
-            if found:
-                return last, model, units(list(found.values()))
-            return last, model, np.zeros((0, int(self.meta("dimensions") or 0)), np.float32)
+            dimensions = self.meta("dimensions") or 0
+            return last, model, units(list(found.values()), dimensions)
 
         at, made_by, vectors = self.file.keep("sample", taken)
         if last > 1.5 * at or made_by != model or not len(vectors):
