@@ -171,7 +171,7 @@ def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     """
     if evidence.vector is None or not evidence.config.later_first:
         return ranked
-    first, index = ranked[:TOP], evidence.ws.index
+    first, index, question = ranked[:TOP], evidence.ws.index, evidence.request.parsed.text
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
     same_topic = []
     for best, later in _pairs(first, evidence.meaning([r.rowid for r in first])):
@@ -182,8 +182,12 @@ def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
         if index.scaled(one @ other) < ALIKE:
             continue  # what is merely near the question is another matter
         pair = (best.rowid, later.rowid)
-        texts = evidence.passages(pair, near=True)
-        if not _lacks_a_name(evidence, texts[best.rowid][1], texts[later.rowid][1]):
+        passages = evidence.passages(pair, near=True)
+        [said, said_later] = [passages[row][1] for row in pair]
+        # a name or number that the question and the best text share: Rome is not Paris
+        names = evidence.stems(" ".join(NAME.findall(f"{question}\n{said}")))
+        shared = names & evidence.stems(question) & evidence.stems(said)
+        if shared <= evidence.stems(said_later):
             same_topic.append(pair)
     positions = {r.rowid: r.standing.position for r in first}
     order = newest_of_a_topic_first([r.rowid for r in first], same_topic, positions)
@@ -219,13 +223,3 @@ def _pairs(
         nearer = near[other] - max(others, default=0.0)
         if NEARER * nearer + later.score / max(best.score, 1e-9) > ENOUGH:
             yield best, later
-
-
-def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:
-    """True if the later text lacks a name or number that the question and the best text share:
-    Rome is not Paris.
-    """
-    question = evidence.request.parsed.text
-    names = " ".join(NAME.findall(f"{question}\n{best}"))
-    shared = evidence.stems(names) & evidence.stems(question) & evidence.stems(best)
-    return not shared <= evidence.stems(later)

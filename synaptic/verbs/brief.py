@@ -166,12 +166,12 @@ def _pool(
         too_old = since is not None and entry.at < since
         if not (foreign or too_old or _is_over(ws, entry)):
             entries[row] = entry
-    newest_first = sorted(entries, key=lambda row: _place_in_time(entries[row]), reverse=True)
-    return {row: entries[row] for row in newest_first}, more
-
-
-def _place_in_time(entry: Entry) -> tuple[bool, datetime, int]:
-    return entry.dated, entry.at, entry.there.line
+    newest_first = sorted(
+        entries.items(),
+        key=lambda item: (item[1].dated, item[1].at, item[1].there.line),
+        reverse=True,
+    )
+    return dict(newest_first), more
 
 
 def _is_over(ws: Workspace, entry: Entry) -> bool:
