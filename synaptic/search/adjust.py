@@ -116,7 +116,8 @@ def set_back(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     and entries of this checkout's project whose branch is gone without a visible merge. Without
     weights also entries of other projects, if the asker's project has some.
     """
-    request, here = evidence.request, evidence.request.here
+    request = evidence.request
+    here = evidence.request.here
     today = request.now.date().isoformat()
     standings = [r.standing for r in ranked]
     is_known = request.project in {one.project for one in standings}
@@ -145,7 +146,8 @@ def copies_behind(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     read = cache(evidence.ws.journal.read)
     order = {}
     for place, r in enumerate(ranked):
-        original, title = copied_from(r.standing.path, paths, read), r.standing.title
+        original = copied_from(r.standing.path, paths, read)
+        title = r.standing.title
         order[r.rowid] = float(place)
         for name in (title, title[:-2]):  # a title may be made of the file's name
             if original and places.get((original, name), -1) > place:
@@ -171,7 +173,9 @@ def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     """
     if evidence.vector is None or not evidence.config.later_first:
         return ranked
-    first, index, question = ranked[:TOP], evidence.ws.index, evidence.request.parsed.text
+    first = ranked[:TOP]
+    index = evidence.ws.index
+    question = evidence.request.parsed.text
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
     same_topic = []
     for best, later in _pairs(first, evidence.meaning([r.rowid for r in first])):
@@ -208,7 +212,8 @@ def _pairs(
     """
     near = [one or 0.0 for one in meaning]
     for one, other in combinations(range(len(ranked)), 2):
-        best, later = ranked[one], ranked[other]
+        best = ranked[one]
+        later = ranked[other]
         if not (best.standing.dated and later.standing.dated):
             continue  # its file alone does not say when it was said
         if len(best.met) > len(later.met):
