@@ -13,11 +13,12 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ..config import Config, make_clock
 from ..errors import Busy, JournalError, NotFound, Refused, SynapticError
-from ..models import Entry, ParsedFile, Proof, Stamp
+from ..models import Entry, ParsedFile
 from ..notes.markdown import extend_note, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
 from ..notes.reading import in_logseq, parse_entries
@@ -67,6 +68,9 @@ class Journal:
         self.writer = FileWriter(config)
         self.roots = self.writer.roots
         self.place = self.roots.place
+        self.scan = partial(folder.scan, self.roots)
+        self.compare = partial(folder.compare, self.roots)
+        self.stamp = partial(folder.stamp_of, self.roots)
         self.prepare = self.writer.prepare
         self.saved = self.writer.saved
         self.trash = Trash(config.state)
@@ -77,21 +81,6 @@ class Journal:
         self._lock_timeout_s = lock_timeout_s
 
     # -- reading
-
-    def scan(self) -> list[Stamp]:
-        """A stamp of every Markdown file, sorted by path (see `folder.scan`). Raises
-        JournalError without a root.
-        """
-        return folder.scan(self.roots)
-
-    def compare(self, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
-        """(stamps of new and changed files, known paths that are gone); see `folder.compare`."""
-        return folder.compare(self.roots, known)
-
-    def stamp(self, path: str) -> Stamp | None:
-        """The stamp of one file; None if `scan` lists no such file."""
-        stamps, _ = folder.compare(self.roots, {}, path)
-        return stamps[0] if path and stamps else None
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or
