@@ -351,20 +351,20 @@ class Journal:
         entry = None
         found = False
         left: dict[str, JournalError] = {}
-        places: dict[Path, Callable[[str], bool]] = {
-            self.trash.path: self.trash.purge,
-            self.saved.folder: self.saved.forget,
-            self.runs.folder: self.runs.purge,
+        purges = {
+            "trash.md": self.trash.purge,
+            "done": self.saved.forget,
+            "imports": self.runs.purge,
         }
         with self.writing():
             with contextlib.suppress(NotFound):
                 entry = self.exchange(path, id, lambda old, block: (None, b""), None)
-            for place, purge in places.items():
+            for name, purge in purges.items():
                 try:
-                    with disk_errors(place):
+                    with disk_errors(self.state / name):
                         found |= purge(id)
                 except JournalError as error:
-                    left[place.name] = error
+                    left[name] = error
         for first in left.values():
             raise JournalError(
                 f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: "
@@ -495,12 +495,7 @@ class Journal:
             return old, text if old.whole_file else in_place_of(block, text)
 
         self.exchange(path, id, change, "restore")
-        return self._restored(path, id, text)
-
-    def _restored(self, path: str, id: str, text: bytes) -> Entry:
-        with contextlib.suppress(JournalError, NotFound):  # the entry is back
-            return self.find(path, id)[1]
-        return replace(self.copied(id, path, text), id=id)
+        return self.find(path, id)[1]
 
     def _restore_file(self, piece: TrashedText, mode: int) -> Entry:
         draft = Draft(piece.text, mode=mode)
@@ -510,7 +505,7 @@ class Journal:
                 hint="Move it away and try again.",
             )
         self.trash.settle(piece.id, UNDOABLE)
-        return self._restored(piece.path, piece.id, piece.text)
+        return self.find(piece.path, piece.id)[1]
 
     def _check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
         entries = self.parse(piece.path, piece.text, block=True).entries
@@ -547,7 +542,7 @@ class Journal:
             return Draft(self.woven(text.path, data, here, {text.id: text.text}), text)
 
         self.writer.change(text.path, make)
-        return self._restored(text.path, text.id, text.text)
+        return self.find(text.path, text.id)[1]
 
     # -- the lock
 
