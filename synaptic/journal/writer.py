@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +34,8 @@ LOCK_POLL_S = 0.003
 _EMPTIED_S = 0.01
 """An editor that empties a file writes it within this time."""
 _HIDDEN = ".synaptic"
-"""The end of a hidden file's name. Before it stands a random part of each process: two homes
-may have one journal.
+"""The end of a hidden file's name. Before it stands a part of each home: two homes may have one
+journal.
 """
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
@@ -68,8 +68,8 @@ class FileWriter:
         self.roots = folder.Roots(config.roots, config.exclude)
         self._config = config
         self._state = config.state
-        self._note = config.state / "rewriting"
-        self._hidden = f".{secrets.token_hex(4)}{_HIDDEN}"
+        home = os.fsencode(config.home.absolute())
+        self._hidden = f".{zlib.crc32(home):08x}{_HIDDEN}"
 
     def prepare(self) -> None:
         """Creates the home and its state, and the default journal `<home>/journal` if there is
@@ -115,7 +115,7 @@ class FileWriter:
         try:
             with disk_errors(self._state, "used"):
                 fault("locked")
-                self._clear_left_over()
+                self._clear(self.saved.folder)
                 yield
         finally:
             with contextlib.suppress(OSError):  # the write itself is done
@@ -139,11 +139,13 @@ class FileWriter:
         """
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
+            real = folder.locate(self.roots, path)
+            self._clear(real.parent)
             data, status = self._read(path)
             draft = make(data, status)
             if draft is None:
                 return None
-            real = folder.writable(self.roots, path)
+            folder.writable(self.roots, path)
             if status and status.st_nlink > 1:
                 self._check_names(path, real)
             try:
@@ -198,14 +200,12 @@ class FileWriter:
         private = self.roots.of(path)[1].is_relative_to(self._config.home)
         if status is None:
             disk.make_dirs(real.parent, private=private)
-        temps = [self._beside(real)]
         saved = draft.saved
-        if saved:
-            temps.append(self._beside(self.saved.path_of(saved.id)))
         try:
-            with folder.pinned(self.roots, path) as file, self._noted(*temps):
+            with folder.pinned(self.roots, path) as file:
                 if saved:
-                    self.saved.write_temp(temps[1], saved)
+                    copy = self._beside(self.saved.path_of(saved.id))
+                    self.saved.write_temp(copy, saved)
                 temp, new = self._beside(file), draft.data or b""
                 if status is None:
                     disk.create(file, new, private=private or draft.mode is not None, temp=temp)
@@ -216,7 +216,7 @@ class FileWriter:
                 elif draft.data is None and not file.stat().st_size:
                     file.unlink()  # nobody has written to it since
                 if saved:
-                    self._accept(temps[1], saved.id)
+                    self._accept(copy, saved.id)
                 return True
         except FileExistsError:
             return False  # somebody else has just created the file
@@ -224,6 +224,11 @@ class FileWriter:
             if real.parent.is_dir():
                 return False  # an editor is replacing the file right now
             raise
+        finally:
+            self._clear(real.parent)
+            self._clear(self.saved.folder)
+            with contextlib.suppress(OSError):
+                disk.sync_dir(real.parent)
 
     def _accept(self, temp: Path, id: str) -> None:
         """Names the copy in `done/`. If that fails the change has succeeded all the same, and
@@ -240,34 +245,12 @@ class FileWriter:
     def _beside(self, file: Path) -> Path:
         return file.with_name(f".{file.name}{self._hidden}")
 
-    @contextlib.contextmanager
-    def _noted(self, *temps: Path) -> Iterator[None]:
-        """A context in which these hidden files may exist. If a kill leaves one, the next
-        writer removes it.
-        """
-        with contextlib.suppress(FileExistsError):
-            disk.write_new(self._note, b"", private=True, step="noted", sync=False)
-        with self._note.open("ab") as note:
-            for temp in temps:
-                # the first NUL ends the torn note of a killed writer
-                note.write(b"\0" + os.fsencode(temp) + b"\0")
-            note.flush()
-            disk.sync_file(note.fileno())
-        disk.sync_dir(self._state)
-        try:
-            yield
-        finally:
-            self._clear_left_over()
-
-    def _clear_left_over(self) -> None:
+    def _clear(self, folder: Path) -> None:
+        """Removes the hidden files that a killed writer of this home left in a folder."""
         with contextlib.suppress(OSError):
-            names = map(os.fsdecode, self._note.read_bytes().split(b"\0"))
-            temps = {Path(name) for name in names if name.endswith(_HIDDEN)}
-            left = [temp for temp in temps if not disk.unlink(temp)]
-            for parent in {temp.parent for temp in temps}:
-                disk.sync_dir(parent)
-            if not left:
-                self._note.unlink()
+            for name in os.listdir(folder):  # noqa: PTH208
+                if name.endswith(self._hidden):
+                    disk.unlink(folder / name)
 
 
 def _is_unchanged(real: Path, status: os.stat_result | None) -> bool:

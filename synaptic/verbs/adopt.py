@@ -9,8 +9,6 @@ import json
 import os
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import Any
 
 from ..config import is_day_file, load_config, resolve_home
 from ..errors import ConfigError, JournalError
-from ..files import open_regular
+from ..files import read_regular
 from ..journal.disk import disk_errors, make_dirs, overwrite
 from ..models import ParseIssue
 from ..notes.copies import original_of
@@ -31,8 +29,6 @@ _LOGSEQ: dict[str, Any] = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
     "day_file": "synaptic/%Y-%m-%d.md",
 }
-NAMED = 3
-"""Diaries that `init` names."""
 _MOMENT = {
     "YYYY": "%Y",
     "YY": "%y",
@@ -77,7 +73,10 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
     the folder changes. Raises JournalError when the folder is missing, ConfigError when
     config.toml cannot be changed safely.
     """
-    notices, remarks, to_add = [], list[str](), list[str]()
+    notices: list[str] = []
+    remarks: list[str] = []
+    fitting: dict[str, Any] = {}
+    said: dict[str, Any] = {}
     load_config(home)  # a broken config is reported before anything is made
     if journal is not None:
         folder = Path(journal).expanduser().absolute()
@@ -86,16 +85,14 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
                 f"{folder} is not a folder.", hint="Create it first, or name another."
             )
         fitting, remarks = _fitting(folder)
-        said = write_setting(
-            resolve_home(home), "journal", str(folder), new="\n".join((*_lines(fitting), ""))
-        )
+        new = "".join(f"{line}\n" for line in _lines(fitting))
+        said = write_setting(resolve_home(home), "journal", str(folder), new=new)
         if "exclude" in fitting:  # beside the user's own globs
             globs = dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]])
             fitting = fitting | {"exclude": list(globs)}
-        lacking = {key: value for key, value in fitting.items() if said.get(key) != value}
-        to_add = _lines(lacking)
         if os.environ.get("SYNAPTIC_JOURNAL"):
             notices.append("SYNAPTIC_JOURNAL is set, and it wins over config.toml.")
+    lacking = {key: value for key, value in fitting.items() if said.get(key) != value}
     with open_workspace(load_config(home)) as ws:
         found = status(ws)
         # `doctor` names copies by programs that sync files
@@ -104,8 +101,6 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             for issue in found.issues
             if issue.code != "duplicate-id" or original_of(issue.path) == issue.path
         )
-        sentences = _diaries(ws.index.diaries()), _skipped(found.journal)
-        remarks += filter(None, sentences)
         return Adopted(
             home=found.home,
             journal=found.journal,
@@ -115,51 +110,58 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             issues=tuple(issues),
             new_entries_go_to=ws.journal.place(ws.journal.day_path(ws.clock())),
             remarks=tuple(remarks),
-            to_add=tuple(to_add),
+            to_add=tuple(_lines(lacking)),
             notices=(*notices, *language_notice(ws)),
         )
 
 
 def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
     """(values of config.toml that fit the folder, sentences on why)."""
-    obsidian = folder / ".obsidian"
-    if (folder / "logseq" / "config.edn").is_file() or all(
-        (folder / name).is_dir() for name in ("journals", "pages")
-    ):
+    is_graph = (folder / "journals").is_dir() and (folder / "pages").is_dir()
+    if is_graph or (folder / "logseq" / "config.edn").is_file():
         return _LOGSEQ, [
             "This is a graph of Logseq, which rewrites headings; new entries get a folder "
             "of their own.",
             "The backups and deleted pages of Logseq are left out.",
         ]
-    named = (
+    obsidian = folder / ".obsidian"
+    named = {
+        "Templates",
+        "templates",
         _setting(obsidian / "templates.json", "folder"),
         _setting(obsidian / "plugins" / "templater-obsidian" / "data.json", "templates_folder"),
-        *(item.name for item in folder.iterdir() if item.name in ("Templates", "templates")),
-    )
-    templates = sorted({name for name in named if name and (folder / name).is_dir()})
-    fitting: dict[str, Any] = (
-        {"exclude": [f"{glob.escape(name)}/**" for name in templates]} if templates else {}
-    )
+    }
+    items = os.listdir(folder)  # noqa: PTH208
+    templates = [
+        name
+        for name in sorted(named - {""})
+        if name.split("/")[0] in items and (folder / name).is_dir()
+    ]
     remarks = [f"The templates in {name} are left out." for name in templates]
+    fitting: dict[str, Any] = {}
+    if templates:
+        fitting["exclude"] = [f"{glob.escape(name)}/**" for name in templates]
     daily = obsidian / "daily-notes.json"
-    if daily.is_file():
-        place, form = _setting(daily, "folder"), _setting(daily, "format") or "YYYY-MM-DD"
-        ways = (f"{place.replace('%', '%%')}/" if place else "", "")
-        within = next(way for way in ways if is_day_file(f"{way}%Y-%m-%d.md"))
-        with suppress(KeyError):
-            fitting["day_file"] = f"{within}{_MOMENT_PART.sub(_strftime, form)}.md"
-        said = (
-            f"Obsidian keeps daily notes as {form} in {place or 'the top folder'}; new entries "
-            f"go there."
+    if not daily.is_file():
+        return fitting, remarks
+    place, form = _setting(daily, "folder"), _setting(daily, "format") or "YYYY-MM-DD"
+    within = f"{place.replace('%', '%%')}/" if place else ""
+    if not is_day_file(f"{within}%Y-%m-%d.md"):
+        within = ""
+    remark = (
+        f"Obsidian keeps daily notes as {form} in {place or 'the top folder'}; new entries go "
+        f"there."
+    )
+    day_file = ""
+    with suppress(KeyError):
+        day_file = f"{within}{_MOMENT_PART.sub(_strftime, form)}.md"
+    if not is_day_file(day_file):
+        day_file = f"{within}%Y-%m-%d.md"
+        remark = (
+            f"The names of daily notes, {form}, cannot be followed: new entries go to "
+            f"{day_file}."
         )
-        if not is_day_file(fitting.get("day_file")):
-            fitting["day_file"] = f"{within}%Y-%m-%d.md"
-            said = (
-                f"The names of daily notes, {form}, cannot be followed: new entries go to "
-                f"{fitting['day_file']}."
-            )
-        remarks.append(said)
-    return fitting, remarks
+    return fitting | {"day_file": day_file}, [*remarks, remark]
 
 
 def _strftime(part: re.Match[str]) -> str:
@@ -171,37 +173,11 @@ def _strftime(part: re.Match[str]) -> str:
 
 def _setting(path: Path, key: str) -> str:
     """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
-    with suppress(OSError, ValueError, RecursionError), open_regular(path) as file:
-        settings = json.loads(file.read(SMALL_BYTES))
-        value = settings.get(key) if isinstance(settings, dict) else None
+    with suppress(OSError, ValueError, RecursionError, AttributeError):
+        value = json.loads(read_regular(path, SMALL_BYTES)).get(key)
         if isinstance(value, str) and value.isprintable():
             return value.strip("/ ")
     return ""
-
-
-def _diaries(found: Sequence[tuple[str, int]]) -> str:
-    """A sentence on diaries in one file; "" without any."""
-    if not found:
-        return ""
-    entries = f"{sum(count for _, count in found):,}"
-    named = ", ".join(path for path, _ in found[:NAMED]) + (
-        f" and {len(found) - NAMED} more" if found[NAMED:] else ""
-    )
-    return (
-        f"Dated entries in diaries of one file, by the dates in their headings: {entries}, in "
-        f"{named}."
-    )
-
-
-def _skipped(folder: Path) -> str:
-    """A sentence on text files that are not read; "" without any."""
-    suffixes: Counter[str] = Counter()
-    for _, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        suffixes.update(Path(name).suffix.lower() for name in files)
-    skipped = [suffix for suffix in (".org", ".txt") if suffixes[suffix]]
-    counts = " and ".join(f"{suffixes[suffix]:,} {suffix}" for suffix in skipped)
-    return f"Only Markdown is read; skipped files: {counts}." if counts else ""
 
 
 def _lines(values: dict[str, Any]) -> list[str]:

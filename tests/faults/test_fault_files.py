@@ -344,4 +344,3 @@ def test_a_file_that_cannot_be_removed_yet_is_not_forgotten(
     assert len(list(journal.root.glob(".*"))) == 2
     journal.append(numbered(8))
     assert sorted(path.name for path in journal.root.iterdir()) == [DAY, "other.md"]
-    assert not (journal.state / "rewriting").exists()

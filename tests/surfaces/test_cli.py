@@ -843,8 +843,6 @@ OBSIDIAN = {
     "Scripts/New.markdown": "<% tp.date.now() %>",
     "templates/Old.md": "Template.",
     "Ideas.MARKDOWN": "## 9:30 Idea\n\n## Late\n\n## 1.2 A chapter\n\n```\n## 9h30\n```\n",
-    "List.txt": "x",
-    "Plan.org": "x",
     ".obsidian/cache.txt": "x",
 }
 
@@ -856,8 +854,7 @@ def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) ->
     assert said.code == 0
     assert "3 entries in 1 file" in said.out and "without one: 3" in said.out
     assert all(
-        name in said.out
-        for name in ("Meta/[T] 1", "Scripts", "templates", "1 .org and 1 .txt", "`day_file`")
+        name in said.out for name in ("Meta/[T] 1", "Scripts", "templates", "`day_file`")
     )
     assert str(vault / "Daily" / "2026" / "Day 11-21 Saturday.md") in said.out
     assert list(_fingerprint(vault)) == before

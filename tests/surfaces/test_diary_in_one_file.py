@@ -178,11 +178,7 @@ def diaries(home: Home, tmp_path: Path) -> Home:
         ("jrnl.md", JRNL.replace("\n", "\r\n")),
     ):
         (vault / name).write_bytes(text.encode())
-    told = home.ask("init", "--journal", str(vault))
-    assert (
-        "Dated entries in diaries of one file, by the dates in their headings: 9, in "
-        in " ".join(told["remarks"])
-    )
+    home.ask("init", "--journal", str(vault))
     return home
 
 

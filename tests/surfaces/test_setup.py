@@ -954,7 +954,7 @@ def test_where_other_systems_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
     by_name = {client.name: client for client in CLIENTS}
 
     def files(platform: str, *names: str) -> list[str]:
-        return [str(by_name[name].file(folders(platform))) for name in names]
+        return [by_name[name].files[0].format_map(folders(platform)) for name in names]
 
     support = "/Users/ada/Library/Application Support"
     assert files("darwin", "claude-desktop", "vscode", "zed") == [

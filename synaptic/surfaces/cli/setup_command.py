@@ -13,7 +13,6 @@ from ...errors import InvalidArgument
 from ...verbs.adopt import write_setting
 from ..clients.clients import (
     Server,
-    folders,
     has_plugin,
     named,
     note_command,
@@ -55,7 +54,7 @@ def run(
     clients = named(names, remote=bool(url))
     found = clients
     if not (names or show or status or remove):
-        found = [client for client in clients if client.found(folders())]
+        found = [client for client in clients if client.found]
     reads = dry_run or show or status
     adds = not (reads or remove)
     if adds and capture:
@@ -69,12 +68,12 @@ def run(
     }
     parts = []
     for client in found:
-        every = parts_of(client, wanted, folders(), _events(home, capture))
+        every = parts_of(client, wanted, _events(home, capture))
         parts += [part for part in every if kinds[part.name]]
     if show and not as_json:
         for part in parts:
             say(f"{part.client.title}, in {part.file}:")
-            emit(clean(part.put("")))
+            emit(clean(part.edit("")))
         return 0
     done = _work_off(parts, status=status, remove=remove, reads=reads, as_json=as_json)
     failed = any(step.action == "fail" for step in done)
@@ -94,8 +93,9 @@ def _events(home: str | None, capture: bool) -> list[str]:
     """Returns the events of hooks that config.toml switches on."""
     config = load_config(home)
     capture = config.capture or capture
-    names = {event: event.replace("-", "_") for event in EVENTS}
-    return [event for event in EVENTS if getattr(config.hooks, names[event], capture)]
+    return [
+        event for event in EVENTS if getattr(config.hooks, event.replace("-", "_"), capture)
+    ]
 
 
 def _end_capture(home: str | None) -> list[str]:
@@ -114,7 +114,7 @@ def _work_off(
 ) -> list[Step]:
     """Says and does the step of each part; returns those that matter, as they ended."""
     done: list[Step] = []
-    plugin = has_plugin(folders()) and not remove
+    plugin = has_plugin() and not remove
     for part in parts:
         if part.name == "hooks" and done and done[-1].action == "fail" and not remove:
             continue  # beside another server they would speak of another journal
@@ -155,7 +155,7 @@ def _as_json(steps: Sequence[Step]) -> dict[str, Any]:
         fields = {
             "client": part.client.name,
             "title": part.client.title,
-            "found": part.client.found(folders()),
+            "found": part.client.found,
             "path": str(part.file),
             "state": step.state,
             "action": step.action,
@@ -163,7 +163,7 @@ def _as_json(steps: Sequence[Step]) -> dict[str, Any]:
             "by": step.by,
             "message": step.why,
             "backup": str(step.backup) if step.backup else None,
-            "snippet": part.put(""),
+            "snippet": part.edit(""),
             "check": part.check,
         }
         by_part.get(part.name, by_part["clients"]).append(fields)
@@ -205,7 +205,7 @@ def _told(step: Step, *, remove: bool) -> str:
         if remove:
             lines.append(f"  Take {part.noun} out of it.")
         else:
-            lines.append(f"  Paste this into {part.file}:\n{part.put('').rstrip()}")
+            lines.append(f"  Paste this into {part.file}:\n{part.edit('').rstrip()}")
     elif step.by:
         lines = [f"runs {shlex.join(step.by)}"]
     elif remove:
@@ -228,6 +228,6 @@ def _state(step: Step) -> str:
         said = [f"{noun} in {part.file}", step.why]
     if step.state == "outdated":
         said.append("not up to date: the same setup again mends that")
-    if not part.client.found(folders()):
+    if not part.client.found:
         said.append("not found on this machine")
     return "; ".join(filter(None, said))

@@ -117,26 +117,35 @@ class Client:
             "{words}": [server.command, *server.args],
             "{env}": dict(server.env),
         }
-        entry = dict(self.remote if server.url else self.entry)
-        for name, value in list(entry.items()):
-            if str(value) in values:
-                entry[name] = values[value]
-        return {name: value for name, value in entry.items() if value != {}}
+        entry = {}
+        for name, value in (self.remote if server.url else self.entry).items():
+            filled = values.get(str(value), value)
+            if filled != {}:
+                entry[name] = filled
+        return entry
 
-    def file(self, where: Mapping[str, Path]) -> Path:
-        """Returns the file of its servers: the first that exists, else the first."""
-        files = [expand(name, where) for name in self.files]
-        return next((file for file in files if file.exists()), files[0])
+    @property
+    def file(self) -> Path:
+        """The file of its servers: the first that exists, else the first."""
+        files = list(map(expand, self.files))
+        existing = [file for file in files if file.exists()]
+        return (existing or files)[0]
 
+    @property
     def program(self) -> str | None:
-        """Returns the client's own command, if it is on the PATH."""
-        found = [shutil.which(program) for program in self.programs]
-        return next(filter(None, found), None)
+        """The client's own command, if it is on the PATH."""
+        for name in self.programs:
+            path = shutil.which(name)
+            if path:
+                return path
+        return None
 
-    def found(self, where: Mapping[str, Path]) -> bool:
+    @property
+    def found(self) -> bool:
         """True when the client seems to be on this machine."""
-        signs = [expand(sign, where) for sign in self.signs]
-        return self.program() is not None or any(sign.exists() for sign in signs)
+        if self.program:
+            return True
+        return any(expand(sign).exists() for sign in self.signs)
 
 
 def _client(row: Mapping[str, Any]) -> Client:
@@ -192,9 +201,9 @@ def _folder(name: str, usual: Path) -> Path:
     return Path(os.environ.get(name) or usual)
 
 
-def expand(path: str, where: Mapping[str, Path]) -> Path:
+def expand(path: str) -> Path:
     """Returns the path with its folder in place of the name in braces."""
-    return Path(path.format_map(where))
+    return Path(path.format_map(folders()))
 
 
 # -- Claude Code's plugin
@@ -210,9 +219,9 @@ def note_command(server: Server) -> None:
         overwrite(note, os.fsencode(shlex.join(words)))
 
 
-def has_plugin(where: Mapping[str, Path]) -> bool:
+def has_plugin() -> bool:
     """True when Claude Code's plugin is installed, and not switched off."""
-    folder = where["claude_dir"]
+    folder = folders()["claude_dir"]
     with suppress(OSError, *ODD):
         manifest = json.loads((folder / "plugins" / "installed_plugins.json").read_bytes())
         settings = jsonc.parse((folder / "settings.json").read_text("utf-8"))

@@ -28,7 +28,7 @@ def parse(text: str) -> Any:
 
 def plain(text: str) -> str:
     """Returns the text with blanks in place of comments and trailing commas."""
-    return _LAST_COMMA.sub(_blank, _without_comments(text))
+    return _LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text))
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
@@ -68,7 +68,8 @@ def drop(text: str, path: Sequence[str]) -> str:
     holder = _holder(wanted, path)
     if path[-1] not in holder:
         return text
-    bare, commas = plain(text), _without_comments(text)
+    bare = plain(text)
+    commas = _COMMENT.sub(_blank, text)
     _, at, members = _find(bare, path)
     begin, _, end = members[path[-1]]
     close = _skip(bare, end)
@@ -123,10 +124,6 @@ def _skip(bare: str, at: int) -> int:
     """Returns the place of the next name, value or bracket."""
     blanks = _APART.match(bare, at)
     return blanks.end() if blanks else at
-
-
-def _without_comments(text: str) -> str:
-    return _COMMENT.sub(_blank, text)
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -28,8 +28,8 @@ _OWN_HOOK = re.compile(
 class Part:
     """A part in one file: `noun` names it in a sentence, `check` says how to see it work.
 
-    `put` and `drop` return the file's text with and without it. They raise an error of `ODD`
-    where the text cannot be edited safely.
+    `edit(text)` returns the file's text with it, `edit(text, drop=True)` without it. It raises
+    an error of `ODD` where the text cannot be edited safely.
     """
 
     client: Client
@@ -37,36 +37,44 @@ class Part:
     noun: str
     file: Path
     check: str
-    put: Callable[[str], str]
-    drop: Callable[[str], str]
+    edit: Callable[..., str]
 
 
-def parts_of(
-    client: Client, server: Server, where: Mapping[str, Path], events: Sequence[str]
-) -> list[Part]:
+def parts_of(client: Client, server: Server, events: Sequence[str]) -> list[Part]:
     """Returns the parts of this client, with hooks of these events."""
-    put: Callable[[str], str] = partial(_put_server, client, server)
-    drop: Callable[[str], str] = partial(_form(client).drop, path=(client.key, NAME))
-    parts = [Part(client, "server", NAME, client.file(where), client.check, put, drop)]
-    if client.hooks:
-        file = expand(client.hooks["file"], where)
-        noun = f"hooks ({', '.join(events)})"
-        check = client.hooks.get("check", "/hooks lists them")
-        if "events" in client.hooks:
-            hooks = _hooks(client, server, events)
-            put, drop = partial(_with_hooks, hooks), partial(_with_hooks, {})
-        else:
+    edit = partial(_with_server, client, server)
+    parts = [Part(client, "server", NAME, client.file, client.check, edit)]
+    hooks = client.hooks
+    if hooks:
+        if "template" in hooks:
             program = _program(client, server, events)
-            put = partial(_with_block, "/*", "*/", program)
-            drop = partial(_with_block, "/*", "*/", "")
-        parts.append(Part(client, "hooks", noun, file, check, put, drop))
+            edit = partial(_with_block, "/*", "*/", program)
+        else:
+            edit = partial(_with_hooks, _hooks(client, server, events))
+        noun = f"hooks ({', '.join(events)})"
+        parts.append(
+            Part(
+                client,
+                "hooks",
+                noun,
+                expand(hooks["file"]),
+                hooks["check"],
+                edit,
+            )
+        )
     if client.memory:
-        file = expand(client.memory, where)
         guidance = (DATA / "guidance.md").read_text("utf-8")
-        check = "its agents read it when they start"
-        put = partial(_with_block, "<!--", "-->", guidance)
-        drop = partial(_with_block, "<!--", "-->", "")
-        parts.append(Part(client, "guidance", "guidance", file, check, put, drop))
+        edit = partial(_with_block, "<!--", "-->", guidance)
+        parts.append(
+            Part(
+                client,
+                "guidance",
+                "guidance",
+                expand(client.memory),
+                "its agents read it when they start",
+                edit,
+            )
+        )
     return parts
 
 
@@ -74,16 +82,14 @@ def parts_of(
 # ----------------------------------------------------------------------------------------------
 
 
-def _form(client: Client) -> Any:
-    return toml if client.files[0].endswith(".toml") else jsonc
-
-
-def _put_server(client: Client, server: Server, text: str) -> str:
+def _with_server(client: Client, server: Server, text: str, *, drop: bool = False) -> str:
     """Returns the text with this server; an entry for another place of the program gets the new
     one, and keeps its other words. Raises ValueError for an entry of another kind.
     """
-    form = _form(client)
+    form: Any = toml if client.file.suffix == ".toml" else jsonc
     path = (client.key, NAME)
+    if drop:
+        return str(form.drop(text, path))
     entry = client.shape(server)
     there = form.parse(text).get(client.key, {}).get(NAME)
     if there is None:
@@ -140,10 +146,12 @@ def _hooks(client: Client, server: Server, events: Sequence[str]) -> dict[str, A
     return hooks
 
 
-def _with_hooks(wanted: Mapping[str, Any], text: str) -> str:
+def _with_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> str:
     """Returns the text with these hooks of Synaptic and no others, in the form
     {"hooks": {event: [{"hooks": [{"command": ..., "timeout": ...}]}]}}.
     """
+    if drop:
+        wanted = {}
     there = jsonc.parse(text).get("hooks", {})
     for event in {**there, **wanted}:
         path = ("hooks", event)
@@ -179,9 +187,11 @@ def _groups(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
 # ----------------------------------------------------------------------------------------------
 
 
-def _with_block(opening: str, closing: str, content: str, text: str) -> str:
+def _with_block(
+    opening: str, closing: str, content: str, text: str, *, drop: bool = False
+) -> str:
     """Returns the text with the content between two markers, which are comments of the file's
-    language; without both for no content. Raises ValueError for a marker without the other.
+    language. Raises ValueError for a marker without the other.
     """
     begin = f"{opening} synaptic:begin {closing}"
     end = f"{opening} synaptic:end {closing}"
@@ -189,7 +199,7 @@ def _with_block(opening: str, closing: str, content: str, text: str) -> str:
     blocks = re.findall(pattern, text, re.DOTALL)
     if text.count(begin) != len(blocks):
         raise ValueError(f"{begin} has no {end}")
-    if not content:
+    if drop:
         with_blank_line = rf"(?:(?<=\n)\n)?{pattern}"
         return re.sub(with_blank_line, "", text, flags=re.DOTALL)
     block = f"{begin}\n{content}{end}\n"

@@ -60,8 +60,8 @@ def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
         if strict and not remove and jsonc.plain(text) != text:
             title = part.client.title
             raise ValueError(f"{title} ignores all of a file with comments or a last comma")
-        without = part.drop(text)
-        new = without if remove else part.put(text)
+        without = part.edit(text, drop=True)
+        new = without if remove else part.edit(text)
         step.there = without != text
         if new == text:
             return step
@@ -87,14 +87,14 @@ def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
 def _own_command(step: Step) -> tuple[str, ...]:
     """Returns the client's own command for the step; empty where it has none."""
     client = step.part.client
-    program = client.program()
+    program = client.program
     if step.part.name != "server" or not client.add or program is None:
         return ()
     if step.action == "remove":
         return (program, *client.removal)
     if step.there:
         return ()
-    [entry] = json.loads(step.part.put(""))[client.key].values()
+    [entry] = json.loads(step.part.edit(""))[client.key].values()
     return (program, *client.add, json.dumps(entry))
 
 

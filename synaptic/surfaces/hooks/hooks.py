@@ -13,14 +13,18 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...config import Config, load_config, resolve_home
+from ...config import (
+    Config,
+    load_config,
+    resolve_home,
+)
 from ...errors import InvalidArgument
 from ...language.query import terms_of
 from ...models import Filters
@@ -28,7 +32,10 @@ from ...notes.blocks import project_key
 from ...search.search import search
 from ...workspace.checkout import checkout_around, project_of
 from ...workspace.workspace import Workspace, open_workspace
-from ..render.present import DATA_FOLLOWS, one_line
+from ..render.present import (
+    DATA_FOLLOWS,
+    one_line,
+)
 from ..render.terminal import emit
 from .briefing import (
     SHORT_CHARS,
@@ -38,7 +45,12 @@ from .briefing import (
     fenced_titles,
     title_line,
 )
-from .stop import ASK, append, note, stop
+from .stop import (
+    ASK,
+    append,
+    note,
+    stop,
+)
 
 PROMPT_HITS = 3
 LEAST_WORDS = 3
@@ -57,26 +69,37 @@ _TYPED = ("user", "sdk", None)
 HEAD = (
     "From Synaptic, the journal that you share with the user. context_get gives entries whole."
 )
-CLIENTS = ("claude-code", "codex", "gemini", "opencode")
+_STOPPED = {"codex": "block", "gemini": "deny"}
+"""What a client wants to hear to go on; others take it as context."""
+
+_NAMES = {
+    "session-start": "SessionStart",
+    "user-prompt": "UserPromptSubmit",
+    "stop": "Stop",
+}
 
 
 def answer(event: str, home: str | None, client: str = "claude-code") -> None:
     """Prints the hook's answer as JSON; nothing where there is nothing to say, or on failure.
 
-    Raises InvalidArgument for an unknown event or client.
+    Raises InvalidArgument for an unknown event.
     """
     if event not in EVENTS:
         raise InvalidArgument(f"The hook {event!r} is unknown.", valid=EVENTS)
-    if client not in CLIENTS:
-        raise InvalidArgument(f"{client!r} has no known hooks.", valid=CLIENTS)
     state = Path(os.devnull)
     try:
         state = resolve_home(home) / ".state"
         config = load_config(home)
-        there = config.home.is_dir() and (state.is_dir() or config.journal.is_dir())
-        if there and getattr(config.hooks, event.replace("-", "_")):
-            limit = config.hooks.timeout_s
-            limited(state, event, limit, lambda: _answer(config, event, client))
+        if not getattr(config.hooks, event.replace("-", "_")):
+            return
+        if not (state.is_dir() or config.journal.is_dir()) or not config.home.is_dir():
+            return
+        limited(
+            state,
+            event,
+            config.hooks.timeout_s,
+            lambda: _answer(config, event, client),
+        )
     except Exception as error:
         _log(state, f"{event}: {type(error).__name__}: {error}")
 
@@ -93,20 +116,23 @@ def _answer(config: Config, event: str, client: str) -> None:
     with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
         text = EVENTS[event](ws, said)
         if text and event == "session-start" and config.metrics:
-            today = ws.clock().date()
-            ws.index.counters.count_use("hook", today, sessions=1, tokens=count_tokens(text))
+            ws.index.counters.count_use(
+                "hook",
+                ws.clock().date(),
+                sessions=1,
+                tokens=count_tokens(text),
+            )
     if text:
         emit(json.dumps(_reply(event, client, text)))
 
 
 def _reply(event: str, client: str, text: str) -> dict[str, object]:
     """Returns the answer in the client's form."""
-    if event == "stop" and client == "codex":
-        return {"decision": "block", "reason": text}
-    if event == "stop" and client == "gemini":
-        return {"decision": "deny", "reason": text}
-    prompt = "BeforeAgent" if client == "gemini" else "UserPromptSubmit"
-    name = {"session-start": "SessionStart", "user-prompt": prompt, "stop": "Stop"}[event]
+    if event == "stop" and client in _STOPPED:
+        return {"decision": _STOPPED[client], "reason": text}
+    name = _NAMES[event]
+    if event == "user-prompt" and client == "gemini":
+        name = "BeforeAgent"
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
 
 
@@ -122,32 +148,48 @@ def user_prompt(ws: Workspace, said: Said) -> str:
 
     Empty for a word of consent or a command.
     """
-    prompt = _CONTEXT.sub("", str(said.get("prompt") or "")).removeprefix(ASK)[:PROMPT_CHARS]
-    prompt = prompt.replace('"', " ").replace(":", " ")  # a prompt filters nothing
+    prompt = str(said.get("prompt") or "")
+    prompt = _CONTEXT.sub("", prompt).removeprefix(ASK)
+    prompt = re.sub('[":]', " ", prompt[:PROMPT_CHARS])  # a prompt filters nothing
     if said.get("source") not in _TYPED or prompt.lstrip().startswith(("/", "<")):
         return ""
     if len(terms_of(prompt)) < LEAST_WORDS:
         return ""
-    project = project_of(ws.config, checkout_around(Path(said["cwd"]), ws.config))
-    prefer = Filters(projects=(project_key(project),)) if project else None
-    result = search(ws, prompt, strategy="hybrid", limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
+    here = checkout_around(Path(said["cwd"]), ws.config)
+    project = project_of(ws.config, here)
+    result = search(
+        ws,
+        prompt,
+        strategy="hybrid",
+        limit=PROMPT_HITS,
+        prefer=Filters(projects=(project_key(project),)) if project else None,
+        embed_ms=0,
+    )
     if result.mode == "lexical":  # words alone do not tell that an entry clearly fits
         return ""
-    fitting = [hit.entry for hit in result.hits if hit.score >= CLEAR_SCORE]
-    if not fitting:
+    lines = []
+    for hit in result.hits:
+        if hit.score >= CLEAR_SCORE:
+            short = len(hit.entry.content) <= SHORT_CHARS
+            lines.append(title_line(hit.entry, whole=short))
+    if not lines:
         return ""
-    lines = [title_line(entry, whole=len(entry.content) <= SHORT_CHARS) for entry in fitting]
     return f"{HEAD} {DATA_FOLLOWS}\n{fenced_titles('near this prompt', lines)}"
 
 
-EVENTS: Mapping[str, Callable[[Workspace, Said], str]] = {
+EVENTS = {
     "session-start": session_start,
     "user-prompt": user_prompt,
     "stop": stop,
 }
 
 
-def limited(state: Path, event: str, timeout_s: float, make: Callable[[], None]) -> None:
+def limited(
+    state: Path,
+    event: str,
+    timeout_s: float,
+    make: Callable[[], None],
+) -> None:
     """Calls `make` in a child process, which the system's alarm ends at any moment.
 
     Windows has neither fork nor alarm: there the client ends a hook that takes too long.
@@ -165,7 +207,8 @@ def limited(state: Path, event: str, timeout_s: float, make: Callable[[], None])
             _log(state, f"{event}: {type(error).__name__}: {error}")
         finally:
             os._exit(0)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _, ended = os.waitpid(child, 0)
+    status = os.waitstatus_to_exitcode(ended)
     if status == -signal.SIGALRM:
         _log(state, f"{event}: no answer after {timeout_s:g} s")
     elif status:
@@ -176,5 +219,6 @@ def limited(state: Path, event: str, timeout_s: float, make: Callable[[], None])
 def _log(state: Path, problem: str) -> None:
     with suppress(OSError):
         if state.is_dir():
-            moment = datetime.now().astimezone().isoformat(timespec="seconds")
+            now = datetime.now().astimezone()
+            moment = now.isoformat(timespec="seconds")
             append(state / "hooks.log", f"{moment} {one_line(problem)[:1000]}")

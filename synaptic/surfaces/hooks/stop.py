@@ -11,7 +11,7 @@ from ...files import open_regular
 from ...journal.disk import overwrite
 from ...models import Filters
 from ...notes.blocks import project_key
-from ...workspace.checkout import checkout_around, project_of
+from ...workspace.checkout import Checkout, checkout_around, project_of
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .briefing import Said
@@ -36,8 +36,10 @@ def note(ws: Workspace, said: Said, event: str) -> list[tuple[datetime, str]]:
     """Notes `start`, `turn` or `asked`; returns the session's events with their times, empty
     where its id is unknown.
     """
+    if not ws.config.hooks.stop:
+        return []
     session = str(said.get("session_id") or "")
-    if not ws.config.hooks.stop or not re.fullmatch(r"[\w.:-]{1,200}", session):
+    if not re.fullmatch(r"[\w.:-]{1,200}", session):
         return []
     log = ws.config.state / "stops.log"
     append(log, f"{ws.clock().isoformat()} {session} {event}")
@@ -59,11 +61,13 @@ def stop(ws: Workspace, said: Said) -> str:
         return ""
     noted = note(ws, said, "turn")
     events = [event for _, event in noted]
-    if not events or "asked" in events or not _attended(said, events):
+    if not events or "asked" in events:
+        return ""
+    if not _attended(said, events):
         return ""
     began = noted[0][0]
     here = checkout_around(Path(said["cwd"]), ws.config)
-    if events.count("turn") < TURNS and not (here and _changed(here.root, began)):
+    if events.count("turn") < TURNS and not _changed(here, began):
         return ""
     project = project_of(ws.config, here)
     if in_step(ws, lambda _: _saved(ws, project, began)):
@@ -75,24 +79,31 @@ def stop(ws: Workspace, said: Said) -> str:
 def _attended(said: Said, events: list[str]) -> bool:
     """True when a person, and no script, reads what the agent says."""
     if said["client"] == "codex":  # the transcript names who began each turn
-        with open_regular(Path(str(said.get("transcript_path")))) as transcript:
+        path = Path(str(said.get("transcript_path")))
+        with open_regular(path) as transcript:
             triggers = re.findall(rb'"turn_trigger":"(\w+)"', transcript.read())
         return triggers[-1:] == [b"user"]
     if said["client"] == "gemini":  # it does not tell, but a script's session has one prompt
         return events[-2:] == ["turn", "turn"]
     attended = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED")
-    return attended == "1" if attended else os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    if attended:
+        return attended == "1"
+    return os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
 
 
-def _changed(root: Path, began: datetime) -> bool:
-    """True when a file below the folder, but for hidden and built ones, changed since then."""
+def _changed(here: Checkout | None, began: datetime) -> bool:
+    """True when a file of the checkout, but for hidden and built ones, changed since then."""
+    if here is None:
+        return False
     left = FILES
-    for place, folders, names in os.walk(root):
+    for place, folders, names in os.walk(here.root):
         for name in names[:left]:
             if os.lstat(f"{place}/{name}").st_mtime > began.timestamp():
                 return True
-        left = max(left - len(names), 0)
-        folders[:] = [name for name in folders if not _HIDDEN_OR_BUILT.match(name) and left]
+        left -= len(names)
+        if left <= 0:
+            break
+        folders[:] = [name for name in folders if not _HIDDEN_OR_BUILT.match(name)]
     return False
 
 
@@ -100,13 +111,17 @@ def _saved(ws: Workspace, project: str | None, began: datetime) -> bool:
     """True when an entry of the project, or without one any entry, was saved since then;
     entries typed into a file do not count.
     """
-    today = ws.clock().date().isoformat()
-    key = (project_key(project),) if project else ()
-    days = Filters(projects=key, since=began.date().isoformat(), until=today)
+    days = Filters(
+        projects=(project_key(project),) if project else (),
+        since=began.date().isoformat(),
+        until=ws.clock().date().isoformat(),
+    )
     _, rows = ws.index.listing(days, order="newest", limit=100)
     for stored in ws.index.entries(rows).values():
         entry = stored.entry
-        if not entry.derived_id and entry.at >= began.replace(microsecond=0):
+        if entry.derived_id:
+            continue
+        if entry.at >= began.replace(microsecond=0):
             return True
     return False
 
@@ -114,8 +129,10 @@ def _saved(ws: Workspace, project: str | None, began: datetime) -> bool:
 def append(path: Path, line: str) -> None:
     """Appends the line to a log of several processes; keeps it below `LOG_BYTES`."""
     data = f"{line}\n".encode()
-    if path.exists() and path.stat().st_size + len(data) > LOG_BYTES:
-        _, _, newest = path.read_bytes()[-LOG_BYTES // 2 :].partition(b"\n")
+    size = path.stat().st_size if path.exists() else 0
+    if size + len(data) > LOG_BYTES:
+        half = path.read_bytes()[-LOG_BYTES // 2 :]
+        _, _, newest = half.partition(b"\n")
         overwrite(path, newest)
     opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(opened, "ab") as log:
