@@ -74,7 +74,10 @@ class FrontMatter:
     fields: tuple[tuple[str, str], ...] = ()
 
 
-def front_matter_end(text: str, start: int) -> tuple[int, int, int] | None:
+def front_matter_end(
+    text: str,
+    start: int,
+) -> tuple[int, int, int] | None:
     """Start and end of the YAML and the end of the block that opens `text` at `start`; None
     without one.
     """
@@ -116,7 +119,11 @@ def read_front_matter(text: str) -> FrontMatter | None:
     )
 
 
-def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
+def add_tags(
+    data: bytes,
+    tags: Sequence[str],
+    eol: bytes,
+) -> bytes:
     """The file's bytes with these tags added to its front matter; it gets a block, or a line in
     it, if it has none.
 
@@ -207,7 +214,10 @@ def _moment(value: str) -> datetime | None:
     return None
 
 
-def date_in_path(path: str, day_file: str) -> date | None:
+def date_in_path(
+    path: str,
+    day_file: str,
+) -> date | None:
     """The date in a file's path: read by the pattern `day_file`, else found anywhere in the
     stem, or as its folders.
 
@@ -248,7 +258,11 @@ def day_named(found: dict[str, str | Any]) -> date | None:
     return _day(found["year"], month, found["day"])
 
 
-def _day(year: str, month: str | int, day: str) -> date | None:
+def _day(
+    year: str,
+    month: str | int,
+    day: str,
+) -> date | None:
     try:
         return date(int(year), int(month), int(day))
     except ValueError:

@@ -64,7 +64,8 @@ _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 
 
 def fields_of(
-    front_matter: Iterable[tuple[str, str]], text: str
+    front_matter: Iterable[tuple[str, str]],
+    text: str,
 ) -> tuple[tuple[str, str], ...]:
     """(name, value) of each field: of the front matter, then of the properties in `text`.
 
@@ -82,8 +83,8 @@ def fields_of(
 
 def front_fields(entry: Entry) -> list[tuple[str, str]]:
     """The fields that its text does not show: those of front matter."""
-    text = entry.content.lower() if entry.fields else ""
-    return [(name, value) for name, value in entry.fields if f"{name}::" not in text]
+    text = entry.content.lower()
+    return [field for field in entry.fields if f"{field[0]}::" not in text]
 
 
 def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
@@ -100,11 +101,10 @@ def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _properties(text: str) -> Iterator[tuple[str, str]]:
-    if "::" in text:
-        plain = without_code(text)
-        for pattern in (_PROPERTY, _INLINE_FIELD):
-            for match in pattern.finditer(plain):
-                yield match[1], text[slice(*match.span(2))]
+    plain = without_code(text)
+    for pattern in (_PROPERTY, _INLINE_FIELD):
+        for match in pattern.finditer(plain):
+            yield match[1], text[match.start(2) : match.end(2)]
 
 
 def field_name(name: str) -> str:
@@ -148,7 +148,12 @@ def link_key(name: str) -> int:
     return int.from_bytes(digest, signed=True)
 
 
-def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
+def names_of(
+    entry: Entry,
+    *,
+    of_file: bool,
+    first: bool,
+) -> dict[int, bool]:
     """The keys of an entry's names, True for its own.
 
     Its own are id, title and aliases, and for the note `of_file` the path, whole or from any
@@ -170,7 +175,10 @@ def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
     return names | dict.fromkeys(map(link_key, own), True)
 
 
-def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
+def links_of(
+    entry: Entry,
+    text: str,
+) -> dict[tuple[int, ...], Link]:
     """The links of an entry, each target once: in `text`, its body line for line, then in its
     title and fields; last what it supersedes. Any of the keys may be a name that the link leads
     to.
@@ -180,14 +188,19 @@ def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
     for value in (entry.title, *(value for _, value in entry.fields)):
         for keys, link in _links(value, path, line).items():
             found.setdefault(keys, link)
-    return found | {(link_key(id),): Link(id, path, line) for id in entry.supersedes}
+    for id in entry.supersedes:
+        found[(link_key(id),)] = Link(id, path, line)
+    return found
 
 
-def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
+def _links(
+    text: str,
+    path: str,
+    line: int,
+) -> dict[tuple[int, ...], Link]:
     found: dict[tuple[int, ...], Link] = {}
-    if "[[" not in text and "](" not in text:
-        return found
     plain = without_code(text)
+    folder = posixpath.dirname(path)
     matches = [*WIKI_LINK.finditer(plain), *LINK.finditer(plain)]
     at = 0
     for match in sorted(matches, key=re.Match.start):
@@ -195,33 +208,49 @@ def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
         at = match.start()
         if match.re is WIKI_LINK:
             target = match[1].rstrip("\\").strip()
-            ways = [target, target.partition("#")[0]]
+            name = target.partition("#")[0]
+            other = target
             is_note = plain[at - 1 : at] != "#" and "{{" not in target
         else:
-            target = unquote(match[2].partition(' "')[0].strip("<> ").partition("#")[0])
-            ways = [posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), target]
+            url = match[2].partition(' "')[0].strip("<> ")
+            target = name = unquote(url.partition("#")[0])
+            other = posixpath.normpath(posixpath.join(folder, target))
             is_note = target.endswith(".md") and "://" not in target
-        if is_note and ways[-1] and not _ATTACHMENT.search(ways[-1]):
-            keys = tuple(dict.fromkeys(map(link_key, ways)))
+        if is_note and name and not _ATTACHMENT.search(name):
+            keys = tuple(dict.fromkeys([link_key(other), link_key(name)]))
             found.setdefault(keys, Link(target, path, line))
     return found
 
 
-def tasks_of(entry: Entry, text: str) -> list[Task]:
+def tasks_of(
+    entry: Entry,
+    text: str,
+) -> list[Task]:
     """The tasks of an entry, in order; `text` is its body line for line."""
-    place, day = entry.there, entry.date if entry.dated else None
+    place = entry.there
+    day = entry.date if entry.dated else None
     found: list[Task] = []
-    plain = without_code(text) if _TASK.search(text) else ""
-    at, line = 0, place.body_line
+    plain = without_code(text)
+    line = place.body_line
+    at = 0
     for match in _TASK.finditer(plain):
         line += plain.count("\n", at, match.start())
         at = match.start()
         following = _NEXT_BLOCK.search(plain, match.end() + 1)
         block = plain[at : following.start() if following else len(plain)]
         due = _DUE.search(block) or _SCHEDULED.search(block)
-        done = bool(match["done"]) or (match["box"] or " ") in "xX-"
-        said = text[slice(*match.span("text"))].strip()
+        done = bool(match["done"]) or match["box"] in ("x", "X", "-")
+        said = text[match.start("text") : match.end("text")].strip()
         found.append(
-            Task(said, done, due and due[1], place.path, line, entry.id, entry.title, day)
+            Task(
+                said,
+                done,
+                due and due[1],
+                place.path,
+                line,
+                entry.id,
+                entry.title,
+                day,
+            )
         )
     return found

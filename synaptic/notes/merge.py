@@ -13,14 +13,15 @@ merged by itself:
 | edited              | edited otherwise    | both texts, in a conflict within the entry      |
 | edited              | deleted             | the edit                                        |
 
-A file that cannot be read as entries without doubt is left to a merge by lines. Where that
-would double an entry, or the file holds private passages, both versions become one conflict.
+A file that cannot be read as entries without doubt is left to a merge by lines. That could
+double a saved entry and tear a private passage: where there are any, both versions become one
+conflict.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -36,10 +37,10 @@ ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
 
 _BOM = b"\xef\xbb\xbf"
-_ID = re.compile(rb"<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})")
+_ID = re.compile(rb"<!--[ \t]*syn:[0-9]{8}-[0-9a-z]{8}")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-_DOUBTFUL = {"duplicate-id", "encoding", "conflict-marker"}
-_DOUBTFUL_MERGED = {"duplicate-id", "encoding"}
+_DOUBTFUL = {"duplicate-id", "conflict-marker"}
+_DOUBTFUL_MERGED = {"duplicate-id"}
 """The issues by which a base or a result is not read as entries. Conflict marks are allowed: a
 base may hold those of git's merge of two bases, and a result those of its own conflicts.
 """
@@ -94,7 +95,12 @@ class _Version(NamedTuple):
 
 
 def merge(
-    base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_lines: ByLines
+    base: bytes,
+    ours: bytes,
+    theirs: bytes,
+    path: str,
+    day_file: str,
+    by_lines: ByLines,
 ) -> Merged:
     """The file with the additions and edits of both sides. In a conflict an entry holds both
     texts.
@@ -108,17 +114,19 @@ def merge(
     bom = _BOM if ours.startswith(_BOM) else b""
     texts = [data.removeprefix(_BOM) for data in (base, ours, theirs)]
     done = _by_entries(texts, path, day_file)
-    if done is None and not any(map(mentions, texts)):  # else lines would tear a passage
+    if done is None and not any(mentions(text) or _ID.search(text) for text in texts):
         done = Merged(*by_lines(*texts))
-        if not done.conflicts and _doubles_id(done.data, texts):
-            done = None
     if done is None:
         eol = _line_end(ours)
         done = Merged(_conflict(texts[1], texts[2], eol) + eol, 1)
     return Merged(bom + done.data, done.conflicts)
 
 
-def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merged | None:
+def _by_entries(
+    texts: Sequence[bytes],
+    path: str,
+    day_file: str,
+) -> Merged | None:
     """The merged file; None if a version or the result is in doubt."""
     old = _read(texts[0], path, day_file, _DOUBTFUL_MERGED)
     mine = _read(texts[1], path, day_file, _DOUBTFUL)
@@ -144,16 +152,6 @@ def _texts(pieces: Iterable[_Piece]) -> list[bytes]:
     return [piece.text for piece in pieces]
 
 
-def _doubles_id(merged: bytes, versions: Iterable[bytes]) -> bool:
-    """True if an id stands more often in a merge by lines than in any version, as it does
-    where both sides added one entry.
-    """
-    most: Counter[bytes] = Counter()
-    for data in versions:
-        most |= Counter(_ID.findall(data))
-    return not Counter(_ID.findall(merged)) <= most
-
-
 def _line_end(data: bytes) -> bytes:
     return b"\r\n" if b"\r\n" in data else b"\n"
 
@@ -162,7 +160,12 @@ def _line_end(data: bytes) -> bytes:
 # ------------------------------------------------------------------------------
 
 
-def _read(data: bytes, path: str, day_file: str, doubtful: set[str]) -> _Version | None:
+def _read(
+    data: bytes,
+    path: str,
+    day_file: str,
+    doubtful: set[str],
+) -> _Version | None:
     """The version in pieces; None if it is in doubt what an entry is, or which entry it is."""
     parsed = parse_entries(data, path, mtime=_NO_TIME, day_file=day_file)
     if any(issue.code in doubtful for issue in parsed.issues):
@@ -174,8 +177,11 @@ def _read(data: bytes, path: str, day_file: str, doubtful: set[str]) -> _Version
     if scan(visible, start).marks != scan(text, start).marks:
         return None  # a private passage holds headings: no entry may slip in or out of it
     marks = outline(text, start, of_day=is_day_file(path, day_file)).borders
-    is_title = bool(marks) and (marks[0].begins, marks[0].level) == ("note", 1)
-    if is_title and not text[start : marks[0].start].strip(" \t\r\n"):
+    if (
+        marks
+        and (marks[0].begins, marks[0].level) == ("note", 1)
+        and not text[start : marks[0].start].strip(" \t\r\n")
+    ):
         marks = marks[1:]  # the file's own title
     entries = {
         entry.place.start: entry
@@ -217,7 +223,10 @@ def _read(data: bytes, path: str, day_file: str, doubtful: set[str]) -> _Version
 
 
 def _matches(
-    one: list[_Piece], other: list[_Piece], *, added: bool = False
+    one: list[_Piece],
+    other: list[_Piece],
+    *,
+    added: bool = False,
 ) -> dict[_Piece, _Piece]:
     """Pairs of the same piece in `one` and `other`: by id, or without an id by the whole text;
     then by the heading, unless both sides `added` them. Order tells equal pieces apart.
@@ -242,7 +251,11 @@ def _matches(
     return found
 
 
-def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> Iterator[_Piece]:
+def _in_order(
+    base: list[_Piece],
+    ours: list[_Piece],
+    theirs: list[_Piece],
+) -> Iterator[_Piece]:
     """The merged pieces that stay, in the order of ours.
 
     A piece that only theirs has comes after the piece above it there. If both sides have such
@@ -275,12 +288,18 @@ def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> I
     yield from waiting
 
 
-def _stays(piece: _Piece, old: _Piece | None) -> bool:
+def _stays(
+    piece: _Piece,
+    old: _Piece | None,
+) -> bool:
     """False for a piece that one side deleted and the other did not edit."""
     return old is None or piece.text != old.text
 
 
-def _is_before(one: _Piece, other: _Piece) -> bool:
+def _is_before(
+    one: _Piece,
+    other: _Piece,
+) -> bool:
     return one.at is not None and other.at is not None and one.at < other.at
 
 
@@ -288,7 +307,11 @@ def _is_before(one: _Piece, other: _Piece) -> bool:
 # ----------------------------------------------------------------------
 
 
-def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
+def _merged(
+    base: _Piece | None,
+    ours: _Piece,
+    theirs: _Piece,
+) -> _Piece:
     old = base or _Piece(b"", b"", b"", b"")
     if theirs.text in (ours.text, old.text):
         return ours
@@ -296,10 +319,14 @@ def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
         return replace(theirs, gap=ours.gap)
     # a passage that begins in a head may end in the body
     private = any(mentions(piece.head) for piece in (old, ours, theirs))
-    versions = list(zip(old.parts, ours.parts, theirs.parts, strict=True))
-    if not private and not any(was != mine != other != was for was, mine, other in versions):
-        parts = [other if mine == was else mine for was, mine, other in versions]
-        return replace(ours, heading=parts[0], comment=parts[1], body=parts[2])
+    clash = private
+    parts = []
+    for was, mine, other in zip(old.parts, ours.parts, theirs.parts, strict=True):
+        clash |= was != mine != other != was
+        parts.append(other if mine == was else mine)
+    if not clash:
+        heading, comment, body = parts
+        return replace(ours, heading=heading, comment=comment, body=body)
     said = theirs.body
     if private or theirs.head != ours.head:
         head, _ = escape(theirs.head.decode("latin-1"), typed=True)
@@ -308,11 +335,19 @@ def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
     return replace(ours, body=eol + _conflict(ours.body, said, eol), conflict=True)
 
 
-def _conflict(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
+def _conflict(
+    ours: bytes,
+    theirs: bytes,
+    eol: bytes,
+) -> bytes:
     """Two texts between the conflict marks that git uses, each as private as alone: an open
     fence or comment of ours ends before theirs.
     """
-    left_open = scan(LONE_CR.sub("\n", ours.decode("latin-1"))).unclosed
-    ends = [(piece.closing or "-->").encode("latin-1") for piece in left_open if piece.at_end]
-    sides = [ours.strip(b"\r\n"), b"=======", *ends, theirs.strip(b"\r\n")]
-    return eol.join([b"<<<<<<< ours", *sides, b">>>>>>> theirs"])
+    lines = [b"<<<<<<< ours", ours.strip(b"\r\n"), b"======="]
+    text = LONE_CR.sub("\n", ours.decode("latin-1"))
+    for piece in scan(text).unclosed:
+        if piece.at_end:
+            closing = piece.closing or "-->"
+            lines.append(closing.encode("latin-1"))
+    lines += [theirs.strip(b"\r\n"), b">>>>>>> theirs"]
+    return eol.join(lines)

@@ -33,10 +33,8 @@ from .blocks import (
     LONE_CR,
     MASK,
     PRIVATE_TAG,
-    TICKS,
     TIME_HEADING,
     Scan,
-    eol_at,
     insert_backslashes,
     scan,
     shown,
@@ -45,6 +43,7 @@ from .blocks import (
 _TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
 _FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
 _NOT_IN_CODE = re.compile(rf"^(?:{TIME_HEADING}|<{{7}} |={{7}}\r?$|>{{7}} )", re.MULTILINE)
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]{1,1000}?(?<!`)\1(?!`)")
 _TAGS = re.compile(rb"</?private[^<>]*>", re.IGNORECASE)
 _KEPT = re.compile(rb"[^\r\n]+")
 _SIGN = re.compile(rb"<private", re.IGNORECASE)
@@ -91,7 +90,10 @@ def mentions(data: bytes) -> bool:
     return _SIGN.search(data) is not None
 
 
-def reveals(copy: bytes, now: bytes) -> bool:
+def reveals(
+    copy: bytes,
+    now: bytes,
+) -> bool:
     """True if `copy` shows, as whole words, text that is private in its later state `now`."""
     return mentions(now) and repeats(shown(mask(copy)), private_lines(now))
 
@@ -105,7 +107,10 @@ def private_lines(data: bytes) -> set[bytes]:
     return lines - {b""}
 
 
-def repeats(text: bytes, lines: Collection[bytes]) -> bool:
+def repeats(
+    text: bytes,
+    lines: Collection[bytes],
+) -> bool:
     """True if `text` holds one of these lines as whole words."""
     present = (line for line in lines if line in text)
     return any(re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in present)
@@ -141,7 +146,10 @@ def _private(data: bytes) -> tuple[list[Span], list[Span]]:
     return pairs, [(start, ends[bisect(ends, start)]) for start in opened]
 
 
-def _hidden(data: bytes, spans: list[Span]) -> bytes:
+def _hidden(
+    data: bytes,
+    spans: list[Span],
+) -> bytes:
     """`data` with MASK for each byte of these spans that ends no line."""
     parts = []
     at = 0
@@ -159,16 +167,23 @@ def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
     tags = list(_TAG.finditer(text))
     structure = scan(text) if tags else Scan([], [], [])
     tags = _outside(tags, _fences(text, structure))
-    return _outside(tags, _code_spans(text, tags)), structure
+    spans = (found.span() for found in _CODE_SPAN.finditer(text)) if tags else ()
+    return _outside(tags, spans), structure
 
 
-def _outside(tags: list[re.Match[str]], spans: Iterable[Span]) -> list[re.Match[str]]:
+def _outside(
+    tags: list[re.Match[str]],
+    spans: Iterable[Span],
+) -> list[re.Match[str]]:
     """The tags that begin outside these spans, which are in order and do not overlap."""
     bounds = list(chain.from_iterable(spans))
     return [tag for tag in tags if bisect(bounds, tag.start()) % 2 == 0]
 
 
-def _fences(text: str, structure: Scan) -> Iterator[Span]:
+def _fences(
+    text: str,
+    structure: Scan,
+) -> Iterator[Span]:
     """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed:
     it is no code.
     """
@@ -177,24 +192,3 @@ def _fences(text: str, structure: Scan) -> Iterator[Span]:
         comment = text[start : start + 7].lstrip(" ").startswith("<!--")
         if not comment and start not in unclosed and not _NOT_IN_CODE.search(text, start, end):
             yield start, end
-
-
-def _code_spans(text: str, tags: Iterable[re.Match[str]]) -> Iterator[Span]:
-    """The spans in backticks on the lines that hold a tag."""
-    at = 0
-    for tag in tags:
-        if tag.start() < at:
-            continue
-        at = text.rfind("\n", 0, tag.start()) + 1
-        line_end = eol_at(text, tag.end())
-        runs = [run.span() for run in TICKS.finditer(text, at, line_end)]
-        closing: dict[int, int] = {}  # the end of the next run of each length
-        ends: dict[int, int] = {}
-        for start, end in reversed(runs):
-            ends[start] = closing.get(end - start, -1)
-            closing[end - start] = end
-        for start, _ in runs:
-            if start >= at and ends[start] > 0:
-                yield start, ends[start]
-                at = ends[start]
-        at = line_end

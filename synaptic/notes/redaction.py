@@ -46,7 +46,10 @@ INVISIBLE = (
 """Characters that nobody sees, so that they may stand inside a token unnoticed."""
 
 
-def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
+def find_secrets(
+    text: str,
+    unseen: str = INVISIBLE,
+) -> tuple[Secret, ...]:
     """The secrets of `text`, in order. None overlaps another.
 
     The pattern `unseen` matches what a reader does not see; a secret may go on behind it.
@@ -55,7 +58,14 @@ def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
     seen = _REDACTED.sub(lambda known: _HIDDEN * len(known[0]), seen)
     found: list[Secret] = []
     # what says more of its kind comes first, and hides what it found from the others
-    for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines, _apart):
+    for look in (
+        _private_keys,
+        _tokens,
+        _in_urls,
+        _assigned,
+        _in_lines,
+        _apart,
+    ):
         here = merged(look(seen))
         seen = _replaced(seen, here, lambda secret: _HIDDEN * (secret.end - secret.start))
         found += here
@@ -73,12 +83,18 @@ def merged(found: Iterable[Secret]) -> tuple[Secret, ...]:
     return tuple(kept)
 
 
-def redact(text: str, secrets: Iterable[Secret]) -> str:
+def redact(
+    text: str,
+    secrets: Iterable[Secret],
+) -> str:
     """`text` with each secret replaced by its kind, as in `[redacted: GitHub token]`."""
     return _replaced(text, secrets, lambda secret: f"[redacted: {secret.kind}]")
 
 
-def line_of(text: str, at: int) -> int:
+def line_of(
+    text: str,
+    at: int,
+) -> int:
     """The line of an offset, from 1."""
     return text.count("\n", 0, at) + 1
 
@@ -88,7 +104,11 @@ _HIDDEN = "<"
 """A character that no secret begins with; a value of such characters is a placeholder."""
 
 
-def _replaced(text: str, secrets: Iterable[Secret], by: Callable[[Secret], str]) -> str:
+def _replaced(
+    text: str,
+    secrets: Iterable[Secret],
+    by: Callable[[Secret], str],
+) -> str:
     parts = []
     at = 0
     for secret in secrets:
@@ -97,7 +117,10 @@ def _replaced(text: str, secrets: Iterable[Secret], by: Callable[[Secret], str])
     return "".join([*parts, text[at:]])
 
 
-def _seen(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[int]]:
+def _seen(
+    text: str,
+    unseen: str,
+) -> tuple[str, Sequence[int], Sequence[int]]:
     """The part of `text` that a reader sees, and where each of its characters begins and ends.
 
     An escape is seen as the character behind it, an entity as its character.
@@ -124,28 +147,44 @@ def _seen(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[int]]:
 
 
 @cache
-def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def _compiled(
+    pattern: str,
+    flags: int = 0,
+) -> re.Pattern[str]:
     """The compiled pattern. It is compiled when first needed, because all patterns together
     take 20 ms.
     """
     return re.compile(pattern, flags)
 
 
-def _has(pattern: str, text: str) -> bool:
+def _has(
+    pattern: str,
+    text: str,
+) -> bool:
     return _compiled(pattern).search(text) is not None
+
+
+_MEANINGS = {
+    # a word begins, or an escape that ends in letters has ended: `\n`, `%3D`
+    "LEFT": r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtu])|(?<=%[0-9A-Fa-f]{2}))",
+    "RIGHT": "(?![A-Za-z0-9])",
+    "WORD": "[A-Za-z0-9_-]",
+}
 
 
 @cache
 def _table() -> dict[str, Any]:
     """The table, read when it is first needed."""
     path = Path(__file__).parents[1] / "data" / "secrets.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    for name, meaning in _MEANINGS.items():
+        text = text.replace(name, meaning)
+    return tomllib.loads(text)
 
 
 def _is_example(value: str) -> bool:
     """True if manuals print this value as an example."""
-    examples = _table()["examples"]
-    return any(example in value for example in (*examples["values"], *examples["words"]))
+    return any(example in value for example in _table()["examples"])
 
 
 # -- private keys
@@ -186,12 +225,6 @@ def _private_keys(text: str) -> Iterator[Secret]:
 # -- tokens, by the table in data/secrets.toml
 # --------------------------------------------------------------------
 
-_MEANINGS = {
-    # a word begins, or an escape that ends in letters has ended: `\n`, `%3D`
-    "LEFT": r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtu])|(?<=%[0-9A-Fa-f]{2}))",
-    "RIGHT": "(?![A-Za-z0-9])",
-    "WORD": "[A-Za-z0-9_-]",
-}
 _WRAPPED = r"[\"'`]?[ \t]{0,4}[\\+]?[ \t]{0,4}\r?\n[ \t>|#*]{0,20}[\"'`]?"
 _WRAPPED_LINES = 8
 _RUN = r"[A-Za-z0-9_./+=%~:-]+"
@@ -199,30 +232,23 @@ _LONGEST_LINE = 200
 """The most characters of a wrapped line. A longer line was not wrapped."""
 
 
-@cache
-def _token_rules() -> list[tuple[str, list[str], str]]:
-    """Kind, signs and pattern of each rule."""
-    rules = []
-    for kind, signs, parts in _table()["token"]:
-        pattern = "".join(parts)
-        for name, meaning in _MEANINGS.items():
-            pattern = pattern.replace(name, meaning)
-        rules.append((kind, signs, pattern))
-    return rules
-
-
 def _tokens(text: str) -> Iterator[Secret]:
-    for kind, signs, pattern in _token_rules():
+    for kind, signs, parts in _table()["token"]:
+        pattern = _compiled("".join(parts))
         for sign in signs:
             at = text.find(sign)
             while at >= 0:
-                start, end = _token_at(text, at, _compiled(pattern))
+                start, end = _token_at(text, at, pattern)
                 if end > start and not _is_example(text[start:end]):
                     yield Secret(kind, start, end)
                 at = text.find(sign, max(end, at + len(sign)))
 
 
-def _token_at(text: str, at: int, pattern: re.Pattern[str]) -> tuple[int, int]:
+def _token_at(
+    text: str,
+    at: int,
+    pattern: re.Pattern[str],
+) -> tuple[int, int]:
     """The span of the token that begins at `at` and may go on in the next lines; empty if
     there is none.
     """
@@ -250,7 +276,9 @@ def _token_at(text: str, at: int, pattern: re.Pattern[str]) -> tuple[int, int]:
 
 
 def _is_part_of_token(line: str) -> bool:
-    return len(line) >= 8 and _is_mixed(line) and line != line.lower()
+    if len(line) < 8 or _has(_NAME, line):
+        return False
+    return _is_mixed(line) and line != line.lower()
 
 
 # -- credentials in URLs
@@ -363,7 +391,7 @@ _JOINED_WORDS = r"(?i)\A[a-z]{3,20}(?:-[a-z0-9]{3,20}){2,11}\Z"
 
 def _assigned(text: str) -> Iterator[Secret]:
     low = _lower(text)
-    names = _table()["names"]["password"]
+    names = _table()["passwords"]
     pattern = _compiled(_ASSIGNED.replace("NAMES", "|".join(names)), re.IGNORECASE)
     stems = "|".join([_STEMS, *(name for name in names if name in low)])
     at = 0
@@ -380,18 +408,24 @@ def _assigned(text: str) -> Iterator[Secret]:
             at = secret.end
 
 
-def _value_of(text: str, name: re.Match[str], value: re.Match[str]) -> Secret | None:
+def _value_of(
+    text: str,
+    name: re.Match[str],
+    value: re.Match[str],
+) -> Secret | None:
     """The value of a name, if it is a secret."""
     before = text[max(0, name.start() - 100) : name.start()]
     in_front = before.rstrip(_NAME_CHARS)
     full_name = before[len(in_front) :] + name["word"]
-    quoted = value["quoted"] is not None
-    said = value["quoted"] or value["bare"]
-    start, end = value.span("quoted" if quoted else "bare")
-    if not quoted and in_front.endswith(("?", "&")):  # in a URL
-        said = said.partition("&")[0]
-    if not quoted and len(said) < _LONGEST_WORD:
-        said = said.rstrip(".,;:!?)}]*")
+    said = value["quoted"]
+    quoted = said is not None
+    start = value.start("quoted" if quoted else "bare")
+    if not quoted:
+        said = value["bare"]
+        if in_front.endswith(("?", "&")):  # in a URL
+            said = said.partition("&")[0]
+        if len(said) < _LONGEST_WORD:
+            said = said.rstrip(".,;:!?)}]*")
     end = start + len(said)
     if name["blank"] and not _is_passphrase(name, said) and not _has(_SETS, before.lower()):
         return None
@@ -403,8 +437,9 @@ def _value_of(text: str, name: re.Match[str], value: re.Match[str]) -> Secret | 
     if name["alone"] and text[end : end + 1] not in ("", "\n", "\r"):
         return None
     kind = _KINDS.get(name["word"].lower(), "password")
-    is_of_aws = kind in ("key", "secret") and "aws" in full_name.lower()
-    return Secret("AWS secret key" if is_of_aws else kind, start, end)
+    if kind in ("key", "secret") and "aws" in full_name.lower():
+        kind = "AWS secret key"
+    return Secret(kind, start, end)
 
 
 _KINDS = {
@@ -450,7 +485,11 @@ def _apart(text: str) -> Iterator[Secret]:
             at += len(row) + 1
 
 
-def _under(name: str, value: str, at: int) -> Iterator[Secret]:
+def _under(
+    name: str,
+    value: str,
+    at: int,
+) -> Iterator[Secret]:
     """The secrets of `value`, which stands at `at`, as the value of this name."""
     for kind, start, end in _assigned(name + value):
         if start >= len(name):
@@ -512,11 +551,6 @@ def _has_both_cases(value: str) -> bool:
     return value.lower() != value != value.upper()
 
 
-def _is_given(value: str) -> bool:
-    """True for what a command uses as a password."""
-    return not _placeholder(value)
-
-
 def _is_basic(value: str) -> bool:
     """True for base64 of `user:password`, and for what looks random."""
     try:
@@ -529,20 +563,30 @@ def _is_basic(value: str) -> bool:
 
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
-    "given": _is_given,
+    "given": lambda value: not _placeholder(value),
     "random": _looks_random,
     "mixed": _looks_made,
     "basic": _is_basic,
 }
 
 
-def _is_passphrase(name: re.Match[str], value: str) -> bool:
+def _is_passphrase(
+    name: re.Match[str],
+    value: str,
+) -> bool:
     """True for `correct-horse-battery` and "correct horse battery staple"."""
-    is_words = _has(_JOINED_WORDS, value) or len(value.split()) >= 4
-    return is_words and name["word"].lower() == "passphrase"
+    if name["word"].lower() != "passphrase":
+        return False
+    return _has(_JOINED_WORDS, value) or len(value.split()) >= 4
 
 
-def _is_value(name: re.Match[str], full_name: str, value: str, *, quoted: bool) -> bool:
+def _is_value(
+    name: re.Match[str],
+    full_name: str,
+    value: str,
+    *,
+    quoted: bool,
+) -> bool:
     """True if the value of a name is a secret, and no word, placeholder, code, path or name."""
     word = name["word"].lower()
     if len(value) < 6 or _placeholder(value):
@@ -568,8 +612,12 @@ def _is_value(name: re.Match[str], full_name: str, value: str, *, quoted: bool) 
     if word not in _KINDS or word == "passphrase":
         if not _has(_LETTER, value):
             return value.isdigit()
-        return _has(_DIGIT, value) or _has(_SYMBOL, value) or (literal and len(value) >= 8)
+        if literal and len(value) >= 8:
+            return True
+        return _has(_DIGIT, value) or _has(_SYMBOL, value)
+    if not quoted and _has(_INNER, value):
+        return False
     named = any(_has(shape, value) for shape in (_NAME, _CAMEL, _PLACE))
-    if (named and (quoted or not literal)) or (not quoted and _has(_INNER, value)):
+    if named and (quoted or not literal):
         return False
     return mixed and len(value) >= (10 if literal else 12)

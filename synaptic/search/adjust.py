@@ -195,7 +195,8 @@ def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
 
 
 def _pairs(
-    ranked: Sequence[Ranked], meaning: Sequence[float | None]
+    ranked: Sequence[Ranked],
+    meaning: Sequence[float | None],
 ) -> Iterator[tuple[Ranked, Ranked]]:
     """(entry, a later one that ranks behind it) of entries that are on one topic, by two signs:
     how much nearer to the question the later is than all but these two, and its score over that

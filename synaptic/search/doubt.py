@@ -97,7 +97,11 @@ def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
 
 
 def chances(
-    close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float
+    close: Sequence[float],
+    scores: Sequence[float],
+    curve: Curve,
+    *,
+    of_all: float,
 ) -> list[float]:
     """The share of hits like these that were right, from 0 to 1, in the order of the ranking;
     never rising.
@@ -156,7 +160,9 @@ class Answer(NamedTuple):
 
 
 def surety(
-    evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]
+    evidence: Evidence,
+    ranked: Sequence[Ranked],
+    hits: Sequence[Hit],
 ) -> tuple[list[float], int, bool, list[float]]:
     """(share of such hits that were right, for each of these; the number of hits that fit; True
     unless nothing is close; the share of the question's words that each holds).
@@ -165,16 +171,17 @@ def surety(
     """
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
-    telling = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS}
+    # a kind is no matter
+    idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
     weights: dict[str, float] = {}
     unknown = 0.0
-    for word, weight in (telling or idf).items():  # a kind is no matter
+    for word, weight in idf.items():
         stem = evidence.stem(word)
         if stem:
             weights[stem] = weight
         if not counts[word]:
             unknown += weight
-    unknown /= sum((telling or idf).values()) or 1.0
+    unknown /= sum(idf.values()) or 1.0
     curve = BY_WORDS if evidence.vector is None else BY_MEANING
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
     held = [_held(evidence, hit, weights) for hit in hits]
@@ -205,7 +212,10 @@ def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:
 
 
 def notices_of(
-    evidence: Evidence, report: SyncReport, answer: Answer, remarks: Sequence[str]
+    evidence: Evidence,
+    report: SyncReport,
+    answer: Answer,
+    remarks: Sequence[str],
 ) -> tuple[str, ...]:
     """Notices for the user, most important first."""
     request, kept = evidence.request, answer.passing

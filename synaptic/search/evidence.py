@@ -122,7 +122,11 @@ class Evidence:
     """
 
     def __init__(
-        self, ws: Workspace, request: Request, watch: Stopwatch, trouble: str = ""
+        self,
+        ws: Workspace,
+        request: Request,
+        watch: Stopwatch,
+        trouble: str = "",
     ) -> None:
         self.ws, self.request, self.config = ws, request, ws.config.search
         self.watch, self.trouble = watch, trouble
@@ -231,6 +235,20 @@ class Evidence:
         both = count + USUAL_COUNT
         return (count * mean + USUAL_COUNT * USUAL_MEAN) / both, (squares / both) ** 0.5
 
+    def cosines(self, rowids: Sequence[int], vector: Vector) -> dict[int, float]:
+        """The cosine of each entry that was found by meaning or has a vector: of its chunk
+        nearest to the question, else of the best by words.
+        """
+        near = self.lists["semantic"]
+        cosines = {row: near[row].score for row in rowids if row in near}
+        chunks = {row: self.chunk(row) for row in rowids if row not in near}
+        stored = self.ws.index.vectors(list(chunks.values()))
+        for row, chunk in chunks.items():
+            if chunk in stored:
+                [own] = units([stored[chunk]])
+                cosines[row] = float(self.ws.index.scaled(own @ vector))
+        return cosines
+
     def meaning(self, rowids: Sequence[int]) -> list[float | None]:
         """Closeness of each entry to the question: 0 as usual or farther, 1 the same; None
         without a vector.
@@ -238,21 +256,9 @@ class Evidence:
         if self.vector is None:
             return [None] * len(rowids)
         usual, _ = self.usual_cosine(self.vector)
-        near = self.lists["semantic"]
-        chunks = {row: self.chunk(row) for row in rowids if row not in near}
-        stored = self.ws.index.vectors(list(chunks.values()))
-        closeness: list[float | None] = []
-        for row in rowids:
-            if row in near:
-                cosine = near[row].score
-            elif chunks[row] in stored:
-                [vector] = units([stored[chunks[row]]])
-                cosine = float(self.ws.index.scaled(vector @ self.vector))
-            else:
-                closeness.append(None)
-                continue
-            closeness.append(max(0.0, (cosine - usual) / (1 - usual)))
-        return closeness
+        cosines = self.cosines(rowids, self.vector)
+        apart = {row: (cosine - usual) / (1 - usual) for row, cosine in cosines.items()}
+        return [max(0.0, apart[row]) if row in apart else None for row in rowids]
 
     def standings(self, rowids: Sequence[int]) -> list[Standing]:
         """The standings of these entries, without superseded ones unless the filters ask for
@@ -283,7 +289,10 @@ class Evidence:
     # -- what the journal says of them
 
     def passages(
-        self, rowids: Sequence[int], *, near: bool = False
+        self,
+        rowids: Sequence[int],
+        *,
+        near: bool = False,
     ) -> dict[int, tuple[Entry, str, int]]:
         """By row each entry, and the text and line of its best chunk (see `chunk`), or of the
         whole entry where it has none.

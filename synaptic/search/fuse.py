@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..index.rows import instant
-from ..models import Filters, Vector
+from ..models import Vector
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
 from .ranking import Ranked, age_in_days, best_first, decay, in_order, score_aware_rrf, weighted
 
@@ -157,7 +157,10 @@ def fuse(ranked: Sequence[Ranked], evidence: Evidence, lists: Lists, query: Quer
 
 
 def known(
-    evidence: Evidence, rowids: Sequence[int], lists: Lists, vector: Vector | None = None
+    evidence: Evidence,
+    rowids: Sequence[int],
+    lists: Lists,
+    vector: Vector | None = None,
 ) -> list[Ranked]:
     """These entries with what speaks for each of them, still without a score; superseded ones
     are left out.
@@ -166,13 +169,9 @@ def known(
     standings, met = evidence.standings(rowids), evidence.met(rowids)
     near = {row: hit.score for row, hit in lists.get("semantic", {}).items()}
     words = {row: hit.score for row, hit in lists.get("lexical", {}).items()}
-    others = [one.rowid for one in standings if one.rowid not in near]
     compares = request.weights or request.explain or request.min_similarity is not None
-    if vector is not None and others and compares:  # an entry is as near as its best chunk
-        index = evidence.ws.index
-        chunks = index.passing_chunks(Filters(), others, ())
-        for hit in reversed(index.semantic(vector, chunks, limit=None)):
-            near[hit.entry_rowid] = hit.score
+    if vector is not None and compares:
+        near = evidence.cosines([one.rowid for one in standings], vector) | near
     best = min(words.values(), default=0.0)
     ranked = []
     for one in standings:

@@ -40,7 +40,10 @@ _SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
 
 
 def run(
-    query: str, evidence: Evidence, report: SyncReport, remarks: Sequence[str] = ()
+    query: str,
+    evidence: Evidence,
+    report: SyncReport,
+    remarks: Sequence[str] = (),
 ) -> SearchResult:
     """The answer to an understood request; its notices say `remarks` too.
 
@@ -124,7 +127,8 @@ def deeper(evidence: Evidence, query: Query, passing: Sequence[Ranked]) -> list[
 
 
 def best_hits(
-    evidence: Evidence, ranked: Sequence[Ranked]
+    evidence: Evidence,
+    ranked: Sequence[Ranked],
 ) -> tuple[tuple[Hit, ...], bool, bool]:
     """(the hits in the order that is asked for, whether any is close, whether they are weak).
 
@@ -151,7 +155,10 @@ def listed(evidence: Evidence) -> Answer:
     request, index = evidence.request, evidence.ws.index
     if request.within is None:
         _, rowids = index.listing(
-            request.filters, order=request.order, limit=MAX_LIMIT, first=request.project
+            request.filters,
+            order=request.order,
+            limit=MAX_LIMIT,
+            first=request.project,
         )
     else:
         passing = index.passing(request.filters, request.within)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from ..errors import InvalidArgument, one_of
+from ..errors import InvalidArgument, check_range, one_of
 from ..index.rows import Standing
 from ..models import DEFAULT_IMPORTANCE, Order, Signals
 
@@ -132,7 +132,8 @@ def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
 
 
 def choose_weights(
-    preset: str | None, weights: Mapping[str, Any] | None
+    preset: str | None,
+    weights: Mapping[str, Any] | None,
 ) -> dict[str, float] | None:
     """The weight of each signal, their sum 1; None where neither is given and ranks are fused
     instead.
@@ -144,13 +145,11 @@ def choose_weights(
     if not preset and not weights:
         return None
     name = one_of(PRESETS, preset or "layers", "preset")
-    chosen = {signal: PRESETS[name].get(signal, 0.0) for signal in SIGNALS}
-    for signal, value in (weights or {}).items():
-        if signal not in SIGNALS:
-            raise InvalidArgument(f"weights has no signal {signal!r}.", valid=SIGNALS)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InvalidArgument(f"weights: {signal} is {value!r}.", valid=("0 to 1",))
-        chosen[signal] = float(value)
+    chosen = dict.fromkeys(SIGNALS, 0.0) | dict(PRESETS[name])
+    for name, value in (weights or {}).items():
+        signal = one_of(SIGNALS, name, "weight")
+        check_range(f"weight {signal}", value, 0, 1)
+        chosen[signal] = value
     total = sum(chosen.values())
     if total == 0:
         raise InvalidArgument("All weights are 0.", hint="Give one signal a weight above 0.")
@@ -163,7 +162,9 @@ def weighted(found: Signals, weights: Mapping[str, float]) -> float:
 
 
 def newest_of_a_topic_first(
-    order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], moment: Mapping[Key, Any]
+    order: Sequence[Key],
+    same_topic: Iterable[tuple[Key, Key]],
+    moment: Mapping[Key, Any],
 ) -> list[Key]:
     """The order, in which of two entries that say the same thing the later stands first.
 

@@ -96,7 +96,9 @@ def search(
 
 
 def of_asker(
-    ws: Workspace, filters: Filters, here: Checkout | None
+    ws: Workspace,
+    filters: Filters,
+    here: Checkout | None,
 ) -> tuple[Filters, str | None]:
     """(the filters, the key of the project to prefer: that of `here`, unless projects are
     named).

@@ -10,7 +10,10 @@ _UNBROKEN = re.compile(r"\S+")
 
 
 def snippet(
-    text: str, find: Callable[[str], Sequence[int]], *, length: int = 240
+    text: str,
+    find: Callable[[str], Sequence[int]],
+    *,
+    length: int = 240,
 ) -> tuple[str, int]:
     """(the stretch of a passage that holds most of the sought words, lines before it).
 

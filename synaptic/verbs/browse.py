@@ -107,7 +107,8 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
     """
     if not ids:
         raise InvalidArgument(
-            "No id was given.", hint="Ids are shown by recent, find and search."
+            "No id was given.",
+            hint="Ids are shown by recent, find and search.",
         )
 
     def run(report: SyncReport) -> Listing:
@@ -163,7 +164,10 @@ def recent(
         rows: list[int] = []
         for kind in kinds:
             count, some = ws.index.listing(
-                kind, order="newest", limit=most - len(rows), first=own
+                kind,
+                order="newest",
+                limit=most - len(rows),
+                first=own,
             )
             total += count
             rows += some
@@ -222,7 +226,8 @@ def find(
     if query and query.strip():
         if cursor or around:
             raise InvalidArgument(
-                "cursor and around work only without a query.", hint="Leave the query out."
+                "cursor and around work only without a query.",
+                hint="Leave the query out.",
             )
         wanted = in_step(ws, lambda _: _resolved(ws, given))
         found = search(
@@ -434,7 +439,10 @@ def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
 
 
 def export_lance(
-    ws: Workspace, filters: Filters, folder: Path, progress: Progress | None = None
+    ws: Workspace,
+    filters: Filters,
+    folder: Path,
+    progress: Progress | None = None,
 ) -> int:
     """Writes the passages of the entries that pass as a table in Lance format; returns their
     number.
@@ -454,7 +462,8 @@ def export_lance(
         ) from error
     if folder.exists():
         raise InvalidArgument(
-            f"{folder} is there already.", hint="Name a new folder, such as notes.lance."
+            f"{folder} is there already.",
+            hint="Name a new folder, such as notes.lance.",
         )
     in_step(ws, lambda _: None)
     ws.embedder.load()
@@ -484,7 +493,9 @@ def export_lance(
 
 
 def _pages(
-    ws: Workspace, filters: Filters, read: Callable[[Sequence[int]], Page]
+    ws: Workspace,
+    filters: Filters,
+    read: Callable[[Sequence[int]], Page],
 ) -> Iterator[Page]:
     """The results of `read` on the rows of EXPORTED entries at a time."""
     last: Standing | None = None

@@ -53,8 +53,7 @@ class Switch:
 
 def models(ws: Workspace) -> tuple[Model, ...]:
     """The model that ships, the offers of `data/models.toml`, and models used before."""
-    offered = about_models()["offered"]
-    listed = listed_models()
+    offered, listed = about_models()["offered"], listed_models()
     cache = ws.config.state / "models"
     used = {}
     for path in sorted(ws.config.state.glob("index-*.db")):
@@ -62,17 +61,17 @@ def models(ws: Workspace) -> tuple[Model, ...]:
         used[str(meta("model")).rpartition("@")[0]] = int(meta("dimensions") or 0)
     found = {}
     for name in (DEFAULT_MODEL, *offered, ws.config.model, *used):
-        known, embedder = listed.get(name.casefold()), FastEmbedder(name, cache=cache)
-        if not known and not embedder.folder:
-            continue
-        file = embedder.folder / "model.onnx" if embedder.folder else None
+        known = listed.get(name.casefold())
+        embedder = FastEmbedder(name, cache=cache)
         size = 0
         if known:
             size = known["size_in_GB"] * 1e9
-        elif file and file.exists():
-            size = file.stat().st_size
+        elif embedder.folder is None:
+            continue
+        elif (embedder.folder / "model.onnx").exists():
+            size = (embedder.folder / "model.onnx").stat().st_size
         found[name.casefold()] = Model(
-            name=str(known["model"]) if known else embedder.model,
+            name=known["model"] if known else embedder.model,
             languages="English" if embedder.shipped else offered.get(name, ""),
             megabytes=round(size / 1e6) or None,
             dimensions=known["dim"] if known else embedder.dimensions or used.get(name),
@@ -99,7 +98,10 @@ def use(
     """
     config = replace(ws.config, model=_spelled(model))
     embedder = FastEmbedder(
-        config.model, cache=config.state / "models", threads=config.threads, shows=True
+        config.model,
+        cache=config.state / "models",
+        threads=config.threads,
+        shows=True,
     )
     try:
         embedder.load()
@@ -121,30 +123,28 @@ def use(
             if _knows(ws):
                 before = evaluate(ws, questions=QUESTIONS, progress=progress)
                 after = evaluate(other, questions=QUESTIONS, progress=progress)
-                if after.questions >= TOO_FEW and "default" in before.mrr:
+                if after.questions >= TOO_FEW:
                     done = replace(done, with_before=before, with_model=after)
             if not agree(done):
                 return done
         write_setting(config.home, "model", config.model)
         other.index.file.set_meta("trial", 0)
-    notices = []
+    notices: tuple[str, ...] = ()
     if os.environ.get("SYNAPTIC_MODEL"):
-        notices.append("SYNAPTIC_MODEL is set, and it wins over config.toml.")
-    return replace(done, kept=True, notices=tuple(notices))
+        notices = ("SYNAPTIC_MODEL is set, and it wins over config.toml.",)
+    return replace(done, kept=True, notices=notices)
 
 
 def _knows(ws: Workspace) -> bool:
     """True if at least half of the notes have a vector by this model."""
     counts = in_step(ws, lambda _: ws.index.counts())
-    return (
-        ws.index.meta("model") == ws.embedder.name
-        and 2 * counts.pending_passages <= counts.chunks
-    )
+    is_own = ws.index.meta("model") == ws.embedder.name
+    return is_own and 2 * counts.pending_passages <= counts.chunks
 
 
 def _spelled(model: str) -> str:
     """The name as fastembed spells it, or the whole path of a folder."""
     if model.startswith(("/", "~", ".")) or Path(model).is_dir():
         return str(Path(model).expanduser().resolve())
-    listed = listed_models() | {DEFAULT_MODEL.casefold(): {"model": DEFAULT_MODEL}}
-    return str(listed.get(model.casefold(), {"model": model})["model"])
+    known = listed_models().get(model.casefold(), {"model": model})
+    return DEFAULT_MODEL if model.casefold() == DEFAULT_MODEL.casefold() else known["model"]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import apsw
 
 from ..errors import Changed, InvalidArgument, NotFound, Refused, SynapticError, check_range
-from ..index.rows import Stored
+from ..index.rows import Stored, hash_of
 from ..journal.folder import writable
 from ..journal.losses import restore_lost
 from ..journal.trash import TrashedText
@@ -34,7 +34,6 @@ from ..workspace.checkout import (
 )
 from ..workspace.embed import embed_pending
 from ..workspace.readback import read_entries
-from ..workspace.rows import hash_of
 from ..workspace.sync import UNSCRUBBED, SyncReport, in_step, sync
 from ..workspace.workspace import Stopwatch, Workspace
 

@@ -158,6 +158,7 @@ def test_what_is_no_filter_is_searched_as_words_with_a_notice(typed: str) -> Non
         ("2 hours ago", "2026-11-21"),
         ("10 hours ago", "2026-11-20"),
         ("6pm", "2026-11-21"),
+        ("yesterday 3:04 PM", "2026-11-20"),
         ("now", "2026-11-21"),
         ("15 min ago", "2026-11-21"),
         ("gestern", "2026-11-20"),

@@ -89,7 +89,6 @@ def test_signals_have_the_forms_that_are_promised() -> None:
         (None, {"lexical": math.nan}, "0 to 1"),
         (None, {"lexical": math.inf}, "0 to 1"),
         (None, {"recency": -0.1}, "0 to 1"),
-        (None, {"recency": True}, "0 to 1"),
         (None, {"semantic": 0, "lexical": 0, "symbolic": 0}, "above 0"),
     ],
 )
