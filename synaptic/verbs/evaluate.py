@@ -37,8 +37,8 @@ MAX_QUESTIONS = 300
 TOO_FEW = 10
 """Fewer questions tell nothing."""
 FEW = (
-    "Questions: {}, too few to tell anything. Give more entries a title of two telling words or "
-    "more, with at least ten words of text below, and ask again."
+    "Questions: {}, too few to tell anything. Give more entries a title of two telling words "
+    "or more, with at least ten words of text below, and ask again."
 )
 DEPTH = 20
 """Hits among which an entry must be to count as found."""
