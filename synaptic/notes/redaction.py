@@ -276,7 +276,9 @@ def _token_at(
 
 
 def _is_part_of_token(line: str) -> bool:
-    return len(line) >= 8 and _is_mixed(line) and line != line.lower()
+    if len(line) < 8 or _has(_NAME, line):
+        return False
+    return _is_mixed(line) and line != line.lower()
 
 
 # -- credentials in URLs
@@ -549,11 +551,6 @@ def _has_both_cases(value: str) -> bool:
     return value.lower() != value != value.upper()
 
 
-def _is_given(value: str) -> bool:
-    """True for what a command uses as a password."""
-    return not _placeholder(value)
-
-
 def _is_basic(value: str) -> bool:
     """True for base64 of `user:password`, and for what looks random."""
     try:
@@ -566,7 +563,7 @@ def _is_basic(value: str) -> bool:
 
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
-    "given": _is_given,
+    "given": lambda value: not _placeholder(value),
     "random": _looks_random,
     "mixed": _looks_made,
     "basic": _is_basic,

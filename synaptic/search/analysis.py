@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from ..language.analysis.analyze import analyze
@@ -14,7 +13,7 @@ from ..language.analysis.names import Known
 from ..language.analysis.plan import form_of
 from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
-from ..language.query import filled, parse_query
+from ..language.query import MAX_QUERY, filled, parse_query
 from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private
@@ -26,7 +25,7 @@ from .near import suggest_tags
 from .understanding import understand
 
 MAX_KEYWORDS = 12
-"""Keywords of a note. By eye."""
+"""By eye."""
 NAMES_SOUGHT = 8
 """Words of a question that the journal is asked about: whether it writes them as names."""
 PASSAGES_READ = 4
@@ -36,10 +35,7 @@ question.
 
 
 def analysis_of(ws: Workspace, query: str) -> dict[str, Any]:
-    """The analysis of a question, with the plan of a search without options.
-
-    Its keywords weigh what they tell in this journal.
-    """
+    """The analysis of a question, with the plan of a search without options, as JSON."""
 
     def run(_: SyncReport) -> dict[str, Any]:
         now = ws.clock()
@@ -53,18 +49,15 @@ def analysis_of(ws: Workspace, query: str) -> dict[str, Any]:
         names = _names_used(ws, query[:READ_CHARACTERS])
         known = Known(tags, projects, files, names)
         found = analyze(query, asked_of(query, today=now.date()), known)
-        rarity = _rarity(ws, [keyword["term"] for keyword in found["keywords"]])
-        for keyword in found["keywords"]:
-            keyword["weight"] = round(keyword["weight"] * rarity[keyword["term"]], 3)
-        found["keywords"].sort(key=lambda keyword: -keyword["weight"])
         plan = _plan(understood) | {"estimated_complexity": found["complexity"]}
-        return found | {"plan": plan, "notices": told}
+        keywords = _keywords(ws, found["text"])
+        return found | {"keywords": keywords, "plan": plan, "notices": told}
 
     return in_step(ws, run)
 
 
 def _plan(request: Request) -> dict[str, Any]:
-    """The one search that is run, as JSON: its layer, and the filters that it has or prefers."""
+    """The one search that is run, as JSON: its layer, the filters that it has or prefers."""
     filters = filled(request.filters, request.prefer)
     layer: str = request.strategy
     if not request.parsed.terms:
@@ -87,9 +80,8 @@ def _names_used(ws: Workspace, question: str) -> dict[str, str]:
     where the journal says "lunch with Maria".
     """
     distinct = dict.fromkeys(word for _, word in words(question))
-    sought = [word for word in distinct if len(word) > 2 and word not in NO_NAMES][
-        :NAMES_SOUGHT
-    ]
+    telling = [word for word in distinct if word not in NO_NAMES]
+    sought = telling[:NAMES_SOUGHT]
     chunks: set[int] = set()
     for word in sought:
         stem = ws.index.stem(word)
@@ -121,21 +113,13 @@ def read_note(ws: Workspace, text: str) -> dict[str, Any]:
 
 
 def _keywords(ws: Workspace, text: str) -> list[dict[str, Any]]:
-    counts = Counter(word for _, word in words(text) if len(word) > 1)
-    rarity = _rarity(ws, list(counts.keys() - STOP_WORDS))
-    scores = {word: (1 + math.log(counts[word])) * rare for word, rare in rarity.items()}
-    top = max(scores.values(), default=1.0) or 1.0
-    best = sorted(scores, key=lambda word: (-scores[word], word))[:MAX_KEYWORDS]
-    return [{"term": word, "weight": round(scores[word] / top, 3)} for word in best]
-
-
-def _rarity(ws: Workspace, terms: Sequence[str]) -> dict[str, float]:
-    """For each word how rare it is in this journal, from 0 (in every passage) to 1 (in none):
-    its idf over the most.
+    """The words that tell most, the weightiest first: those that are said often here and are
+    rare in this journal (tf-idf), the first with the weight 1.
     """
-    total, counts = ws.index.document_counts(terms)
-    most = math.log(1 + total) or 1.0
-    return {
-        term: math.log((1 + total) / (1 + count)) / most if total else 1.0
-        for term, count in counts.items()
-    }
+    counts = Counter(word for _, word in words(text[:MAX_QUERY]) if len(word) > 1)
+    total, known = ws.index.document_counts(list(counts.keys() - STOP_WORDS))
+    scores = {}
+    for word, count in known.items():
+        scores[word] = (1 + math.log(counts[word])) * math.log((2 + total) / (1 + count))
+    best = sorted(scores, key=lambda word: (-scores[word], word))[:MAX_KEYWORDS]
+    return [{"term": one, "weight": round(scores[one] / scores[best[0]], 3)} for one in best]

@@ -262,20 +262,6 @@ def test_the_target_names_entity_attribute_and_relation() -> None:
     assert read("Does the exporter depend on Kafka?")["target"]["relation"] == "depend on"
 
 
-# --- words
-# --------------------------------------------------------------------------------------------------------
-
-
-def test_keywords_leave_out_small_words_and_put_names_first() -> None:
-    keywords = {
-        keyword["term"]: keyword["weight"]
-        for keyword in read("What did Melanie tell us about port 8080?")["keywords"]
-    }
-    assert "did" not in keywords and "what" not in keywords
-    assert keywords["melanie"] == 1.0
-    assert keywords["melanie"] > keywords["8080"] > keywords["port"] > keywords["tell"] > 0
-
-
 # --- time
 # ---------------------------------------------------------------------------------------------------------
 
@@ -397,7 +383,6 @@ def test_any_text_has_a_valid_analysis(text: str) -> None:
     assert analysis["info_types"]
     assert {entity.type for entity in analysis["entities"]} <= KINDS
     assert all(entity.name for entity in analysis["entities"])
-    assert all(0 < keyword["weight"] <= 1 for keyword in analysis["keywords"])
 
 
 @pytest.mark.parametrize(
@@ -421,7 +406,6 @@ def test_any_text_has_a_valid_analysis(text: str) -> None:
 def test_a_hostile_page_is_analysed_by_its_beginning(piece: str) -> None:
     page = piece * (100_000 // len(piece))
     assert read(page) == read(page)
-    assert len(read(page)["keywords"]) <= 64
 
 
 def test_a_long_text_keeps_its_end_for_the_search() -> None:

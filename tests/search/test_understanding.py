@@ -157,6 +157,8 @@ def test_a_note_is_shown_as_it_reads_by_itself(home: Home) -> None:
     ]
     assert said["suggested_tags"] == ["redis"]
     assert said["keywords"][0]["weight"] == 1
+    told = home.ask("analyze", "what about the anchor of redis")["keywords"]
+    assert [keyword["term"] for keyword in told] == ["anchor", "redis"]
     with home.server(SYNAPTIC_NOW="2026-11-21T10:00:00") as server:
         assert server.call("analyze", text=note, mode="note") == said
         assert (

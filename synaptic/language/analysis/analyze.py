@@ -1,8 +1,8 @@
-"""The type, complexity, intent, names and keywords of a question. Pure: rules in tables.
+"""The type, complexity, intent and names of a question. Pure: rules in tables.
 
-The rules read English; of any other text they say `factual`, `general`, `low`, and its words
-are still its keywords. Features and the rows of types stand in `data/words/questions.toml`. To
-change a decision, change a row; to change what a row notices, change its features.
+The rules read English; of any other text they say `factual`, `general`, `low`. Features and
+the rows of types stand in `data/words/questions.toml`. To change a decision, change a row; to
+change what a row notices, change its features.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..lexicon import STOP_WORDS, compiled
-from ..words import words
+from ..lexicon import compiled
 from .asked import QUESTIONS, Asked
 from .names import EntityMention, Known, entities_of
 
 MAX_ENTITIES = 24
-MAX_KEYWORDS = 64
 
 INFO_TYPES = QUESTIONS.table("info_types")
 
@@ -75,7 +73,6 @@ def analyze(query: str, asked: Asked, known: Known) -> dict[str, Any]:
         "complexity": complexity,
         "confidence": confidence,
         "info_types": list(dict.fromkeys(filter(None, info_types))) or ["fact"],
-        "keywords": _keywords(asked.text, entities),
     }
 
 
@@ -132,7 +129,9 @@ def _complexity(question: Question, question_type: str) -> str:
     conditions += question.shows("long")
     if question_type == "conceptual":
         return "high" if clauses > 1 or (clauses and conditions) else "medium"
-    return "high" if clauses > 1 else "medium" if clauses or conditions else "low"
+    if clauses > 1:
+        return "high"
+    return "medium" if clauses or conditions else "low"
 
 
 def _intent(
@@ -173,22 +172,3 @@ def _target(
         found = question.find(feature) if intent == name else None
         target[name] = found[found.lastindex or 0].lower() if found else None
     return target
-
-
-def _keywords(text: str, entities: tuple[EntityMention, ...]) -> list[dict[str, Any]]:
-    """The words that tell something, the weightiest first: names, identifiers and numbers, the
-    rest, words of asking. The weights are by eye; analyses show them, no ranking uses them.
-    """
-    named = {word for entity in entities for _, word in words(entity.name)}
-    weights: dict[str, float] = {}
-    for start, word in words(text):
-        written = text[start : start + len(word)]
-        if word in STOP_WORDS or word in weights:
-            continue
-        weights[word] = 0.2 if word in QUESTIONS.asking else 0.5
-        if not word.isalpha() or written[1:] != written[1:].lower():
-            weights[word] = 0.9
-        if word in named:
-            weights[word] = 1.0
-    ranked = sorted(weights.items(), key=lambda item: -item[1])
-    return [{"term": word, "weight": weight} for word, weight in ranked[:MAX_KEYWORDS]]
