@@ -313,8 +313,8 @@ class Journal:
                 return text
         added = " #".join(tag for tag in new.tags if tag not in old.tags)
         raise Refused(
-            f"{path}:{old.there.line} is a note without entry headings: it takes appended text, "
-            f"and added tags if its front matter has a usual form and is of no other entry. "
+            f"{path}:{old.there.line} is a note without entry headings: it takes appended "
+            f"text, and added tags if its front matter has a usual form and is of no other entry. "
             f"Nothing was changed.",
             hint=f"For all else edit {place}"
             + (f"; or write #{added} into it." if added else "."),
@@ -475,7 +475,7 @@ class Journal:
     def _swap(
         self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
     ) -> Entry:
-        """The entry with the newest of these texts that is another, and shows nothing private."""
+        """The entry with the newest of these texts that is another and shows nothing private."""
         now = as_block(block)
         for piece in pieces:
             if as_block(piece.text) != now and not reveals(piece.text, block):
