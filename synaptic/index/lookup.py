@@ -170,7 +170,7 @@ class Index(CandidateLists):
 
     def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
         """The entries of `rowids` that pass the filters."""
-        condition, values = conditions(filters, singly=True)
+        condition, values = conditions(filters)
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
         return set(self.file.column(sql, json.dumps(rowids), *values))
 
