@@ -37,7 +37,8 @@ without an index made for the query: the targets are few, the entries many.
 """
 
 SOURCE = """
-    coalesce(e.via, (SELECT iif(path GLOB '@*/*', substr(path, 1, instr(path, '/') - 1), 'by hand')
+    coalesce(e.via, (
+        SELECT iif(path GLOB '@*/*', substr(path, 1, instr(path, '/') - 1), 'by hand')
         FROM source WHERE id = e.source))"""
 """SQL for what `Filters.sources` compares."""
 
@@ -146,7 +147,8 @@ def _words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 _HOLDS_PHRASE = """e.rowid IN (
-    SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid WHERE w.chunk_fts MATCH ?)"""
+    SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid
+    WHERE w.chunk_fts MATCH ?)"""
 
 _CONDITIONS: dict[str, tuple[str, Callable[[Any], Sequence[Any]]]] = {
     "types": (f"e.type IN {THESE}", _list),
@@ -164,7 +166,8 @@ _CONDITIONS: dict[str, tuple[str, Callable[[Any], Sequence[Any]]]] = {
             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
             FROM json_each(?))
         SELECT f.entry FROM file f CROSS JOIN wanted w ON f.path = w.path
-        OR substr(f.path, -w.tail_length) = w.tail OR substr(f.path, 1, w.head_length) = w.head)""",
+        OR substr(f.path, -w.tail_length) = w.tail
+        OR substr(f.path, 1, w.head_length) = w.head)""",
         _files,
     ),
     "paths": (
