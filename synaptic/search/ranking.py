@@ -180,7 +180,7 @@ def choose_weights(
     name = one_of(PRESETS, preset or "layers", "preset")
     chosen = dict.fromkeys(SIGNALS, 0.0) | dict(PRESETS[name])
     for name, value in (weights or {}).items():
-        signal = one_of(SIGNALS, name, "weight")
+        signal = one_of(SIGNALS, name, "signal")
         check_range(f"weight {signal}", value, 0, 1)
         chosen[signal] = value
     total = sum(chosen.values())
