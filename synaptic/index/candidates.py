@@ -198,7 +198,8 @@ class CandidateLists:
 
         def taken() -> tuple[int, object, Matrix]:
             found = self.vectors(range(1, last + 1, max(1, last // SAMPLED)))
-            return last, model, units(list(found.values()))
+            dimensions = self.meta("dimensions") or 0
+            return last, model, units(list(found.values()), dimensions)
 
         at, made_by, vectors = self.file.keep("sample", taken)
         if last > 1.5 * at or made_by != model or not len(vectors):

@@ -54,15 +54,14 @@ _MAX_CHARS = (
 _RETRY_AFTER_S = 60.0
 _HUB_TIMEOUT_S = 5.0
 
+_WORDS = "Search goes on by words. "
 _REINSTALL = (
-    "Search goes on by words. Reinstall Synaptic (for example `pipx reinstall "
-    "synaptic-journal`, "
+    "Reinstall Synaptic (for example `pipx reinstall synaptic-journal`, "
     "or `git checkout -- synaptic/data` in a clone)."
 )
-_BACK = (
-    f'or set `model = "{DEFAULT_MODEL}"` in config.toml: it ships with Synaptic and needs '
-    f"no network."
-)
+_BACK = f"""or set `model = "{DEFAULT_MODEL}"` in config.toml: it ships with Synaptic and needs no \
+network."""
+_ABOUT = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 _POOLING = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_mean_tokens": "mean",
@@ -113,14 +112,13 @@ class FolderModel:
 
         said = _json(folder / "1_Pooling" / "config.json")
         self._pooling = next((how for key, how in _POOLING.items() if said.get(key)), pooling)
-        told, model = _json(folder / "tokenizer_config.json"), _json(folder / "config.json")
+        told = _json(folder / "tokenizer_config.json")
+        of_model = _json(folder / "config.json").get("max_position_embeddings")
         window = (
-            told.get("max_length")
-            or told.get("model_max_length")
-            or model.get("max_position_embeddings")
+            told.get("max_length") or told.get("model_max_length") or of_model or _MAX_TOKENS
         )
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(int(min(window or _MAX_TOKENS, _MAX_TOKENS)))
+        self._tokenizer.enable_truncation(int(min(window, _MAX_TOKENS)))
         self._tokenizer.no_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = threads
@@ -144,13 +142,12 @@ class FolderModel:
             }
             fed = {name: array for name, array in could.items() if name in self._fed}
             [[tokens]] = self._session.run([self._made], fed)
-            if tokens.ndim == 2:  # else the model pools by itself
-                tokens = (
-                    tokens.mean(axis=0)
-                    if self._pooling == "mean"
-                    else tokens[0 if self._pooling == "cls" else -1]
-                )
-            yield tokens
+            if tokens.ndim == 1:  # the model pools by itself
+                yield tokens
+            elif self._pooling == "mean":
+                yield tokens.mean(axis=0)
+            else:
+                yield tokens[0 if self._pooling == "cls" else -1]
 
     query_embed = passage_embed
 
@@ -173,39 +170,29 @@ class FastEmbedder:
         self.dimensions = 0
         self.name = model.casefold()
         self.shipped = self.name == DEFAULT_MODEL.casefold()
-        path = (
-            MODEL_DIR
-            if self.shipped
-            else Path(model).expanduser()
-            if model[:1] == "~"
-            else Path(model)
-        )
+        path = MODEL_DIR if self.shipped else Path(model)
+        if model.startswith("~"):
+            path = path.expanduser()
         self.folder = path if path.is_absolute() else None
         if self.shipped:  # another hash over its files means other vectors
-            files = "".join(
-                f"{file} {sha256}\n" for file, sha256 in sorted(MODEL_SHA256.items())
-            )
-            self.name = f"{DEFAULT_MODEL}@{hashlib.sha256(files.encode()).hexdigest()[:12]}"
+            files = "".join(f"{file} {hash}\n" for file, hash in sorted(MODEL_SHA256.items()))
+            self.name = f"{DEFAULT_MODEL}@{_digest(files)}"
             self.dimensions = _SHIPPED_DIMENSIONS
-        elif (
-            self.folder
-        ):  # and so does another size or time of change: gigabytes take long to hash
-            found = sorted(
-                file
-                for glob in ("*.onnx*", "*.json", "*/config.json")
-                for file in path.glob(glob)
-            )
-            stamps = [
-                (file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in found
-            ]
-            self.name = f"{path}@{hashlib.sha256(repr(stamps).encode()).hexdigest()[:12]}"
+        elif self.folder:  # another size or time of change, too: gigabytes take long to hash
+            found = [*path.glob("*.onnx*"), *path.glob("*.json"), *path.glob("*/config.json")]
+            stamps = []
+            for file in sorted(found):
+                status = file.stat()
+                stamps.append((file.name, status.st_size, status.st_mtime_ns))
+            self.name = f"{path}@{_digest(repr(stamps))}"
         self._cache = cache
         self._threads = threads
         self._shows = shows
         self._family: Mapping[str, str] = {}
         self._loading = threading.Lock()
         self._loaded: TextEmbedding | FolderModel | None = None
-        self._failure: tuple[float, ModelError] | None = None
+        self._failed_at = 0.0
+        self._failure: ModelError | None = None
 
     @property
     def ready(self) -> bool:
@@ -218,18 +205,16 @@ class FastEmbedder:
         A failure is remembered for a minute, so that an offline machine is not slow at every
         search.
         """
-        if self._loaded is not None:
-            return
         with self._loading:
-            if self._loaded is None:
-                if self._failure and time.monotonic() - self._failure[0] < _RETRY_AFTER_S:
-                    error = self._failure[1]
-                    raise ModelError(error.message, valid=error.valid, hint=error.hint)
-                try:
-                    self._loaded = self._load()
-                except ModelError as error:
-                    self._failure = (time.monotonic(), error)
-                    raise
+            if self._loaded is not None:
+                return
+            if self._failure and time.monotonic() - self._failed_at < _RETRY_AFTER_S:
+                raise self._failure.with_traceback(None)
+            try:
+                self._loaded = self._load()
+            except ModelError as error:
+                self._failed_at, self._failure = time.monotonic(), error
+                raise
 
     def embed_query(self, text: str) -> Vector:
         return self._vector("query_embed", text)
@@ -263,90 +248,78 @@ class FastEmbedder:
         os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
         # One text per call leaves the tokenizer nothing to share among threads of its own.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        again = f"Delete {self._cache} so that it is downloaded again, {_BACK}"
+        if self.shipped:
+            again = _REINSTALL
+        elif self.folder:
+            again = f"Copy its files again, {_BACK}"
         try:
             if self.shipped:
                 _check_shipped_files()
             return self._load_folder(self.folder) if self.folder else self._load_listed()
-        except ImportError as error:
+        except ModelError:
+            raise
+        except (
+            Exception
+        ) as error:  # onnxruntime, tokenizers, fastembed and json raise many kinds
             raise ModelError(
-                f"The embedding library cannot be imported: {error}.", hint=_REINSTALL
+                f"The model {self.folder or self.model} cannot be started: {_first_line(error)}.",
+                hint=_WORDS + again,
             ) from error
 
     def _load_folder(self, folder: Path) -> FolderModel:
-        if missing := [
-            file for file in ("model.onnx", "tokenizer.json") if not (folder / file).is_file()
-        ]:
+        needed = ("model.onnx", "tokenizer.json")
+        missing = [file for file in needed if not (folder / file).is_file()]
+        if missing:
             raise ModelError(
                 f"{folder} holds no model: {' and '.join(missing)} cannot be found.",
-                hint=f"Search goes on by words. Put model.onnx and tokenizer.json there, "
-                f"{_BACK}",
+                hint=f"{_WORDS}Put model.onnx and tokenizer.json there, {_BACK}",
             )
-        try:
-            if not self.shipped:
-                self._family = family_of(
-                    f"{folder.name} {_json(folder / 'config.json').get('_name_or_path', '')}"
-                )
-            loaded = FolderModel(
-                folder, threads=self._threads, pooling=self._family.get("pooling", "mean")
-            )
-            self.dimensions = self.dimensions or len(next(loaded.passage_embed(["a"])))
-        except ImportError:
-            raise
-        except Exception as error:  # onnxruntime, tokenizers and json raise many kinds
-            raise ModelError(
-                f"The model in {folder} cannot be started: {_first_line(error)}.",
-                hint="Search goes on by words. "
-                + (
-                    "`synaptic doctor` looks closer."
-                    if self.shipped
-                    else f"Copy its files again, {_BACK}"
-                ),
-            ) from error
+        if not self.shipped:
+            called = _json(folder / "config.json").get("_name_or_path", "")
+            self._family = family_of(f"{folder.name} {called}")
+        pooling = self._family.get("pooling", "mean")
+        loaded = FolderModel(folder, threads=self._threads, pooling=pooling)
+        self.dimensions = self.dimensions or len(next(loaded.passage_embed(["a"])))
         return loaded
 
     def _load_listed(self) -> TextEmbedding:
         listed = listed_models()  # which keeps fastembed quiet
         from fastembed import TextEmbedding
 
-        known = listed.get(self.model.casefold())
+        known = listed.get(self.name)
         if known is None:
             raise _unknown_model(self.model, [str(entry["model"]) for entry in listed.values()])
         _fetch(known, self._cache, shows=self._shows)
-        try:
-            loaded = TextEmbedding(
-                self.model,
-                cache_dir=str(self._cache),
-                threads=self._threads,
-                cuda=False,
-                local_files_only=True,
-            )
-        except Exception as error:  # onnxruntime, tokenizers and fastembed raise many kinds
-            raise ModelError(
-                f"The model {self.model} cannot be started from {self._cache}: "
-                f"{_first_line(error)}.",
-                hint=f"Search goes on by words. Delete {self._cache} so that it is "
-                f"downloaded again, {_BACK}",
-            ) from error
+        loaded = TextEmbedding(
+            self.model,
+            cache_dir=str(self._cache),
+            threads=self._threads,
+            cuda=False,
+            local_files_only=True,
+        )
         self.dimensions, self._family = int(known["dim"]), family_of(self.model)
         return loaded
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @cache
 def about_models() -> dict[str, Any]:
     """The content of data/models.toml."""
-    return tomllib.loads(
-        (Path(__file__).parents[1] / "data" / "models.toml").read_text(encoding="utf-8")
-    )
+    return tomllib.loads(MODEL_DIR.with_name("models.toml").read_text(encoding="utf-8"))
 
 
 def family_of(name: str) -> Mapping[str, str]:
     """The words that models of this name read before a text (`query_embed`, `passage_embed`),
     and their `pooling`.
     """
-    return next(
-        (row for row in about_models()["family"] if re.search(row["named"], name.casefold())),
-        {},
-    )
+    for row in about_models()["family"]:
+        if re.search(row["named"], name.casefold()):
+            return dict(row)
+    return {}
 
 
 def listed_models() -> dict[str, dict[str, Any]]:
@@ -365,9 +338,8 @@ def listed_models() -> dict[str, dict[str, Any]]:
     # ours.
     for module in (r"fastembed\.", r"huggingface_hub\.", r"synaptic\.embedding$"):
         warnings.filterwarnings("ignore", category=UserWarning, module=module)
-    return {
-        str(known["model"]).casefold(): known for known in TextEmbedding.list_supported_models()
-    }
+    every = TextEmbedding.list_supported_models()
+    return {str(known["model"]).casefold(): known for known in every}
 
 
 def usual_cosine(embedder: Embedder) -> float | None:
@@ -378,12 +350,13 @@ def usual_cosine(embedder: Embedder) -> float | None:
     """
     if embedder.name.startswith(f"{DEFAULT_MODEL}@"):
         return None
+    import numpy as np
+
     said = about_models()["unrelated"]
     notes = [embedder.embed_passage(text) for text in said["notes"]]
-    cosines = [
-        float(embedder.embed_query(text) @ note) for text in said["questions"] for note in notes
-    ]
-    return min(0.99, sum(cosines) / len(cosines))
+    questions = [embedder.embed_query(text) for text in said["questions"]]
+    cosines = np.array(questions) @ np.array(notes).T
+    return min(0.99, float(cosines.mean()))
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -394,37 +367,31 @@ def _json(path: Path) -> dict[str, Any]:
 def _check_shipped_files() -> None:
     for file, expected in MODEL_SHA256.items():
         path = MODEL_DIR / file
+        fault = ""
         try:
             found = hashlib.sha256(path.read_bytes()).hexdigest()
+            if found != expected:
+                fault = f"is damaged: its sha256 starts with {found[:12]}, not {expected[:12]}"
         except OSError as error:
+            fault = f"cannot be read: {error.strerror}"
+        if fault:
             raise ModelError(
-                f"The shipped model's file {path} cannot be read: {error.strerror}.",
-                hint=_REINSTALL,
-            ) from error
-        if found != expected:
-            raise ModelError(
-                f"The shipped model's file {path} is damaged: its sha256 starts with "
-                f"{found[:12]}, "
-                f"not with {expected[:12]}.",
-                hint=_REINSTALL,
+                f"The shipped model's file {path} {fault}.", hint=_WORDS + _REINSTALL
             )
 
 
 def _unknown_model(model: str, names: list[str]) -> ModelError:
-    by_key = {
-        key: name
-        for name in names
-        for key in (name.casefold(), name.casefold().partition("/")[2])
-    }
+    by_key = {}
+    for name in names:
+        key = name.casefold()
+        by_key[key] = by_key[key.partition("/")[2]] = name
     near = get_close_matches(model.casefold(), by_key, n=6, cutoff=0.4)
     valid = dict.fromkeys([DEFAULT_MODEL, *(by_key[key] for key in near)])
     return ModelError(
         f"No embedding model is called {model!r}.",
         valid=tuple(valid)[:5],
-        hint=f"Search goes on by words. These are the nearest of the {len(names) + 1} "
-        f"models that can be "
-        "used. `synaptic model use NAME` sets one in config.toml; a folder is named by its "
-        "whole path.",
+        hint=f"""{_WORDS}These are the nearest of the {len(names) + 1} models that can be used. \
+`synaptic model use NAME` sets one in config.toml; a folder is named by its whole path.""",
     )
 
 
@@ -432,14 +399,12 @@ def is_downloaded(known: Mapping[str, Any], cache: Path) -> bool:
     """True if the files of a listed model are in `cache`."""
     from huggingface_hub import try_to_load_from_cache
 
-    files, repository = (
-        [known["model_file"], *known["additional_files"], "tokenizer.json"],
-        known["sources"]["hf"],
-    )
-    return all(
-        isinstance(try_to_load_from_cache(repository, file, cache_dir=cache), str)
-        for file in files
-    )
+    files = [known["model_file"], *known["additional_files"], "tokenizer.json"]
+    for file in files:
+        found = try_to_load_from_cache(known["sources"]["hf"], file, cache_dir=cache)
+        if not isinstance(found, str):
+            return False
+    return True
 
 
 def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
@@ -454,28 +419,20 @@ def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
         return
     if not shows:
         disable_progress_bars()
-    files = [known["model_file"], *known["additional_files"]]
-    about = [
-        "config.json",
-        "tokenizer.json",
-        "tokenizer_config.json",
-        "special_tokens_map.json",
-    ]
+    files = [known["model_file"], *known["additional_files"], *_ABOUT]
+    repository = known["sources"]["hf"]
     try:
         cache.mkdir(parents=True, exist_ok=True, mode=0o700)
         # without it a silent server holds the next call for good
-        model_info(known["sources"]["hf"], timeout=_HUB_TIMEOUT_S)
+        model_info(repository, timeout=_HUB_TIMEOUT_S)
         snapshot_download(
-            known["sources"]["hf"],
-            allow_patterns=[*files, *about],
-            cache_dir=cache,
-            etag_timeout=_HUB_TIMEOUT_S,
+            repository, allow_patterns=files, cache_dir=cache, etag_timeout=_HUB_TIMEOUT_S
         )
     except Exception as error:  # httpx, OSError, ValueError and the hub's own kinds
         raise ModelError(
-            f"The model {known['model']} is not on this machine and could not be "
-            f"downloaded: {_first_line(error)}.",
-            hint="Search goes on by words and nothing is lost. Connect to the internet and run "
+            f"The model {known['model']} is not on this machine and could not be downloaded: "
+            f"{_first_line(error)}.",
+            hint=f"Search goes on by words and nothing is lost. Connect to the internet and run "
             f"`synaptic rebuild-index` ({known['size_in_GB']:.2g} GB, once), {_BACK}",
         ) from error
 
@@ -483,8 +440,5 @@ def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
 def _first_line(error: BaseException) -> str:
     """The error's kind and the first line of its text, without a full stop."""
     lines = str(error).strip().splitlines()
-    return (
-        f"{type(error).__name__}: {lines[0][:200].rstrip('. ')}"
-        if lines
-        else type(error).__name__
-    )
+    said = f": {lines[0][:200].rstrip('. ')}" if lines else ""
+    return type(error).__name__ + said

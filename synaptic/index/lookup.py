@@ -37,11 +37,12 @@ COMPACT_WAIT_MS = 2_000
 
 _KNOWN = {
     "tag": "SELECT name, '' FROM tag GROUP BY name ORDER BY count(*) DESC",
-    "project": "SELECT project, '' FROM entry WHERE project <> '' GROUP BY project_key "
-    "ORDER BY count(*) DESC",
+    "project": """
+        SELECT project, '' FROM entry WHERE project <> ''
+        GROUP BY project_key ORDER BY count(*) DESC""",
     "id": "SELECT substr(id, 10), title FROM entry WHERE id <> '' ORDER BY at DESC",
-    "date": "SELECT DISTINCT date, '' FROM entry WHERE id <> '' AND dated = 1 ORDER BY "
-    "date DESC",
+    "date": """
+        SELECT DISTINCT date, '' FROM entry WHERE id <> '' AND dated = 1 ORDER BY date DESC""",
 }
 
 
@@ -124,14 +125,12 @@ class Index(CandidateLists):
         """The tags, projects and files that entries are marked with."""
 
         def asked() -> Vocabulary:
-            projects = self.file.rows(
-                "SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL"
-            )
-            files = self.file.rows("SELECT DISTINCT path FROM file")
+            projects = self.file.column("SELECT DISTINCT project_key FROM entry")
+            files = self.file.column("SELECT DISTINCT path FROM file")
             return Vocabulary(
                 tags=dict(self.file.rows("SELECT name, count(*) FROM tag GROUP BY name")),
-                projects=frozenset(row[0] for row in projects),
-                files=frozenset(row[0].lower() for row in files),
+                projects=frozenset(projects) - {None},
+                files=frozenset(path.lower() for path in files),
             )
 
         return self.file.keep("vocabulary", asked)
@@ -139,9 +138,7 @@ class Index(CandidateLists):
     def field_names(self) -> frozenset[str]:
         """The names of fields that some entry has."""
         names = "SELECT DISTINCT name FROM field"
-        return self.file.keep(
-            "fields", lambda: frozenset(row[0] for row in self.file.rows(names))
-        )
+        return self.file.keep("fields", lambda: frozenset(self.file.column(names)))
 
     def chunks_of(self, rowids: Sequence[int]) -> dict[int, list[int]]:
         """The chunks of these entries, in order."""
@@ -153,44 +150,29 @@ class Index(CandidateLists):
 
     def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:
         """Entries by rowid, without content. Copies that have no id in force are left out."""
-        found: dict[int, Stored] = {}
         these = json.dumps(list(rowids))
-        labels = [
-            self._grouped(
-                f"SELECT entry, {listed} WHERE entry IN {THESE} ORDER BY entry, {order}", these
-            )
-            for listed, order in _LABELS
-        ]
-        for row in self.file.rows(
-            f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these
-        ):
-            try:
-                found[row[0]] = stored(row, *(of_entry.get(row[0], ()) for of_entry in labels))
-            except (OverflowError, TypeError, ValueError) as error:
-                raise apsw.CorruptError(f"a row makes no sense: {error}") from error
-        return found
+        labels = [self._grouped(sql, these) for sql in _LABELS]
+        found = self.file.rows(_ENTRIES, these)
+        try:
+            return {
+                row[0]: stored(row, *(of_entry.get(row[0], ()) for of_entry in labels))
+                for row in found
+            }
+        except (OverflowError, TypeError, ValueError) as error:
+            raise apsw.CorruptError(f"a row makes no sense: {error}") from error
 
     def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
         """The standings of entries, by rowid. Copies that have no id in force are left
         out.
         """
-        rows = self.file.rows(
-            "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
-            "coalesce(a.count, 0), a.at, e.title, "
-            "(SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid), "
-            f"e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS} "
-            "FROM entry e JOIN source s ON s.id = e.source "
-            f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {THESE} AND e.id IS NOT NULL",
-            json.dumps(rowids),
-        )
+        rows = self.file.rows(_STANDINGS, json.dumps(rowids))
         return {row[0]: Standing(*row) for row in rows}
 
     def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
         """The entries of `rowids` that pass the filters."""
         condition, values = conditions(filters, singly=True)
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
-        rows = self.file.rows(sql, json.dumps(rowids), *values)
-        return {row[0] for row in rows}
+        return set(self.file.column(sql, json.dumps(rowids), *values))
 
     def _grouped(self, sql: str, these: str) -> dict[int, list[Any]]:
         """The other columns of each row, by the first; the values themselves where it is one
@@ -298,16 +280,13 @@ class Index(CandidateLists):
 
         They stay until a person unpins them, also where a later entry supersedes them.
         """
-        return [row[0] for row in self.file.rows(_PINNED, project)]
+        return self.file.column(_PINNED, project)
 
     def paths_in_force(self) -> list[str]:
         """The paths of files that hold an entry which no other file holds too."""
-        sql = (
-            "SELECT DISTINCT s.path FROM entry e JOIN source s ON s.id = e.source WHERE "
-            "e.id IS "
-            "NOT NULL"
-        )
-        return [row[0] for row in self.file.rows(sql)]
+        return self.file.column("""
+            SELECT DISTINCT s.path FROM entry e JOIN source s ON s.id = e.source
+            WHERE e.id IS NOT NULL""")
 
     def dated_by_file(self) -> dict[str, str | None]:
         """By path of each file with entries that it does not date itself: their date by git, or
@@ -317,45 +296,40 @@ class Index(CandidateLists):
 
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that another entry supersedes: the id of the latest such entry."""
-        rows = self.file.rows(
-            f"SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE} ORDER BY "
-            f"new.at, new.twin DESC, new.id",
-            json.dumps(ids),
-        )
-        return dict(rows)
+        sql = f"""
+            SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE}
+            ORDER BY new.at, new.twin DESC, new.id"""
+        return dict(self.file.rows(sql, json.dumps(ids)))
 
     def named(self, keys: Collection[int]) -> dict[int, list[int]]:
         """For each of these keys that is a name: the entries whose own name it is, else all
-        that share it.
+        that share it, a copy behind its original.
         """
-        return self._grouped(
-            "SELECT n.key, n.entry FROM name n JOIN entry e ON e.rowid = n.entry "
-            f"WHERE n.key IN {THESE} AND e.id IS NOT NULL AND n.own = (SELECT max(own) "
-            f"FROM name WHERE key = n.key) "
-            "ORDER BY e.twin, e.at, e.seq",  # a copy comes behind its original
-            json.dumps(list(keys)),
-        )
+        sql = f"""
+            SELECT n.key, n.entry FROM name n JOIN entry e ON e.rowid = n.entry
+            WHERE n.key IN {THESE} AND e.id IS NOT NULL
+            AND n.own = (SELECT max(own) FROM name WHERE key = n.key)
+            ORDER BY e.twin, e.at, e.seq"""
+        return self._grouped(sql, json.dumps(list(keys)))
 
     def linking(self, rowids: Sequence[int], keys: Sequence[int] = ()) -> list[tuple[int, int]]:
         """(entry, key) of each link from other entries to an own name of one of these, or to
         these keys.
         """
-        sql = (
-            f"SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry WHERE "
-            f"l.entry NOT IN {THESE} "
-            f"AND l.key IN (SELECT key FROM name WHERE own AND entry IN {THESE} UNION "
-            f"SELECT value FROM json_each(?)) "
-            "AND e.id IS NOT NULL ORDER BY e.at DESC"
-        )
+        sql = f"""
+            SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry
+            WHERE l.entry NOT IN {THESE} AND l.key IN (
+                SELECT key FROM name WHERE own AND entry IN {THESE}
+                UNION SELECT value FROM json_each(?))
+            AND e.id IS NOT NULL ORDER BY e.at DESC"""
         these = json.dumps(list(rowids))
         return self.file.rows(sql, these, these, json.dumps(list(keys)))
 
     def unnamed(self) -> list[tuple[int, int]]:
         """(entry, key) of each link whose key is no name."""
-        return self.file.rows(
-            "SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry "
-            "WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)"
-        )
+        return self.file.rows("""
+            SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry
+            WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)""")
 
     def calendar(
         self, since: str, until: str, *, limit: int
@@ -363,57 +337,34 @@ class Index(CandidateLists):
         """(the last day with entries before `since`, the first after `until`, entries on the
         day of the year `since`
         in other years, newest first). Undated entries do not count."""
-        dated = "FROM entry WHERE id IS NOT NULL AND dated = 1"
-        [(before, after)] = self.file.rows(
-            f"SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?) "
-            f"{dated}",
-            since,
-            until,
-        )
-        same_day = f"SELECT rowid {dated} AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC LIMIT ?"
-        return (
-            before,
-            after,
-            [row[0] for row in self.file.rows(same_day, since[4:], since, limit)],
-        )
+        [(before, after)] = self.file.rows(_DAYS_BESIDE, since, until)
+        return before, after, self.file.column(_SAME_DAY, since[4:], since, limit)
 
     def standing(self, parts: Iterable[str]) -> dict[str, tuple[str, str]]:
         """For each of these parts of ids after the dash that an entry has: (its id, the path of
         its file).
         """
-        sql = (
-            f"SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source WHERE "
-            f"substr(own_id, 10) IN {THESE}"
-        )
+        sql = f"""
+            SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source
+            WHERE substr(own_id, 10) IN {THESE}"""
         return {id[9:]: (id, path) for id, path in self.file.rows(sql, json.dumps(list(parts)))}
 
     def named_by_others(self, ids: Sequence[str]) -> set[str]:
         """The ids of `ids` that any other entry links to, continues or supersedes."""
-        rows = self.file.rows(_NAMED_BY_OTHERS, json.dumps(ids))
-        return {row[0] for row in rows}
+        return set(self.file.column(_NAMED_BY_OTHERS, json.dumps(ids)))
 
     def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """The titles of the entries that have one of these ids."""
-        return dict(
-            self.file.rows(
-                f"SELECT own_id, title FROM entry WHERE own_id IN {THESE}", json.dumps(ids)
-            )
-        )
+        sql = f"SELECT own_id, title FROM entry WHERE own_id IN {THESE}"
+        return dict(self.file.rows(sql, json.dumps(ids)))
 
     def same_content(self, content_hash: int, at: datetime, window: timedelta) -> list[int]:
         """The rowids of the entries with this content, no older at `at` than `window`, oldest
         first.
         """
-        moment = instant(at)
-        rows = self.file.rows(
-            "SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND at BETWEEN ? "
-            "AND ? AND id IS NOT NULL "
-            "ORDER BY at",
-            content_hash,
-            moment - window // MICROSECOND,
-            moment,
-        )
-        return [row[0] for row in rows]
+        until = instant(at)
+        since = until - window // MICROSECOND
+        return self.file.column(_SAME_CONTENT, content_hash, since, until)
 
     def facets(self, filters: Filters) -> Facets:
         """Counts of the entries that `listing` lists, by each type, tag, project and month
@@ -424,27 +375,22 @@ class Index(CandidateLists):
         condition, values = shown(filters)
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
-        def count(sql: str) -> tuple[tuple[str, int], ...]:
-            return tuple(self.file.rows(sql.format(chosen=chosen), *values))
+        def count(what: str, table: str, by: str) -> tuple[tuple[str, int], ...]:
+            sql = f"SELECT {what}, count(*) n FROM {table} IN {chosen} {by}"
+            return tuple(self.file.rows(sql, *values))
 
         return Facets(
-            types=count(
-                "SELECT type, count(*) n FROM entry WHERE rowid IN {chosen} GROUP BY 1 "
-                "ORDER BY n DESC, 1"
-            ),
-            tags=count(
-                "SELECT name, count(*) n FROM tag WHERE entry IN {chosen} GROUP BY 1 ORDER "
-                "BY n DESC, 1"
-            ),
+            types=count("type", "entry WHERE rowid", "GROUP BY 1 ORDER BY n DESC, 1"),
+            tags=count("name", "tag WHERE entry", "GROUP BY 1 ORDER BY n DESC, 1"),
             projects=count(
-                "SELECT max(project), count(*) n FROM entry WHERE rowid IN {chosen} AND "
-                "project IS NOT NULL "
-                "GROUP BY project_key ORDER BY n DESC, 1"
+                "max(project)",
+                "entry WHERE project IS NOT NULL AND rowid",
+                "GROUP BY project_key ORDER BY n DESC, 1",
             ),
             months=count(
-                "SELECT substr(date, 1, 7) m, count(*) FROM entry WHERE rowid IN {chosen} "
-                "AND dated = 1 "
-                "GROUP BY m ORDER BY m DESC"
+                "substr(date, 1, 7)",
+                "entry WHERE dated = 1 AND rowid",
+                "GROUP BY 1 ORDER BY 1 DESC",
             ),
         )
 
@@ -455,12 +401,11 @@ class Index(CandidateLists):
         Undated entries have no day and no week; "" is the author of an entry without one.
         """
         condition, values = shown(filters)
-        chosen = f"FROM entry e WHERE e.id IS NOT NULL AND value IS NOT NULL {condition}"
-        return self.file.rows(
-            f"SELECT {COUNTED[by]} value, count(*) n {chosen} GROUP BY value ORDER BY n "
-            f"DESC, value",
-            *values,
-        )
+        sql = f"""
+            SELECT {COUNTED[by]} value, count(*) n FROM entry e
+            WHERE e.id IS NOT NULL AND value IS NOT NULL {condition}
+            GROUP BY value ORDER BY n DESC, value"""
+        return self.file.rows(sql, *values)
 
     def reads(
         self, filters: Filters, old: datetime, *, limit: int
@@ -473,17 +418,15 @@ class Index(CandidateLists):
         ask about them.
         """
         condition, values = shown(filters)
-        chosen = (
-            f"FROM entry e LEFT JOIN access a ON a.id = e.id WHERE e.id IS NOT NULL {condition}"
-        )
-        never = "a.id IS NULL AND e.dated = 1 AND e.at < ? AND NOT e.derived AND NOT e.pin"
-        counts = f"SELECT count(a.id), count(*) FILTER (WHERE {never}) {chosen}"
+        chosen = f"""
+            FROM entry e LEFT JOIN access a ON a.id = e.id WHERE e.id IS NOT NULL {condition}"""
+        counts = f"""
+            SELECT count(a.id), count(*) FILTER (WHERE a.id IS NULL AND e.dated = 1
+                AND e.at < ? AND NOT e.derived AND NOT e.pin) {chosen}"""
+        most = f"""
+            SELECT e.id, e.title, a.count {chosen} AND a.count > 0
+            ORDER BY a.count DESC, e.at DESC LIMIT ?"""
         [(ever, unread)] = self.file.rows(counts, instant(old), *values)
-        most = (
-            f"SELECT e.id, e.title, a.count {chosen} AND a.count > 0 ORDER BY a.count "
-            f"DESC, e.at "
-            f"DESC LIMIT ?"
-        )
         return ever, unread, self.file.rows(most, *values, limit)
 
     # -- the whole of it
@@ -491,30 +434,17 @@ class Index(CandidateLists):
 
     def counts(self) -> Counts:
         """Counts of all that is indexed, and of what waits for a vector."""
-        log = (Path(f"{self.file.path}{suffix}") for suffix in ("", "-wal"))
-        [(entries, passages)] = self.file.rows(
-            f"SELECT count(DISTINCT c.entry), count(*) {_PENDING}"
-        )
-        return Counts(
-            files=self.file.value("SELECT count(*) FROM source"),
-            entries=self.file.value("SELECT count(*) FROM entry WHERE id IS NOT NULL"),
-            chunks=self.file.value("SELECT count(*) FROM chunk"),
-            pending_entries=entries,
-            pending_passages=passages,
-            bytes=sum(path.stat().st_size for path in log if path.exists()),
-        )
+        files = (Path(f"{self.file.path}{suffix}") for suffix in ("", "-wal"))
+        [counted] = self.file.rows(_COUNTS)
+        bytes = sum(path.stat().st_size for path in files if path.exists())
+        return Counts._make([*counted, bytes])
 
-    def pending(self, limit: int, *, below: int | None = None) -> list[Passage]:
-        """Passages that want a vector, newest first; with `below`, only chunks with a lower
-        rowid.
-        """
-        rows = self.file.rows(
-            f'SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} AND c.rowid < ? '
-            "ORDER BY c.rowid DESC LIMIT ?",
-            2**63 - 1 if below is None else below,
-            limit,
-        )
-        return [Passage(*row) for row in rows]
+    def pending(self, limit: int, *, below: int = 2**63 - 1) -> list[Passage]:
+        """Passages that want a vector, newest first: chunks with a rowid below `below`."""
+        sql = f"""
+            SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} AND c.rowid < ?
+            ORDER BY c.rowid DESC LIMIT ?"""
+        return [Passage(*row) for row in self.file.rows(sql, below, limit)]
 
     def proofs(self) -> Mapping[str, Proof | None]:
         """By path, proof that an indexed file is as it was; None where nothing proves it. Kept
@@ -539,58 +469,69 @@ class Index(CandidateLists):
 
     def issues(self) -> tuple[ParseIssue, ...]:
         """Pieces that could not be read as meant, and ids that several files claim."""
-        rows = self.file.rows(
-            "SELECT s.path, i.line, i.code, i.message FROM issue i JOIN source s ON s.id = "
-            "i.source "
-            "UNION ALL SELECT s.path, e.line, 'duplicate-id', 'the id ' || e.own_id || ' "
-            "belongs to another entry too; "
-            "this one is known as ' || e.id FROM entry e JOIN source s ON s.id = e.source "
-            "WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"
-        )
-        return tuple(ParseIssue(*row) for row in rows)
+        return tuple(ParseIssue(*row) for row in self.file.rows(_ISSUES))
 
 
+_ENTRIES = f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"
 _LABELS = (
-    ("name FROM tag", "seq"),
-    ("path, hash FROM file", "seq"),
-    ("target FROM supersedes", "target"),
-    ("name, value FROM field", "seq"),
+    f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq",
+    f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq",
+    f"SELECT entry, target FROM supersedes WHERE entry IN {THESE} ORDER BY entry, target",
+    f"SELECT entry, name, value FROM field WHERE entry IN {THESE} ORDER BY entry, seq",
 )
-_PENDING = (
-    "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
-)
+_STANDINGS = f"""
+    SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance,
+        coalesce(a.count, 0), a.at, e.title,
+        (SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid),
+        e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS}
+    FROM entry e JOIN source s ON s.id = e.source LEFT JOIN access a ON a.id = e.id
+    WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"""
+_DAYS_BESIDE = """
+    SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?)
+    FROM entry WHERE id IS NOT NULL AND dated = 1"""
+_SAME_DAY = """
+    SELECT rowid FROM entry WHERE id IS NOT NULL AND dated = 1
+    AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC LIMIT ?"""
+_SAME_CONTENT = """
+    SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND at BETWEEN ? AND ?
+    AND id IS NOT NULL ORDER BY at"""
+_PENDING = """
+    FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"""
+_COUNTS = f"""
+    SELECT (SELECT count(*) FROM source), (SELECT count(*) FROM entry WHERE id IS NOT NULL),
+        (SELECT count(*) FROM chunk), count(DISTINCT c.entry), count(*) {_PENDING}"""
+_ISSUES = """
+    SELECT s.path, i.line, i.code, i.message FROM issue i JOIN source s ON s.id = i.source
+    UNION ALL SELECT s.path, e.line, 'duplicate-id', 'the id ' || e.own_id ||
+        ' belongs to another entry too; this one is known as ' || e.id
+    FROM entry e JOIN source s ON s.id = e.source
+    WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"""
 _PROOFS = """
     SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""
 _IDS_BY_FILE = """
     SELECT s.path, s.digest, json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL)
     FROM source s LEFT JOIN entry e ON e.source = s.id GROUP BY s.id"""
-_DATED_BY_FILE = (
-    "SELECT s.path, max(CASE e.date_source WHEN 'git' THEN e.date END) FROM entry e "
-    "INDEXED BY entry_by_file "
-    "JOIN source s ON s.id = e.source WHERE e.date_source IN ('git', 'mtime') GROUP BY e.source"
-)
-_COPIES = (
-    "SELECT s.path FROM entry mine JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> "
-    "mine.rowid "
-    "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = "
-    "mine.content_hash AND e.twin = 1"
-)
+_DATED_BY_FILE = """
+    SELECT s.path, max(CASE e.date_source WHEN 'git' THEN e.date END)
+    FROM entry e INDEXED BY entry_by_file JOIN source s ON s.id = e.source
+    WHERE e.date_source IN ('git', 'mtime') GROUP BY e.source"""
+_COPIES = """
+    SELECT s.path FROM entry mine
+    JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid
+    JOIN source s ON s.id = e.source
+    WHERE mine.rowid = ? AND e.content_hash = mine.content_hash AND e.twin = 1"""
+_BY_ID = """
+    SELECT rowid FROM entry WHERE own_id = ? AND twin = 0
+    UNION SELECT rowid FROM entry WHERE other_id = ? AND twin = 2"""  # as its index has it
 
-
-_BY_ID = (
-    "SELECT rowid FROM entry WHERE own_id = ? AND twin = 0 "
-    "UNION SELECT rowid FROM entry WHERE other_id = ? AND twin = 2"  # as its index has it
-)
-
+_NEWEST = "e.at DESC, s.path DESC, e.seq DESC"
 _ORDERS: dict[str, str] = {
-    "newest": "e.at DESC, s.path DESC, e.seq DESC",
+    "newest": _NEWEST,
     "oldest": "e.at, s.path, e.seq",
-    "importance": "coalesce(e.importance, 5) DESC, e.dated DESC, e.at DESC, s.path DESC, "
-    "e.seq DESC",
-    "access": "coalesce((SELECT count FROM access WHERE id = e.id), 0) DESC, e.dated DESC, "
-    "e.at DESC, s.path DESC, "
-    "e.seq DESC",
-    "relevance": "e.at DESC, s.path DESC, e.seq DESC",
+    "importance": f"coalesce(e.importance, 5) DESC, e.dated DESC, {_NEWEST}",
+    "access": f"""
+        coalesce((SELECT count FROM access WHERE id = e.id), 0) DESC, e.dated DESC, {_NEWEST}""",
+    "relevance": _NEWEST,
 }
 _NAMED_BY_OTHERS = f"""
     WITH these AS (SELECT rowid, own_id FROM entry WHERE own_id IN {THESE}),
@@ -599,9 +540,7 @@ _NAMED_BY_OTHERS = f"""
     OR own_id IN (SELECT target FROM supersedes WHERE entry IN (SELECT rowid FROM others))
     OR rowid IN (SELECT n.entry FROM name n JOIN link l ON l.key = n.key
                  WHERE n.own AND l.entry IN (SELECT rowid FROM others))"""
-_PINNED = (
-    "SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source "
-    "WHERE e.pin "
-    f"AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL) ORDER BY "
-    f"{_ORDERS['oldest']}"
-)
+_PINNED = f"""
+    SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source
+    WHERE e.pin AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL)
+    ORDER BY {_ORDERS["oldest"]}"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -39,8 +40,8 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """One entry to be indexed. `hash` is that of its bytes, `row_hash` that of its rows without
-    its place.
+    """One entry to be indexed. `block` are its bytes, `row_hash` is the hash of all that its
+    rows are made of, but its place.
 
     `chunks` makes its passages, in order and at least one, and `marks` its rows of the tables
     link, name and task, each sorted; that is most of the work, and only needed where `row_hash`
@@ -48,8 +49,7 @@ class EntryRow:
     """
 
     entry: Entry
-    hash: int
-    content_hash: int
+    block: bytes
     row_hash: int
     chunks: Callable[[], tuple[ChunkRow, ...]]
     marks: Callable[[], tuple[list[Any], list[Any], list[Any]]]
@@ -172,6 +172,12 @@ class Candidate(NamedTuple):
     score: float
 
 
+def hash_of(value: str | bytes) -> int:
+    """The hash by which the index knows a text again; signed, 64 bit."""
+    raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
+
+
 def quantise(vector: Vector) -> bytes:
     """A unit vector as int8 bytes.
 
@@ -184,12 +190,12 @@ def quantise(vector: Vector) -> bytes:
     return bytes(np.clip(np.rint(vector * VECTOR_SCALE), -127, 127).astype(np.int8).tobytes())
 
 
-def units(stored: Sequence[bytes]) -> Matrix:
-    """The unit vectors that these int8 bytes stand for."""
+def units(stored: Sequence[bytes], dimensions: int = -1) -> Matrix:
+    """The unit vectors that these int8 bytes stand for; `dimensions` is needed for none."""
     import numpy as np
 
     components = np.frombuffer(b"".join(stored), dtype=np.int8).astype(np.float32)
-    vectors = components.reshape(len(stored), -1)
+    vectors = components.reshape(len(stored), dimensions)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, 1.0), dtype=np.float32)
 
@@ -245,8 +251,8 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
         entry.project and project_key(entry.project),
         entry.pin,
         entry.derived_id,
-        row.hash,
-        row.content_hash,
+        hash_of(row.block),
+        hash_of(entry.content),
         row.row_hash,
         *_said(entry),
         *place_values(seq, row),

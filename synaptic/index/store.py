@@ -280,7 +280,7 @@ _CHUNKS = """
 _ADD_CHUNK = "INSERT INTO chunk VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
 _CHANGE_CHUNK = """
     UPDATE chunk SET start = ?3, "end" = ?4, hash = ?5, words_hash = ?6,
-        vector = iif(hash = ?5 AND (vector < 0) = (?7 < 0), vector, ?7)
+        vector = iif(hash = ?5 AND vector > 0 AND ?7 >= 0, vector, ?7)
     WHERE entry = ?1 AND seq = ?2"""
 _ADD_WORDS = "INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)"
 _NUMBER_VECTOR = "UPDATE chunk SET vector = ? WHERE rowid = ? AND hash = ? AND vector = 0"

@@ -28,6 +28,7 @@ from platformdirs import user_config_path
 
 from ..config import Config, read_sources, resolve_home
 from ..errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, SynapticError, one_of
+from ..index.rows import hash_of
 from ..journal.disk import make_dirs, overwrite
 from ..journal.folder import Roots, scan
 from ..journal.imports import drop_pictures, put_picture, take_in, take_out
@@ -43,7 +44,6 @@ from ..readers.record import READERS, Record, Skipped, reader_of, reporting
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
-from ..workspace.rows import hash_of
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .adopt import write_setting

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from itertools import islice
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TypeVar
 
 import apsw
 
@@ -23,13 +21,11 @@ from ..models import Vector
 from .readback import Stale, read_passages, texts_of
 from .workspace import Workspace
 
-Item = TypeVar("Item")
-Made = TypeVar("Made")
-
 Progress = Callable[[str, int, int], None]
 """Called with the phase ("reading" or "embedding"), how many are done, and of how many."""
 LOCK_WAIT_MS = 50
 BATCH = 64
+"""Passages that are stored together: what a kill loses is embedded again."""
 SAMPLED = 40
 """Passages, about, that tell the language of a journal. Chosen by eye."""
 MIN_SAMPLED = 10
@@ -39,11 +35,6 @@ FOREIGN = (
     "Most of these notes are not English, and the model in use reads English best: "
     "`synaptic model` lists others."
 )
-
-AHEAD = 4
-"""Items for each worker that are under way or wait: enough to go on while the caller does
-something else.
-"""
 
 MAX_WORKERS = 8
 """More workers wait for the one thread that feeds them."""
@@ -119,37 +110,38 @@ def _embedded(
     model fails on is left out and found by its words only.
     """
     wait_ms = BUSY_TIMEOUT_MS if budget_s is None else LOCK_WAIT_MS
-    begun = time.perf_counter()
+    until = math.inf if budget_s is None else time.perf_counter() + budget_s
     total = ws.index.counts().pending_passages if progress else 0
-    done = 0
-
-    def wanted() -> Iterator[tuple[int, int, str]]:
-        taken = 0
-        passages = ws.index.pending(BATCH)
-        while passages:
-            for passage in texts_of(ws, passages):
-                late = budget_s is not None and time.perf_counter() - begun > budget_s
-                if late and taken >= at_least:
-                    return
-                taken += 1
-                yield passage
-            passages = ws.index.pending(BATCH, below=passages[-1].rowid)
+    taken = done = 0
 
     def embedded(passage: tuple[int, int, str]) -> tuple[int, int, Vector] | None:
+        nonlocal taken
+        taken += 1
+        if taken > at_least and time.perf_counter() > until:
+            return None
         rowid, hash_, text = passage
         with suppress(ModelError):
             return rowid, hash_, ws.embedder.embed_passage(text)
         return None
 
-    workers = max(1, processors() // ws.config.threads) if budget_s is None else 1
-    with closing(in_parallel(embedded, wanted(), workers)) as vectors:
-        while batch := list(islice(filter(None, vectors), BATCH)):
+    workers = min(MAX_WORKERS, max(1, processors() // ws.config.threads))
+    work: Callable[..., Iterator[tuple[int, int, Vector] | None]] = map
+    with ExitStack() as stack:
+        if budget_s is None and workers > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
+            pool = ThreadPoolExecutor(workers, thread_name_prefix="synaptic-embed")
+            work = stack.enter_context(pool).map
+        passages = ws.index.pending(BATCH)
+        while passages and (taken < at_least or time.perf_counter() <= until):
+            vectors = list(filter(None, work(embedded, texts_of(ws, passages))))
             with ws.index.writing(wait_ms) as writer:
-                done += len(batch)
-                writer.store_vectors(batch)
+                writer.store_vectors(vectors)
+            done += len(vectors)
             yield done
             if progress:
                 progress("embedding", done, total)
+            passages = ws.index.pending(BATCH, below=passages[-1].rowid)
 
 
 def still_writing() -> Busy:
@@ -161,34 +153,6 @@ def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def in_parallel(
-    work: Callable[[Item], Made], items: Iterable[Item], workers: int
-) -> Generator[Made, None, None]:
-    """The results of `work` on each item, in order. The calling thread takes the items.
-
-    With one worker no thread is started and nothing is done ahead. `work` must let other
-    threads run.
-    """
-    if workers <= 1:
-        yield from map(work, items)
-        return
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    workers = min(workers, MAX_WORKERS)
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="synaptic-embed")
-    coming = iter(items)
-    try:
-        under_way: deque[Future[Made]] = deque()
-        while True:
-            room = AHEAD * workers - len(under_way)
-            under_way.extend(pool.submit(work, item) for item in islice(coming, room))
-            if not under_way:
-                return
-            yield under_way.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ..errors import NotFound
-from ..index.rows import Passage
+from ..index.rows import Passage, hash_of
 from ..models import Entry
 from ..notes.blocks import body_text, plain_text
 from ..notes.privacy import mask
-from .rows import embedded_text, hash_of, is_typed, lines_of
+from .rows import embedded_text, is_typed, lines_of
 from .workspace import Workspace
 
 

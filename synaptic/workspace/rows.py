@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import chain
@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..index.chunking import cut
-from ..index.rows import ChunkRow, EntryRow, FileRows
+from ..index.rows import ChunkRow, EntryRow, FileRows, hash_of
 from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK, body_text, newlines, plain_text
 from ..notes.copies import original_of
@@ -27,32 +27,24 @@ recall@10 of words alone on BEAM is .38 instead of .45 (`bench.py panel`).
 def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
     """The rows of a file."""
     masked = mask(data)
-    texts = [_whole_text(entry, masked) for entry in parsed.entries]
-    before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
-    after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
+    entries = parsed.entries
+    edges = [(), *(_edges(entry, masked) for entry in entries), ()]
     rows = []
-    entries = zip(parsed.entries, before, after, strict=False)  # none in an empty file
-    for number, (entry, previous, following) in enumerate(entries):
-        place, first = entry.there, number == 0
+    for number, entry in enumerate(entries):
+        place = entry.there
         block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
-        context = repr((previous, following, first, _ROW(entry)))
-        made_of = context.encode("utf-8", "surrogatepass")
-        rows.append(
-            EntryRow(
-                entry=entry,
-                hash=hash_of(block),
-                content_hash=hash_of(entry.content),
-                row_hash=hash_of(made_of + block),
-                chunks=partial(
-                    _chunk_rows, entry, body, is_typed(masked, place), previous, following
-                ),
-                marks=partial(_mark_rows, entry, body, first),
-                hides=masked[place.start : place.end] != block,
-            )
+        made_of = repr((edges[number], edges[number + 2], number == 0, _ROW(entry)))
+        row = EntryRow(
+            entry=entry,
+            block=block,
+            row_hash=hash_of(made_of.encode("utf-8", "surrogatepass") + block),
+            chunks=partial(_chunk_rows, entries, number, masked),
+            marks=partial(_mark_rows, entry, body, number == 0),
+            hides=masked[place.start : place.end] != block,
         )
-    return FileRows(
-        stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides=masked != data
-    )
+        rows.append(row)
+    hides = masked != data
+    return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides)
 
 
 def _mark_rows(
@@ -82,19 +74,25 @@ _ROW = attrgetter(
 """The attributes that the index stores; some depend on the file, not on the entry's bytes."""
 
 
-def _chunk_rows(
-    entry: Entry, body: bytes, typed: bool, previous: str, following: str
-) -> tuple[ChunkRow, ...]:
+def _chunk_rows(entries: Sequence[Entry], number: int, masked: bytes) -> tuple[ChunkRow, ...]:
+    entry = entries[number]
+    place = entry.there
+    body, typed = masked[place.body_start : place.body_end], is_typed(masked, place)
+    previous = following = ""
+    if number > 0:
+        previous = _whole_text(entries[number - 1], masked)[-CONTEXT_CHARS:]
+    if entry is not entries[-1]:
+        following = _whole_text(entries[number + 1], masked)[:CONTEXT_CHARS]
     spans = cut(body.replace(MASK, b" "))
     title, labels = entry.title, _labels(entry)
     chunks = []
-    for number, span in enumerate(spans):
+    for span in spans:
         text = plain_text(body_text(body[span.start : span.end], typed=typed))
         # a long entry's first passage stands beside the entry before, its last beside the one
         # after
         own = "\n".join(part for part in (title, text, labels) if part)
         title, labels = _repeated(title), _repeated(labels)
-        before = previous if number == 0 else ""
+        before = previous if span is spans[0] else ""
         after = following if span is spans[-1] else ""
         context = f"{before} {after}".strip()
         chunks.append(
@@ -139,19 +137,29 @@ def _labels(entry: Entry) -> str:
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()
 
 
-def _whole_text(entry: Entry, masked: bytes) -> str:
-    """Title and text of an entry. Neighbours use its two ends, so the middle may be cut."""
+def _edges(entry: Entry, masked: bytes) -> tuple[object, ...]:
+    """All of an entry that its neighbours' rows are made of."""
     place = entry.there
-    body = masked[place.body_start : place.body_end]
-    if len(body) > 8 * CONTEXT_CHARS:
-        body = body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
-    return f"{entry.title} {plain_text(body_text(body, typed=is_typed(masked, place)))}".strip()
+    return (
+        entry.title,
+        place.whole_file,
+        masked[place.start : place.body_start],
+        _ends(entry, masked),
+    )
 
 
-def hash_of(value: str | bytes) -> int:
-    """The hash by which the index knows a text again; signed, 64 bit."""
-    raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
+def _ends(entry: Entry, masked: bytes) -> bytes:
+    """The body of an entry; of a long one only both ends, which its neighbours use."""
+    body = masked[entry.there.body_start : entry.there.body_end]
+    if len(body) <= 8 * CONTEXT_CHARS:
+        return body
+    return body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
+
+
+def _whole_text(entry: Entry, masked: bytes) -> str:
+    """Title and text of an entry, as far as neighbours use it."""
+    text = plain_text(body_text(_ends(entry, masked), typed=is_typed(masked, entry.there)))
+    return f"{entry.title} {text}".strip()
 
 
 def is_typed(masked: bytes, place: Place) -> bool:

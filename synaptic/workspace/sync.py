@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,14 +18,14 @@ import apsw
 
 from ..errors import IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
-from ..index.rows import FileRows
+from ..index.rows import FileRows, hash_of
 from ..index.store import Writer
 from ..models import Entry, ParseIssue, Stamp
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .git import added_days, head_of
 from .readback import Stale
-from .rows import file_rows, hash_of
+from .rows import file_rows
 from .workspace import Workspace
 
 Result = TypeVar("Result")
@@ -32,13 +33,12 @@ RESETS = 3
 """How often one answer makes a broken index anew: whatever breaks it may break it again at
 once.
 """
+_DOCTOR = "`synaptic doctor` says what to do."
+BEHIND = "Another process is writing the index; the latest changes may be missing. Ask again."
 UNSCRUBBED = (
-    "Another process is reading the index, or its file cannot be written: it may hold "
-    "removed text until the next "
-    "search or save; `synaptic rebuild-index` tries at once."
+    "Another process is reading the index, or its file cannot be written: it may hold removed "
+    "text until the next search or save; `synaptic rebuild-index` tries at once."
 )
-
-
 LEAST_FILES = 20
 """Files that a sync reads however little time it has, so that each gets further."""
 DAY_NS = 86_400_000_000_000
@@ -78,20 +78,9 @@ class SyncReport:
     @property
     def notices(self) -> tuple[str, ...]:
         """The reasons why an answer may be slow or incomplete, and the cure."""
-        said = []
-        if self.trouble:
-            said.append(
-                f"{self.trouble}; it is kept in memory, which is slower. `synaptic doctor` "
-                f"says what to do."
-            )
-        if self.behind:
-            said.append(
-                "Another process is writing the index; the latest changes may be missing. "
-                "Ask again."
-            )
-        if self.unscrubbed:
-            said.append(UNSCRUBBED)
-        return (*said, *self.absent)
+        in_memory = f"{self.trouble}; it is kept in memory, which is slower. {_DOCTOR}"
+        said = {in_memory: self.trouble, BEHIND: self.behind, UNSCRUBBED: self.unscrubbed}
+        return (*(notice for notice, applies in said.items() if applies), *self.absent)
 
 
 def in_step(
@@ -156,37 +145,35 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
     An error that a question may cause as well is tried once more on a sound index. Raises
     IndexUnusable if nothing helps.
     """
-    ways: list[str] = []
+    left = Counter(reset=RESETS, detach=1, again=1)
     while True:
         try:
             return action()
         except apsw.Error as error:
-            tried = {way for way in ways if way != "reset" or ways.count(way) == RESETS}
-            way = ws.index.file.heal(error, tried)
-            if way == "again" and way in tried:
+            way = ws.index.file.heal(error, [way for way in left if not left[way]])
+            if not left[way] and way == "again":
                 raise IndexUnusable(
                     f"The index is sound, but SQLite refuses this: {error}.",
                     hint="Nothing was lost. Ask for less, or in other words, and report this.",
                 ) from error
-            if not way or way in tried:
+            if not left[way]:
                 raise IndexUnusable(
                     f"The index {ws.index.file.path} cannot be used: {error}.",
                     hint="The journal is untouched; `synaptic doctor` says more.",
                 ) from error
-            ways.append(way)
+            left[way] -= 1
 
 
 def sync(
     ws: Workspace,
     *,
     wait_ms: int = LOCK_WAIT_MS,
-    written: Sequence[str] | None = None,
+    written: Sequence[str] = (),
     until: float | None = None,
 ) -> SyncReport:
     """Writes the changed files of the journal into the index and reports the changes.
 
-    Steps: write an older version's spool into the journal, scan, read files that differ, and
-    write them in one transaction.
+    Steps: scan, read files that differ, and write them in one transaction.
     The comparison is repeated under the lock: of many waiting processes the first does the work
     of all. The wait takes `wait_ms`, or longer while a new index is filled. `written`: files
     that the caller has just written; if the index knows them, no others are looked at. Purged
@@ -198,49 +185,42 @@ def sync(
     report = _synced(ws, wait_ms, written, until)
     if report.behind or not ws.index.file.owes_scrub:
         return report
-    late = _synced(ws, wait_ms, None)  # another process may have purged a file since
+    late = _synced(ws, wait_ms, ())  # another process may have purged a file since
     unscrubbed = late.behind or not ws.index.compact(LOCK_WAIT_MS)
     return replace(report, behind=late.behind, unscrubbed=unscrubbed)
 
 
 def _synced(
-    ws: Workspace, wait_ms: int, written: Sequence[str] | None, until: float | None = None
+    ws: Workspace, wait_ms: int, written: Sequence[str], until: float | None = None
 ) -> SyncReport:
-    ws.index.file.look()
-    report = SyncReport(
-        trouble=ws.index.file.trouble,
-        absent=ws.journal.roots.absent(),
-    )
-    reading = _reading(ws)
-    known = ws.index.meta("reading")
-    is_current = known == reading and ws.index.meta("head") == head_of(ws.config.journal)
-    if written is None and is_current:
-        stamps, removed = ws.journal.compare(ws.index.proofs())
-        if not removed and next(_due(ws, stamps), None) is None:
-            return report
-    if known is None and until is None:
+    index = ws.index
+    index.file.look()
+    trouble, absent = index.file.trouble, ws.journal.roots.absent()
+    reading, head = _reading(ws), head_of(ws.config.journal)
+    is_new = index.meta("reading") is None
+    if not written and (index.meta("reading"), index.meta("head")) == (reading, head):
+        stamps, removed = ws.journal.compare(index.proofs())
+        if not removed and next(_due(ws, stamps, ()), None) is None:
+            return SyncReport(trouble=trouble, absent=absent)
+    if is_new and until is None:
         wait_ms = BUSY_TIMEOUT_MS
     try:
-        with ws.index.writing(wait_ms) as writer:
-            changed, removed, unread = _follow(ws, writer, reading, written or (), until)
+        with index.writing(wait_ms) as writer:
+            report = _followed(ws, writer, reading, head, written, until)
     except apsw.BusyError as error:
-        if known is not None or until is None:
-            return replace(report, behind=True)
-        ws.index.file.detach(error)
+        if not is_new or until is None:
+            return SyncReport(behind=True, trouble=trouble, absent=absent)
+        index.file.detach(error)
         return _synced(ws, wait_ms, written, until)
-    return replace(
-        report,
-        changed=changed,
-        removed=len(removed),
-        unread=unread,
-        trouble=ws.index.file.trouble,
-    )
+    return replace(report, trouble=index.file.trouble, absent=absent)
 
 
-def _redated(ws: Workspace, head: str) -> Collection[str]:
-    """The files for which git has another date than the index; git is asked only if HEAD
-    moved.
+def _redated(ws: Workspace, reading: str, head: str) -> Collection[str]:
+    """The files to read although their bytes are known: all if the index was made by another
+    `reading`, else those for which git has another date; git is asked only if HEAD moved.
     """
+    if ws.index.meta("reading") != reading:
+        return ws.index.proofs().keys()
     if ws.index.meta("head") == head:
         return ()
     by_file = ws.index.dated_by_file()
@@ -250,7 +230,7 @@ def _redated(ws: Workspace, head: str) -> Collection[str]:
 
 
 def _due(
-    ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str] = ()
+    ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str]
 ) -> Iterator[tuple[Stamp, bool]]:
     """(stamp, True if the file must be read, False if only its stamp is new) of the files with
     an unknown stamp that are to be written.
@@ -268,36 +248,35 @@ def _due(
             yield stamp, not same
 
 
-def _follow(
-    ws: Workspace, writer: Writer, reading: str, written: Sequence[str], until: float | None
-) -> tuple[int, list[str], int]:
-    """(number of files read, paths that are gone, number of files for which there was no time).
-
-    All files are read if the index was made by another `reading`.
-    """
-    known = ws.index.proofs()
-    trust = ws.index.meta("reading") == reading
-    head = head_of(ws.config.journal)
-    read = unread = 0
-    alone = trust and ws.index.meta("head") == head and known.keys() >= set(written)
-    stamps = [ws.journal.stamp(path) for path in written] if alone else []
-    redated = _redated(ws, head) if trust else known.keys()
-    removed: list[str] = []
-    if stamps and None not in stamps:
-        changed = [stamp for stamp in stamps if stamp and stamp.proof != known[stamp.path]]
-    else:
+def _followed(
+    ws: Workspace,
+    writer: Writer,
+    reading: str,
+    head: str,
+    written: Sequence[str],
+    until: float | None,
+) -> SyncReport:
+    known, redated = ws.index.proofs(), _redated(ws, reading, head)
+    changed, removed = list[Stamp](), list[str]()
+    for path in written:
+        stamp = ws.journal.stamp(path) if path in known and not redated else None
+        if stamp is None:
+            written = ()
+        elif stamp.proof != known[path]:
+            changed.append(stamp)
+    if not written:
         changed, removed = ws.journal.compare({**known, **dict.fromkeys(redated)})
     end = math.inf
     if until is not None:
         changed = sorted(changed, key=_newness, reverse=True)
         if not redated:  # of old rows either all are made anew, or none
             end = until
-    due = _due(ws, changed, redated) if trust else ((stamp, True) for stamp in changed)
+    read = unread = 0
 
     def rows() -> Iterator[FileRows | Stamp]:
         # one file at a time: of a new index there may be thousands
         nonlocal read, unread
-        for stamp, must_read in due:
+        for stamp, must_read in _due(ws, changed, redated):
             if read >= LEAST_FILES and time.monotonic() > end:
                 unread = len(changed) - changed.index(stamp)
                 return
@@ -309,7 +288,7 @@ def _follow(
                 read += 1
 
     writer.apply(rows(), removed, reading=reading, head=head)
-    return read, removed, unread
+    return SyncReport(changed=read, removed=len(removed), unread=unread)
 
 
 def _newness(stamp: Stamp) -> tuple[int, bool, str]:
@@ -352,15 +331,8 @@ def rebuild(
     ws.index.compact()
     counts = ws.index.counts()
     seconds = time.perf_counter() - begun
-    return RebuildReport(
-        counts.entries,
-        counts.chunks,
-        embedded,
-        reused,
-        seconds,
-        ws.index.issues(),
-        tuple(notices),
-    )
+    made = (counts.entries, counts.chunks, embedded, reused, seconds)
+    return RebuildReport(*made, ws.index.issues(), tuple(notices))
 
 
 def verify(ws: Workspace) -> bool:

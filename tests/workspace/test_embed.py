@@ -7,12 +7,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import closing
 from datetime import datetime, timedelta
-from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -22,47 +17,8 @@ from outside import SYNAPTIC
 from synaptic import rebuild
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
-from synaptic.workspace.embed import AHEAD, in_parallel
 
 ENTRIES = 200
-
-
-@pytest.mark.parametrize("workers", [1, 2, 5])
-def test_results_come_in_order_and_items_are_taken_as_they_are_needed(workers: int) -> None:
-    taken: list[int] = []
-    takers: set[int] = set()
-
-    def items() -> Iterator[int]:
-        for number in count():
-            taken.append(number)
-            takers.add(threading.get_ident())
-            yield number
-
-    def work(number: int) -> int:
-        time.sleep(0.002 * (number % 3))
-        return number * number
-
-    with closing(in_parallel(work, items(), workers)) as results:
-        assert list(islice(results, 20)) == [number * number for number in range(20)]
-    assert len(taken) <= 20 + AHEAD * workers
-    assert takers == {threading.get_ident()}
-    assert not [
-        thread for thread in threading.enumerate() if thread.name.startswith("synaptic-embed")
-    ]
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_what_fails_is_raised_in_its_turn_and_leaves_no_thread(workers: int) -> None:
-    def work(number: int) -> float:
-        return 1 / (5 - number)
-
-    results = in_parallel(work, count(), workers)
-    assert len(list(islice(results, 5))) == 5
-    with pytest.raises(ZeroDivisionError):
-        next(results)
-    assert not [
-        thread for thread in threading.enumerate() if thread.name.startswith("synaptic-embed")
-    ]
 
 
 @pytest.fixture(scope="module")
