@@ -175,7 +175,6 @@ class _Inline:
         self._wanted: dict[str, list[str]] = {}
         self._unwanted: dict[str, list[str]] = {}
         self._tried: Counter[str] = Counter()
-        self._bounds: dict[str, None] = {}
         self._notices: dict[str, None] = {}
 
     def take(self, match: re.Match[str]) -> str:
@@ -196,7 +195,7 @@ class _Inline:
         most = MAX_DATES if key in _DATES else MAX_VALUES
         if self._tried[key] > most:
             said = f"Only the first {most} `{key}:` were read; the others were left out."
-            self._bounds[said] = None
+            self._notices[said] = None
             return " "
         others = self._wanted if key in _DATES else {}
         try:
@@ -213,12 +212,12 @@ class _Inline:
         return replace(_built(self._wanted, self._now), without=unwanted)
 
     def told(self) -> list[str]:
-        """The notices, of words that are no filters at most MAX_NOTICES."""
+        """The notices, at most MAX_NOTICES."""
         said = list(self._notices)
         more = len(said) - MAX_NOTICES
         if more > 0:
             said[MAX_NOTICES:] = [f"{more:,} more notices of this kind are left out."]
-        return [*self._bounds, *said]
+        return said
 
 
 def _built(found: Mapping[str, Sequence[str]], now: datetime) -> Filters:
