@@ -116,7 +116,8 @@ def set_back(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     and entries of this checkout's project whose branch is gone without a visible merge. Without
     weights also entries of other projects, if the asker's project has some.
     """
-    request, here = evidence.request, evidence.request.here
+    request = evidence.request
+    here = evidence.request.here
     today = request.now.date().isoformat()
     standings = [r.standing for r in ranked]
     is_known = request.project in {one.project for one in standings}
@@ -145,7 +146,8 @@ def copies_behind(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     read = cache(evidence.ws.journal.read)
     order = {}
     for place, r in enumerate(ranked):
-        original, title = copied_from(r.standing.path, paths, read), r.standing.title
+        original = copied_from(r.standing.path, paths, read)
+        title = r.standing.title
         order[r.rowid] = float(place)
         for name in (title, title[:-2]):  # a title may be made of the file's name
             if original and places.get((original, name), -1) > place:
@@ -171,7 +173,9 @@ def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     """
     if evidence.vector is None or not evidence.config.later_first:
         return ranked
-    first, index = ranked[:TOP], evidence.ws.index
+    first = ranked[:TOP]
+    index = evidence.ws.index
+    question = evidence.request.parsed.text
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
     same_topic = []
     for best, later in _pairs(first, evidence.meaning([r.rowid for r in first])):
@@ -182,8 +186,12 @@ def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
         if index.scaled(one @ other) < ALIKE:
             continue  # what is merely near the question is another matter
         pair = (best.rowid, later.rowid)
-        texts = evidence.passages(pair, near=True)
-        if not _lacks_a_name(evidence, texts[best.rowid][1], texts[later.rowid][1]):
+        passages = evidence.passages(pair, near=True)
+        [said, said_later] = [passages[row][1] for row in pair]
+        # a name or number that the question and the best text share: Rome is not Paris
+        names = evidence.stems(" ".join(NAME.findall(f"{question}\n{said}")))
+        shared = names & evidence.stems(question) & evidence.stems(said)
+        if shared <= evidence.stems(said_later):
             same_topic.append(pair)
     positions = {r.rowid: r.standing.position for r in first}
     order = newest_of_a_topic_first([r.rowid for r in first], same_topic, positions)
@@ -204,7 +212,8 @@ def _pairs(
     """
     near = [one or 0.0 for one in meaning]
     for one, other in combinations(range(len(ranked)), 2):
-        best, later = ranked[one], ranked[other]
+        best = ranked[one]
+        later = ranked[other]
         if not (best.standing.dated and later.standing.dated):
             continue  # its file alone does not say when it was said
         if len(best.met) > len(later.met):
@@ -219,13 +228,3 @@ def _pairs(
         nearer = near[other] - max(others, default=0.0)
         if NEARER * nearer + later.score / max(best.score, 1e-9) > ENOUGH:
             yield best, later
-
-
-def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:
-    """True if the later text lacks a name or number that the question and the best text share:
-    Rome is not Paris.
-    """
-    question = evidence.request.parsed.text
-    names = " ".join(NAME.findall(f"{question}\n{best}"))
-    shared = evidence.stems(names) & evidence.stems(question) & evidence.stems(best)
-    return not shared <= evidence.stems(later)

@@ -195,7 +195,12 @@ def surety(
         signs.append(sign)
     close = [closeness(sign, curve, passages=total) for sign in signs]
     scores = [r.score for r in ranked]
-    found = chances(close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED]))
+    found = chances(
+        close,
+        scores[: len(hits)],
+        curve,
+        of_all=sum(scores[:SHARED]),
+    )
     fit = fitting(found[:MOST_HITS], signs)
     return found, fit if is_close else min(fit, NONE_FIT), is_close, held
 
@@ -218,7 +223,8 @@ def notices_of(
     remarks: Sequence[str],
 ) -> tuple[str, ...]:
     """Notices for the user, most important first."""
-    request, kept = evidence.request, answer.passing
+    request = evidence.request
+    kept = answer.passing
     notices = [] if answer.close else [NOTHING_CLOSE]
     notices += [*remarks, *request.parsed.notices]
     entries = len(kept)

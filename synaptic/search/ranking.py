@@ -18,12 +18,40 @@ MICROSECONDS_PER_DAY = 86_400e6
 
 SIGNALS = ("semantic", "lexical", "symbolic", "recency", "importance", "access")
 PRESETS: Mapping[str, Mapping[str, float]] = {
-    "layers": {"semantic": 0.5, "lexical": 0.3, "symbolic": 0.2},
-    "balanced": {"semantic": 0.5, "recency": 0.2, "importance": 0.2, "access": 0.1},
-    "semantic": {"semantic": 0.8, "recency": 0.1, "importance": 0.1},
-    "recent": {"semantic": 0.3, "recency": 0.5, "importance": 0.1, "access": 0.1},
-    "important": {"semantic": 0.3, "recency": 0.1, "importance": 0.5, "access": 0.1},
-    "popular": {"semantic": 0.3, "recency": 0.1, "importance": 0.1, "access": 0.5},
+    "layers": {
+        "semantic": 0.5,
+        "lexical": 0.3,
+        "symbolic": 0.2,
+    },
+    "balanced": {
+        "semantic": 0.5,
+        "recency": 0.2,
+        "importance": 0.2,
+        "access": 0.1,
+    },
+    "semantic": {
+        "semantic": 0.8,
+        "recency": 0.1,
+        "importance": 0.1,
+    },
+    "recent": {
+        "semantic": 0.3,
+        "recency": 0.5,
+        "importance": 0.1,
+        "access": 0.1,
+    },
+    "important": {
+        "semantic": 0.3,
+        "recency": 0.1,
+        "importance": 0.5,
+        "access": 0.1,
+    },
+    "popular": {
+        "semantic": 0.3,
+        "recency": 0.1,
+        "importance": 0.1,
+        "access": 0.5,
+    },
 }
 """The weights of each preset. By eye."""
 
@@ -57,7 +85,8 @@ class Ranked:
     @property
     def signals(self) -> Signals:
         """The signals of the entry, each from 0 to 1; None where it was not found that way."""
-        standing, semantic = self.standing, self.similarity
+        standing = self.standing
+        semantic = self.similarity
         importance = standing.importance
         if importance is None:
             importance = DEFAULT_IMPORTANCE
