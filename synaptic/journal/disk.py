@@ -91,13 +91,13 @@ def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
 
 @contextlib.contextmanager
 def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
-    """A context that turns an OSError into a JournalError, which names `path` and the way out."""
+    """A context that turns an OSError into a JournalError, which names `path` and a way out."""
     try:
         yield
     except OSError as error:
-        number = (
-            errno.EBUSY if getattr(error, "winerror", 0) == _SHARING_VIOLATION else error.errno
-        )
+        number = error.errno
+        if getattr(error, "winerror", 0) == _SHARING_VIOLATION:
+            number = errno.EBUSY
         reason, hint = _REASONS.get(number or 0, (error.strerror or str(error), "Try again."))
         raise JournalError(f"{path} cannot be {what}: {reason}.", hint=hint) from error
 
@@ -231,12 +231,6 @@ def _name(temp: Path, path: Path, *, private: bool) -> None:
             raise
 
 
-def _glued(fd: int, begun: int, data: bytes) -> bool:
-    """True when `data` would begin in the middle of somebody's line."""
-    os.lseek(fd, max(0, begun - 1), os.SEEK_SET)
-    return begun > 0 and os.read(fd, 1) not in b"\r\n" and data[:1] not in b"\r\n"
-
-
 def replace(
     path: Path, expected: bytes, inode: int, data: bytes, temp: Path | None = None
 ) -> bool:
@@ -314,12 +308,14 @@ def carry_over(old: int, known: bytes, path: Path) -> None:
     now = _contents(old)
     if now == known or not now.startswith(known):
         return
+    late = now[len(known) :]
     fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)
     try:
-        size = os.lseek(fd, 0, os.SEEK_END)
-        late = now[len(known) :]
-        glued = _glued(fd, size, late) and known[-1:] in b"\r\n"
-        write_all(fd, b"\n" + late if glued else late)
+        # nothing joins a line of somebody else
+        ends = known[-1:] in b"\r\n"
+        if ends and _contents(fd)[-1:] not in b"\r\n" and late[:1] not in b"\r\n":
+            late = b"\n" + late
+        write_all(fd, late)
         sync_file(fd)
     finally:
         os.close(fd)
@@ -369,33 +365,29 @@ def copy_marks(old: int, new: int) -> None:
             with _unless_forbidden():
                 os.chown(new, uid, was.st_gid)
                 break
-    if hasattr(os, "listxattr"):
-        _copy_attributes(old, new)
-    elif (fcopyfile := _libc("fcopyfile")) is not None:
+    fcopyfile = None if hasattr(os, "listxattr") else _libc("fcopyfile")
+    if fcopyfile is not None:
         acl, xattr = 1 << 0, 1 << 2  # copyfile.h
         fcopyfile(old, new, None, acl | xattr)
-    _chmod(
-        new, stat.S_IMODE(was.st_mode)
-    )  # last: an owner takes bits away, an access list changes those of the group
+    _copy_attributes(old, new)
+    # last: an owner takes bits away, an access list changes those of the group
+    _chmod(new, stat.S_IMODE(was.st_mode))
 
 
 def _copy_attributes(old: int, new: int) -> None:
-    if sys.platform != "linux":  # Python has these calls there alone
+    if sys.platform != "linux" or not hasattr(os, "listxattr"):
         return
-    names = _attributes(old)
-    for name in set(_attributes(new)) - set(names):  # an access list that the folder gave it
+    names: list[str] = []
+    given: list[str] = []
+    with _unless_forbidden():
+        names = os.listxattr(old)
+        given = os.listxattr(new)
+    for name in set(given) - set(names):  # an access list that the folder gave it
         with _unless_forbidden():
             os.removexattr(new, name)
     for name in names:
         with _unless_forbidden():
             os.setxattr(new, name, os.getxattr(old, name))
-
-
-def _attributes(fd: int) -> list[str]:
-    if sys.platform == "linux":
-        with _unless_forbidden():
-            return os.listxattr(fd)
-    return []
 
 
 @contextlib.contextmanager
@@ -458,21 +450,13 @@ def exchange(one: Path, other: Path) -> bool:
     cannot do that.
     """
     names = os.fsencode(one), os.fsencode(other)
-    at_cwd, swap = (
-        -100,
-        2,
-    )  # AT_FDCWD, RENAME_EXCHANGE of Linux; RENAME_SWAP of macOS is 2 as well
-    if (renameat2 := _libc("renameat2")) is not None:
-        return bool(renameat2(at_cwd, names[0], at_cwd, names[1], swap) == 0)
-    if (renamex_np := _libc("renamex_np")) is not None:
-        return bool(renamex_np(*names, swap) == 0)
-    return False
-
-
-_SIGNATURES = {"renameat2": "isisu", "renamex_np": "ssu", "fcopyfile": "iipu"}
-"""Argument types (int, string, pointer, unsigned) of functions of the C library that Python
-does not offer.
-"""
+    swap = 2  # RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS
+    rename = _libc("renameat2")
+    if rename is not None:
+        at_cwd = -100
+        return bool(rename(at_cwd, names[0], at_cwd, names[1], swap) == 0)
+    rename = _libc("renamex_np")
+    return rename is not None and bool(rename(*names, swap) == 0)
 
 
 @cache
@@ -480,15 +464,4 @@ def _libc(name: str) -> Callable[..., Any] | None:
     """The function of the C library; None if the library has no such function."""
     import ctypes  # 4 ms, for edits only
 
-    if WINDOWS:
-        return None
-    function = getattr(ctypes.CDLL(None), name, None)
-    if function is not None:
-        kinds = {
-            "i": ctypes.c_int,
-            "s": ctypes.c_char_p,
-            "p": ctypes.c_void_p,
-            "u": ctypes.c_uint,
-        }
-        function.argtypes = [kinds[kind] for kind in _SIGNATURES[name]]
-    return function
+    return None if WINDOWS else getattr(ctypes.CDLL(None), name, None)

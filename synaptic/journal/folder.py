@@ -123,6 +123,12 @@ def compare(
     return stamps, sorted(unseen)
 
 
+def stamp_of(roots: Roots, path: str) -> Stamp | None:
+    """The stamp of one file; None if `scan` lists no such file."""
+    stamps, _ = compare(roots, {}, path)
+    return stamps[0] if path and stamps else None
+
+
 def _notes(roots: Roots, only: str) -> Iterator[tuple[str, os.DirEntry[str], Path]]:
     """The path of each file with the name of a note, or of `only` one, its item in the listing,
     and its real root.

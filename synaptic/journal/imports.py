@@ -17,6 +17,7 @@ from .disk import fault
 from .folder import locate
 from .journal import Journal
 from .runs import Block, Run, hash_of
+from .text import line_end
 from .trash import TrashedText
 from .writer import LOCK_POLL_S, Draft
 
@@ -79,25 +80,21 @@ def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str
     ids: list[str] = []
 
     def make(data: bytes, status: os.stat_result | None) -> Draft | None:
-        rest, at, pieces = b"", 0, []
-        for entry in journal.parse(path, data).entries:
+        rest, pieces = data, list[TrashedText]()
+        for entry in reversed(journal.parse(path, data).entries):
             place = entry.there
             block = data[place.start : place.end]
             if known.get(entry.id) == hash_of(block):
                 now = journal.clock()
                 piece = TrashedText(entry.id, path, now, "undone", entry.title, block)
-                pieces.append(piece)
-                rest += data[at : place.start]
-                at = place.end
+                pieces.insert(0, piece)
+                rest = rest[: place.start] + rest[place.end :]
+                if not rest[place.start :]:  # the last entry: one line end stays
+                    rest = rest.rstrip(b"\r\n") + line_end(rest)
         ids[:] = [piece.id for piece in pieces]
         if not pieces:
             return None
         journal.trash.put(*pieces)
-        if at < len(data):
-            rest += data[at:]
-        else:  # the last entry: one line end stays
-            ended = rest.rstrip(b"\r\n")
-            rest = ended + b"".join(rest[len(ended) :].splitlines(True)[:1])
         heading = journal.heading(path, pieces[-1].text).strip()
         return Draft(None if rest.strip() == heading else rest)
 

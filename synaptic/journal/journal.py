@@ -13,11 +13,12 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ..config import Config, make_clock
 from ..errors import Busy, JournalError, NotFound, Refused, SynapticError
-from ..models import Entry, ParsedFile, Proof, Stamp
+from ..models import Entry, ParsedFile
 from ..notes.markdown import extend_note, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
 from ..notes.reading import in_logseq, parse_entries
@@ -67,6 +68,9 @@ class Journal:
         self.writer = FileWriter(config)
         self.roots = self.writer.roots
         self.place = self.roots.place
+        self.scan = partial(folder.scan, self.roots)
+        self.compare = partial(folder.compare, self.roots)
+        self.stamp = partial(folder.stamp_of, self.roots)
         self.prepare = self.writer.prepare
         self.saved = self.writer.saved
         self.trash = Trash(config.state)
@@ -77,21 +81,6 @@ class Journal:
         self._lock_timeout_s = lock_timeout_s
 
     # -- reading
-
-    def scan(self) -> list[Stamp]:
-        """A stamp of every Markdown file, sorted by path (see `folder.scan`). Raises
-        JournalError without a root.
-        """
-        return folder.scan(self.roots)
-
-    def compare(self, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
-        """(stamps of new and changed files, known paths that are gone); see `folder.compare`."""
-        return folder.compare(self.roots, known)
-
-    def stamp(self, path: str) -> Stamp | None:
-        """The stamp of one file; None if `scan` lists no such file."""
-        stamps, _ = folder.compare(self.roots, {}, path)
-        return stamps[0] if path and stamps else None
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or
@@ -362,20 +351,20 @@ class Journal:
         entry = None
         found = False
         left: dict[str, JournalError] = {}
-        places: dict[Path, Callable[[str], bool]] = {
-            self.trash.path: self.trash.purge,
-            self.saved.folder: self.saved.forget,
-            self.runs.folder: self.runs.purge,
+        purges = {
+            "trash.md": self.trash.purge,
+            "done": self.saved.forget,
+            "imports": self.runs.purge,
         }
         with self.writing():
             with contextlib.suppress(NotFound):
                 entry = self.exchange(path, id, lambda old, block: (None, b""), None)
-            for place, purge in places.items():
+            for name, purge in purges.items():
                 try:
-                    with disk_errors(place):
+                    with disk_errors(self.state / name):
                         found |= purge(id)
                 except JournalError as error:
-                    left[place.name] = error
+                    left[name] = error
         for first in left.values():
             raise JournalError(
                 f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: "
@@ -506,12 +495,7 @@ class Journal:
             return old, text if old.whole_file else in_place_of(block, text)
 
         self.exchange(path, id, change, "restore")
-        return self._restored(path, id, text)
-
-    def _restored(self, path: str, id: str, text: bytes) -> Entry:
-        with contextlib.suppress(JournalError, NotFound):  # the entry is back
-            return self.find(path, id)[1]
-        return replace(self.copied(id, path, text), id=id)
+        return self.find(path, id)[1]
 
     def _restore_file(self, piece: TrashedText, mode: int) -> Entry:
         draft = Draft(piece.text, mode=mode)
@@ -521,7 +505,7 @@ class Journal:
                 hint="Move it away and try again.",
             )
         self.trash.settle(piece.id, UNDOABLE)
-        return self._restored(piece.path, piece.id, piece.text)
+        return self.find(piece.path, piece.id)[1]
 
     def _check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
         entries = self.parse(piece.path, piece.text, block=True).entries
@@ -558,7 +542,7 @@ class Journal:
             return Draft(self.woven(text.path, data, here, {text.id: text.text}), text)
 
         self.writer.change(text.path, make)
-        return self._restored(text.path, text.id, text.text)
+        return self.find(text.path, text.id)[1]
 
     # -- the lock
 

@@ -17,6 +17,8 @@ from .saved import KEEP_DAYS, SavedText
 from .text import as_block, entry_of, is_later, resolve
 from .trash import UNDOABLE, TrashedText
 
+What = Literal["vanished", "deleted", "changed"]
+
 
 class Loss(NamedTuple):
     """A text, a deletion or a change of an entry that the journal no longer shows.
@@ -28,7 +30,7 @@ class Loss(NamedTuple):
     id: str
     path: str
     title: str
-    what: Literal["vanished", "deleted", "changed"]
+    what: What
     text: SavedText | None = None
 
 
@@ -52,21 +54,24 @@ def find_losses(journal: Journal) -> list[Loss]:
     since = journal.clock() - timedelta(days=KEEP_DAYS)
     older: dict[str, list[bytes]] = {}
     aside: dict[str, list[TrashedText]] = {}
-    undone: dict[str, TrashedText] = {}
+    latest: dict[str, TrashedText] = {}
     for piece in journal.trashed():
         older.setdefault(piece.id, []).append(as_block(piece.text))
-        undone[piece.id] = piece
+        latest[piece.id] = piece
         if piece.why == "restore":
             aside.pop(piece.id, None)
         elif piece.why == "vanished":
             aside.setdefault(piece.id, []).insert(0, piece)
-    written = set(journal.saved.ids())
+    saved = set(journal.saved.ids())
+    written = set(saved)
     for run in journal.runs.all():
         written.update(block.id for block in run.blocks)
-    for id, piece in list(undone.items()):
-        if id in written or piece.why not in UNDOABLE or piece.at < since:
-            del undone[id]
-    ids = {*journal.saved.ids(), *aside, *undone}
+    undone = {
+        id: piece
+        for id, piece in latest.items()
+        if id not in written and piece.why in UNDOABLE and piece.at > since
+    }
+    ids = {*saved, *aside, *undone}
     standing = _standing(journal, ids, {piece.path for piece in undone.values()}) if ids else {}
     losses: list[Loss] = []
     for id in sorted(ids):
@@ -87,18 +92,15 @@ def find_losses(journal: Journal) -> list[Loss]:
                 path = stands.path or text.path
                 title = journal.copied(id, text.path, text.text).title
                 losses.append(Loss(id, path, title, "vanished", replace(text, path=path)))
-        if id in undone and now and _is_undone(undone[id], stands.path, now):
-            what: Literal["deleted", "changed"] = "deleted"
-            if undone[id].why == "update":
-                what = "changed"
+        if id not in undone or not now:
+            continue
+        piece = undone[id]
+        is_change = piece.why == "update"
+        by_id = not is_change and stands.path == piece.path and id in ids_in(now)
+        if by_id or now == as_block(piece.text):
+            what: What = "changed" if is_change else "deleted"
             losses.append(Loss(id, stands.path, stands.title, what))
     return losses
-
-
-def _is_undone(piece: TrashedText, path: str, now: bytes) -> bool:
-    if now == as_block(piece.text):
-        return True
-    return piece.why != "update" and path == piece.path and piece.id in ids_in(now)
 
 
 def _standing(

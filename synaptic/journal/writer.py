@@ -86,10 +86,9 @@ class FileWriter:
             if journal == home / "journal" and not (self._state / "index.db").exists():
                 disk.make_dirs(journal, private=True)
             for name, text in ((".gitignore", "*\n"), ("README.txt", _README)):
-                if not (self._state / name).exists():
-                    with contextlib.suppress(FileExistsError):
-                        file = self._state / name
-                        disk.write_new(file, text.encode(), private=True, step="prepared")
+                file = self._state / name
+                with contextlib.suppress(FileExistsError):
+                    disk.write_new(file, text.encode(), private=True, step="prepared")
         if not journal.is_dir():
             raise folder.missing(journal)
 

@@ -67,11 +67,8 @@ def copied_from(path: str, paths: Container[str], read: Callable[[str], bytes]) 
 
 def are_alike(one: bytes, other: bytes) -> bool:
     """True if at least half of the lines of two texts are equal."""
-    lines, others = _count_lines(one), _count_lines(other)
+    lines, others = (
+        Counter(filter(None, map(bytes.strip, text.split(b"\n")))) for text in (one, other)
+    )
     equal = (lines & others).total()
     return equal > 0 and 2 * equal >= ALIKE_SHARE * (lines.total() + others.total())
-
-
-def _count_lines(text: bytes) -> Counter[bytes]:
-    lines = map(bytes.strip, text.split(b"\n"))
-    return Counter(filter(None, lines))

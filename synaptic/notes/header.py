@@ -149,19 +149,12 @@ def derive_title(content: str) -> str:
 
 def _first_sentence(lines: list[str]) -> str:
     opening = markup(lines[0])
-    text = lines[0][len(opening) :].rstrip()
-    if not opening.strip():
-        # A sentence may run over hard-wrapped lines.
-        for line in lines[1:]:
-            if (
-                _SENTENCE_END.search(text)
-                or text.endswith((".", "!", "?", ":"))
-                or len(text) > _TITLE_LENGTH
-            ):
-                break
-            if markup(line).strip() or _NOT_PROSE.match(line):
-                break
-            text = f"{text} {line}"
+    text = lines[0][len(opening) :]
+    if not opening.strip():  # a sentence may run over hard-wrapped lines
+        more = takewhile(
+            lambda line: not (markup(line).strip() or _NOT_PROSE.match(line)), lines
+        )
+        text = " ".join(more) or text
     text = " ".join(text[:1000].replace("**", "").split())
     if end := _SENTENCE_END.search(text):
         text = text[: end.end()]
@@ -180,7 +173,7 @@ def markup(line: str) -> str:
 
 class Comment(NamedTuple):
     """A `<!-- syn:` line: its known keys as written, the moment and the other attributes of the
-    entry that they give, and the problems with them.
+    entry that they give, and the problems with them. What cannot be read is `extra`.
     """
 
     id: str | None
@@ -229,6 +222,7 @@ def _number(value: str) -> int | None:
 
 _READ: dict[str, Callable[[str], Any]] = {
     "at": _moment,
+    "h2": str,
     "importance": _number,
     "project": _text,
     "branch": _text,
@@ -238,10 +232,9 @@ _READ: dict[str, Callable[[str], Any]] = {
     "expires": _day,
     "by": _text,
     "via": _text,
-    "h2": str,
     "pin": lambda value: True,
 }
-"""The keys of a comment, and the functions that read their values."""
+"""The keys of a comment in their order, and the functions that read their values."""
 
 
 def read_comment(text: str) -> Comment:
@@ -259,14 +252,14 @@ def read_comment(text: str) -> Comment:
     extra = []
     for word in words:
         key, _, value = word.partition("=")
-        if key not in _READ:
+        try:
+            values.setdefault(key, _READ[key](value))
+            raw.setdefault(key, value)
+        except KeyError:
             extra.append((key, unquote(value)))
-        elif key not in raw:
-            raw[key] = value
-            try:
-                values[key] = _READ[key](value)
-            except ValueError as error:
-                problems.append(f"{word[:80]} cannot be read: {error}")
+        except ValueError as error:
+            extra.append((key, unquote(value)))
+            problems.append(f"{word[:80]} cannot be read: {error}")
     files = values.pop("files", ())
     values["files"] = tuple(path for path, _ in files)
     values["fingerprints"] = tuple(file for file in files if file[1])
@@ -275,7 +268,7 @@ def read_comment(text: str) -> Comment:
     return Comment(id, raw, values.pop("at", None), values, problems)
 
 
-def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> str:
+def write_comment(entry: Entry, at: str | None, h2: int | None = None) -> str:
     """The comment line of `entry`; keys with their default value are left out. `h2`: how many
     H2s its body has.
     """
@@ -284,21 +277,14 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
     for path in entry.files:
         fingerprint = f"@{known[path]}" if path in known else ""
         files.append(encode(path) + fingerprint)
-    pairs = {
-        "at": at,
-        "h2": h2,
-        "importance": entry.importance,
-        "project": encode(entry.project or ""),
-        "branch": encode(entry.branch or ""),
-        "parent": encode(entry.parent or ""),
-        "supersedes": ",".join(map(encode, entry.supersedes)),
-        "files": ",".join(files),
-        "expires": entry.expires,
-        "by": encode(entry.by or ""),
-        "via": encode(entry.via or ""),
-    }
+    told = {key: getattr(entry, key, None) for key in _READ}
+    told |= {"at": at, "h2": h2, "files": ",".join(files), "pin": None}
+    told["supersedes"] = ",".join(map(encode, entry.supersedes))
     words = [f"syn:{entry.id}"]
-    words += [f"{key}={value}" for key, value in pairs.items() if value not in (None, "")]
+    for key, value in told.items():
+        text = encode(value or "") if _READ[key] is _text else value
+        if text not in (None, ""):
+            words.append(f"{key}={text}")
     if entry.pin:
         words.append("pin")
     for key, value in entry.extra:

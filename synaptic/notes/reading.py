@@ -59,7 +59,6 @@ _OF_AN_ENTRY = re.compile(
     rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE
 )
 _CONFLICT = re.compile("^<<<<<<< ", re.MULTILINE)
-_BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _CLOCK = re.compile(
     r"([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?",
     re.IGNORECASE,
@@ -154,18 +153,18 @@ def _diary_level(marks: Sequence[Mark], least: int) -> int:
 
 
 def _diary_marks(text: str, marks: Sequence[Mark], diary: int) -> list[Mark]:
+    """The marks of a diary. A date that stands alone begins no entry."""
     kept = []
-    for mark in marks:
+    end = len(text)
+    for mark in reversed(marks):
         if mark.level == diary and mark.when:
             mark = mark._replace(time=(mark.time[0], mark.when.end))
         if mark.level < diary or _has_sign(mark):
-            kept.append(mark)
-    ends = [*(mark.start for mark in kept[1:]), len(text)]
-    for number, (mark, end) in enumerate(zip(kept, ends, strict=True)):
-        says_more = mark.level != diary or text[mark.time[1] : end].strip()
-        is_entry = mark.comment_at >= 0 or (_is_timed(mark) and says_more)
-        kept[number] = mark._replace(begins="entry" if is_entry else "note")
-    return kept
+            says_more = mark.level != diary or text[mark.time[1] : end].strip()
+            is_entry = mark.comment_at >= 0 or (_is_timed(mark) and says_more)
+            kept.append(mark._replace(begins="entry" if is_entry else "note"))
+            end = mark.start
+    return kept[::-1]
 
 
 def _is_timed(mark: Mark) -> bool:
@@ -274,11 +273,13 @@ def measure(text: str, mark: Mark, end: int) -> BlockParts:
 
 def body_span(text: str, start: int, end: int) -> tuple[int, int]:
     """`start:end` without its outer blank lines; empty at `start` if all lines are blank."""
-    first = start
-    while blank := _BLANK_LINE.match(text, first, end):
-        first = blank.end()
-    rest = text[first:end].rstrip(" \t\r\n")
-    return (first, end_of_line(text, first + len(rest), end)) if rest else (start, start)
+    rest = text[start:end].rstrip(" \t\r\n")
+    filled = rest.lstrip(" \t\r\n")
+    if not filled:
+        return start, start
+    last = start + len(rest)
+    first = text.rfind("\n", start, last - len(filled)) + 1
+    return max(start, first), end_of_line(text, last, end)
 
 
 class _Reader:
@@ -349,10 +350,9 @@ class _Reader:
             try:
                 front = read_front_matter(newlines(self._decode(start, stop)))
             except yaml.YAMLError as error:
-                mark = getattr(error, "problem_mark", None)
                 reason = getattr(error, "problem", None) or "unreadable"
                 message = f"the YAML cannot be read ({reason}); it is read as text"
-                self._issue(start, "front-matter", message, mark.line if mark else 0)
+                self._issue(start, "front-matter", message)
             else:
                 if front is not None:
                     self.front, self.start, self.has_front = front, end, True
@@ -415,7 +415,11 @@ class _Reader:
     def _entry(self, mark: Mark, end: int) -> Entry:
         parts = measure(self.text, mark, end)
         heading = read_heading(self._decode(parts.time[1], parts.line_end))
-        comment = self._comment(parts)
+        comment = Comment(None, {}, None, {}, [])
+        if parts.comment_at >= 0:
+            comment = read_comment(self._decode(parts.comment_at, parts.comment_end))
+        for problem in comment.problems:
+            self._issue(parts.comment_at, "comment", problem)
         span = parts.time
         if mark.when and mark.level == self.diary:
             span = mark.when.time
@@ -479,14 +483,6 @@ class _Reader:
             ),
             **told,
         )
-
-    def _comment(self, parts: BlockParts) -> Comment:
-        if parts.comment_at < 0:
-            return Comment(None, {}, None, {}, [])
-        comment = read_comment(self._decode(parts.comment_at, parts.comment_end))
-        for problem in comment.problems:
-            self._issue(parts.comment_at, "comment", problem)
-        return comment
 
     def _moment(self, clock: str, at: datetime | None) -> tuple[datetime, DateSource]:
         """The moment of an entry with this time in its heading and this one in its comment."""
@@ -577,13 +573,10 @@ class _Reader:
         of any language.
         """
         words = _words(title)
-        if _DAY_WORDS.issuperset(words):
-            return True
-        numbers = {int(number) for number in re.findall("[0-9]+", title)}
-        day = self.named_day
+        day, numbers = self.named_day, set(map(int, re.findall("[0-9]+", title)))
         if day is None or len(words) > 2 or day.month in numbers:
-            return False
-        return {day.day, day.year} <= numbers
+            return _DAY_WORDS.issuperset(words)
+        return _DAY_WORDS.issuperset(words) or {day.day, day.year} <= numbers
 
     def _outline(self) -> list[Entry | None]:
         """The top-level blocks of a day in a Logseq graph, each with what is indented below it;
@@ -620,7 +613,7 @@ class _Reader:
         return created if created.tzinfo else aware(created), source
 
     def _without_duplicates(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
-        """The entries, equal ones once. Of others with one id all but the first get a new id."""
+        """The entries, equal ones once. Others with the id of one above get a new id."""
         kept: dict[str, Entry] = {}
         for entry in entries:
             if entry == kept.get(entry.id):
@@ -645,9 +638,8 @@ class _Reader:
         line = bisect_left(self.line_ends, at) + 1
         return max(line - self.raw.startswith(_BOM), 1)
 
-    def _issue(self, at: int, code: str, message: str, below: int = 0) -> None:
-        """Reports a piece that is malformed so many lines below this offset."""
-        self.issues.append(ParseIssue(self.path, self._line(at) + below, code, message))
+    def _issue(self, at: int, code: str, message: str) -> None:
+        self.issues.append(ParseIssue(self.path, self._line(at), code, message))
 
 
 @lru_cache(4096)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,7 +23,6 @@ from ..workspace.sync import in_step, rebuild, unlike_journal, verify
 from ..workspace.workspace import Workspace
 from .browse import Status, status
 
-LOW_DISK_BYTES = 100_000_000
 FIX = "synaptic doctor --fix"
 
 
@@ -59,9 +57,9 @@ def checkup(ws: Workspace) -> Checkup:
 def fix(ws: Workspace) -> Checkup:
     """The findings that are left after mending what is safe to mend: rights, waiting saves,
     copies of private text, the index, vectors."""
-    for folder in _exposed(ws):
+    if _is_exposed(ws.config.home):
         with suppress(OSError):
-            folder.chmod(0o700)
+            ws.config.home.chmod(0o700)
     with suppress(SynapticError):  # the obstacle is a finding
         with ws.journal.writing():  # which takes what an older version left waiting
             pass
@@ -129,45 +127,20 @@ def _findings(ws: Workspace) -> Iterator[Finding]:
 
 
 def _places(ws: Workspace) -> Iterator[Finding]:
-    """Findings on rights and room on the disk."""
-    for folder in _exposed(ws):
-        yield Finding(
-            "warning",
-            "permissions",
-            f"Other users may look into {folder}.",
-            f"{FIX}, or chmod 700 {folder}",
-        )
-    shut = [
-        folder
-        for folder in (ws.config.journal, ws.config.home, ws.config.state)
-        if not os.access(folder, _USE)
-    ]
+    """Findings on rights."""
+    home = ws.config.home
+    if _is_exposed(home):
+        message = f"Other users may look into {home}."
+        yield Finding("warning", "permissions", message, f"{FIX}, or chmod 700 {home}")
+    folders = ws.config.journal, home, ws.config.state
+    shut = [folder for folder in folders if not os.access(folder, _USE)]
     for folder in shut:
         lack = "cannot be written: nothing can be saved" if folder.exists() else "is missing"
-        yield Finding(
-            "error",
-            "permissions",
-            f"{folder} {lack}.",
-            f"Give its owner the rights: chmod u+rwx {folder}",
-        )
+        mend = f"Give its owner the rights: chmod u+rwx {folder}"
+        yield Finding("error", "permissions", f"{folder} {lack}.", mend)
     if not shut:
-        yield Finding(
-            "ok",
-            "permissions",
-            f"{ws.config.home} is yours alone, and the journal can be written.",
-        )
-    standing = (
-        next(filter(Path.exists, (folder, *folder.parents)))
-        for folder in (ws.config.home, ws.config.journal)
-    )
-    free = min(shutil.disk_usage(folder).free for folder in standing)
-    low = free < LOW_DISK_BYTES
-    yield Finding(
-        "warning" if low else "ok",
-        "disk",
-        f"{free / 1e6:,.0f} MB are free.",
-        "Free some space." if low else "",
-    )
+        message = f"{home} is yours alone, and the journal can be written."
+        yield Finding("ok", "permissions", message)
 
 
 def _index(ws: Workspace) -> Iterator[Finding]:
@@ -297,10 +270,9 @@ def _lacks(ws: Workspace) -> tuple[str | None, int]:
     return ws.index.file.check(whole=True), ws.index.counts().pending_passages
 
 
-def _exposed(ws: Workspace) -> list[Path]:
-    """The home, if other users can look into it: it closes all that is in it."""
-    home = ws.config.home
-    return [home] if home.is_dir() and stat.S_IMODE(home.stat().st_mode) & 0o077 else []
+def _is_exposed(home: Path) -> bool:
+    """True if other users can look into the home, which closes all that is in it."""
+    return home.is_dir() and bool(stat.S_IMODE(home.stat().st_mode) & 0o077)
 
 
 _USE = os.R_OK | os.W_OK | os.X_OK

@@ -102,16 +102,12 @@ def save(
 ) -> Receipt:
     """The receipt of a new entry, which is durable when this returns.
 
-    Private passages are left out and secrets redacted. If the same client saved the same text
-    with the same marks in the last ten minutes, the answer is that entry, unless `at` or
-    `force` is given. A failure to index is a notice: the next search mends it.
+    A retry of the last ten minutes is answered with its entry, unless `at` or `force` is given.
+    A failure to index is a notice. `by` and `via` say who saves, and how. Every session of its
+    project begins with what a person pins.
 
-    `by` and `via` say who saves, and how. A person may `pin` it: every session of its project
-    begins with it.
-
-    Raises InvalidArgument for an invalid value and for a pin too many, Refused for a secret if
-    the settings say so and for a pin of an agent, NotFound for a parent or a superseded id that
-    no entry has, JournalError when the disk refuses.
+    Raises InvalidArgument, NotFound for a parent or a superseded id, Refused for a secret if
+    the settings say so and for a pin of an agent, and JournalError when the disk refuses.
     """
     watch, moment = Stopwatch(), moment_of(at, ws.clock())
     here = working_checkout(ws.config)
@@ -143,13 +139,8 @@ def save(
         notices.append(NO_PROJECT)
     if here and project == here.project:
         notices += claim_name(ws.config, here)
-    first = None if force or at is not None else _already_saved(ws, entry)
-    if first:
-        told = "already saved", REPEATED.format(title=first.title), *notices
-        return receipt_of(first, notices=told)
-    if pin:
-        _check_pin(ws, project, by_person=by_person)
-    return _write(ws, entry, notices, watch)
+    may_repeat = not force and at is None
+    return _write(ws, entry, notices, watch, may_repeat=may_repeat, by_person=by_person)
 
 
 def _branch(here: Checkout | None, project: str | None) -> str | None:
@@ -161,8 +152,22 @@ def _branch(here: Checkout | None, project: str | None) -> str | None:
     return here.branch
 
 
-def _write(ws: Workspace, entry: Entry, notices: list[str], watch: Stopwatch) -> Receipt:
-    """Writes a new entry and indexes it."""
+def _write(
+    ws: Workspace,
+    entry: Entry,
+    notices: list[str],
+    watch: Stopwatch,
+    *,
+    may_repeat: bool,
+    by_person: bool,
+) -> Receipt:
+    """Writes a new entry and indexes it, unless it `may_repeat` one that was saved already."""
+    first = _already_saved(ws, entry) if may_repeat else None
+    if first:
+        told = "already saved", REPEATED.format(title=first.title), *notices
+        return receipt_of(first, notices=told)
+    if entry.pin:
+        _check_pin(ws, entry.project, by_person=by_person)
     with watch.stage("journal"):
         path = ws.journal.append(entry)
     with watch.stage("index"):

@@ -690,7 +690,7 @@ def test_a_locked_index_or_an_open_pipe_holds_no_session_up(at: ForkedHome, web:
     holder.communicate(timeout=60)
     assert [process.communicate() for process in waiting] == [(b"", b"")] * len(waiting)
     assert sorted(re.sub("^[^ ]* ", "", line) for line in log(at)) == [
-        f"{e}: no answer after 0.5 s" for e in sorted(EVENTS)
+        f"{e}: no answer within 0.5 s (signal 14)" for e in sorted(EVENTS)
     ]
 
 
@@ -705,7 +705,7 @@ def test_not_even_a_pattern_that_holds_pythons_lock_holds_a_session_up(
     assert capfd.readouterr().out == "a text\n"
     lines = (tmp_path / "hooks.log").read_text().splitlines()
     assert [line.partition(" ")[2] for line in lines] == [
-        "stop: no answer after 0.5 s",
+        "stop: no answer within 0.5 s (signal 14)",
         "stop: ZeroDivisionError: division by zero",
     ]
 

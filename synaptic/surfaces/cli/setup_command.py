@@ -48,7 +48,9 @@ def run(
     if show + status + remove > 1:
         raise InvalidArgument("--print, --status and --remove exclude each other.")
     if url and (project or capture):
-        hint = "The server's token names the project; `synaptic setup --capture` there digests."
+        hint = (
+            "The server's token names the project; --capture belongs on the server's machine."
+        )
         raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
@@ -59,7 +61,7 @@ def run(
     adds = not (reads or remove)
     if adds and capture:
         write_setting(resolve_home(home), "capture", True)
-    if adds and not url and "claude-code" in {client.name for client in found}:
+    if adds and not url:
         note_command(wanted)
     kinds = {
         "server": True,
@@ -86,7 +88,7 @@ def run(
     asks = adds and not (url or as_json) and is_terminal(sys.stdin, sys.stderr)
     if asks and not (resolve_home(home) / "sessions").exists():
         offer(home)
-    return 1 if failed and not reads else 0
+    return 1 if failed and not (show or status) else 0
 
 
 def _events(home: str | None, capture: bool) -> list[str]:
@@ -116,7 +118,7 @@ def _work_off(
     done: list[Step] = []
     plugin = has_plugin() and not remove
     for part in parts:
-        if part.name == "hooks" and done and done[-1].action == "fail" and not remove:
+        if not remove and part.name == "hooks" and done[-1].action == "fail":
             continue  # beside another server they would speak of another journal
         brought = plugin and part.client.name == "claude-code" and part.name != "guidance"
         step = work_on(part, remove=remove, reads=reads or brought)
@@ -212,8 +214,6 @@ def _told(step: Step, *, remove: bool) -> str:
         lines = [f"takes {part.noun} out of {part.file}"]
     if step.done:
         lines.append("  Done.")
-        if step.backup:
-            lines.append(f"  As it was before: {step.backup}")
         if not remove:
             lines.append(f"  Check: {part.check}")
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -49,7 +48,8 @@ class Server:
 
     def hook_words(self, client: str) -> list[str]:
         """Returns the command of this client's hooks without the event, its last word."""
-        words = [self.command, *self.args[:-1]]
+        words = [self.command]
+        words += self.args[:-1]
         home = self.env.get("SYNAPTIC_HOME")
         if home:
             words += ["--home", home]
@@ -57,11 +57,14 @@ class Server:
 
     def hook(self, event: str, client: str) -> str:
         """Returns the command of a hook as a line for the shell."""
-        words = [*self.hook_words(client), event]
-        return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+        words = self.hook_words(client)
+        words.append(event)
+        if os.name == "nt":
+            return subprocess.list2cmdline(words)
+        return shlex.join(words)
 
 
-def this_server(home: str | None = None, project: str | None = None) -> Server:
+def this_server(home: str | None, project: str | None) -> Server:
     """Returns this very program by its absolute path, as a desktop program has no PATH; a home
     that was chosen by --home or SYNAPTIC_HOME is part of it.
     """
@@ -70,7 +73,8 @@ def this_server(home: str | None = None, project: str | None = None) -> Server:
         env["SYNAPTIC_HOME"] = str(resolve_home(home))
     if project:
         env["SYNAPTIC_PROJECT"] = project
-    program = shutil.which(NAME, path=Path(sys.executable).parent)
+    beside = Path(sys.executable).parent
+    program = shutil.which(NAME, path=beside)
     if program:
         return Server(program, ("mcp",), env)
     return Server(sys.executable, ("-m", "synaptic", "mcp"), env)
@@ -80,13 +84,14 @@ def server_at(url: str) -> Server:
     """Returns the server at this address; without a path it is `/mcp`. Raises
     InvalidArgument.
     """
-    parts = _URL.fullmatch(url.strip())
+    parts = _URL.fullmatch(url)
     if not parts:
         raise InvalidArgument(
             f"{url!r} is no address of a server.", hint="--url http://192.168.1.5:8765/mcp"
         )
-    path = (parts[2] or "").rstrip("/") or "/mcp"
-    return Server("", (), url=parts[1] + path)
+    place, path = parts.groups(default="")
+    path = path.rstrip("/") or "/mcp"
+    return Server("", (), url=place + path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +123,8 @@ class Client:
             "{env}": dict(server.env),
         }
         entry = {}
-        for name, value in (self.remote if server.url else self.entry).items():
+        form = self.remote if server.url else self.entry
+        for name, value in form.items():
             filled = values.get(str(value), value)
             if filled != {}:
                 entry[name] = filled
@@ -148,25 +154,32 @@ class Client:
         return any(expand(sign).exists() for sign in self.signs)
 
 
-def _client(row: Mapping[str, Any]) -> Client:
+def _client(row: dict[str, Any]) -> Client:
     name = row["name"]
     usual = {
         "title": name.replace("-", " ").title(),
         "programs": [name],
-        "entry": {"command": "{command}", "args": "{args}", "env": "{env}"},
+        "entry": {
+            "command": "{command}",
+            "args": "{args}",
+            "env": "{env}",
+        },
     }
-    return Client(**{**usual, **row})
+    return Client(**usual | row)
 
 
-_ROWS = tomllib.loads((DATA / "clients.toml").read_text("utf-8"))["client"]
-CLIENTS = tuple(_client(row) for row in _ROWS)
+_TABLE = (DATA / "clients.toml").read_text("utf-8")
+CLIENTS = [_client(row) for row in tomllib.loads(_TABLE)["client"]]
 
 
-def named(names: Iterable[str], *, remote: bool = False) -> list[Client]:
+def named(names: Iterable[str], *, remote: bool) -> list[Client]:
     """Returns the clients of these names, or all; with `remote` those that know a server
     elsewhere. Raises InvalidArgument.
     """
-    valid = {client.name: client for client in CLIENTS if client.remote or not remote}
+    valid = {}
+    for client in CLIENTS:
+        if client.remote or not remote:
+            valid[client.name] = client
     chosen = dict.fromkeys(name.lower() for name in names)
     unknown = chosen.keys() - valid.keys()
     if unknown:
@@ -223,8 +236,8 @@ def has_plugin() -> bool:
     """True when Claude Code's plugin is installed, and not switched off."""
     folder = folders()["claude_dir"]
     with suppress(OSError, *ODD):
-        manifest = json.loads((folder / "plugins" / "installed_plugins.json").read_bytes())
-        settings = jsonc.parse((folder / "settings.json").read_text("utf-8"))
-        on = settings["enabledPlugins"][PLUGIN] is not False
-        return on and bool(manifest["plugins"][PLUGIN])
+        manifest = (folder / "plugins" / "installed_plugins.json").read_text("utf-8")
+        settings = (folder / "settings.json").read_text("utf-8")
+        on = jsonc.parse(settings)["enabledPlugins"][PLUGIN] is not False
+        return on and bool(jsonc.parse(manifest)["plugins"][PLUGIN])
     return False

@@ -7,13 +7,16 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-_STRING = r'"(?:\\.|[^"\\\n])*"'
+_STRING = r'("(?:\\.|[^"\\\n])*")'
 _COMMENT = re.compile(rf"\A\ufeff|{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
-_COMMA = re.compile(r"\s*(,)")
+_COMMA = re.compile(r"\s*,")
 _APART = re.compile(r"[\s:,]*")
 _INDENTED = re.compile(r'^([ \t]+)"', re.MULTILINE)
 _DECODER = json.JSONDecoder(parse_constant=int)  # int("NaN") is refused
+
+Names = Sequence[str]
+"""The way to a value: the names of the objects around it, and its own."""
 
 Members = dict[str, tuple[int, int, int]]
 """The begin of each member of an object, the begin of its value, and its end."""
@@ -23,20 +26,26 @@ def parse(text: str) -> Any:
     """Returns the value of JSON with comments; an empty text is an empty object. Raises
     ValueError or RecursionError.
     """
-    return _DECODER.decode(plain(text).strip() or "{}")
+    bare = plain(text).strip()
+    return _DECODER.decode(bare or "{}")
 
 
 def plain(text: str) -> str:
     """Returns the text with blanks in place of comments and trailing commas."""
-    return _LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text))
+    text = _COMMENT.sub(_blank, text)
+    return _LAST_COMMA.sub(_blank, text)
 
 
-def put(text: str, path: Sequence[str], value: Any) -> str:
+def put(
+    text: str,
+    path: Names,
+    value: Any,
+) -> str:
     """Returns the text with `value` at `path`; a new member comes first. Raises what `parse`
     does, and TypeError or AttributeError where no object stands.
     """
-    if not plain(text).strip():
-        text += "{}\n"
+    if not text.strip():
+        text = "{}\n"
     wanted = parse(text)
     _holder(wanted, path)[path[-1]] = value
     bare = plain(text)
@@ -45,7 +54,8 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
         value = {name: value}
     unit = min(_INDENTED.findall(text), key=len, default="  ")
     line = "\n" + unit * depth
-    added = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line + unit)
+    added = json.dumps(value, indent=unit, ensure_ascii=False)
+    added = added.replace("\n", line + unit)
     begin = end = at + 1
     if path[depth] in members:
         _, begin, end = members[path[depth]]
@@ -57,10 +67,11 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
             added += ","
         elif text[begin] == "}":
             added += line
-    return _checked(text[:begin] + added + text[end:], wanted)
+    new = text[:begin] + added + text[end:]
+    return _checked(new, wanted)
 
 
-def drop(text: str, path: Sequence[str]) -> str:
+def drop(text: str, path: Names) -> str:
     """Returns the text without the value at `path`, and without an object that held nothing
     else. Raises what `put` does.
     """
@@ -74,29 +85,32 @@ def drop(text: str, path: Sequence[str]) -> str:
     begin, _, end = members[path[-1]]
     close = _skip(bare, end)
     alone = len(holder) == 1
-    if alone and len(path) > 1 and text[at:close] == bare[at:close]:
+    plainly = text[at:close] == bare[at:close]
+    if alone and plainly and len(path) > 1:
         return drop(text, path[:-1])
     del holder[path[-1]]
-    before, after = text[:begin].rstrip(), text[end:]
+    before = text[:begin].rstrip()
+    after = text[end:]
     if commas[len(before) - 1].isspace():  # a comment
         before = text[:begin]
     comma = _COMMA.match(commas, end)
     if comma:
-        after = text[end : comma.start(1)] + text[comma.end() :]
+        place = comma.end()
+        after = text[end : place - 1] + text[place:]
     elif not alone:
         place = commas.rindex(",", 0, begin)
         before = text[:place] + before[place + 1 :]
     return _checked(before + after, wanted)
 
 
-def _holder(top: Any, path: Sequence[str]) -> Any:
+def _holder(top: Any, path: Names) -> Any:
     """Returns the object that holds the last name; makes a missing one."""
     for name in path[:-1]:
         top = top.setdefault(name, {})
     return top
 
 
-def _find(bare: str, path: Sequence[str]) -> tuple[int, int, Members]:
+def _find(bare: str, path: Names) -> tuple[int, int, Members]:
     """Returns the last object on the path: its depth, its begin and its members."""
     at = _skip(bare, 0)
     members = _members(bare, at)
@@ -127,9 +141,7 @@ def _skip(bare: str, at: int) -> int:
 
 
 def _blank(found: re.Match[str]) -> str:
-    if found[0].startswith('"'):
-        return found[0]
-    return re.sub(r"[^\r\n]", " ", found[0])
+    return found[1] or re.sub(r"[^\r\n]", " ", found[0])
 
 
 def _checked(new: str, wanted: Any) -> str:

@@ -82,7 +82,13 @@ def parts_of(client: Client, server: Server, events: Sequence[str]) -> list[Part
 # ----------------------------------------------------------------------------------------------
 
 
-def _with_server(client: Client, server: Server, text: str, *, drop: bool = False) -> str:
+def _with_server(
+    client: Client,
+    server: Server,
+    text: str,
+    *,
+    drop: bool = False,
+) -> str:
     """Returns the text with this server; an entry for another place of the program gets the new
     one, and keeps its other words. Raises ValueError for an entry of another kind.
     """
@@ -91,18 +97,19 @@ def _with_server(client: Client, server: Server, text: str, *, drop: bool = Fals
     if drop:
         return str(form.drop(text, path))
     entry = client.shape(server)
-    there = form.parse(text).get(client.key, {}).get(NAME)
+    servers = form.parse(text).get(client.key, {})
+    there = servers.get(NAME)
     if there is None:
         return str(form.put(text, path, entry))
     if not _is_alike(there, entry):
-        shown = json.dumps(there, ensure_ascii=False)
         raise ValueError(
-            f"{NAME} is registered in another way, {shown}; "
+            f"{NAME} is registered in another way; "
             f"`synaptic setup {client.name} --remove` takes that out"
         )
-    if there.get("command") == entry.get("command"):
+    command = entry.get("command")
+    if there.get("command") == command:
         return text
-    return str(form.put(text, (*path, "command"), entry["command"]))
+    return str(form.put(text, (*path, "command"), command))
 
 
 def _is_alike(there: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
@@ -110,20 +117,28 @@ def _is_alike(there: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
     place.
     """
     for name, value in entry.items():
-        if name != "command" and there.get(name) != value:
+        if name in ("command", "enabled", "type"):
+            continue
+        if there.get(name) != value:
             return False
     old: Any = there.get("command")
     new: Any = entry.get("command")
+    if old == new:
+        return True
     if isinstance(old, list) and old[1:] == new[1:]:
         old = old[0]
-    return old == new or Path(str(old)).stem in PROGRAMS
+    return Path(str(old)).stem in PROGRAMS
 
 
 # -- hooks
 # ----------------------------------------------------------------------------------------------
 
 
-def _program(client: Client, server: Server, events: Sequence[str]) -> str:
+def _program(
+    client: Client,
+    server: Server,
+    events: Sequence[str],
+) -> str:
     """Returns the program that runs the hooks of a client without a list of hooks."""
     program: str = (DATA / client.hooks["template"]).read_text("utf-8")
     command = json.dumps(server.hook_words(client.name), ensure_ascii=False)
@@ -131,7 +146,11 @@ def _program(client: Client, server: Server, events: Sequence[str]) -> str:
     return program.replace('["session-start"]', json.dumps(events))
 
 
-def _hooks(client: Client, server: Server, events: Sequence[str]) -> dict[str, Any]:
+def _hooks(
+    client: Client,
+    server: Server,
+    events: Sequence[str],
+) -> dict[str, Any]:
     """Returns the hook of each event, by the client's name of the event."""
     hooks = {}
     for event, name in zip(EVENTS, client.hooks["events"], strict=True):
@@ -171,7 +190,8 @@ def _groups(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
     for group in groups:
         hooks = []
         for hook in group["hooks"]:
-            if not _OWN_HOOK.search(hook.get("command", "")):
+            command = hook.get("command", "")
+            if not _OWN_HOOK.search(command):
                 hooks.append(hook)
             elif wanted:
                 hooks.append({**hook, "command": wanted["command"]})
@@ -188,7 +208,12 @@ def _groups(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
 
 
 def _with_block(
-    opening: str, closing: str, content: str, text: str, *, drop: bool = False
+    opening: str,
+    closing: str,
+    content: str,
+    text: str,
+    *,
+    drop: bool = False,
 ) -> str:
     """Returns the text with the content between two markers, which are comments of the file's
     language. Raises ValueError for a marker without the other.

@@ -58,8 +58,9 @@ def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
             return step
         strict = part.client.strict and part.file.suffix == ".json"
         if strict and not remove and jsonc.plain(text) != text:
-            title = part.client.title
-            raise ValueError(f"{title} ignores all of a file with comments or a last comma")
+            raise ValueError(
+                f"{part.client.title} ignores all of a file with comments or a last comma"
+            )
         without = part.edit(text, drop=True)
         new = without if remove else part.edit(text)
         step.there = without != text
@@ -111,8 +112,7 @@ def _run(step: Step) -> None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JournalError(f"{step.by[0]}: {error}") from error
-    after = work_on(step.part, remove=step.action == "remove")
-    if after.action != "nothing":
+    if work_on(step.part, remove=step.action == "remove").action != "nothing":
         said = (ended.stderr or ended.stdout).strip()
         raise JournalError(f"{step.part.file} did not change; {step.by[0]} said: {said}")
 

@@ -14,7 +14,11 @@ _BODY = r".*\n?(?:(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*[^\s#\[].*\n?)*"
 parse = tomllib.loads
 
 
-def put(text: str, path: Sequence[str], value: Any) -> str:
+def put(
+    text: str,
+    path: Sequence[str],
+    value: Any,
+) -> str:
     """Returns the text with `value` at `path`; a new table comes last. Raises ValueError."""
     import tomlkit
 
@@ -24,7 +28,9 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
         wanted.setdefault(table, {})[name] = value
         blank = "\n" if text.endswith("\n") else "\n\n"
         added = tomlkit.dumps({table: {name: value}})
-        return _checked(text + blank + added if text else added, wanted, table)
+        if text:
+            added = text + blank + added
+        return _checked(added, wanted, table)
     wanted[table][name][fields[0]] = value
     document: Any = tomlkit.parse(text)
     document[table][name][fields[0]] = value
@@ -41,7 +47,8 @@ def drop(text: str, path: Sequence[str]) -> str:
         return text
     del wanted[table][name]
     own = rf"(?m)(?:^\r?\n)?^[ \t]*\[{re.escape(f'{table}.{name}')}[.\]]{_BODY}"
-    return _checked(re.sub(own, "", text), wanted, table)
+    new = re.sub(own, "", text)
+    return _checked(new, wanted, table)
 
 
 def _checked(new: str, wanted: Any, table: str) -> str:

@@ -68,7 +68,11 @@ def briefing_text(ws: Workspace, said: Said) -> str:
         head += f" {briefing.unread_files:,} older files are not read yet."
     handoff = None
     if briefing.handoff:
-        handoff = handoff_item(briefing.handoff, today=ws.clock().date(), later=briefing.later)
+        handoff = handoff_item(
+            briefing.handoff,
+            today=ws.clock().date(),
+            later=briefing.later,
+        )
     return compose(
         head,
         briefing.pinned,
@@ -134,7 +138,11 @@ def compose(
     return text() if pins or block or any(titles) else ""
 
 
-def _shelf_texts(shelves: Sequence[Shelf], titles: Sequence[list[str]], find: str) -> list[str]:
+def _shelf_texts(
+    shelves: Sequence[Shelf],
+    titles: Sequence[list[str]],
+    find: str,
+) -> list[str]:
     parts = []
     counts = []
     for shelf, lines in zip(shelves, titles, strict=True):
@@ -148,7 +156,12 @@ def _shelf_texts(shelves: Sequence[Shelf], titles: Sequence[list[str]], find: st
     return parts
 
 
-def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
+def handoff_item(
+    entry: Entry,
+    *,
+    today: date,
+    later: str,
+) -> Item:
     """Returns a hand-off with its age; of an old one the first lines. `later` is the number of
     entries since then.
     """
@@ -163,7 +176,12 @@ def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
     shortened = days > OLD_DAYS and len(lines) > OLD_LINES
     if shortened:
         text = "\n".join(lines[:OLD_LINES])
-    return Item(entry=entry, text=text, partial=shortened, remark="; ".join(remarks))
+    return Item(
+        entry=entry,
+        text=text,
+        partial=shortened,
+        remark="; ".join(remarks),
+    )
 
 
 def count_tokens(text: str) -> int:

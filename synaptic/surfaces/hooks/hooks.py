@@ -20,11 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...config import (
-    Config,
-    load_config,
-    resolve_home,
-)
+from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
 from ...language.query import terms_of
 from ...models import Filters
@@ -32,10 +28,7 @@ from ...notes.blocks import project_key
 from ...search.search import search
 from ...workspace.checkout import checkout_around, project_of
 from ...workspace.workspace import Workspace, open_workspace
-from ..render.present import (
-    DATA_FOLLOWS,
-    one_line,
-)
+from ..render.present import DATA_FOLLOWS, one_line
 from ..render.terminal import emit
 from .briefing import (
     SHORT_CHARS,
@@ -45,12 +38,7 @@ from .briefing import (
     fenced_titles,
     title_line,
 )
-from .stop import (
-    ASK,
-    append,
-    note,
-    stop,
-)
+from .stop import ASK, append, note, stop
 
 PROMPT_HITS = 3
 LEAST_WORDS = 3
@@ -79,7 +67,7 @@ _NAMES = {
 }
 
 
-def answer(event: str, home: str | None, client: str = "claude-code") -> None:
+def answer(event: str, home: str | None, client: str) -> None:
     """Prints the hook's answer as JSON; nothing where there is nothing to say, or on failure.
 
     Raises InvalidArgument for an unknown event.
@@ -209,10 +197,8 @@ def limited(
             os._exit(0)
     _, ended = os.waitpid(child, 0)
     status = os.waitstatus_to_exitcode(ended)
-    if status == -signal.SIGALRM:
-        _log(state, f"{event}: no answer after {timeout_s:g} s")
-    elif status:
-        _log(state, f"{event}: it was ended by signal {-status}")
+    if status:
+        _log(state, f"{event}: no answer within {timeout_s:g} s (signal {-status})")
     return None
 
 

@@ -47,7 +47,8 @@ def note(ws: Workspace, said: Said, event: str) -> list[tuple[datetime, str]]:
     for line in log.read_text("utf-8").splitlines():
         at, noted_session, noted_event = line.split()
         if noted_session == session:
-            events.append((datetime.fromisoformat(at), noted_event))
+            moment = datetime.fromisoformat(at)
+            events.append((moment, noted_event))
     return events
 
 
