@@ -199,7 +199,7 @@ def status_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
     """
     if system != "nt":
         return os.DirEntry.stat
-    return lambda item: Path(item).stat()
+    return lambda item: Path(item.path).stat()
 
 
 _status = status_reader(os.name)

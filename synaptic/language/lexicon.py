@@ -16,8 +16,9 @@ from ..models import TYPES, EntryType
 _FOLDER = Path(__file__).parents[1] / "data" / "words"
 _PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
 _SENTENCE_END = (
-    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bProf)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\b[A-Z])"
-    r"[.!?]+[)*_\x1f]*(?=\s|\Z)|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|\d{1,3}[.)])[ \t])"
+    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bProf)(?<!\be\.g)(?<!\bi\.e)"
+    r"(?<!\bvs)(?<!\betc)(?<!\b[A-Z])[.!?]+[)*_\x1f]*(?=\s|\Z)"
+    r"|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|\d{1,3}[.)])[ \t])"
 )
 
 
@@ -43,16 +44,18 @@ class Words:
         return found
 
     def ordered(self, name: str) -> tuple[str, ...]:
-        """The words of a list or a table, in their order; `@name` stands for those of another."""
-        listed = self.read[name]
+        """The words of a list in their order; `@name` stands for those of another list."""
         words: list[str] = []
-        for word in (listed if isinstance(listed, str) else " ".join(listed.values())).split():
+        for word in self.read[name].split():
             words += self.ordered(word[1:]) if word.startswith("@") else [word]
         return tuple(words)
 
     def table(self, name: str) -> dict[str, str]:
         """For each word of a table the key under which it stands."""
-        return {word: key for key, listed in self.read[name].items() for word in listed.split()}
+        found: dict[str, str] = {}
+        for key, listed in self.read[name].items():
+            found |= dict.fromkeys(listed.split(), key)
+        return found
 
     def numbers(self, name: str) -> dict[str, int]:
         """For each word of a table the number under which it stands."""

@@ -267,8 +267,12 @@ def build_filters(
     if first and last and first > last:
         said = f"since ({first}) is later than until ({last})."
         raise InvalidArgument(said, hint="Swap them.")
-    for name in ("min_importance", "max_importance"):
-        check_range(name, given.get(name), 0, 10)
+    low, high = given.get("min_importance"), given.get("max_importance")
+    check_range("min_importance", low, 0, 10)
+    check_range("max_importance", high, 0, 10)
+    if low is not None and high is not None and low > high:
+        said = f"min_importance ({low}) is above max_importance ({high})."
+        raise InvalidArgument(said, hint="Swap them.")
     if days is not None and last is None:
         last = now.date().isoformat()
     for name in given.keys() & _LISTS.keys():

@@ -3,13 +3,13 @@
 FTS5's tokenizer finds words between blanks, drops accents and stems English. What it cannot do
 happens here, alike for the text that is indexed and for the query that looks for it:
 
-| script                                    | becomes                                           |
-|-------------------------------------------|---------------------------------------------------|
-| Chinese, Japanese, Korean                 | overlapping pairs of characters: 東京都 → 東京 京都 都 |
-| Thai, Lao, Khmer, Burmese                 | the same, a letter with its marks being one       |
-| Arabic                                    | one form of alef, ya and ta; no vowel marks, no article |
-| letters that are no letter plus accent    | ß ss, ł l, ø o, đ d, æ ae, œ oe                   |
-| full-width and other compatible forms     | the plain ones (NFKC)                             |
+| script                                 | becomes                                         |
+|----------------------------------------|-------------------------------------------------|
+| Chinese, Japanese, Korean              | overlapping pairs of characters: 東京都: 東京 京都 都 |
+| Thai, Lao, Khmer, Burmese              | the same, a letter with its marks being one     |
+| Arabic                                 | one form of alef, ya and ta; no vowels, article |
+| letters that are no letter plus accent | ß ss, ł l, ø o, đ d, æ ae, œ oe                 |
+| full-width and other compatible forms  | the plain ones (NFKC)                           |
 
 Pairs are what Lucene's CJKAnalyzer makes of such text; a text without blanks needs no
 dictionary this way. Plain ASCII is left as it is.
@@ -19,28 +19,33 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from itertools import accumulate, pairwise
+from typing import Any
 
 TOKENIZER = ("unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
 """FTS5's tokenizer; marks belong to words, or those of Hindi and Thai would fall apart."""
 
 _EAST_ASIAN = (
-    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318f"
-    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u3096\u30a1-\u30fa"
+    "\u30fc-\u30ff\u3105-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
+    "\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_SOUTH_EAST = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3\u17d7-\u17dd"
+_SOUTH_EAST = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u1000-\u103f\u1050-\u109f"
+    "\u1780-\u17d3\u17d7-\u17dd"
+)
 _MARKS = (
-    "\u0e31\u0e33-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb3-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060"
-    "\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u109a-\u109d\u17b4-\u17d3\u17dd"
+    "\u0e31\u0e33-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb3-\u0ebc\u0ec8-\u0ece\u102b-\u103e"
+    "\u1056-\u1059\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d"
+    "\u109a-\u109d\u17b4-\u17d3\u17dd"
 )
 # what \w leaves out of words: marks of Latin, Cyrillic, Hebrew, Arabic and the scripts of India
 _ANY_MARK = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
-    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0970-\u0dff\u0f18-\u0fbc"
-    + _MARKS
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+    "\u0900-\u0963\u0970-\u0dff\u0f18-\u0fbc" + _MARKS
 )
-
 _RUN = re.compile(f"[{_EAST_ASIAN}{_SOUTH_EAST}]+")
 _LETTER = re.compile(f"[^{_MARKS}][{_MARKS}]*|[{_MARKS}]+")
 _WORD = re.compile(
@@ -50,24 +55,14 @@ _WORD_WITH_BLANKS = re.compile(rf"[\w{_ANY_MARK}]+")
 
 _ARABIC = re.compile("[\u0621-\u064a]+")
 _ARTICLE = re.compile("^(?:[\u0648\u0628\u0643\u0641]?\u0627\u0644|\u0644\u0644)(?=..)")
-_LETTERS = str.maketrans(
-    {
-        **dict(
-            zip(
-                "ßẞłŁøØđĐæÆœŒ",
-                ("ss", "ss", "l", "l", "o", "o", "d", "d", "ae", "ae", "oe", "oe"),
-                strict=True,
-            )
-        ),
-        **dict.fromkeys("\u0622\u0623\u0625\u0671", "\u0627"),
-        "\u0649": "\u064a",
-        "\u0629": "\u0647",
-        **dict.fromkeys((0x0640, 0x0670, *range(0x064B, 0x0660), *range(0x0591, 0x05BE)), None),
-        **dict.fromkeys(
-            (0x00AD, *range(0x200B, 0x2010), 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), None
-        ),
-    }
+# vowels of Arabic and Hebrew, and signs that nobody types
+_UNWRITTEN = re.compile(
+    "[\u0640\u0670\u064b-\u065f\u0591-\u05bd\u00ad\u200b-\u200f\u2060\ufeff\ufe00-\ufe0f]+"
 )
+_LETTERS: dict[int, Any] = {
+    **str.maketrans("łŁøØđĐآأإٱىة", "llooddاااايه"),
+    **str.maketrans({"ß": "ss", "ẞ": "ss", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe"}),
+}
 
 
 def spell(text: str) -> str:
@@ -112,7 +107,16 @@ def words(text: str) -> list[tuple[int, str]]:
     """
     if text.isascii() or not _RUN.search(text):
         return [(found.start(), found[0].lower()) for found in _WORD_WITH_BLANKS.finditer(text)]
-    return [place for found in _WORD.finditer(text) for place in _places(found)]
+    found: list[tuple[int, str]] = []
+    for word in _WORD.finditer(text):
+        run, begin = word[0], word.start()  # taken once: each `word[0]` copies the whole run
+        if _RUN.match(run):
+            starts = accumulate(map(len, _LETTER.findall(run)), initial=begin)
+            pairs = _pairs(run)
+            found += zip(starts, pairs[:-1] or pairs, strict=False)
+        else:
+            found.append((begin, run.lower()))
+    return found
 
 
 def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:
@@ -132,17 +136,8 @@ def places(
     return hits
 
 
-def _places(found: re.Match[str]) -> Iterable[tuple[int, str]]:
-    run, begin = found[0], found.start()  # taken once: each `found[0]` copies the whole run
-    if not _RUN.match(run):
-        return [(begin, run.lower())]
-    starts = accumulate(map(len, _LETTER.findall(run)), initial=begin)
-    pairs = _pairs(run)
-    return zip(starts, pairs[:-1] or pairs, strict=False)
-
-
 def _plain(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).translate(_LETTERS)
+    plain = _UNWRITTEN.sub("", unicodedata.normalize("NFKC", text)).translate(_LETTERS)
     return _ARABIC.sub(lambda word: _ARTICLE.sub("", word[0], count=1), plain)
 
 

@@ -11,19 +11,20 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 from ..errors import InvalidArgument
 from ..files import open_regular
 from .record import Record, Skipped, reporting
-from .source import FILE_BYTES, Unpacked, budget_of, changed_at, files_below
+from .source import FILE_BYTES, UNPACKED_BYTES, changed_at, files_below
 
 BOMB_BYTES, BOMB_RATIO = 100_000_000, 200
 """A zip is refused if one file unpacks to more than both limits; JSON shrinks to a tenth."""
 INNER_BYTES, INNER_RATIO = 10_000_000, 10
 """The same limits for a zip in a zip, which is packed already and is copied to the disk."""
+UNPACKED_RATIO = 20
+"""A zip gives at most UNPACKED_BYTES, or so many times its size."""
 EPOCH = datetime(1980, 1, 1)
 """The first day of zips, for a file whose date is invalid."""
 ZIP_ERRORS = (OSError, RuntimeError, ValueError, NotImplementedError, zipfile.BadZipFile)
@@ -51,7 +52,8 @@ def files_of(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
         stream = open_regular(path)
         try:
             if zipfile.is_zipfile(stream):
-                return dict(_zipped(stream, budget_of(path)))
+                left = max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
+                return dict(_zipped(stream, skipped, [left]))
         except ZIP_ERRORS as error:
             raise InvalidArgument(
                 f"{path} cannot be unpacked: {error}.", hint="Download it again."
@@ -67,28 +69,29 @@ def files_of(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
 
 
 def _zipped(
-    file: IO[bytes], budget: list[int], *, inner: bool = False
+    file: IO[bytes], skipped: Skipped, left: list[int], *, inner: bool = False
 ) -> Iterator[tuple[str, ExportedFile]]:
+    """The files of a zip, by name. `left`: the bytes that all zips may still give.
+
+    A file never gives more bytes than the zip says of it.
+    """
     archive = zipfile.ZipFile(file)
     for info in archive.infolist():
         is_zip = info.filename.endswith(".zip") and not inner  # Notion packs twice
         limit, ratio = (INNER_BYTES, INNER_RATIO) if is_zip else (BOMB_BYTES, BOMB_RATIO)
         if info.file_size > max(limit, ratio * info.compress_size):
             raise ValueError(f"{info.filename} would be {info.file_size:,} bytes")
-        if is_zip:
+        left[0] -= info.file_size
+        if left[0] < 0:
+            skipped(info.filename, "the zip holds too much; unpack it, and import the folder")
+        elif is_zip:
             copy = tempfile.TemporaryFile()  # noqa: SIM115  open while one of its files is used
-            with Unpacked(archive.open(info), budget) as packed:
+            with archive.open(info) as packed:
                 shutil.copyfileobj(packed, copy)
-            yield from _zipped(copy, budget, inner=True)
+            yield from _zipped(copy, skipped, left, inner=True)
         elif not info.is_dir():
-            opener = partial(_open_zipped, archive, info, budget)
+            opener = partial(archive.open, info)
             yield info.filename, ExportedFile(opener, _packed_at(info))
-
-
-def _open_zipped(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: list[int]
-) -> IO[bytes]:
-    return cast(IO[bytes], BufferedReader(Unpacked(archive.open(info), budget)))
 
 
 def _packed_at(info: zipfile.ZipInfo) -> datetime:

@@ -38,7 +38,7 @@ class Message(NamedTuple):
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A digest of each conversation: each request with the last answer; long ones in parts."""
-    items = partial(json_items, "item")
+    items = partial(json_items, r"\s*\[")
     return read_items(path, skipped, items, _conversation, pattern="conversations*.json")
 
 

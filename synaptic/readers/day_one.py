@@ -22,7 +22,7 @@ from ..files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
 from .archive import ExportedFile, read_items
 from .record import Record, Skipped
 from .shared import headed, words_of
-from .source import json_items
+from .source import ENTRIES, json_items
 
 _MOMENT = re.compile(r"!\[[^\]]*\]\(dayone-moment:/+(?:\w+/)?([\w-]+)\)")
 _PHOTO = re.compile(r"[\w-]{1,80}\.\w{1,8}")
@@ -34,7 +34,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
     A starred entry has importance 8; the name of a journal is a tag.
     """
-    return read_items(path, skipped, partial(json_items, "entries.item"), _entry)
+    return read_items(path, skipped, partial(json_items, ENTRIES), _entry)
 
 
 def _entry(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator[Record]:

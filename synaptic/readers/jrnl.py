@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 from .archive import read_items
 from .record import Record, Skipped
 from .shared import named_in
-from .source import RECORD_BYTES, json_items
+from .source import ENTRIES, RECORD_BYTES, json_items
 
 _BEGIN = re.compile(rb"\[(\d{4}-\d\d-\d\d) (\d\d)(:\d\d)(?::\d\d)?( [AP]M)?\] ")
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
@@ -66,7 +66,7 @@ def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any] | bytes]:
     if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
         file.read(len(BOM_UTF8))
     if file.peek(1).lstrip().startswith(b"{"):
-        yield from json_items("entries.item", file)
+        yield from json_items(ENTRIES, file)
         return
     entry = bytearray()
     while line := file.readline(RECORD_BYTES):

@@ -18,7 +18,7 @@ from ..errors import InvalidArgument
 from ..files import open_regular
 from .record import Skipped, reader_of
 from .shared import moment
-from .source import RECORD_BYTES, Unpacked, budget_of, read_json
+from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
 
 Kind = Literal["asked", "said", "ran", "edited"]
 EPOCH = datetime.fromtimestamp(0, UTC)
@@ -197,12 +197,13 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, An
     """
     import zstandard  # 20 ms
 
+    number = total = 0
     try:
         with _unpacked(path) if path.suffix == ".zst" else open_regular(path) as file:
             read = file.read if path.suffix == ".json" else file.readline
-            number = 0
-            while line := read(RECORD_BYTES + 1):
+            while total < UNPACKED_BYTES and (line := read(RECORD_BYTES + 1)):
                 number += 1
+                total += len(line)
                 value = None
                 try:
                     if line.strip():
@@ -222,8 +223,8 @@ def _unpacked(path: Path) -> IO[bytes]:
     import zstandard
 
     unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)
-    stream = unpacker.stream_reader(open_regular(path), closefd=True)
-    return io.BufferedReader(Unpacked(stream, budget_of(path)))
+    stream: Any = unpacker.stream_reader(open_regular(path), closefd=True)
+    return io.BufferedReader(stream)
 
 
 def dig(value: object, *keys: str) -> Any:

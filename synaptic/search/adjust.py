@@ -27,7 +27,7 @@ from ..workspace.changes import has_expired, of_project
 from ..workspace.git import fate_of
 from .evidence import Evidence
 from .near import NAME
-from .ranking import Ranked, best_first, in_order, newest_of_a_topic_first
+from .ranking import Ranked, Ranking, best_first, in_order, newest_of_a_topic_first
 
 SPEAKS, LONGEST_LABEL = 4, 40
 """How many titles must begin with the same label and a colon (`Ada: `) for it to name a
@@ -64,7 +64,7 @@ log, rounded.
 """
 
 
-def adjusted(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def adjusted(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The candidates of all queries of a search in their last order."""
     request = evidence.request
     ranked = near_enough(ranked, evidence)
@@ -77,7 +77,7 @@ def adjusted(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return copies_behind(ranked, evidence)
 
 
-def speakers_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def speakers_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """An entry counts for more if the question names its speaker.
 
     The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`. Both
@@ -103,7 +103,7 @@ def speakers_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return best_first(ranked)
 
 
-def near_enough(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def near_enough(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Without entries that are less similar than asked; an entry without a vector stays."""
     least = evidence.request.min_similarity
     if least is None:
@@ -111,12 +111,13 @@ def near_enough(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return [r for r in ranked if r.similarity is None or r.similarity >= least]
 
 
-def set_back(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def set_back(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking, best first, in which these count less: expired entries, digests of sessions,
     and entries of this checkout's project whose branch is gone without a visible merge. Without
     weights also entries of other projects, if the asker's project has some.
     """
-    request, here = evidence.request, evidence.request.here
+    request = evidence.request
+    here = evidence.request.here
     today = request.now.date().isoformat()
     standings = [r.standing for r in ranked]
     is_known = request.project in {one.project for one in standings}
@@ -138,14 +139,15 @@ def set_back(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return best_first(ranked)
 
 
-def copies_behind(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Copies that two machines left of a file stand behind the originals of their entries."""
     places = {(r.standing.path, r.standing.title): place for place, r in enumerate(ranked)}
     paths = {path for path, _ in places}
     read = cache(evidence.ws.journal.read)
     order = {}
     for place, r in enumerate(ranked):
-        original, title = copied_from(r.standing.path, paths, read), r.standing.title
+        original = copied_from(r.standing.path, paths, read)
+        title = r.standing.title
         order[r.rowid] = float(place)
         for name in (title, title[:-2]):  # a title may be made of the file's name
             if original and places.get((original, name), -1) > place:
@@ -153,25 +155,27 @@ def copies_behind(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return sorted(ranked, key=lambda r: order[r.rowid])
 
 
-def newest_fitting(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def newest_fitting(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Entries that hold the words nearly as well as the best, newest first; then the rest."""
     today = evidence.request.now.date().isoformat()
-    fitting: list[Ranked] = []
-    others: list[Ranked] = []
+    fitting: Ranking = []
+    others: Ranking = []
     for r in ranked:
         fits = (r.lexical or 0.0) >= FITTING and not has_expired(r.standing.expires, today)
         (fitting if fits else others).append(r)
     return in_order(fitting, "newest") + others
 
 
-def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking, in which of two entries of the top on one topic the later stands first.
 
     It takes the other's place, and the score of that place.
     """
     if evidence.vector is None or not evidence.config.later_first:
         return ranked
-    first, index = ranked[:TOP], evidence.ws.index
+    first = ranked[:TOP]
+    index = evidence.ws.index
+    question = evidence.request.parsed.text
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
     same_topic = []
     for best, later in _pairs(first, evidence.meaning([r.rowid for r in first])):
@@ -182,8 +186,12 @@ def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
         if index.scaled(one @ other) < ALIKE:
             continue  # what is merely near the question is another matter
         pair = (best.rowid, later.rowid)
-        texts = evidence.passages(pair, near=True)
-        if not _lacks_a_name(evidence, texts[best.rowid][1], texts[later.rowid][1]):
+        passages = evidence.passages(pair, near=True)
+        [said, said_later] = [passages[row][1] for row in pair]
+        # a name or number that the question and the best text share: Rome is not Paris
+        names = evidence.stems(" ".join(NAME.findall(f"{question}\n{said}")))
+        shared = names & evidence.stems(question) & evidence.stems(said)
+        if shared <= evidence.stems(said_later):
             same_topic.append(pair)
     positions = {r.rowid: r.standing.position for r in first}
     order = newest_of_a_topic_first([r.rowid for r in first], same_topic, positions)
@@ -195,7 +203,7 @@ def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
 
 
 def _pairs(
-    ranked: Sequence[Ranked],
+    ranked: Ranking,
     meaning: Sequence[float | None],
 ) -> Iterator[tuple[Ranked, Ranked]]:
     """(entry, a later one that ranks behind it) of entries that are on one topic, by two signs:
@@ -204,7 +212,8 @@ def _pairs(
     """
     near = [one or 0.0 for one in meaning]
     for one, other in combinations(range(len(ranked)), 2):
-        best, later = ranked[one], ranked[other]
+        best = ranked[one]
+        later = ranked[other]
         if not (best.standing.dated and later.standing.dated):
             continue  # its file alone does not say when it was said
         if len(best.met) > len(later.met):
@@ -219,13 +228,3 @@ def _pairs(
         nearer = near[other] - max(others, default=0.0)
         if NEARER * nearer + later.score / max(best.score, 1e-9) > ENOUGH:
             yield best, later
-
-
-def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:
-    """True if the later text lacks a name or number that the question and the best text share:
-    Rome is not Paris.
-    """
-    question = evidence.request.parsed.text
-    names = " ".join(NAME.findall(f"{question}\n{best}"))
-    shared = evidence.stems(names) & evidence.stems(question) & evidence.stems(best)
-    return not shared <= evidence.stems(later)

@@ -57,7 +57,7 @@ def analysis_of(ws: Workspace, query: str) -> dict[str, Any]:
 
 
 def _plan(request: Request) -> dict[str, Any]:
-    """The one search that is run, as JSON: its layer, and the filters that it has or prefers."""
+    """The one search that is run, as JSON: its layer, the filters that it has or prefers."""
     filters = filled(request.filters, request.prefer)
     layer: str = request.strategy
     if not request.parsed.terms:

@@ -128,8 +128,11 @@ class Evidence:
         watch: Stopwatch,
         trouble: str = "",
     ) -> None:
-        self.ws, self.request, self.config = ws, request, ws.config.search
-        self.watch, self.trouble = watch, trouble
+        self.ws = ws
+        self.request = request
+        self.config = ws.config.search
+        self.watch = watch
+        self.trouble = trouble
         self.lists: Lists = {"lexical": {}, "semantic": {}}
         with watch.stage("embed"):
             self.vector = None if request.is_list else self.embed(request.parsed.text)
@@ -167,7 +170,9 @@ class Evidence:
         Those of a preferred time are asked for once more: in a large journal they may not be
         among the best of all times.
         """
-        index, prefer, filters = self.ws.index, self.request.prefer, query.filters
+        index = self.ws.index
+        prefer = self.request.prefer
+        filters = query.filters
         times = [filters]
         if (prefer.since or prefer.until) and not (filters.since or filters.until):
             times.append(replace(filters, since=prefer.since, until=prefer.until))
@@ -179,7 +184,12 @@ class Evidence:
             ways: dict[str, Callable[..., Sequence[Candidate]]] = {}
             if terms:
                 context = self.config.context
-                ways["lexical"] = partial(index.lexical, terms, passing, context_weight=context)
+                ways["lexical"] = partial(
+                    index.lexical,
+                    terms,
+                    passing,
+                    context_weight=context,
+                )
             if query.vector is not None:
                 ways["semantic"] = partial(index.semantic, query.vector, passing)
             for name, fetch in ways.items():
@@ -230,7 +240,8 @@ class Evidence:
         count = len(cosines)
         mean = variance = 0.0
         if count:
-            mean, variance = float(cosines.mean()), float(cosines.var())
+            mean = float(cosines.mean())
+            variance = float(cosines.var())
         squares = count * variance + USUAL_COUNT * USUAL_DEVIATION**2
         both = count + USUAL_COUNT
         return (count * mean + USUAL_COUNT * USUAL_MEAN) / both, (squares / both) ** 0.5
@@ -307,7 +318,8 @@ class Evidence:
 
     def nearest_word(self, term: str) -> str | None:
         """A word of the journal that differs from this by a typing error, before its ending."""
-        stem, index = self.stem(term), self.ws.index
+        stem = self.stem(term)
+        index = self.ws.index
         distances: dict[str, int] = {}
         near_stems = nearest_words(stem, index.stems_like(stem)) if stem else []
         for near in near_stems:  # stems are no words, and stemming them again breaks them

@@ -18,7 +18,16 @@ from dataclasses import replace
 from ..index.rows import instant
 from ..models import Vector
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
-from .ranking import Ranked, age_in_days, best_first, decay, in_order, score_aware_rrf, weighted
+from .ranking import (
+    Ranked,
+    Ranking,
+    age_in_days,
+    best_first,
+    decay,
+    in_order,
+    score_aware_rrf,
+    weighted,
+)
 
 BOUNDED_BEST = 100
 """Candidates of a bounded search."""
@@ -56,9 +65,10 @@ LEAST = 0.1
 """Deviations that what is no nearer than usual counts, so that its rank decides. By eye."""
 
 
-def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> list[Ranked]:
+def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> Ranking:
     """At least `least` candidates of one query, if there are so many, best first."""
-    request, config = evidence.request, evidence.config
+    request = evidence.request
+    config = evidence.config
     is_bounded = request.strategy == "bounded"
     if is_bounded:  # the best of all times, which are cut afterwards
         query = query._replace(filters=replace(query.filters, since=None, until=None))
@@ -93,23 +103,30 @@ def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> 
 
 def weights_of(evidence: Evidence) -> dict[str, float]:
     """The weight of each list in the fusion."""
-    mode, weights = evidence.mode, evidence.config.weights
+    mode = evidence.mode
+    weights = evidence.config.weights
     lists = ("lexical", "semantic") if mode == "hybrid" else (mode,)
     return {name: float(weights.get(name, 0.0)) for name in lists}
 
 
-def _add_neighbours(ranked: Sequence[Ranked], share: float) -> None:
+def _add_neighbours(ranked: Ranking, share: float) -> None:
     """Adds to each entry a share of the scores of the entries before and after it in its file,
     over the best possible.
     """
     scores = {(r.standing.path, r.standing.seq): r.score for r in ranked}
     for r in ranked:
-        path, place = r.standing.path, r.standing.seq
+        path = r.standing.path
+        place = r.standing.seq
         around = scores.get((path, place - 1), 0.0) + scores.get((path, place + 1), 0.0)
         r.score = (r.score + share * around) / (1 + 2 * share)
 
 
-def fuse(ranked: Sequence[Ranked], evidence: Evidence, lists: Lists, query: Query) -> None:
+def fuse(
+    ranked: Ranking,
+    evidence: Evidence,
+    lists: Lists,
+    query: Query,
+) -> None:
     """Scores candidates by their ranks; what meets preferences is a list of its own.
 
     In a list an entry has its BM25, or the deviations of its cosine above the usual one, which
@@ -120,9 +137,11 @@ def fuse(ranked: Sequence[Ranked], evidence: Evidence, lists: Lists, query: Quer
     scores that holds every word of the query once (the sum of BM25's idf), as far as the model
     knows the language: where it does not, words are all there is.
     """
-    k, weights = evidence.config.k, weights_of(evidence)
+    k = evidence.config.k
+    weights = weights_of(evidence)
     share = {r.rowid: 1 / (1 + EACH * math.log(r.standing.passages)) for r in ranked}
-    usual, deviation = 0.0, 1.0
+    usual = 0.0
+    deviation = 1.0
     if query.vector is not None:
         usual, deviation = evidence.usual_cosine(query.vector)
     rankings: dict[str, dict[int, float]] = {}
@@ -161,12 +180,14 @@ def known(
     rowids: Sequence[int],
     lists: Lists,
     vector: Vector | None = None,
-) -> list[Ranked]:
+) -> Ranking:
     """These entries with what speaks for each of them, still without a score; superseded ones
     are left out.
     """
-    request, present = evidence.request, instant(evidence.request.now)
-    standings, met = evidence.standings(rowids), evidence.met(rowids)
+    request = evidence.request
+    present = instant(evidence.request.now)
+    standings = evidence.standings(rowids)
+    met = evidence.met(rowids)
     near = {row: hit.score for row, hit in lists.get("semantic", {}).items()}
     words = {row: hit.score for row, hit in lists.get("lexical", {}).items()}
     compares = request.weights or request.explain or request.min_similarity is not None

@@ -71,7 +71,8 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
         cosines.setdefault(hit.entry_rowid, hit.score)  # of its nearest passage
     found = index.entries(list(cosines))
     replaced = index.superseded_by([stored.entry.id for stored in found.values()])
-    alike, issues = [], []
+    alike = []
+    issues = []
     for row in cosines:
         old = found[row].entry
         is_older = row != own and old.at <= new.at and not old.pin

@@ -29,7 +29,7 @@ from .adjust import adjusted, near_enough, speakers_first
 from .doubt import MOST_HITS, Answer, notices_of, surety
 from .evidence import LIST_LIMIT, Evidence, Query, corrected
 from .fuse import known, ranked_for, weights_of
-from .ranking import Ranked, in_order
+from .ranking import Ranked, Ranking, in_order
 from .smart import search_smart
 from .snippet import snippet
 from .understanding import spelled
@@ -59,7 +59,8 @@ def run(
         wider = evidence.of(filters=replace(request.filters, include_superseded=True))
         tried = search_once(wider)
         if tried.hits and tried.hits[0].superseded_by and not tried.weak:
-            answer, evidence = tried, wider
+            answer = tried
+            evidence = wider
             notices.append(REPLACED)
     if answer.weak and evidence.mode != "semantic":
         nearest = spelled(evidence)
@@ -69,7 +70,8 @@ def run(
             first = [hit.entry.id for hit in answer.hits[:1]]
             same = first == [hit.entry.id for hit in tried.hits[:1]]
             if same or not (first and answer.close):
-                answer, evidence = tried, other
+                answer = tried
+                evidence = other
                 for typed, word in nearest.items():
                     notices.append(f"Nothing holds `{typed}`; searched for `{word}`.")
     is_cut = request.only_fitting or request.ends_itself
@@ -88,7 +90,9 @@ def run(
 
 def search_once(evidence: Evidence) -> Answer:
     """The answer to the words of the request."""
-    request, parsed, watch = evidence.request, evidence.request.parsed, evidence.watch
+    request = evidence.request
+    parsed = evidence.request.parsed
+    watch = evidence.watch
     if request.is_list:
         return listed(evidence)
     terms = () if evidence.mode == "semantic" else parsed.terms
@@ -107,7 +111,7 @@ def search_once(evidence: Evidence) -> Answer:
     return Answer(ranked, passing, hits, close, weak, rounds)
 
 
-def deeper(evidence: Evidence, query: Query, passing: Sequence[Ranked]) -> list[Ranked]:
+def deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
     """Candidates from deeper in the lists, to stand behind the others.
 
     They are the same for every limit, and nothing that is known of an entry changes: a larger
@@ -128,7 +132,7 @@ def deeper(evidence: Evidence, query: Query, passing: Sequence[Ranked]) -> list[
 
 def best_hits(
     evidence: Evidence,
-    ranked: Sequence[Ranked],
+    ranked: Ranking,
 ) -> tuple[tuple[Hit, ...], bool, bool]:
     """(the hits in the order that is asked for, whether any is close, whether they are weak).
 
@@ -152,7 +156,8 @@ def best_hits(
 
 def listed(evidence: Evidence) -> Answer:
     """Entries in order, for a query that is nothing but filters, or nothing."""
-    request, index = evidence.request, evidence.ws.index
+    request = evidence.request
+    index = evidence.ws.index
     if request.within is None:
         _, rowids = index.listing(
             request.filters,
@@ -173,9 +178,10 @@ def listed(evidence: Evidence) -> Answer:
         return Answer(entries, entries, tuple(read(evidence, shown).values()))
 
 
-def read(evidence: Evidence, winners: Sequence[Ranked]) -> dict[int, Hit]:
+def read(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     """The winners with their text and the passage that fits best, by row."""
-    request, parsed = evidence.request, evidence.request.parsed
+    request = evidence.request
+    parsed = evidence.request.parsed
     passages = evidence.passages([r.rowid for r in winners])
     entries = {row: entry for row, (entry, _, _) in passages.items()}
     entries = marked(evidence.ws, entries, request.here)
@@ -206,7 +212,12 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> dict[int, Hit]:
     return hits
 
 
-def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
+def _section(
+    entry: Entry,
+    passage: str,
+    line: int,
+    above: int,
+) -> Entry:
     """A note of a whole file, with the title and line of the section that holds the hit.
 
     `line` is that of the passage, `above` its lines above the first word that was sought.
@@ -216,7 +227,8 @@ def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
     headings = list(_SECTION.finditer(without_code(entry.content), 0, end))
     if at < 0 or not headings:
         return entry
-    start, (begin, stop) = headings[-1].start(), headings[-1].span(1)
+    start = headings[-1].start()
+    (begin, stop) = headings[-1].span(1)
     title, *_ = read_title(entry.content[begin:stop])
     if title in ("", entry.title):
         return entry
@@ -226,7 +238,8 @@ def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
 
 
 def _why(evidence: Evidence, ranked: Ranked) -> Why:
-    request, standing = evidence.request, ranked.standing
+    request = evidence.request
+    standing = ranked.standing
     ranks = {}
     for name, found in evidence.lists.items():
         if ranked.rowid in found:

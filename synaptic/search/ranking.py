@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ..errors import InvalidArgument, check_range, one_of
 from ..index.rows import Standing
@@ -18,12 +18,40 @@ MICROSECONDS_PER_DAY = 86_400e6
 
 SIGNALS = ("semantic", "lexical", "symbolic", "recency", "importance", "access")
 PRESETS: Mapping[str, Mapping[str, float]] = {
-    "layers": {"semantic": 0.5, "lexical": 0.3, "symbolic": 0.2},
-    "balanced": {"semantic": 0.5, "recency": 0.2, "importance": 0.2, "access": 0.1},
-    "semantic": {"semantic": 0.8, "recency": 0.1, "importance": 0.1},
-    "recent": {"semantic": 0.3, "recency": 0.5, "importance": 0.1, "access": 0.1},
-    "important": {"semantic": 0.3, "recency": 0.1, "importance": 0.5, "access": 0.1},
-    "popular": {"semantic": 0.3, "recency": 0.1, "importance": 0.1, "access": 0.5},
+    "layers": {
+        "semantic": 0.5,
+        "lexical": 0.3,
+        "symbolic": 0.2,
+    },
+    "balanced": {
+        "semantic": 0.5,
+        "recency": 0.2,
+        "importance": 0.2,
+        "access": 0.1,
+    },
+    "semantic": {
+        "semantic": 0.8,
+        "recency": 0.1,
+        "importance": 0.1,
+    },
+    "recent": {
+        "semantic": 0.3,
+        "recency": 0.5,
+        "importance": 0.1,
+        "access": 0.1,
+    },
+    "important": {
+        "semantic": 0.3,
+        "recency": 0.1,
+        "importance": 0.5,
+        "access": 0.1,
+    },
+    "popular": {
+        "semantic": 0.3,
+        "recency": 0.1,
+        "importance": 0.1,
+        "access": 0.5,
+    },
 }
 """The weights of each preset. By eye."""
 
@@ -57,7 +85,8 @@ class Ranked:
     @property
     def signals(self) -> Signals:
         """The signals of the entry, each from 0 to 1; None where it was not found that way."""
-        standing, semantic = self.standing, self.similarity
+        standing = self.standing
+        semantic = self.similarity
         importance = standing.importance
         if importance is None:
             importance = DEFAULT_IMPORTANCE
@@ -71,12 +100,16 @@ class Ranked:
         )
 
 
-def best_first(ranked: Iterable[Ranked]) -> list[Ranked]:
+Ranking: TypeAlias = list[Ranked]
+"""Candidates, best first."""
+
+
+def best_first(ranked: Iterable[Ranked]) -> Ranking:
     """By score; of equals the later."""
     return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
 
 
-def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:
+def in_order(ranked: Ranking, order: Order) -> Ranking:
     """The same entries in this order; of equals the newest first, and undated ones last."""
     if order == "relevance":
         return list(ranked)
@@ -147,7 +180,7 @@ def choose_weights(
     name = one_of(PRESETS, preset or "layers", "preset")
     chosen = dict.fromkeys(SIGNALS, 0.0) | dict(PRESETS[name])
     for name, value in (weights or {}).items():
-        signal = one_of(SIGNALS, name, "weight")
+        signal = one_of(SIGNALS, name, "signal")
         check_range(f"weight {signal}", value, 0, 1)
         chosen[signal] = value
     total = sum(chosen.values())

@@ -54,18 +54,18 @@ def search(
     - `strategy`: see `pipeline`; auto goes by the form of the query. `budget_ms` (with auto
       only): words only, where searches usually take longer.
     - `preset`, `weights`: signals are weighted; else ranks are fused and decay with age.
-    - `sub_queries` replace the parts of a smart search.
-    - `load_model` False: a model that is still loading is not waited for.
+    - `sub_queries` replace the parts of a smart search. `load_model`: waits for the model.
     - `options`: `limit`, `min_similarity`, `order`, `explain`, `max_rounds`, `within` and
       `only_fitting`; see Request.
 
-    Entries of the asker's project count more, unless projects are named; `*` names all.
-    Raises InvalidArgument with the valid values.
+    Entries of the asker's project count more, unless projects are named (`*`: all). Raises
+    InvalidArgument with the valid values.
     """
     from ..language.analysis.plan import form_of  # here and below: 30 ms, for searches only
     from .evidence import Request
 
-    now, here = ws.clock(), working_checkout(ws.config)
+    now = ws.clock()
+    here = working_checkout(ws.config)
     asked = one_of(STRATEGIES, strategy, "strategy")
     # most queries name no field and no tag
     parsed = parse_query(
@@ -148,7 +148,12 @@ def _answer(
         told = choice(chosen.strategy, forced, budget_ms, costs, watch.read())
         return replace(result, choice=told)
 
-    result = in_step(ws, run_pipeline, embed_ms=embed_ms, at_least=8)
+    result = in_step(
+        ws,
+        run_pipeline,
+        embed_ms=embed_ms,
+        at_least=8,
+    )
     if ws.config.metrics:  # else nobody reads the notices: a hook asks, or `evaluate`
         result = replace(result, notices=(*language_notice(ws), *result.notices))
         strategy = None if trouble else result.strategy

@@ -1,9 +1,9 @@
 """Smart search: the question in parts, and once more with the words of its best answers.
 
-| round | searched                                        | why                                    |
-|-------|-------------------------------------------------|----------------------------------------|
-| 1     | the question; its parts, less heavy             | each part may have an entry of its own |
-| more  | the question, moved towards its best answers    | the rest of the story uses their words |
+| round | searched                                    | why                                    |
+|-------|---------------------------------------------|----------------------------------------|
+| 1     | the question; its parts, less heavy         | each part may have an entry of its own |
+| more  | the question moved towards its best answers | the rest of the story uses their words |
 """
 
 from __future__ import annotations

@@ -22,33 +22,23 @@ def snippet(
     """
     if len(text) <= length:
         return text, 0
-    start, end = _stretch(text, _densest(find(text), length * 3 // 4), length)
+    places = find(text)
+    window = length * 3 // 4
+    hit = max(places, key=lambda one: _within(places, one, window), default=0)
+    earliest = hit - length // 8
+    # words that these ends cut off are not chosen; where nothing is blank for long (a URL,
+    # Chinese) the text is cut anywhere
+    unbroken = list(_UNBROKEN.finditer(text, max(0, earliest - 1), hit + length + 1))
+    starts = [word.start() for word in unbroken if earliest <= word.start() <= hit]
+    start = min(starts, default=hit)
+    latest = start + length
+    ends = [word.end() for word in unbroken if start + length // 2 < word.end() <= latest]
+    end = max(ends, default=latest)
     lead = "… " if text[:start].strip() else ""
     tail = " …" if text[end:].strip() else ""
     return f"{lead}{text[start:end].strip()}{tail}", text[:start].count("\n")
 
 
-def _densest(places: Sequence[int], window: int) -> int:
-    """The first place that has the most others within `window` characters after it."""
-    densest, most = 0, 0
-    for number, place in enumerate(places):
-        count = bisect_left(places, place + window) - number
-        if count > most:
-            densest, most = place, count
-    return densest
-
-
-def _stretch(text: str, hit: int, length: int) -> tuple[int, int]:
-    """The characters to show: from a word before `hit` to the end of another.
-
-    Where nothing is blank for long (a URL, Chinese) the text is cut anywhere.
-    """
-    earliest = hit - length // 8
-    # words that these ends cut off are not chosen
-    window = max(0, earliest - 1), hit + length + 1
-    unbroken = [run.span() for run in _UNBROKEN.finditer(text, *window)]
-    starts = [first for first, _ in unbroken if earliest <= first <= hit]
-    start = min(starts, default=hit)
-    latest = start + length
-    ends = [last for _, last in unbroken if start + length // 2 < last <= latest]
-    return start, max(ends, default=latest)
+def _within(places: Sequence[int], first: int, window: int) -> int:
+    """The number of places from `first` on in this many characters."""
+    return bisect_left(places, first + window) - bisect_left(places, first)

@@ -83,10 +83,9 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
     listed = listed_of(asked.text, asked.tongue, known)
     if not (listed and parsed.text) or parsed.phrases or request.strategy == "bounded":
         return None
-    clashing = given.each().keys() & listed.filters.each().keys() & {"tags", "without"}
     is_timed = bool(asked.time_range or given.since or given.until)
     is_day = _DATE.fullmatch(parsed.text) or not is_timed
-    if clashing or (is_day and not listed.order):
+    if is_day and not listed.order:
         return None
     filters = filled(given, _filters_of(request, asked, listed, known))
     total, what = _count(ws, filters), _what(filters, listed.state)
@@ -112,7 +111,7 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
 def _filters_of(
     request: Request, asked: Asked, listed: Listed, known: Collection[str]
 ) -> Filters:
-    """The filters that a list asks for; a list of a kind or a state is of the asking project."""
+    """The filters that a list asks for; of a kind or a state those of the asking project."""
     given, added = request.filters, listed.filters
     projects = added.projects
     if listed.order and not projects:
@@ -170,7 +169,8 @@ def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
     if request.within is not None:
         return f"{said}."
     if replaced:
-        said += f"; {replaced:,} that later entries replaced left out, include_superseded shows them"
+        said += f"; {replaced:,} that later entries replaced left out"
+        said += ", include_superseded shows them"
     if total > shown:
         most = min(total, MAX_LIMIT)
         more = "all" if most == total else "more"

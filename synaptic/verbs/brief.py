@@ -108,7 +108,12 @@ def _gather(
         "open issues": _pool(ws, key, ("issue",)),
         f"new since {begin:%Y-%m-%d %H:%M}": (new, more and len(new) == len(later)),
         "decisions": _pool(ws, key, ("decision",)),
-        "insights and references": _pool(ws, key, ("insight", "reference"), order="importance"),
+        "insights and references": _pool(
+            ws,
+            key,
+            ("insight", "reference"),
+            order="importance",
+        ),
         "progress": _pool(ws, key, ("progress",), left_off),
     }
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
@@ -119,7 +124,12 @@ def _gather(
         unseen = {row: entry for row, entry in entries.items() if row not in seen}
         seen.update(unseen)
         by_importance = name.startswith("insights")
-        ranked = _ranked(ws, unseen, scores, by_importance=by_importance)
+        ranked = _ranked(
+            ws,
+            unseen,
+            scores,
+            by_importance=by_importance,
+        )
         shelves.append(Shelf(name, ranked, has_more))
     return Briefing(
         project=project or "",
@@ -166,12 +176,12 @@ def _pool(
         too_old = since is not None and entry.at < since
         if not (foreign or too_old or _is_over(ws, entry)):
             entries[row] = entry
-    newest_first = sorted(entries, key=lambda row: _place_in_time(entries[row]), reverse=True)
-    return {row: entries[row] for row in newest_first}, more
-
-
-def _place_in_time(entry: Entry) -> tuple[bool, datetime, int]:
-    return entry.dated, entry.at, entry.there.line
+    newest_first = sorted(
+        entries.items(),
+        key=lambda item: (item[1].dated, item[1].at, item[1].there.line),
+        reverse=True,
+    )
+    return dict(newest_first), more
 
 
 def _is_over(ws: Workspace, entry: Entry) -> bool:

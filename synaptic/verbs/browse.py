@@ -278,7 +278,8 @@ def days(
     if week:
         first = day - timedelta(day.weekday())
         last = first + timedelta(6)
-    since, until = first.isoformat(), last.isoformat()
+    since = first.isoformat()
+    until = last.isoformat()
     wanted = Filters(since=since, until=until, include_superseded=True)
 
     def run(report: SyncReport) -> Days:
@@ -336,23 +337,39 @@ def _figures(calls: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     latencies = {}
     for stage, each in times.items():
         each.sort()
-        half, most = each[len(each) // 2], each[len(each) * 95 // 100]
+        half = each[len(each) // 2]
+        most = each[len(each) * 95 // 100]
         latencies[stage] = {"p50": round(half, 1), "p95": round(most, 1)}
     slowest_first = sorted(latencies, key=lambda stage: -latencies[stage]["p50"])
     return {"calls": len(calls), "stages": {one: latencies[one] for one in slowest_first}}
 
 
-def _listing(ws: Workspace, report: SyncReport, total: int, rowids: Sequence[int]) -> Listing:
+def _listing(
+    ws: Workspace,
+    report: SyncReport,
+    total: int,
+    rowids: Sequence[int],
+) -> Listing:
     entries = marked(ws, read_entries(ws, rowids))
     ordered = [entries[rowid] for rowid in rowids if rowid in entries]
     superseded = ws.index.superseded_by([entry.id for entry in ordered])
-    return Listing(total, tuple(ordered), superseded_by=superseded, notices=report.notices)
+    return Listing(
+        total,
+        tuple(ordered),
+        superseded_by=superseded,
+        notices=report.notices,
+    )
 
 
 def _of_search(found: SearchResult) -> Listing:
     superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
     entries = tuple(hit.entry for hit in found.hits)
-    return Listing(found.total, entries, superseded_by=superseded, notices=found.notices)
+    return Listing(
+        found.total,
+        entries,
+        superseded_by=superseded,
+        notices=found.notices,
+    )
 
 
 def _resolved(ws: Workspace, filters: Filters) -> Filters:
@@ -365,7 +382,12 @@ def _resolved(ws: Workspace, filters: Filters) -> Filters:
     return filters
 
 
-def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, list[int]]:
+def _around(
+    ws: Workspace,
+    filters: Filters,
+    id: str,
+    limit: int,
+) -> tuple[int, list[int]]:
     """The number of entries, and the rows of the entry and its neighbours in time, oldest
     first.
 
@@ -376,7 +398,12 @@ def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, 
     sides = []
     total = 0
     for order in ("newest", "oldest"):
-        total, rows = ws.index.listing(filters, order=order, limit=limit, after=at.position)
+        total, rows = ws.index.listing(
+            filters,
+            order=order,
+            limit=limit,
+            after=at.position,
+        )
         standings = ws.index.standings(rows)
         sides.append([row for row in rows if standings[row].dated == at.dated])
     before, after = sides

@@ -44,7 +44,11 @@ DEPTH = 20
 """Hits among which an entry must be to count as found."""
 WORDS_LEFT = 10
 """An entry must have this many words besides those of its title. Chosen by eye."""
-WAYS = {"words": "lexical", "meaning": "semantic", "default": "auto"}
+WAYS = {
+    "words": "lexical",
+    "meaning": "semantic",
+    "default": "auto",
+}
 """The compared ways to search, and the strategy of each."""
 
 _WORD = re.compile(r"[^\W_]+")
@@ -93,6 +97,42 @@ def evaluate(
     begun = time.perf_counter()
     ws.embedder.load()
     asked = _draw(export(ws, Filters()))[:questions]
+    ranks = _ranks(ws, asked, progress)
+    *_, last = ranks.values()
+    missed = []
+    for entry, rank in zip(asked, last, strict=True):
+        if not rank:
+            date = entry.date if entry.dated else None
+            place = entry.there
+            missed.append(Missed(entry.title, date, place.path, place.line))
+    mrr = {way: round(statistics.fmean(each), 4) for way, each in ranks.items() if each}
+    measured: dict[str, Any] = {
+        "date": ws.clock().date().isoformat(),
+        "questions": len(asked),
+        "mrr": mrr,
+    }
+    saved = ws.config.state / "evaluation.json"
+    before = None
+    with suppress(OSError, ValueError):
+        before = json.loads(saved.read_bytes())
+    if save and asked:
+        overwrite(saved, json.dumps(measured).encode())
+    return Evaluation(
+        **measured,
+        margin=round(1.96 * statistics.pstdev(last or [0.0]) / max(len(last), 1) ** 0.5, 4),
+        missed=tuple(missed),
+        seconds=round(time.perf_counter() - begun, 1),
+        before=before,
+        notices=() if len(asked) >= TOO_FEW else (FEW.format(len(asked)),),
+    )
+
+
+def _ranks(
+    ws: Workspace, asked: Sequence[Entry], progress: Progress | None
+) -> dict[str, list[float]]:
+    """By way of searching, the reciprocal rank of each of these entries; 0 where it is not
+    found.
+    """
     ranks: dict[str, list[float]] = {way: [] for way in WAYS}
     everywhere = Filters(projects=(ANY_PROJECT,))
     with TemporaryDirectory(prefix="synaptic-evaluate-") as folder:
@@ -109,31 +149,7 @@ def evaluate(
                 hits = [(hit.entry.there.path, hit.entry.there.start) for hit in found.hits]
                 right = paths[entry.there.path], entry.there.start
                 ranks[way].append(1 / (1 + hits.index(right)) if right in hits else 0.0)
-    *_, last = ranks.values()
-    missed = []
-    for entry, rank in zip(asked, last, strict=True):
-        if not rank:
-            date, place = entry.date if entry.dated else None, entry.there
-            missed.append(Missed(entry.title, date, place.path, place.line))
-    mrr = {way: round(statistics.fmean(each), 4) for way, each in ranks.items() if each}
-    measured: dict[str, Any] = {
-        "date": ws.clock().date().isoformat(),
-        "questions": len(asked),
-        "mrr": mrr,
-    }
-    saved, before = ws.config.state / "evaluation.json", None
-    with suppress(OSError, ValueError):
-        before = json.loads(saved.read_bytes())
-    if save and asked:
-        overwrite(saved, json.dumps(measured).encode())
-    return Evaluation(
-        **measured,
-        margin=round(1.96 * statistics.pstdev(last or [0.0]) / max(len(last), 1) ** 0.5, 4),
-        missed=tuple(missed),
-        seconds=round(time.perf_counter() - begun, 1),
-        before=before,
-        notices=() if len(asked) >= TOO_FEW else (FEW.format(len(asked)),),
-    )
+    return ranks
 
 
 def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[str, str]:

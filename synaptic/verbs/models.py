@@ -53,7 +53,8 @@ class Switch:
 
 def models(ws: Workspace) -> tuple[Model, ...]:
     """The model that ships, the offers of `data/models.toml`, and models used before."""
-    offered, listed = about_models()["offered"], listed_models()
+    offered = about_models()["offered"]
+    listed = listed_models()
     cache = ws.config.state / "models"
     used = {}
     for path in sorted(ws.config.state.glob("index-*.db")):

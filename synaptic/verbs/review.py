@@ -91,12 +91,19 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
     return in_step(ws, run)
 
 
-def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Receipt | None:
+def answer(
+    ws: Workspace,
+    key: str,
+    said: str,
+    *,
+    by_person: bool = True,
+) -> Receipt | None:
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
     remembered until an entry is edited.
     """
     matter = _named(ws, key, said)
-    first, last = matter.about[0].entry, matter.about[-1].entry
+    first = matter.about[0].entry
+    last = matter.about[-1].entry
     if said == "keep":
         kept = _kept(ws) | {matter.key: matter.state}
         overwrite(ws.config.state / "review.json", json.dumps(kept).encode())

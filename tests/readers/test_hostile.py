@@ -147,7 +147,7 @@ def test_an_undo_leaves_pictures_that_a_note_shows_or_that_were_changed(
 
 MEASURE = """import resource, sys
 from pathlib import Path
-import bs4, ijson, markdownify, zstandard
+import bs4, markdownify, zstandard
 import synaptic.readers.digest, synaptic.readers.pages
 from synaptic.errors import InvalidArgument
 from synaptic.readers.record import reader_of
@@ -213,13 +213,8 @@ def test_what_stands_before_too_many_levels_is_taken(tmp_path: Path) -> None:
     ],
 )
 def test_levels_are_those_of_the_json_and_not_of_its_texts(text: str) -> None:
-    for size in (1, 7, len(text)):
-        meter = source.JsonMeter()
-        parts = [text[at : at + size].encode() for at in range(0, len(text), size)]
-        assert all(
-            meter.measure(part) == len(part)
-            for part in (parts if len(parts) < 2_000 else [text.encode()])
-        )
+    with suppress(json.JSONDecodeError):
+        source.read_json(text)
     with pytest.raises(ValueError, match="more than 100 levels"):
         source.read_json("[" * 101 + "]" * 101)
 
@@ -236,10 +231,10 @@ def test_a_zip_in_a_zip_does_not_fill_the_disk(tmp_path: Path) -> None:
 def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "UNPACKED_BYTES", 5_000)
+    monkeypatch.setattr("synaptic.readers.archive.UNPACKED_BYTES", 500_000)
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(8):
-            archive.writestr(f"{number}.md", f"# Page {number}\n\n" + "a " * 700)
+            archive.writestr(f"{number}.md", f"# Page {number}\n\n" + "a " * 70_000)
     records, skipped = read("notion", tmp_path / "a.zip")
     assert 0 < len(records) < 8 and len(records) + len(skipped) == 8
     assert "import the folder" in skipped[-1][1]

@@ -1,7 +1,8 @@
 """The type, complexity, intent and names of a question. Pure: rules in tables.
 
-The rules read English; of any other text they say `factual`, `general`, `low`. Features and the rows of types stand in `data/words/questions.toml`. To
-change a decision, change a row; to change what a row notices, change its features.
+The rules read English; of any other text they say `factual`, `general`, `low`. Features and
+the rows of types stand in `data/words/questions.toml`. To change a decision, change a row; to
+change what a row notices, change its features.
 """
 
 from __future__ import annotations
