@@ -175,6 +175,7 @@ class _Inline:
         self._wanted: dict[str, list[str]] = {}
         self._unwanted: dict[str, list[str]] = {}
         self._tried: Counter[str] = Counter()
+        self._bounds: dict[str, None] = {}
         self._notices: dict[str, None] = {}
 
     def take(self, match: re.Match[str]) -> str:
@@ -195,7 +196,7 @@ class _Inline:
         most = MAX_DATES if key in _DATES else MAX_VALUES
         if self._tried[key] > most:
             said = f"Only the first {most} `{key}:` were read; the others were left out."
-            self._notices[said] = None
+            self._bounds[said] = None
             return " "
         others = self._wanted if key in _DATES else {}
         try:
@@ -212,12 +213,12 @@ class _Inline:
         return replace(_built(self._wanted, self._now), without=unwanted)
 
     def told(self) -> list[str]:
-        """The notices, at most MAX_NOTICES."""
+        """The notices, of words that are no filters at most MAX_NOTICES."""
         said = list(self._notices)
         more = len(said) - MAX_NOTICES
         if more > 0:
             said[MAX_NOTICES:] = [f"{more:,} more notices of this kind are left out."]
-        return said
+        return [*self._bounds, *said]
 
 
 def _built(found: Mapping[str, Sequence[str]], now: datetime) -> Filters:
@@ -266,8 +267,12 @@ def build_filters(
     if first and last and first > last:
         said = f"since ({first}) is later than until ({last})."
         raise InvalidArgument(said, hint="Swap them.")
-    for name in ("min_importance", "max_importance"):
-        check_range(name, given.get(name), 0, 10)
+    low, high = given.get("min_importance"), given.get("max_importance")
+    check_range("min_importance", low, 0, 10)
+    check_range("max_importance", high, 0, 10)
+    if low is not None and high is not None and low > high:
+        said = f"min_importance ({low}) is above max_importance ({high})."
+        raise InvalidArgument(said, hint="Swap them.")
     if days is not None and last is None:
         last = now.date().isoformat()
     for name in given.keys() & _LISTS.keys():

@@ -268,7 +268,7 @@ def read_comment(text: str) -> Comment:
     return Comment(id, raw, values.pop("at", None), values, problems)
 
 
-def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> str:
+def write_comment(entry: Entry, at: str | None, h2: int | None = None) -> str:
     """The comment line of `entry`; keys with their default value are left out. `h2`: how many
     H2s its body has.
     """

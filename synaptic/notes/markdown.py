@@ -13,7 +13,6 @@ and never writes.
 from __future__ import annotations
 
 import secrets
-import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -90,15 +89,14 @@ def compose_entry(
     if not text:
         raise InvalidArgument("There is no text to save.", hint="Give the content some words.")
     kind = check_type(type)
-    given = _given_tags(tags, notices)
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
     if not name:
         name = title_for(text)
     inline = (tag for _, _, tag in inline_tags(name))
-    heading_tags = unique((*inline, *given, *from_title))
+    heading_tags = unique((*inline, *map(check_tag, tags), *from_title))
     # whole seconds at a fixed offset are all that `at=` can express
-    if at.utcoffset() is None:
-        at = aware(at.replace(tzinfo=None))
+    if at.tzinfo is None:
+        at = aware(at)
     offset = timezone(at.utcoffset() or timedelta())
     entry = Entry(
         id=id,
@@ -129,16 +127,6 @@ def _normal_content(content: str, notices: list[str]) -> str:
         text = f"{text}\n{closing}"
         notices.append("An open code fence was closed.")
     return text
-
-
-def _given_tags(tags: Sequence[str], notices: list[str]) -> tuple[str, ...]:
-    slugs = []
-    for tag in tags:
-        slug = check_tag(tag)
-        if slug != unicodedata.normalize("NFC", tag.strip().removeprefix("#").lower()):
-            notices.append(f"The tag {tag!r} was saved as {slug!r}.")
-        slugs.append(slug)
-    return unique(slugs)
 
 
 def _word(value: str | None) -> str | None:
@@ -303,9 +291,9 @@ class _Edit:
             after = block[parts.comment_end : parts.head_end]
             written = block[parts.comment_at : parts.comment_end]
             stood = read_comment(written.decode("utf-8", "replace")).raw
-        counted = str(h2s) if "h2" in stood else None
         if new.derived_id:
             return rest
+        counted = h2s if "h2" in stood else None
         return before + write_comment(new, stood.get("at"), counted).encode() + after
 
     def holds_private(self) -> Refused:

@@ -573,13 +573,10 @@ class _Reader:
         of any language.
         """
         words = _words(title)
-        if _DAY_WORDS.issuperset(words):
-            return True
-        numbers = {int(number) for number in re.findall("[0-9]+", title)}
-        day = self.named_day
+        day, numbers = self.named_day, set(map(int, re.findall("[0-9]+", title)))
         if day is None or len(words) > 2 or day.month in numbers:
-            return False
-        return {day.day, day.year} <= numbers
+            return _DAY_WORDS.issuperset(words)
+        return _DAY_WORDS.issuperset(words) or {day.day, day.year} <= numbers
 
     def _outline(self) -> list[Entry | None]:
         """The top-level blocks of a day in a Logseq graph, each with what is indented below it;

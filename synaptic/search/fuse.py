@@ -18,7 +18,16 @@ from dataclasses import replace
 from ..index.rows import instant
 from ..models import Vector
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
-from .ranking import Ranked, age_in_days, best_first, decay, in_order, score_aware_rrf, weighted
+from .ranking import (
+    MICROSECONDS_PER_DAY,
+    Ranked,
+    Ranking,
+    best_first,
+    decay,
+    in_order,
+    score_aware_rrf,
+    weighted,
+)
 
 BOUNDED_BEST = 100
 """Candidates of a bounded search."""
@@ -56,7 +65,7 @@ LEAST = 0.1
 """Deviations that what is no nearer than usual counts, so that its rank decides. By eye."""
 
 
-def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> list[Ranked]:
+def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> Ranking:
     """At least `least` candidates of one query, if there are so many, best first."""
     request = evidence.request
     config = evidence.config
@@ -80,7 +89,14 @@ def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> 
                 r.score = weighted(r.signals, request.weights)
             return best_first(ranked)
         if request.joins:
-            _add_neighbours(ranked, config.neighbours)
+            scores = {(r.standing.path, r.standing.seq): r.score for r in ranked}
+            share = config.neighbours
+            for r in ranked:  # it gains from those before and after it, over the best possible
+                path = r.standing.path
+                place = r.standing.seq
+                for beside in (place - 1, place + 1):
+                    r.score += share * scores.get((path, beside), 0.0)
+                r.score /= 1 + 2 * share
         for r in ranked:
             if r.standing.dated and r.standing.type != "reference":
                 r.decay = decay(
@@ -100,20 +116,8 @@ def weights_of(evidence: Evidence) -> dict[str, float]:
     return {name: float(weights.get(name, 0.0)) for name in lists}
 
 
-def _add_neighbours(ranked: Sequence[Ranked], share: float) -> None:
-    """Adds to each entry a share of the scores of the entries before and after it in its file,
-    over the best possible.
-    """
-    scores = {(r.standing.path, r.standing.seq): r.score for r in ranked}
-    for r in ranked:
-        path = r.standing.path
-        place = r.standing.seq
-        around = scores.get((path, place - 1), 0.0) + scores.get((path, place + 1), 0.0)
-        r.score = (r.score + share * around) / (1 + 2 * share)
-
-
 def fuse(
-    ranked: Sequence[Ranked],
+    ranked: Ranking,
     evidence: Evidence,
     lists: Lists,
     query: Query,
@@ -171,7 +175,7 @@ def known(
     rowids: Sequence[int],
     lists: Lists,
     vector: Vector | None = None,
-) -> list[Ranked]:
+) -> Ranking:
     """These entries with what speaks for each of them, still without a score; superseded ones
     are left out.
     """
@@ -190,7 +194,7 @@ def known(
         row = one.rowid
         found = Ranked(
             standing=one,
-            age_days=age_in_days(one.at, present),
+            age_days=max(0, present - one.at) / MICROSECONDS_PER_DAY,
             similarity=near.get(row),
             lexical=words[row] / best if row in words and best else None,
             met=met[row],

@@ -239,6 +239,7 @@ def test_what_is_no_date_names_examples(text: str) -> None:
         ({"days": -1}, "0 to 400000"),
         ({"since": "today", "until": "yesterday"}, "later than"),
         ({"min_importance": 11}, "0 to 10"),
+        ({"min_importance": 7, "max_importance": 3}, "above"),
     ],
 )
 def test_wrong_filters_name_what_is_valid(arguments: dict[str, object], named: str) -> None:

@@ -238,12 +238,13 @@ def test_a_command_that_is_gone_is_put_right(ada: Machine, name: str) -> None:
         {"command": SYNAPTIC, "args": ["--home", "/srv/memory", "mcp"]},
         {"command": "/gone/synaptic", "args": ["--home", "/srv/memory", "mcp"]},
         {"command": "docker", "args": ["mcp"]},
-        {"url": "https://example.org/mcp"},
+        {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer of-mine"}},
         "synaptic mcp",
     ],
 )
 def test_another_way_to_start_it_is_left_alone(ada: Machine, entry: Any) -> None:
     file = ada.put("cursor", json.dumps({"mcpServers": {"synaptic": entry}}))
+    assert "of-mine" not in ada.run("cursor", "--status").text, "nor is a secret in it shown"
     before = file.read_bytes()
     answer = ada.run("cursor")
     assert (
@@ -296,7 +297,7 @@ def test_a_home_that_is_not_the_chosen_one(ada: Machine) -> None:
     assert ada.state("zed", SYNAPTIC_HOME="/srv/memory") == "registered"
     assert ada.state("zed") == "registered"
     other = ada.run("zed", "--status", SYNAPTIC_HOME="/srv/other").out
-    assert "in another way" in other and "/srv/memory" in other
+    assert "in another way" in other
 
 
 def test_home_as_a_flag(ada: Machine) -> None:

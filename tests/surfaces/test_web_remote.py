@@ -401,7 +401,7 @@ def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path)
     assert sorted(header["Authorization"] for header in said) == sorted(BEARER.values())
     states = json.loads(setup(tmp_path, "--url", URL, "--status", "--json").stdout)["clients"]
     assert {state["client"] for state in states if state["state"] == "registered"} == set(names)
-    assert f'another way, {{"url": "{URL}"' in setup(tmp_path, "--status").stdout
+    assert setup(tmp_path, "--status").stdout.count("in another way") == len(names)
     other = setup(tmp_path, "cursor", "--url", "http://10.0.0.5:8765")
     assert "left as it is" in other.stdout and "put TLS in front" in other.stderr
     assert (

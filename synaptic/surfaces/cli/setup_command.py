@@ -48,7 +48,9 @@ def run(
     if show + status + remove > 1:
         raise InvalidArgument("--print, --status and --remove exclude each other.")
     if url and (project or capture):
-        hint = "The server's token names the project; `synaptic setup --capture` there digests."
+        hint = (
+            "The server's token names the project; --capture belongs on the server's machine."
+        )
         raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))

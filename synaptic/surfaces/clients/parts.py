@@ -102,9 +102,8 @@ def _with_server(
     if there is None:
         return str(form.put(text, path, entry))
     if not _is_alike(there, entry):
-        shown = json.dumps(there, ensure_ascii=False)
         raise ValueError(
-            f"{NAME} is registered in another way, {shown}; "
+            f"{NAME} is registered in another way; "
             f"`synaptic setup {client.name} --remove` takes that out"
         )
     command = entry.get("command")
@@ -118,7 +117,9 @@ def _is_alike(there: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
     place.
     """
     for name, value in entry.items():
-        if name != "command" and there.get(name) != value:
+        if name in ("command", "enabled", "type"):
+            continue
+        if there.get(name) != value:
             return False
     old: Any = there.get("command")
     new: Any = entry.get("command")
