@@ -57,7 +57,9 @@ DAY_PAGES = (_DATES_IN_NAME[0], _DATES_IN_NAME[2])
 _DATE_OF_FOLDERS = re.compile(
     rf"(?:\A|/){CENTURY}/(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}})\Z"
 )
-_DATE_IN_TEXT = re.compile(r"(?<![0-9])([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?![0-9])")
+_DATE_IN_TEXT = re.compile(
+    r"(?<![0-9])(?P<year>[0-9]{4})[-/.](?P<month>[0-9]{1,2})[-/.](?P<day>[0-9]{1,2})(?![0-9])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,8 @@ def _moment(value: str) -> datetime | None:
     except ValueError:
         pass
     for match in _DATE_IN_TEXT.finditer(value):
-        if day := _day(*match.groups()):
+        day = day_named(match.groupdict())
+        if day:
             return datetime.combine(day, time())
     return None
 
@@ -252,18 +255,11 @@ def day_named(found: dict[str, str | Any]) -> date | None:
     """The day of the groups `year`, `month` or else `name`, and `day`; None if there is no such
     day.
     """
-    month = found.get("month") or 1 + [name[:3] for name in MONTHS].index(
-        found["name"][:3].lower()
-    )
-    return _day(found["year"], month, found["day"])
-
-
-def _day(
-    year: str,
-    month: str | int,
-    day: str,
-) -> date | None:
     try:
-        return date(int(year), int(month), int(day))
+        month = found.get("month")
+        if month is None:
+            names = [name[:3] for name in MONTHS]
+            month = names.index(found["name"][:3].lower()) + 1
+        return date(int(found["year"]), int(month), int(found["day"]))
     except ValueError:
         return None

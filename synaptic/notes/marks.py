@@ -37,11 +37,9 @@ _PROPERTY = re.compile(
 _INLINE_FIELD = re.compile(rf"\[({_NAME})::[ \t]*((?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])*)\]")
 PAGE_PROPERTIES = re.compile(r"(?:[ \t]*(?:-[ \t]+)?[^\n:]{1,60}::(?:[ \t][^\n]*)?(?:\n|\Z))+")
 """The lines of properties that open a page, which tell of the page itself."""
-_SAID_ELSEWHERE = frozenset(
-    (
-        "title tag tags alias aliases date created synaptic template template-including-parent"
-    ).split()
-)
+_SAID_ELSEWHERE = (
+    "title tag tags alias aliases date created synaptic template template-including-parent"
+).split()
 _LOGSEQ_OWN = re.compile(LOGSEQ_OWN)
 _WORDS = re.compile(r"\w+|[^\w\s]+")
 

@@ -58,7 +58,7 @@ class Merged:
 class _Piece:
     """An entry, or a note under its H1, as it stands in one version.
 
-    `heading`, `comment` and `body` joined are its bytes, lines of their own; the last two begin with a line end or
+    `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or
     are empty. `gap` holds the blank lines between it and a piece below. `id` is the written id,
     None for a piece typed by hand.
     """
@@ -261,8 +261,9 @@ def _in_order(
     A piece that only theirs has comes after the piece above it there. If both sides have such
     pieces at one place, time decides.
     """
-    here, there = _matches(base, ours), _matches(base, theirs)
-    old_of = {piece: old for old, piece in (*here.items(), *there.items())}
+    here = _matches(base, ours)
+    there = _matches(base, theirs)
+    old_of = {piece: old for old, piece in [*here.items(), *there.items()]}
     twins = {piece: there[old] for old, piece in here.items() if old in there}
     new_here = [piece for piece in ours if piece not in old_of]
     new_there = [piece for piece in theirs if piece not in old_of]

@@ -167,7 +167,9 @@ def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
     tags = list(_TAG.finditer(text))
     structure = scan(text) if tags else Scan([], [], [])
     tags = _outside(tags, _fences(text, structure))
-    spans = (found.span() for found in _CODE_SPAN.finditer(text)) if tags else ()
+    spans = []
+    if tags:
+        spans = [found.span() for found in _CODE_SPAN.finditer(text)]
     return _outside(tags, spans), structure
 
 

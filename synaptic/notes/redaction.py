@@ -392,8 +392,10 @@ _JOINED_WORDS = r"(?i)\A[a-z]{3,20}(?:-[a-z0-9]{3,20}){2,11}\Z"
 def _assigned(text: str) -> Iterator[Secret]:
     low = _lower(text)
     names = _table()["passwords"]
-    pattern = _compiled(_ASSIGNED.replace("NAMES", "|".join(names)), re.IGNORECASE)
-    stems = "|".join([_STEMS, *(name for name in names if name in low)])
+    assigned = _ASSIGNED.replace("NAMES", "|".join(names))
+    pattern = _compiled(assigned, re.IGNORECASE)
+    present = [name for name in names if name in low]
+    stems = "|".join([_STEMS, *present])
     at = 0
     for stem in _compiled(stems).finditer(low):
         start = stem.start()
@@ -401,8 +403,9 @@ def _assigned(text: str) -> Iterator[Secret]:
         if start < at or not guard.search(text, max(0, start - 40), start + 1):
             continue
         name = pattern.match(text, start)
-        value = _compiled(_VALUE).match(text, name.end()) if name else None
-        secret = _value_of(text, name, value) if name and value else None
+        if name is None:
+            continue
+        secret = _value_of(text, name)
         if secret:
             yield secret
             at = secret.end
@@ -411,9 +414,11 @@ def _assigned(text: str) -> Iterator[Secret]:
 def _value_of(
     text: str,
     name: re.Match[str],
-    value: re.Match[str],
 ) -> Secret | None:
     """The value of a name, if it is a secret."""
+    value = _compiled(_VALUE).match(text, name.end())
+    if value is None:
+        return None
     before = text[max(0, name.start() - 100) : name.start()]
     in_front = before.rstrip(_NAME_CHARS)
     full_name = before[len(in_front) :] + name["word"]
@@ -515,7 +520,8 @@ _SAYINGS = (
     "your|my|me|the|some|an?|new|old|insert|enter|put|replace|change|example|sample|dummy|fake"
     "|test|foo|bar|baz|null|none|nil|undefined|true|false|todo|tbd|removed|hidden|secret"
     "|password|passwd|pass|pwd|token|key|api|user|username|admin|passphrase|passcode"
-    "|credentials?|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value"
+    "|credentials?|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it"
+    "|with|value"
     "|name|goes"
 )
 _PLAIN = (
@@ -536,7 +542,9 @@ _SHORTEST_RANDOM = 16
 
 def _looks_random(value: str) -> bool:
     """True if a value is long and mixes digits with letters of both cases, as no name does."""
-    return len(value) >= _SHORTEST_RANDOM and _has_both_cases(value) and _looks_made(value)
+    if len(value) < _SHORTEST_RANDOM or value in (value.lower(), value.upper()):
+        return False
+    return _looks_made(value)
 
 
 def _looks_made(value: str) -> bool:
@@ -545,10 +553,6 @@ def _looks_made(value: str) -> bool:
 
 def _is_mixed(value: str) -> bool:
     return _has(_DIGIT, value) and _has(_LETTER, value)
-
-
-def _has_both_cases(value: str) -> bool:
-    return value.lower() != value != value.upper()
 
 
 def _is_basic(value: str) -> bool:

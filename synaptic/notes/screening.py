@@ -106,12 +106,12 @@ class Screen:
         """`text` without its secrets. `after` and Refused are as for `text`."""
         if self._policy == "allow":
             return text
-        begin = len(after) + 1 if after else 0
-        found = visible_secrets(f"{after}\n{text}" if after else text)
+        above = f"{after}\n" if after else ""
+        begin = len(above)
         mine = [
-            Secret(s.kind, max(s.start - begin, 0), s.end - begin)
-            for s in found
-            if s.end > begin
+            Secret(kind, max(start - begin, 0), end - begin)
+            for kind, start, end in visible_secrets(above + text)
+            if end > begin
         ]
         if not mine:
             return text

@@ -27,7 +27,7 @@ from ..workspace.changes import has_expired, of_project
 from ..workspace.git import fate_of
 from .evidence import Evidence
 from .near import NAME
-from .ranking import Ranked, best_first, in_order, newest_of_a_topic_first
+from .ranking import Ranked, Ranking, best_first, in_order, newest_of_a_topic_first
 
 SPEAKS, LONGEST_LABEL = 4, 40
 """How many titles must begin with the same label and a colon (`Ada: `) for it to name a
@@ -64,7 +64,7 @@ log, rounded.
 """
 
 
-def adjusted(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def adjusted(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The candidates of all queries of a search in their last order."""
     request = evidence.request
     ranked = near_enough(ranked, evidence)
@@ -77,7 +77,7 @@ def adjusted(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return copies_behind(ranked, evidence)
 
 
-def speakers_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def speakers_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """An entry counts for more if the question names its speaker.
 
     The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`. Both
@@ -103,7 +103,7 @@ def speakers_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return best_first(ranked)
 
 
-def near_enough(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def near_enough(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Without entries that are less similar than asked; an entry without a vector stays."""
     least = evidence.request.min_similarity
     if least is None:
@@ -111,7 +111,7 @@ def near_enough(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return [r for r in ranked if r.similarity is None or r.similarity >= least]
 
 
-def set_back(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def set_back(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking, best first, in which these count less: expired entries, digests of sessions,
     and entries of this checkout's project whose branch is gone without a visible merge. Without
     weights also entries of other projects, if the asker's project has some.
@@ -139,7 +139,7 @@ def set_back(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return best_first(ranked)
 
 
-def copies_behind(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Copies that two machines left of a file stand behind the originals of their entries."""
     places = {(r.standing.path, r.standing.title): place for place, r in enumerate(ranked)}
     paths = {path for path, _ in places}
@@ -155,18 +155,18 @@ def copies_behind(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
     return sorted(ranked, key=lambda r: order[r.rowid])
 
 
-def newest_fitting(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def newest_fitting(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Entries that hold the words nearly as well as the best, newest first; then the rest."""
     today = evidence.request.now.date().isoformat()
-    fitting: list[Ranked] = []
-    others: list[Ranked] = []
+    fitting: Ranking = []
+    others: Ranking = []
     for r in ranked:
         fits = (r.lexical or 0.0) >= FITTING and not has_expired(r.standing.expires, today)
         (fitting if fits else others).append(r)
     return in_order(fitting, "newest") + others
 
 
-def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
+def later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking, in which of two entries of the top on one topic the later stands first.
 
     It takes the other's place, and the score of that place.
@@ -203,7 +203,7 @@ def later_first(ranked: list[Ranked], evidence: Evidence) -> list[Ranked]:
 
 
 def _pairs(
-    ranked: Sequence[Ranked],
+    ranked: Ranking,
     meaning: Sequence[float | None],
 ) -> Iterator[tuple[Ranked, Ranked]]:
     """(entry, a later one that ranks behind it) of entries that are on one topic, by two signs:

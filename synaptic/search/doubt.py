@@ -22,7 +22,7 @@ from ..models import NOTHING_CLOSE, Hit, Round
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .evidence import Evidence, Request
-from .ranking import Ranked
+from .ranking import Ranking
 
 MOST_HITS, NONE_FIT = 8, 3
 """The hits of an answer without a limit, at most, and where nothing is close. By eye."""
@@ -151,8 +151,8 @@ class Answer(NamedTuple):
     close, or no hit holds a word of the question.
     """
 
-    ranked: Sequence[Ranked]
-    passing: Sequence[Ranked]
+    ranked: Ranking
+    passing: Ranking
     hits: tuple[Hit, ...]
     close: bool = True
     weak: bool = False
@@ -161,7 +161,7 @@ class Answer(NamedTuple):
 
 def surety(
     evidence: Evidence,
-    ranked: Sequence[Ranked],
+    ranked: Ranking,
     hits: Sequence[Hit],
 ) -> tuple[list[float], int, bool, list[float]]:
     """(share of such hits that were right, for each of these; the number of hits that fit; True
@@ -250,13 +250,13 @@ def notices_of(
     return tuple(notices)
 
 
-def _why_nothing(ws: Workspace, request: Request, ranked: Sequence[Ranked]) -> str:
+def _why_nothing(ws: Workspace, request: Request, ranked: Ranking) -> str:
     """A notice of the reason that no entry is left, and of a next try."""
     if ranked:
-        nearest = max(math.floor((r.similarity or 0.0) * 100) / 100 for r in ranked)
+        nearest = max(r.similarity or 0.0 for r in ranked)
         return (
             f"min_similarity {request.min_similarity} cut all {len(ranked)}; the nearest has "
-            f"{nearest}. Try less."
+            f"{nearest:.3f}. Try less."
         )
     filters = request.filters.each()
     if filters and not ws.index.listing(request.filters, order="newest", limit=1)[0]:

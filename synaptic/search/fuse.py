@@ -18,7 +18,16 @@ from dataclasses import replace
 from ..index.rows import instant
 from ..models import Vector
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
-from .ranking import Ranked, age_in_days, best_first, decay, in_order, score_aware_rrf, weighted
+from .ranking import (
+    Ranked,
+    Ranking,
+    age_in_days,
+    best_first,
+    decay,
+    in_order,
+    score_aware_rrf,
+    weighted,
+)
 
 BOUNDED_BEST = 100
 """Candidates of a bounded search."""
@@ -56,7 +65,7 @@ LEAST = 0.1
 """Deviations that what is no nearer than usual counts, so that its rank decides. By eye."""
 
 
-def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> list[Ranked]:
+def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> Ranking:
     """At least `least` candidates of one query, if there are so many, best first."""
     request = evidence.request
     config = evidence.config
@@ -100,7 +109,7 @@ def weights_of(evidence: Evidence) -> dict[str, float]:
     return {name: float(weights.get(name, 0.0)) for name in lists}
 
 
-def _add_neighbours(ranked: Sequence[Ranked], share: float) -> None:
+def _add_neighbours(ranked: Ranking, share: float) -> None:
     """Adds to each entry a share of the scores of the entries before and after it in its file,
     over the best possible.
     """
@@ -113,7 +122,7 @@ def _add_neighbours(ranked: Sequence[Ranked], share: float) -> None:
 
 
 def fuse(
-    ranked: Sequence[Ranked],
+    ranked: Ranking,
     evidence: Evidence,
     lists: Lists,
     query: Query,
@@ -171,7 +180,7 @@ def known(
     rowids: Sequence[int],
     lists: Lists,
     vector: Vector | None = None,
-) -> list[Ranked]:
+) -> Ranking:
     """These entries with what speaks for each of them, still without a score; superseded ones
     are left out.
     """

@@ -29,7 +29,7 @@ from .adjust import adjusted, near_enough, speakers_first
 from .doubt import MOST_HITS, Answer, notices_of, surety
 from .evidence import LIST_LIMIT, Evidence, Query, corrected
 from .fuse import known, ranked_for, weights_of
-from .ranking import Ranked, in_order
+from .ranking import Ranked, Ranking, in_order
 from .smart import search_smart
 from .snippet import snippet
 from .understanding import spelled
@@ -111,7 +111,7 @@ def search_once(evidence: Evidence) -> Answer:
     return Answer(ranked, passing, hits, close, weak, rounds)
 
 
-def deeper(evidence: Evidence, query: Query, passing: Sequence[Ranked]) -> list[Ranked]:
+def deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
     """Candidates from deeper in the lists, to stand behind the others.
 
     They are the same for every limit, and nothing that is known of an entry changes: a larger
@@ -132,7 +132,7 @@ def deeper(evidence: Evidence, query: Query, passing: Sequence[Ranked]) -> list[
 
 def best_hits(
     evidence: Evidence,
-    ranked: Sequence[Ranked],
+    ranked: Ranking,
 ) -> tuple[tuple[Hit, ...], bool, bool]:
     """(the hits in the order that is asked for, whether any is close, whether they are weak).
 
@@ -178,7 +178,7 @@ def listed(evidence: Evidence) -> Answer:
         return Answer(entries, entries, tuple(read(evidence, shown).values()))
 
 
-def read(evidence: Evidence, winners: Sequence[Ranked]) -> dict[int, Hit]:
+def read(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     """The winners with their text and the passage that fits best, by row."""
     request = evidence.request
     parsed = evidence.request.parsed

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ..errors import InvalidArgument, check_range, one_of
 from ..index.rows import Standing
@@ -100,12 +100,16 @@ class Ranked:
         )
 
 
-def best_first(ranked: Iterable[Ranked]) -> list[Ranked]:
+Ranking: TypeAlias = list[Ranked]
+"""Candidates, best first."""
+
+
+def best_first(ranked: Iterable[Ranked]) -> Ranking:
     """By score; of equals the later."""
     return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
 
 
-def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:
+def in_order(ranked: Ranking, order: Order) -> Ranking:
     """The same entries in this order; of equals the newest first, and undated ones last."""
     if order == "relevance":
         return list(ranked)
@@ -176,7 +180,7 @@ def choose_weights(
     name = one_of(PRESETS, preset or "layers", "preset")
     chosen = dict.fromkeys(SIGNALS, 0.0) | dict(PRESETS[name])
     for name, value in (weights or {}).items():
-        signal = one_of(SIGNALS, name, "weight")
+        signal = one_of(SIGNALS, name, "signal")
         check_range(f"weight {signal}", value, 0, 1)
         chosen[signal] = value
     total = sum(chosen.values())

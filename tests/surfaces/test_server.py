@@ -267,7 +267,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
         (
             "context_search",
             {"query": "x", "weights": {"age": 1}},
-            ["no signal 'age'", "semantic, lexical, symbolic"],
+            ["signal 'age' is unknown", "semantic, lexical, symbolic"],
         ),
         (
             "context_search",
