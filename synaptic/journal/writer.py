@@ -39,8 +39,8 @@ journal.
 """
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
-You may delete index* (only access counts and figures are lost), models/ and done/. trash.md holds replaced texts.
-Keep imports/ and forgotten: by them nothing comes twice.
+You may delete index* (only access counts and figures are lost), models/ and done/.
+trash.md holds replaced texts. Keep imports/ and forgotten: by them nothing comes twice.
 """
 
 
