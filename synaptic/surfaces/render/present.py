@@ -110,12 +110,12 @@ def _beginning(text: str, length: int) -> str:
 def headed(title: str, text: str) -> tuple[str, str]:
     """The heading of an entry, and the text below it, which does not repeat the heading.
 
-    | title       | text                                   | heading          | below              |
-    |-------------|----------------------------------------|------------------|--------------------|
-    | Moved       | Moved. (on a line of its own) The rest | Moved.           | The rest           |
-    | We moved t… | We moved to Ely. The rest              | We moved to Ely. | The rest           |
-    | We moved t… | We moved to Ely (above 160 characters) | We moved t…      | …o Ely (the whole) |
-    | Ely         | We moved.                              | Ely              | We moved.          |
+    | title       | text                         | heading          | below         |
+    |-------------|------------------------------|------------------|---------------|
+    | Moved       | Moved. (a line) The rest     | Moved.           | The rest      |
+    | We moved t… | We moved to Ely. The rest    | We moved to Ely. | The rest      |
+    | We moved t… | We moved to Ely (above 160)  | We moved t…      | …o Ely        |
+    | Ely         | We moved.                    | Ely              | We moved.     |
     """
     text = clean(text)
     stem = _stem_of_title(title)
