@@ -71,7 +71,7 @@ class CandidateLists:
         kept = self.file.keep("passing", dict[tuple[str, tuple[Any, ...]], "array[int]"])
         if (sql, values) not in kept:
             if len(kept) >= FILTERS_KEPT:
-                del kept[next(iter(kept))]
+                kept.clear()
             kept[sql, values] = array("q", json.loads(self.file.value(sql, *values)))
         return kept[sql, values]
 
@@ -89,10 +89,9 @@ class CandidateLists:
         """
         columns = f"{OWN}: " if context_weight == 0 else ""
         query = f"{columns}({' OR '.join(terms)})"
-        sql = (
-            f"SELECT rowid, bm25(chunk_fts, 1.0, {float(context_weight)}) AS score "
-            "FROM chunk_fts WHERE chunk_fts MATCH ?"
-        )
+        sql = f"""
+            SELECT rowid, bm25(chunk_fts, 1.0, {float(context_weight)}) AS score
+            FROM chunk_fts WHERE chunk_fts MATCH ?"""
         order = " ORDER BY score, rowid DESC LIMIT ?"
         values: tuple[str, ...] = (query,)
         total, counts = self._frequencies(terms)
@@ -223,8 +222,7 @@ class CandidateLists:
         with document counts.
         """
         return self.file.rows(
-            "SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ? "
-            "AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND instr(?, term) = 1))",
+            _STEMS_LIKE,
             stem[0],
             chr(ord(stem[0]) + 1),
             len(stem) - 2,
@@ -267,6 +265,9 @@ def _rarest(counts: Mapping[str, int]) -> str:
     return "" if len(rarest) == len(counts) else " OR ".join(rarest)
 
 
+_STEMS_LIKE = """
+    SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ?
+    AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND instr(?, term) = 1))"""
 # With the plus, FTS5 is asked once; without it, once for each row.
 _AMONG_THESE = f" AND +rowid IN {THESE}"
 _AMONG_MATCHES = " AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"

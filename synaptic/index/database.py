@@ -38,7 +38,7 @@ _PRAGMAS = """
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     PRAGMA foreign_keys = ON;
-    PRAGMA secure_delete = FAST; -- overwrites what is deleted within a page; a scrub does the rest
+    PRAGMA secure_delete = FAST; -- within a page; a scrub does the rest
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -8000;
     PRAGMA wal_autocheckpoint = 500; -- pages: the log holds a megabyte,
@@ -448,7 +448,7 @@ def _companions(path: Path) -> Sequence[int]:
 
 
 def _readable_copy(path: Path) -> apsw.Connection | None:
-    """A copy in memory of a file that cannot be written; None where no sound copy can be read."""
+    """A copy in memory of a file that cannot be written; None where none can be read."""
     for way in ("mode=ro", "immutable=1"):  # with its log; without, where that cannot be opened
         name = f"file:{quote(str(path))}?{way}"
         memory = apsw.Connection(":memory:")

@@ -59,8 +59,10 @@ _REINSTALL = (
     "Reinstall Synaptic (for example `pipx reinstall synaptic-journal`, "
     "or `git checkout -- synaptic/data` in a clone)."
 )
-_BACK = f"""or set `model = "{DEFAULT_MODEL}"` in config.toml: it ships with Synaptic and needs no \
-network."""
+_BACK = (
+    f'or set `model = "{DEFAULT_MODEL}"` in config.toml: it ships with Synaptic and needs '
+    "no network."
+)
 _ABOUT = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 _POOLING = {
     "pooling_mode_cls_token": "cls",
@@ -259,11 +261,10 @@ class FastEmbedder:
             return self._load_folder(self.folder) if self.folder else self._load_listed()
         except ModelError:
             raise
-        except (
-            Exception
-        ) as error:  # onnxruntime, tokenizers, fastembed and json raise many kinds
+        except Exception as error:  # onnxruntime, tokenizers and json raise many kinds
             raise ModelError(
-                f"The model {self.folder or self.model} cannot be started: {_first_line(error)}.",
+                f"The model {self.folder or self.model} cannot be started: "
+                f"{_first_line(error)}.",
                 hint=_WORDS + again,
             ) from error
 
@@ -390,8 +391,9 @@ def _unknown_model(model: str, names: list[str]) -> ModelError:
     return ModelError(
         f"No embedding model is called {model!r}.",
         valid=tuple(valid)[:5],
-        hint=f"""{_WORDS}These are the nearest of the {len(names) + 1} models that can be used. \
-`synaptic model use NAME` sets one in config.toml; a folder is named by its whole path.""",
+        hint=f"{_WORDS}These are the nearest of the {len(names) + 1} models that can be "
+        "used. `synaptic model use NAME` sets one in config.toml; a folder is named by its "
+        "whole path.",
     )
 
 
@@ -432,8 +434,8 @@ def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
         raise ModelError(
             f"The model {known['model']} is not on this machine and could not be downloaded: "
             f"{_first_line(error)}.",
-            hint=f"Search goes on by words and nothing is lost. Connect to the internet and run "
-            f"`synaptic rebuild-index` ({known['size_in_GB']:.2g} GB, once), {_BACK}",
+            hint="Search goes on by words and nothing is lost. Connect to the internet and "
+            f"run `synaptic rebuild-index` ({known['size_in_GB']:.2g} GB, once), {_BACK}",
         ) from error
 
 

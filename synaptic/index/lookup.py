@@ -170,7 +170,7 @@ class Index(CandidateLists):
 
     def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
         """The entries of `rowids` that pass the filters."""
-        condition, values = conditions(filters, singly=True)
+        condition, values = conditions(filters)
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
         return set(self.file.column(sql, json.dumps(rowids), *values))
 
@@ -295,7 +295,7 @@ class Index(CandidateLists):
         return dict(self.file.rows(_DATED_BY_FILE))
 
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
-        """For each of these ids that another entry supersedes: the id of the latest such entry."""
+        """For each of these ids that other entries supersede: the id of the latest of them."""
         sql = f"""
             SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE}
             ORDER BY new.at, new.twin DESC, new.id"""
@@ -530,7 +530,8 @@ _ORDERS: dict[str, str] = {
     "oldest": "e.at, s.path, e.seq",
     "importance": f"coalesce(e.importance, 5) DESC, e.dated DESC, {_NEWEST}",
     "access": f"""
-        coalesce((SELECT count FROM access WHERE id = e.id), 0) DESC, e.dated DESC, {_NEWEST}""",
+        coalesce((SELECT count FROM access WHERE id = e.id), 0) DESC,
+        e.dated DESC, {_NEWEST}""",
     "relevance": _NEWEST,
 }
 _NAMED_BY_OTHERS = f"""

@@ -235,7 +235,8 @@ _said = attrgetter(*_SAID)
 
 SELECT_ENTRY = f"""
     SELECT e.rowid, e.id, e.own_id, e.hash, e.at, e.utc_offset, e.pin, e.derived,
-        {", ".join(f'e."{name}"' for name in _SAID)}, s.path, {", ".join(f'e."{name}"' for name in _PLACE)}
+        {", ".join(f'e."{name}"' for name in _SAID)},
+        s.path, {", ".join(f'e."{name}"' for name in _PLACE)}
     FROM entry e JOIN source s ON s.id = e.source"""
 
 

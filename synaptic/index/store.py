@@ -207,7 +207,7 @@ class Writer:
                 self._db.execute(_SETTLE_ID, (twin, other, rowid))
 
     def _settle_numbered(self, removed: Sequence[str]) -> None:
-        """Lets what `x 2.md` says as `x.md` says it count once, where either of them changed."""
+        """Lets what `x 2.md` and `x.md` both say count once, where either of them changed."""
         copies = set[str]()
         for path in (*self._replaced, *removed):
             copies |= {path, *numbered_copies(path)}
@@ -276,7 +276,8 @@ _ENTRIES_OF_FILES = f"""
     SELECT rowid FROM entry
     WHERE source IN (SELECT id FROM source WHERE path IN {THESE})"""
 _CHUNKS = """
-    SELECT seq, rowid, start, "end", hash, words_hash, vector <> -1 FROM chunk WHERE entry = ?"""
+    SELECT seq, rowid, start, "end", hash, words_hash, vector <> -1
+    FROM chunk WHERE entry = ?"""
 _ADD_CHUNK = "INSERT INTO chunk VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
 _CHANGE_CHUNK = """
     UPDATE chunk SET start = ?3, "end" = ?4, hash = ?5, words_hash = ?6,

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..notes.header import title_for
 from .record import Record, Skipped, reporting
-from .shared import KINDS, find_places, items_of, markdown, moment, rows, tags_of, words_of
+from .shared import KINDS, find_places, items_of, markdown, moment, rows, tags_of, text_of
 from .source import read_json
 
 _NAMES = ("MCP_MEMORY_SQLITE_PATH", "MCP_MEMORY_SQLITEVEC_PATH", "MCP_MEMORY_BASE_DIR")
@@ -50,7 +50,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "sqlite_vec.db" if path.is_dir() else path
     links = _links(path, skipped)
     for _, row in rows(path, {"memories": _TABLES["memories"]}, skipped):
-        key = words_of(row["content_hash"])
+        key = text_of(row, "content_hash")
         if not row.get("deleted_at"):
             with reporting(skipped, f"{path}: {key}"):
                 yield _record(key, row, links.get(key))
@@ -64,7 +64,7 @@ def _links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
         if len(titles) + len(relations) >= LINKED:
             skipped(str(path), f"only its first {LINKED:,} memories and relations are linked")
             break
-        texts = {name: words_of(value) for name, value in row.items()}
+        texts = {name: text_of(value) for name, value in row.items()}
         if table == "memory_graph":
             kind = texts.get("relationship_type") or "related"
             relations.append((texts["source_hash"], kind, texts["target_hash"]))
@@ -86,9 +86,9 @@ def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
         metadata = read_json(row["metadata"])
     if not isinstance(metadata, dict):
         metadata = {}
-    kind, content = words_of(row.get("memory_type")), words_of(row["content"])
+    kind, content = text_of(row, "memory_type"), text_of(row, "content")
     tags = [tag for tag in items_of(row.get("tags")) if tag != "untagged"]
-    project = words_of(metadata.get("project"))
+    project = text_of(metadata, "project")
     for tag in tags:
         if not project and tag.startswith(("proj:", "project:")):
             project = tag.partition(":")[2]

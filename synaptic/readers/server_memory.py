@@ -22,7 +22,7 @@ from typing import Any
 from ..errors import InvalidArgument
 from ..files import read_regular
 from .record import Record, Skipped, reporting
-from .shared import KINDS, find_places, markdown, moment, tags_of, words_of
+from .shared import KINDS, find_places, markdown, moment, tags_of, text_of
 from .source import FILE_BYTES, changed_at, read_json
 
 _PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
@@ -58,13 +58,13 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             if count > OBSERVATIONS:
                 skipped(f"{path}:{number}", f"only {OBSERVATIONS:,} observations are read")
                 continue
-            names[words_of(item.get("id")) or name] = name
+            names[text_of(item, "id") or name] = name
             entity = entities.setdefault(name, Entity())
-            entity.kinds += filter(None, [words_of(item.get("entityType"))])
+            entity.kinds += filter(None, [text_of(item, "entityType")])
             entity.observations |= dict.fromkeys(texts)
             entity.created.append(item.get("createdAt"))
         elif item.get("type") == "relation" and start and end:
-            relations.append((start, words_of(item.get("relationType")) or "relates_to", end))
+            relations.append((start, text_of(item, "relationType") or "relates_to", end))
         elif line.strip():
             skipped(
                 f"{path}:{number}",
@@ -105,14 +105,14 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _first(item: dict[str, Any], *keys: str) -> str:
-    return next(filter(None, (words_of(item.get(key)) for key in keys)), "")
+    return next(filter(None, (text_of(item.get(key)) for key in keys)), "")
 
 
 def _texts(observations: object) -> list[str]:
     values = observations if isinstance(observations, list) else [observations]
     texts = []
     for value in values:
-        text = words_of(value.get("content") if isinstance(value, dict) else value)
+        text = text_of(value.get("content") if isinstance(value, dict) else value)
         if text:
             texts.append(text)
     return texts

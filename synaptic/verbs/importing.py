@@ -477,10 +477,12 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
         sessions = [events(source, place, key, (0, sys.maxsize)) for place in places_of(source)]
         # a passage may be opened, closed or repeated in another part of the session
         part = range(int(first), int(last) + 1)
-        lines = []
-        for event, text in chain.from_iterable(map(screened, sessions)):
-            if event.line in part:
-                lines.append(f"{event.line:>6} {event.kind:6} {text}")
+        shown = chain.from_iterable(map(screened, sessions))
+        lines = [
+            f"{event.line:>6} {event.kind:6} {event.text}"
+            for event in shown
+            if event.line in part
+        ]
         if not any(sessions):
             hint = "Clients delete them after some weeks; the digest stays."
             raise NotFound(

@@ -261,7 +261,7 @@ def test_a_run_has_an_end_and_the_next_goes_on(
 def test_a_statement_that_never_ends_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared, "STATEMENT_S", 0.5)
+    monkeypatch.setattr(shared, "STEPS", 20_000_000)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
     columns = (
         "i AS id, 'p' AS project, 'text ' || i AS narrative, 1700000000 AS created_at_epoch"
