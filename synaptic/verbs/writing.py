@@ -421,14 +421,10 @@ def _tags_that_stay(
     """Notices on tags that an update could not remove."""
     notices = []
     for tag in dropped:
-        if tag in new.file_tags:
+        if tag in (*new.file_tags, *new.tags):
             notices.append(
-                f"#{tag} stands in the front matter of the file, for all its entries; edit "
-                f"it there."
-            )
-        elif tag in new.tags:
-            notices.append(
-                f"#{tag} stands in the text itself, so the tag stays; edit the content."
+                f"#{tag} stands in the text, or in the front matter of the file, so the tag "
+                f"stays; edit it there."
             )
         elif tag not in old.tags and tag not in given:
             has = ", ".join(f"#{known}" for known in old.tags)
