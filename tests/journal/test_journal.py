@@ -783,7 +783,7 @@ def test_a_copy_that_holds_no_entry_stops_no_look_for_losses(journal: Journal) -
     journal.append(numbered(1))
     journal.append(numbered(2))
     path = journal.state / "done" / numbered(1).id
-    text = b"\n"
+    text = b"<private>x</private>\n"
     head = {
         "id": numbered(1).id,
         "path": DAY,
