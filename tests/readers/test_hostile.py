@@ -243,7 +243,6 @@ def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(
 def test_a_run_has_an_end_and_the_next_goes_on(
     ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "COMPARED", 2)
     monkeypatch.setattr(importing, "MOST_ENTRIES", 4)
     entries = [
         {"title": f"Entry {n}", "body": "b", "date": "2026-11-01", "time": f"09:{n:02}"}
