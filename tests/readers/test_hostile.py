@@ -402,8 +402,8 @@ def test_a_wrong_value_is_told_by_name(tmp_path: Path) -> None:
     records, skipped = read("day-one", tmp_path)
     assert [record.key for record in records] == ["C"]
     assert skipped == [
-        ("Journal.json, record 1", "one of its tags is no text, but 5"),
-        ("Journal.json, record 2", "its key is no text, but 5"),
+        ("Journal.json, record 1", "5 in its tags is no text"),
+        ("Journal.json, record 2", "5 in its key is no text"),
     ]
 
 
