@@ -44,7 +44,7 @@ def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
 
 
 def regular_file(fd: int, path: Path) -> BinaryIO:
-    """The open file `fd`, for reading. Raises OSError, and closes it, if it is no regular file."""
+    """The open file `fd`, for reading. Raises OSError, and closes it, if it is not regular."""
     try:
         _check(os.fstat(fd), path)
     except OSError:

@@ -19,9 +19,8 @@ from functools import cache
 from synaptic import Filters
 from synaptic.index.chunking import cut, estimate_tokens
 from synaptic.journal.comments import ids_in
-from synaptic.language.analysis.analyze import analyze
+from synaptic.language.analysis.analyze import Known, analyze
 from synaptic.language.analysis.asked import asked_of
-from synaptic.language.analysis.names import Known
 from synaptic.language.analysis.plan import parts_of
 from synaptic.language.lexicon import sentence_ends
 from synaptic.language.normalize import anchor_times, normalize, resolve_pronouns

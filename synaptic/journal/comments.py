@@ -1,4 +1,4 @@
-"""Finds the ids that comments carry: `<!-- syn:20261121-7k3m9q2x -->` at the start of a line."""
+"""Finds the ids that comments carry: `<!-- syn:20261121-7k3m9q2x -->` at a line's start."""
 
 from __future__ import annotations
 

@@ -335,7 +335,7 @@ def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:
 
 
 def unlink(path: Path) -> bool:
-    """True when there is no file `path` any more; False when the system refuses to remove it."""
+    """True when there is no file `path` any more; False when the system keeps it."""
     with contextlib.suppress(OSError):
         path.unlink()
     return not os.path.lexists(path)

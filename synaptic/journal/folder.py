@@ -197,7 +197,9 @@ def status_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
     On Windows a listing knows no inode, and its size and times are those of the last time the
     file was closed.
     """
-    return (lambda item: os.stat(item.path)) if system == "nt" else os.DirEntry.stat  # noqa: PTH116
+    if system != "nt":
+        return os.DirEntry.stat
+    return lambda item: Path(item.path).stat()
 
 
 _status = status_reader(os.name)

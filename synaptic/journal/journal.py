@@ -311,13 +311,15 @@ class Journal:
             after = data[:start] + text + data[end:]
             if said(self.parse(path, after, status.st_mtime_ns).entries) == wanted:
                 return text
+        hint = f"For all else edit {place}."
         added = " #".join(tag for tag in new.tags if tag not in old.tags)
+        if added:
+            hint = f"Edit {place}, or write #{added} into its text."
         raise Refused(
-            f"{path}:{old.there.line} is a note without entry headings: it takes appended text, "
-            f"and added tags if its front matter has a usual form and is of no other entry. "
-            f"Nothing was changed.",
-            hint=f"For all else edit {place}"
-            + (f"; or write #{added} into it." if added else "."),
+            f"{path}:{old.there.line} is a note without entry headings: it takes appended "
+            f"text, and added tags if its front matter has a usual form and is of no other "
+            f"entry. Nothing was changed.",
+            hint=hint,
         )
 
     def record(self, id: str) -> SavedText | None:
@@ -475,7 +477,7 @@ class Journal:
     def _swap(
         self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
     ) -> Entry:
-        """The entry with the newest of these texts that is another, and shows nothing private."""
+        """The entry with the newest of these texts that is another and shows nothing hidden."""
         now = as_block(block)
         for piece in pieces:
             if as_block(piece.text) != now and not reveals(piece.text, block):
@@ -520,8 +522,9 @@ class Journal:
         so that it can be found again.
         """
         block = piece.text
-        if piece.id not in ids_in(block):
-            entry = self.copied(piece.id, piece.path, block)
+        entries = self.parse(piece.path, block, block=True).entries
+        if entries and piece.id not in ids_in(block):
+            entry = entries[0]
             block = rewrite_block(block, entry, replace(entry, id=piece.id, derived_id=False))
         return self.kept(piece.path, piece.id, as_block(block))
 

@@ -39,8 +39,8 @@ journal.
 """
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
-You may delete index* (only access counts and figures are lost), models/ and done/. trash.md holds replaced texts.
-Keep imports/ and forgotten: by them nothing comes twice.
+You may delete index* (only access counts and figures are lost), models/ and done/.
+trash.md holds replaced texts. Keep imports/ and forgotten: by them nothing comes twice.
 """
 
 
@@ -141,12 +141,17 @@ class FileWriter:
             real = folder.locate(self.roots, path)
             self._clear(real.parent)
             data, status = self._read(path)
+            if status and status.st_nlink > 1:  # an exchange would part the two
+                raise Refused(
+                    f"{path} has a second name (a hard link), and a change would part the two. "
+                    f"Nothing was saved.",
+                    hint=f"Make it a file of its own: cp -p {real} {real}.copy && "
+                    f"mv {real}.copy {real}",
+                )
             draft = make(data, status)
             if draft is None:
                 return None
             folder.writable(self.roots, path)
-            if status and status.st_nlink > 1:
-                self._check_names(path, real)
             try:
                 with disk_errors(path):
                     if self._exchange(path, real, data, status, draft):
@@ -171,21 +176,6 @@ class FileWriter:
             return data, status
         except NotFound:
             return b"", None
-
-    def _check_names(self, path: str, real: Path) -> None:
-        """Raises Refused for a file with several names: an exchange would part them."""
-        with contextlib.suppress(FileNotFoundError):
-            status = real.stat()
-            for file in real.parent.glob(f".*{_HIDDEN}"):
-                if os.path.samestat(file.lstat(), status):
-                    disk.unlink(file)  # the second name that a killed writer left
-            if real.stat().st_nlink > 1:
-                raise Refused(
-                    f"{path} has a second name (a hard link), and a change would part the two. "
-                    f"Nothing was saved.",
-                    hint=f"Make it a file of its own: cp -p {real} {real}.copy && "
-                    f"mv {real}.copy {real}",
-                )
 
     def _exchange(
         self,

@@ -133,8 +133,9 @@ def filled(filters: Filters, others: Filters) -> Filters:
     """These filters, and those of the others about which they say nothing."""
     added = {}
     for name in others.__slots__:
-        if not getattr(filters, name):
-            added[name] = getattr(others, name)
+        value = getattr(others, name)
+        if value and not getattr(filters, name):
+            added[name] = value
     return replace(filters, **added)
 
 

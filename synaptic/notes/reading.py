@@ -462,6 +462,9 @@ class _Reader:
         content = body_text(self.data[slice(*body)], typed=typed) if has_body else ""
         of_all = self.of_day or self.diary > 0 or not self.has_note
         front = self.front.fields if of_all or not name else ()
+        fields: tuple[tuple[str, str], ...] = ()
+        if front or "::" in (content or title):
+            fields = fields_of(front, content or title)
         own = unique((*tags, *find_tags(content)))
         file_tags = tuple(tag for tag in self.front_tags if of_all and tag not in own)
         return Entry(
@@ -469,7 +472,7 @@ class _Reader:
             title=title or (derive_title(content) if has_body else ""),
             content=content or title,
             tags=(*own, *file_tags),
-            fields=fields_of(front, content or title),
+            fields=fields,
             heading_tags=tags,
             file_tags=file_tags,
             derived_id=id is None,
@@ -622,8 +625,8 @@ class _Reader:
             if id in kept and not entry.derived_id:
                 message = f"the id {id} stands above another text too; the first entry keeps it"
                 self._issue(place.start, "duplicate-id", message)
-            heading = self._line_at(place.start)
             while id in kept:
+                heading = self._line_at(place.start)
                 self.day = entry.at.date(), entry.date_source
                 self.counts[heading] += 1
                 id = self._derive(heading)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .record import Record, Skipped, reporting
-from .shared import KINDS, find_places, items_of, markdown, moment, rows, tags_of, words_of
+from .shared import KINDS, find_places, items_of, markdown, moment, rows, tags_of, text_of
 
 find = partial(
     find_places, names=["CLAUDE_MEM_DATA_DIR"], usual=[".claude-mem"], holds="claude-mem.db"
@@ -38,7 +38,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 
 def _record(table: str, row: dict[str, Any]) -> Record:
-    texts = {name: words_of(value) for name, value in row.items()}
+    texts = {name: text_of(value) for name, value in row.items()}
     kind, title = texts.get("type", ""), texts.get("title", "")
     parts = [
         f"**{name.replace('_', ' ').capitalize()}:** {texts[name]}"

@@ -21,7 +21,8 @@ from typing import Any
 
 from .digest import Transcripts
 from .record import Skipped, reporting
-from .session import Session, dig, json_lines, text_of
+from .session import Session, json_lines
+from .shared import dig, text_of
 from .source import read_json
 
 PLACES = ("sessions", "archived_sessions")
@@ -37,12 +38,12 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
             if not session.key:
                 if dig(payload, "source", "subagent"):
                     break
-                session.key = text_of(payload.get("id"))
-                session.folder = text_of(payload.get("cwd"))
-                session.branch = text_of(dig(payload, "git", "branch"))
-            elif line.get("type") == "compacted":
-                _drop_summary(session, text_of(payload.get("message")))
+                session.key = text_of(payload, "id")
+                session.folder = text_of(payload, "cwd")
+                session.branch = text_of(payload, "git", "branch")
             with reporting(skipped, f"{file.name}:{number}"):
+                if line.get("type") == "compacted":
+                    _drop_summary(session, text_of(payload, "message"))
                 _add_payload(session, number, payload)
         if session.key:
             yield session
@@ -55,45 +56,45 @@ def _drop_summary(session: Session, message: str) -> None:
 
 
 def _add_payload(session: Session, number: int, payload: dict[str, Any]) -> None:
-    kind = text_of(payload.get("type"))
-    content = text_of(payload.get("content") or payload.get("message"))
-    if kind == "message" and payload.get("role") == "assistant":
-        session.add("said", number, text_of(payload.get("content")))
-    elif kind == "user_message" or (kind == "message" and payload.get("role") == "user"):
-        session.add("asked", number, content)
+    kind, role = text_of(payload, "type"), payload.get("role")
+    if kind == "message" and role == "assistant":
+        session.add("said", number, payload.get("content"))
+    elif kind == "user_message" or (kind == "message" and role == "user"):
+        session.add("asked", number, payload.get("content") or payload.get("message"))
     elif kind == "thread_name_updated":
-        session.title = text_of(payload.get("thread_name"))
+        session.title = text_of(payload, "thread_name")
     elif kind == "item_completed":
         _add_item(session, number, payload.get("item"))
     elif kind.endswith("_output"):
         _add_output(session, payload)
     elif kind.endswith("_call"):
         given = payload.get("arguments") or payload.get("input") or payload.get("action") or ""
-        with suppress(ValueError, TypeError, RecursionError):
+        with suppress(ValueError):
             given = read_json(given)
-        name = text_of(payload.get("name")) or "shell"
-        session.add_call(number, name, given, text_of(payload.get("call_id")))
+        name = payload.get("name") or "shell"
+        session.add_call(number, name, given, payload.get("call_id"))
 
 
 def _add_item(session: Session, number: int, item: object) -> None:
-    if dig(item, "type") == "UserMessage":
-        session.add("asked", number, text_of(dig(item, "content")))
-    elif dig(item, "type") == "CommandExecution":
-        call = text_of(dig(item, "id"))
+    kind = dig(item, "type")
+    if kind == "UserMessage":
+        session.add("asked", number, dig(item, "content"))
+    elif kind == "CommandExecution":
+        call = text_of(item, "id")
         if call not in session.calls:
             session.add_call(number, "shell", item, call)
-        output = text_of(dig(item, "aggregated_output"))
+        output = text_of(item, "aggregated_output")
         session.add_result(call, output, status=dig(item, "exit_code"))
 
 
 def _add_output(session: Session, payload: dict[str, Any]) -> None:
-    output, status = text_of(payload.get("output")), None
-    with suppress(ValueError, RecursionError):
+    output, status = text_of(payload, "output"), None
+    with suppress(ValueError):
         value = read_json(output)
         output = text_of(value) or output
         status = dig(value, "metadata", "exit_code")
     failed = output.startswith(("Script failed", "apply_patch verification")) or None
-    session.add_result(text_of(payload.get("call_id")), output, failed, status)
+    session.add_result(payload.get("call_id"), output, failed, status)
 
 
 READER = Transcripts("CODEX_HOME", ".codex", PLACES, FILES, _sessions)

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 from .archive import read_items
 from .digest import digest
 from .record import Record, Skipped
-from .session import Session, dig, listed, text_of
+from .session import Session
+from .shared import dig, list_of, text_of
 from .source import json_items
 
 _SHOWN_TYPES = ("text", "multimodal_text", "code")
@@ -44,11 +45,11 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 def _conversation(talk: Any, *_: object) -> Iterator[Record]:
     if "chat_messages" in talk:
-        session = Session(text_of(talk["uuid"]), "Claude.ai", title=text_of(talk.get("name")))
+        session = Session(text_of(talk["uuid"]), "Claude.ai", title=text_of(talk, "name"))
         messages = _claude(talk)
     else:
         key = text_of(talk.get("conversation_id") or talk["id"])
-        session = Session(key, "ChatGPT", title=text_of(talk.get("title")))
+        session = Session(key, "ChatGPT", title=text_of(talk, "title"))
         messages = _chatgpt(talk)
     for number, message in enumerate(messages, 1):
         session.set_time(message.at)
@@ -59,9 +60,9 @@ def _conversation(talk: Any, *_: object) -> Iterator[Record]:
 
 def _claude(talk: Any) -> Iterator[Message]:
     for message in talk["chat_messages"]:
-        blocks = listed(message.get("content"))
+        blocks = list_of(message, "content")
         texts = [block for block in blocks if dig(block, "type") == "text"]
-        text = text_of(texts) or text_of(message.get("text"))
+        text = text_of(texts) or text_of(message, "text")
         at = message.get("created_at") or talk["created_at"]
         yield Message(at, message["sender"] == "human", text)
 
@@ -86,7 +87,7 @@ def _chatgpt(talk: Any) -> Iterator[Message]:
         if content.get("content_type") not in _SHOWN_TYPES:
             continue
         if not about.get("is_visually_hidden_from_conversation"):
-            text = text_of(content.get("text")) or text_of(content.get("parts"))
+            text = text_of(content, "text") or text_of(content, "parts")
             yield Message(
                 message.get("create_time") or talk["create_time"], role == "user", text
             )

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 from ..files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
 from .archive import ExportedFile, read_items
 from .record import Record, Skipped
-from .shared import headed, words_of
+from .shared import headed, text_of
 from .source import ENTRIES, json_items
 
 _MOMENT = re.compile(r"!\[[^\]]*\]\(dayone-moment:/+(?:\w+/)?([\w-]+)\)")
@@ -58,7 +58,7 @@ def _entry(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator
             text += f"\n\n![](dayone-moment://{identifier})"
     title, body = headed(_MOMENT.sub(show, _ESCAPED.sub(r"\1", text)).strip())
     location = entry.get("location") or {}
-    places = [words_of(location.get(part)) for part in ("placeName", "localityName", "country")]
+    places = [text_of(location.get(part)) for part in ("placeName", "localityName", "country")]
     if any(places):
         body += f"\n\nlocation:: {', '.join(filter(None, places))}"
     tags = list(entry.get("tags") or ())

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import chain, pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 from ..errors import InvalidArgument
 from ..language.words import words
@@ -40,16 +38,8 @@ COMMANDS, FILES = 8, 12
 """Commands and files that a turn lists; the others are counted."""
 SHORT_CHARS = 40
 """A shorter answer, like "Done.", is shown with the answer before it."""
-READ_CHARS = 20_000
-"""Characters of a text that are searched for secrets; a digest shows fewer."""
-
-
-class _Turn(NamedTuple):
-    """A request and the events after it. `request`: without private text; `text`: Markdown."""
-
-    events: list[Event]
-    request: str
-    text: str
+READ_CHARS = 100_000
+"""Characters of a text that are searched for secrets; the rest of it is left out."""
 
 
 @dataclass(frozen=True)
@@ -105,24 +95,26 @@ def digest(session: Session) -> Iterator[Record]:
 
     None if nobody asked, or if only an answer to a greeting followed.
     """
-    turns = list(_turns(session))
+    turns: list[list[Event]] = []
+    for event in screened(session.events):
+        if event.kind == "asked":
+            turns.append([])
+        if turns:
+            turns[-1].append(event)
     if not any(map(_says_something, turns)):
         return
-    title = _title(session, turns)
-    for number, part in enumerate(_parts(turns), start=1):
-        events = [*chain.from_iterable(turn.events for turn in part)]
-        branch = part[-1].events[0].branch
+    title = _title(session, turns[0][0].text)
+    for number, (events, texts) in enumerate(_parts(turns), start=1):
         until = max(event.at for event in events)
         edited = dict.fromkeys(event.text for event in events if event.kind == "edited")
-        first = f"{session.client}{_place(session, branch)}, {_period(events[0].at, until)}."
         yield Record(
             key=session.key if number == 1 else f"{session.key}/{number}",
-            text="\n\n".join([first, *(turn.text for turn in part)]),
+            text="\n\n".join([_first_line(session, events, until), *texts]),
             at=events[0].at,
             title=title if number == 1 else f"{title} ({number})",
             type="progress",
             folder=session.folder or None,
-            branch=branch or None,
+            branch=events[-1].branch or None,
             files=tuple(edited)[:100],
             growing=True,
             until=until,
@@ -130,123 +122,110 @@ def digest(session: Session) -> Iterator[Record]:
         )
 
 
-def _title(session: Session, turns: Sequence[_Turn]) -> str:
+def _title(session: Session, request: str) -> str:
     """The client's title, else the first request.
 
     The client's model made its title of all requests, so one with private text is not used.
     """
-    is_private = any(
-        mentions(event.text.encode()) for event in session.events if event.kind == "asked"
-    )
+    requests = [event.text for event in session.events if event.kind == "asked"]
+    is_private = any(mentions(text.encode()) for text in requests)
     title = "" if is_private else _clean(session.title, ())
-    return _shorten(" ".join((title or turns[0].request).split()), TITLE_CHARS)
+    return _shorten(" ".join((title or request).split()), TITLE_CHARS)
 
 
-def _parts(turns: Sequence[_Turn]) -> list[list[_Turn]]:
-    parts: list[list[_Turn]] = []
+def _parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[str]]]:
+    """(events, texts of the turns) of each part."""
+    parts: list[tuple[list[Event], list[str]]] = []
     room = 0
     for turn in turns:
-        size = len(turn.text) + 2
-        if not parts or size > room:
-            parts.append([])
-            room = PART_CHARS - HEAD_CHARS
-        parts[-1].append(turn)
-        room -= size
+        text = _shorten("\n".join(_told(turn)).rstrip(), PART_CHARS - HEAD_CHARS - 2)
+        room -= len(text) + 2
+        if room < 0 or not parts:
+            parts.append(([], []))
+            room = PART_CHARS - HEAD_CHARS - len(text) - 2
+        parts[-1][0].extend(turn)
+        parts[-1][1].append(text)
     return parts
 
 
-def _place(session: Session, branch: str) -> str:
-    folder, branch = _clean(Path(session.folder).name, ()), _clean(branch, ())
+def _first_line(session: Session, events: Sequence[Event], until: datetime) -> str:
+    folder = _clean(Path(session.folder).name, ())
+    branch = _clean(events[-1].branch, ())
     place = f" in {_code(folder)}" if folder else ""
-    return f"{place} on {_code(branch)}" if branch else place
+    if branch:
+        place += f" on {_code(branch)}"
+    first, last = f"{events[0].at:%Y-%m-%d %H:%M}", f"{until:%Y-%m-%d %H:%M}"
+    if first != last:
+        first += f" to {last.removeprefix(first[:11])}"
+    return f"{session.client}{place}, {first}."
 
 
-def _period(begin: datetime, end: datetime) -> str:
-    first, last = f"{begin:%Y-%m-%d %H:%M}", f"{end:%Y-%m-%d %H:%M}"
-    if first == last:
-        return first
-    return f"{first} to {last.removeprefix(first[:11])}"
-
-
-def screened(events: Sequence[Event]) -> Iterator[tuple[Event, str]]:
-    """(event, text that may be shown) of a whole session; private events are left out.
+def screened(events: Sequence[Event]) -> Iterator[Event]:
+    """The events of a whole session that may be shown, without private text and secrets.
 
     Events after a request that is wholly private are private too.
     """
-    requests = list(_requests(events))
+    requests = _requests(events)
     private = set[bytes]().union(*map(private_lines, requests))
     is_private, remaining = False, iter(requests)
     for event in events:
-        is_request = event.kind == "asked"
-        text = shown(mask(next(remaining))).decode() if is_request else event.text
-        text = _clean(text, private, len(text))
-        if is_request:
+        text = event.text
+        if event.kind == "asked":
+            text = shown(mask(next(remaining))).decode()
+        text = _clean(text, private)
+        if event.kind == "asked":
             is_private = not text
         if text and not is_private:
-            yield event, text
+            error, commit = _clean(event.error, private), _clean(event.commit, private)
+            yield replace(event, text=text, error=error, commit=commit)
 
 
-def _requests(events: Iterable[Event]) -> Iterator[bytes]:
+def _requests(events: Iterable[Event]) -> list[bytes]:
     """The text of each request.
 
     One that closes a private passage of the request before gets the opening tag.
     """
-    is_open = False
+    requests: list[bytes] = []
     for event in events:
         if event.kind == "asked":
             data = event.text.encode()
+            is_open = bool(requests) and bool(unclosed_tags(requests[-1]))
             if is_open and b"</private" in data.lower():
                 data = b"<private>" + data
-            is_open = bool(unclosed_tags(data))
-            yield data
+            requests.append(data)
+    return requests
 
 
-def _turns(session: Session) -> Iterator[_Turn]:
-    """The turns of a session, without those whose request is wholly private."""
-    events = [event for event in session.events if event.text]
-    starts = [number for number, event in enumerate(events) if event.kind == "asked"]
-    private: set[bytes] = set()
-    spans = pairwise([*starts, len(events)])
-    for (start, end), data in zip(spans, _requests(events), strict=True):
-        private |= private_lines(data)
-        request = _clean(shown(mask(data)).decode(), private)
-        if request:
-            quoted = _markdown(request, ASKED_CHARS).splitlines()
-            lines = [f"> {line}".rstrip() for line in quoted]
-            lines += _outcome(events[start + 1 : end], private)
-            text = _shorten("\n".join(lines).rstrip(), PART_CHARS - HEAD_CHARS - 2)
-            yield _Turn(events[start:end], request, text)
+def _says_something(turn: Sequence[Event]) -> bool:
+    after = turn[1:]
+    if any(event.kind != "said" for event in after):
+        return True
+    asked = {word for _, word in words(turn[0].text) if not word.isdigit()}
+    return bool(after and asked.difference(TABLE["greetings"].split()))
 
 
-def _says_something(turn: _Turn) -> bool:
-    after = turn.events[1:]
-    asked = {word for _, word in words(turn.request) if not word.isdigit()}
-    has_acted = any(event.kind != "said" for event in after)
-    return has_acted or bool(after and asked.difference(TABLE["greetings"].split()))
-
-
-def _outcome(after: Sequence[Event], private: Collection[bytes]) -> Iterator[str]:
-    """The lines below a request: last answer, edited files, commands and commits."""
+def _told(turn: Sequence[Event]) -> Iterator[str]:
+    """The lines of a turn: request, last answer, edited files, commands and commits."""
+    request, *after = turn
+    for line in _markdown(request.text, ASKED_CHARS).splitlines():
+        yield f"> {line}".rstrip()
     answers = [event.text for event in after if event.kind == "said"]
-    if answers:
-        count = 2 if len(answers[-1]) < SHORT_CHARS else 1
-        answer = "\n\n".join(answers[-count:])
-        reply = _markdown(_clean(answer, private), SAID_CHARS)
-        if reply:
-            yield f"\n{reply}"
+    count = 2 if answers and len(answers[-1]) < SHORT_CHARS else 1
+    reply = _markdown("\n\n".join(answers[-count:]), SAID_CHARS)
+    if reply:
+        yield f"\n{reply}"
     yield ""
-    edited = [_clean(event.text, private) for event in after if event.kind == "edited"]
-    files = list(dict.fromkeys(_code(path) for path in edited if path))
+    files = list(dict.fromkeys(_code(event.text) for event in after if event.kind == "edited"))
     if files:
         more = f" and {len(files) - FILES} more" if len(files) > FILES else ""
         yield f"- Edited: {', '.join(files[:FILES])}{more}"
-    yield from _commands(after, private)
+    yield from _commands(after)
     for event in after:
         if event.commit:
-            yield f"- Committed: {_code(_clean(event.commit, private))}"
+            yield f"- Committed: {_code(event.commit)}"
 
 
-def _commands(after: Sequence[Event], private: Collection[bytes]) -> Iterator[str]:
+def _commands(after: Sequence[Event]) -> Iterator[str]:
     """The lines of the commands that did more than look around.
 
     If there are many: failed commands, each with the command after it, then the last ones.
@@ -262,22 +241,22 @@ def _commands(after: Sequence[Event], private: Collection[bytes]) -> Iterator[st
         return not is_failure, -number
 
     chosen = sorted(range(len(ran)), key=priority)[:COMMANDS]
-    yield from dict.fromkeys(_command_line(ran[number], private) for number in sorted(chosen))
+    yield from dict.fromkeys(_command_line(ran[number]) for number in sorted(chosen))
     if len(ran) > COMMANDS:
         yield f"- and {len(ran) - COMMANDS} more commands"
 
 
-def _command_line(event: Event, private: Collection[bytes]) -> str:
+def _command_line(event: Event) -> str:
     status = "" if event.status is None else f", exit {event.status}"
-    error = f": {_code(_clean(event.error, private))}" if event.error else ""
-    return f"- Ran: {_code(_clean(event.text, private))}{status}{error}"
+    error = f": {_code(event.error)}" if event.error else ""
+    return f"- Ran: {_code(event.text)}{status}{error}"
 
 
-def _clean(text: str, private: Collection[bytes], max_chars: int = READ_CHARS) -> str:
+def _clean(text: str, private: Collection[bytes]) -> str:
     """`text` without private passages, lines that repeat one of `private`, and secrets."""
     text = without_private(text)
-    if len(text) > max_chars:
-        text = text[:max_chars].rpartition(" ")[0]
+    if len(text) > READ_CHARS:
+        text = text[:READ_CHARS].rpartition(" ")[0]
     if private:
         lines = [line for line in text.splitlines() if not repeats(line.encode(), private)]
         text = "\n".join(lines)

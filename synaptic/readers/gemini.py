@@ -21,8 +21,8 @@ from typing import Any
 from ..files import read_regular
 from .digest import Transcripts
 from .record import Skipped, reporting
-from .session import Session, dig, json_lines, listed, text_of
-from .shared import SETTINGS_BYTES
+from .session import Session, json_lines
+from .shared import SETTINGS_BYTES, dig, list_of, text_of
 from .source import read_json
 
 Messages = dict[str, tuple[int, Any]]
@@ -32,10 +32,10 @@ Messages = dict[str, tuple[int, Any]]
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         head, messages = _replay(file, skipped)
-        key = text_of(head.get("sessionId"))
+        key = text_of(head, "sessionId")
         if key and head.get("kind") != "subagent":
             folder = _folder(file.parent.parent)
-            session = Session(key, "Gemini CLI", folder, text_of(head.get("summary")))
+            session = Session(key, "Gemini CLI", folder, text_of(head, "summary"))
             for number, message in messages.values():
                 with reporting(skipped, f"{file.name}:{number}"):
                     _add_message(session, number, message)
@@ -47,15 +47,14 @@ def _replay(file: Path, skipped: Skipped) -> tuple[dict[str, Any], Messages]:
     head: dict[str, Any] = {}
     messages: Messages = {}
     for number, line in json_lines(file, skipped):
-        id = text_of(line.get("id"))
+        id = text_of(line, "id")
         patch = line.get("$set", line)
         if "$rewindTo" in line:
-            target = messages.get(text_of(line["$rewindTo"]))
-            end = target[0] if target else number
+            end, _ = messages.get(text_of(line, "$rewindTo"), (number, None))
             messages = {id: item for id, item in messages.items() if item[0] < end}
         elif id:
-            earlier = messages.get(id)
-            messages[id] = (earlier[0] if earlier else number, line)
+            first, _ = messages.get(id, (number, None))
+            messages[id] = (first, line)
         elif isinstance(patch, dict):
             head |= patch
             _add_missing(messages, patch, 0 if file.suffix == ".json" else number)
@@ -63,10 +62,10 @@ def _replay(file: Path, skipped: Skipped) -> tuple[dict[str, Any], Messages]:
 
 
 def _add_missing(messages: Messages, patch: dict[str, Any], line: int) -> None:
-    texts = {text_of(dig(message, "content")) for _, message in messages.values()}
-    for count, message in enumerate(listed(patch.get("messages")), start=1):
-        if text_of(dig(message, "content")) not in texts:
-            messages.setdefault(text_of(dig(message, "id")), (line or count, message))
+    texts = {text_of(message, "content") for _, message in messages.values()}
+    for count, message in enumerate(list_of(patch, "messages"), start=1):
+        if text_of(message, "content") not in texts:
+            messages.setdefault(text_of(message, "id"), (line or count, message))
 
 
 def _folder(project: Path) -> str:
@@ -74,7 +73,7 @@ def _folder(project: Path) -> str:
         root = read_regular(project / ".project_root", SETTINGS_BYTES)
         return root.decode("utf-8", "replace").strip()
     with suppress(OSError, ValueError):
-        projects = read_regular(project.parent.parent / "projects.json", SETTINGS_BYTES)
+        projects = read_regular(project.parents[1] / "projects.json", SETTINGS_BYTES)
         for path in dig(read_json(projects), "projects") or ():
             if sha256(path.encode()).hexdigest() == project.name:
                 return str(path)
@@ -83,22 +82,22 @@ def _folder(project: Path) -> str:
 
 def _add_message(session: Session, number: int, message: Any) -> None:
     session.set_time(dig(message, "timestamp"))
-    content = text_of(dig(message, "content"))
-    if dig(message, "type") == "user":
-        session.add("asked", number, text_of(dig(message, "displayContent")) or content)
-    elif dig(message, "type") == "gemini":
-        for call in listed(dig(message, "toolCalls")):
+    kind, content = dig(message, "type"), text_of(message, "content")
+    if kind == "user":
+        session.add("asked", number, text_of(message, "displayContent") or content)
+    elif kind == "gemini":
+        for call in list_of(message, "toolCalls"):
             _add_call(session, number, call)
         session.add("said", number, content)
 
 
 def _add_call(session: Session, number: int, call: object) -> None:
-    id, status = text_of(dig(call, "id")), text_of(dig(call, "status"))
-    session.add_call(number, text_of(dig(call, "name")), dig(call, "args"), id)
-    answers = [
-        dig(result, "functionResponse", "response") for result in listed(dig(call, "result"))
-    ]
-    texts = [text_of(answer) or text_of(dig(answer, "error")) for answer in answers]
+    id, status = dig(call, "id"), dig(call, "status")
+    session.add_call(number, dig(call, "name"), dig(call, "args"), id)
+    texts = []
+    for result in list_of(call, "result"):
+        answer = dig(result, "functionResponse", "response")
+        texts.append(text_of(answer) or text_of(answer, "error"))
     output = "\n".join(texts).replace("Output: ", "", 1)
     exit_code = 0 if status == "success" and "Exit Code:" not in output[-400:] else None
     session.add_result(id, output, status in ("error", "cancelled") or None, exit_code)

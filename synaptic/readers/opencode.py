@@ -11,6 +11,7 @@ alone is read as `opencode.db/ID`.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +19,8 @@ from typing import Any
 
 from .digest import Transcripts
 from .record import Skipped, reporting
-from .session import Session, dig, text_of
-from .shared import fetched, sqlite_copy
+from .session import Session
+from .shared import dig, fetched, sqlite_copy, text_of
 from .source import read_json
 
 _SESSIONS = """
@@ -27,7 +28,8 @@ SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', i
 ORDER BY time_created, id
 """
 _PARTS = """
-SELECT message.id, message.data, part.data, part.time_created
+SELECT dense_rank() OVER (ORDER BY message.time_created, message.id), message.data, part.data,
+part.time_created
 FROM message JOIN part ON message_id = message.id WHERE message.session_id = ?
 ORDER BY message.time_created, message.id, part.id
 """
@@ -36,10 +38,9 @@ ORDER BY message.time_created, message.id, part.id
 def _sessions(files: list[Path], skipped: Skipped, id: str = "") -> Iterator[Session]:
     for file in files:
         with sqlite_copy(file) as db:
-            for key, folder, title in list(map(tuple, fetched(db, _SESSIONS, (id,)))):
-                session = Session(text_of(key), "OpenCode", text_of(folder), text_of(title))
-                if session.title.startswith("New session - "):
-                    session.title = ""
+            for key, folder, title in fetched(db, _SESSIONS, (id,)).fetchall():
+                session = Session(text_of(key), "OpenCode", text_of(folder))
+                session.title = re.sub("^New session - .*", "", text_of(title))
                 with reporting(skipped, f"{file.name}: {key}"):
                     _add_messages(session, key, db, skipped)
                 yield session
@@ -48,11 +49,7 @@ def _sessions(files: list[Path], skipped: Skipped, id: str = "") -> Iterator[Ses
 def _add_messages(
     session: Session, key: object, db: sqlite3.Connection, skipped: Skipped
 ) -> None:
-    number, last = 0, None
-    for id, message, part, at in fetched(db, _PARTS, (key,)):
-        if id != last:
-            number += 1
-            last = id
+    for number, message, part, at in fetched(db, _PARTS, (key,)):
         session.set_time(at)
         with reporting(skipped, f"{session.key}:{number}"):
             _add_part(session, number, read_json(message), read_json(part))
@@ -61,14 +58,14 @@ def _add_messages(
 def _add_part(session: Session, number: int, message: Any, part: Any) -> None:
     kind = dig(part, "type")
     if kind == "tool":
-        state, call = dig(part, "state"), text_of(dig(part, "callID"))
-        session.add_call(number, text_of(dig(part, "tool")), dig(state, "input"), call)
-        failed = {"completed": False, "error": True}.get(text_of(dig(state, "status")))
-        output = text_of(state) or text_of(dig(state, "error"))
+        state, call = dig(part, "state"), dig(part, "callID")
+        session.add_call(number, dig(part, "tool"), dig(state, "input"), call)
+        failed = {"completed": False, "error": True}.get(text_of(state, "status"))
+        output = text_of(state) or text_of(state, "error")
         session.add_result(call, output, failed, dig(state, "metadata", "exit"))
     elif kind == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
         is_person = dig(message, "role") == "user"
-        session.add("asked" if is_person else "said", number, text_of(dig(part, "text")))
+        session.add("asked" if is_person else "said", number, dig(part, "text"))
 
 
 READER = Transcripts(

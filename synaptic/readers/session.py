@@ -12,17 +12,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal
 
 from ..errors import InvalidArgument
 from ..files import open_regular
 from .record import Skipped, reader_of
-from .shared import moment
+from .shared import moment, text_of
 from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
 
 Kind = Literal["asked", "said", "ran", "edited"]
 EPOCH = datetime.fromtimestamp(0, UTC)
-_HALVES = re.compile("[\ud800-\udfff]")
 TABLE: dict[str, Any] = tomllib.loads(
     (Path(__file__).parents[1] / "data" / "transcripts.toml").read_text("utf-8")
 )
@@ -75,8 +74,9 @@ class Session:
         with suppress(ValueError, OverflowError, OSError):
             self.at = (moment(value) or self.at).astimezone()
 
-    def add(self, kind: Kind, line: int, text: str) -> Event:
+    def add(self, kind: Kind, line: int, content: object) -> Event:
         """Adds an event, but no text that a program wrote for the person, and no repetition."""
+        text = text_of(content)
         checkout = _checkout(self.folder)
         if kind == "asked":
             text = PATTERNS["quoted"].sub(r"\1", PATTERNS["injected"].sub("", text).strip())
@@ -85,70 +85,61 @@ class Session:
             text = path.removeprefix(f"{checkout}/")
         text = text.strip().removeprefix(f"cd {checkout} && ")
         event = Event(kind, line, self.at, text, self.branch)
-        last = self.events[-1] if self.events else None
-        is_repeated = (
-            last is not None
-            and kind in ("asked", "said")
-            and (last.kind, last.text) == (kind, text)
-        )
+        before = [(last.kind, last.text) for last in self.events[-1:]]
+        is_repeated = kind in ("asked", "said") and before == [(kind, text)]
         if text and not is_repeated:
             self.events.append(event)
         return event
 
-    def add_call(self, line: int, name: str, given: object, call: str) -> None:
+    def add_call(self, line: int, name: object, given: object, call: object) -> None:
         """Adds the events of a tool's call: a command, edited files, or none."""
         values = given if isinstance(given, dict) else {"command": given}
-        command = _command_of(values)
-        events = self.calls.setdefault(call, [])
+        tool, command = text_of(name).lower(), _command_of(values)
+        events = self.calls.setdefault(text_of(call), [])
         if "*** Begin Patch" in command:
             for path in PATTERNS["patched"].findall(command):
                 events.append(self.add("edited", line, path))
-        elif name.lower() in TABLE["shells"]:
+        elif tool in TABLE["shells"]:
             events.append(self.add("ran", line, command))
-        elif name.lower() in TABLE["editors"]:
+        elif tool in TABLE["editors"]:
             paths = [values.get(key) for key in ("file_path", "filePath", "notebook_path")]
-            path = next(filter(None, paths), "")
-            events.append(self.add("edited", line, text_of(path)))
+            events.append(self.add("edited", line, next(filter(None, paths), "")))
 
     def add_result(
-        self, call: str, output: str, failed: bool | None = None, status: object = None
+        self, call: object, output: str, failed: bool | None = None, status: object = None
     ) -> None:
         """Adds the result of a call to its events.
 
         An exit status that is not given is looked for at both ends of the output.
         """
         if not isinstance(status, int):
-            status = 0 if failed is False else _exit_status(output)
+            found = PATTERNS["exit"].search(f"{output[:400]}\n{output[-400:]}")
+            status = int(found[1]) if found else None
+            if failed is False:
+                status = 0
         has_failed = bool(failed or status)
         error = ""
         if has_failed:
             lines = (line.strip() for line in output[:100_000].splitlines())
             usual = "failed" if status is None else ""
             error = next(filter(PATTERNS["error"].search, lines), usual)
-        for event in self.calls.pop(call, ()):
+        for event in self.calls.pop(text_of(call), ()):
             event.status = status
-            if has_failed:
-                event.error = error
-                if event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
-                    event.text = ""
-            else:
+            event.error = error
+            if not has_failed:
                 event.commit = _commit_of(event.text, output)
+            elif event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
+                event.text = ""
 
 
 def _command_of(values: dict[str, Any]) -> str:
     keys = ("command", "cmd", "input", "patchText")
     command = next(filter(None, (values.get(key) for key in keys)), "")
-    if isinstance(command, list):
-        if text_of(command[1:2]).startswith("-"):  # ["bash", "-lc", "make"]
-            command = command[-1]
-        else:
-            command = " ".join(map(text_of, command))
-    return text_of(command)
-
-
-def _exit_status(output: str) -> int | None:
-    match = PATTERNS["exit"].search(output[:400]) or PATTERNS["exit"].search(output[-400:])
-    return int(match[1]) if match else None
+    if not isinstance(command, list):
+        return text_of(command)
+    words = [text_of(word) for word in command]
+    is_script = words[1:2] in (["-c"], ["-lc"])  # ["bash", "-lc", "make"]
+    return words[-1] if is_script else " ".join(words)
 
 
 def _commit_of(command: str, output: str) -> str:
@@ -177,7 +168,7 @@ def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[E
     `place` is one of the places that the reader finds.
     """
     first, last = lines
-    reader = cast(Any, reader_of(source))
+    reader = reader_of(source)
     for file in place.rglob(f"*{key[:8]}*.*") if place.is_dir() else [place / key]:
         with suppress(InvalidArgument):  # another program's file with such a name
             for session in reader.sessions(file, lambda where, why: None):
@@ -225,31 +216,3 @@ def _unpacked(path: Path) -> IO[bytes]:
     unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)
     stream: Any = unpacker.stream_reader(open_regular(path), closefd=True)
     return io.BufferedReader(stream)
-
-
-def dig(value: object, *keys: str) -> Any:
-    """The value under these keys, one within the other; None if there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def listed(value: object) -> list[Any]:
-    """The value if it is a list, else []."""
-    return value if isinstance(value, list) else []
-
-
-def text_of(content: object) -> str:
-    """The text of a message: a text, an object with `text` or `output`, or a list of these.
-
-    Thoughts, colours, control characters and halves of surrogates are left out.
-    """
-    if isinstance(content, list):
-        return "\n".join(filter(None, map(text_of, content)))
-    if isinstance(content, dict):
-        if content.get("thought"):
-            return ""
-        return text_of(content.get("text") or content.get("output"))
-    if isinstance(content, str):
-        return _HALVES.sub("?", PATTERNS["control"].sub("", content))
-    return ""

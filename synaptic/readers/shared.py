@@ -7,11 +7,10 @@ import re
 import shutil
 import sqlite3
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
-from decimal import Decimal
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +40,16 @@ _SETTINGS = tuple(
     ".config/Claude/claude_desktop_config.json */*/Claude/claude_desktop_config.json".split()
 )
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
+_CONTROL = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
+    r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]",
+    re.DOTALL,
+)
 _DEEP = re.compile(r"^[ \t]*(type|name|modified):([^\n]*)$", re.MULTILINE)
 """Keys at any depth, as in Claude Code's `metadata`, and of front matter that is no YAML."""
 SETTINGS_BYTES = 1_000_000
-STATEMENT_S = 10.0
-"""SQLite's time for one statement; a database may hold a view that never ends."""
+STEPS = 1_000_000_000
+"""SQLite's steps for one statement: about ten seconds. A view may never end."""
 _KNOWN_KEYS = frozenset(
     "title name type tags tag date created modified originsessionid".split()
 )
@@ -107,10 +111,8 @@ def moment(*values: Any) -> datetime | None:
     """
     for value in filter(None, values):
         with suppress(ValueError, TypeError, OverflowError, OSError):
-            if isinstance(value, int | float | Decimal):
-                seconds = float(value)
-                if seconds > 1e11:  # milliseconds
-                    seconds /= 1000
+            if isinstance(value, int | float):
+                seconds = value / 1000 if value > 1e11 else value  # milliseconds or seconds
                 return datetime.fromtimestamp(seconds, UTC)
             at = datetime.fromisoformat(value)
             return at if at.tzinfo else at.replace(tzinfo=UTC)
@@ -122,13 +124,35 @@ def items_of(value: Any) -> list[str]:
     items = value.split(",") if isinstance(value, str) else []
     with suppress(ValueError, TypeError):
         items = list(read_json(value))
-    texts = [words_of(item).strip() for item in items]
+    texts = [text_of(item).strip() for item in items]
     return [text for text in texts if text]
 
 
-def words_of(value: object) -> str:
-    """A text, or a number as text; "" for any other value."""
-    return str(value) if isinstance(value, str | int | float) else ""
+def dig(value: object, *keys: str) -> Any:
+    """The value under these keys, one within the other; None if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def list_of(value: object, *keys: str) -> list[Any]:
+    """The list under these keys, else []."""
+    value = dig(value, *keys)
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: object, *keys: str) -> str:
+    """The text under these keys: a text or number, an object with `text` or `output`, or a list
+    of these; "" for any other value.
+
+    Thoughts, colours, control characters and halves of surrogates are left out.
+    """
+    value = dig(value, *keys)
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(text_of, value)))
+    if isinstance(value, dict):
+        return "" if value.get("thought") else text_of(value.get("text") or value.get("output"))
+    return _CONTROL.sub("", str(value)) if isinstance(value, str | int | float) else ""
 
 
 def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]] = ()) -> str:
@@ -171,10 +195,9 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _copy_database(path: Path, folder: Path) -> None:
     """Copies again, up to five times, until nothing was written during the copy."""
-    log = path.with_name(f"{path.name}-wal")
-    copied: list[Proof] | None = None
+    copied: list[Proof] = []
     for _ in range(5):
-        parts = [part for part in (path, log) if part.is_file()]
+        parts = [part for part in (path, path.with_name(f"{path.name}-wal")) if part.is_file()]
         proofs = [proof_of(part.stat()) for part in parts]
         if copied == proofs:
             return
@@ -186,17 +209,11 @@ def _copy_database(path: Path, folder: Path) -> None:
                 shutil.copyfileobj(file, copy)
 
 
-def fetched(
-    db: sqlite3.Connection, sql: str, values: Sequence[object] = ()
-) -> Iterator[sqlite3.Row]:
-    """The rows of a statement. Raises sqlite3.OperationalError after STATEMENT_S in SQLite."""
-    spent, begun = 0.0, time.monotonic()
-    db.set_progress_handler(lambda: spent + time.monotonic() - begun > STATEMENT_S, 10_000)
-    cursor = db.execute(sql, values)
-    while (row := cursor.fetchone()) is not None:
-        spent += time.monotonic() - begun
-        yield row
-        begun = time.monotonic()
+def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+    """The rows of a statement. Raises sqlite3.OperationalError after STEPS of SQLite."""
+    rounds = count()
+    db.set_progress_handler(lambda: next(rounds) > STEPS / 10_000, 10_000)
+    return db.execute(sql, values)
 
 
 def rows(
@@ -204,8 +221,8 @@ def rows(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """(table, row by column) of the tables that have these columns.
 
-    A table that ends with an error is reported to `skipped`; bytes in the place of a text count
-    as nothing. Raises InvalidArgument if no table has its columns.
+    A table that ends with an error is reported to `skipped`. Raises InvalidArgument if no table
+    has its columns.
     """
     with sqlite_copy(path) as db:
         names = []
@@ -223,14 +240,9 @@ def rows(
             try:
                 for row in fetched(db, f"SELECT * FROM {name}"):
                     number += 1
-                    values = dict(zip(row.keys(), row, strict=True))
-                    yield name, {key: _without_bytes(value) for key, value in values.items()}
+                    yield name, dict(row)
             except (sqlite3.DatabaseError, OverflowError) as error:
                 skipped(f"{path}: {name}", f"it is damaged after its row {number}: {error}")
-
-
-def _without_bytes(value: Any) -> Any:
-    return None if isinstance(value, bytes) else value
 
 
 def headed(text: str) -> tuple[str, str]:

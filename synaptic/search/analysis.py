@@ -7,9 +7,8 @@ import re
 from collections import Counter
 from typing import Any
 
-from ..language.analysis.analyze import analyze
+from ..language.analysis.analyze import Known, analyze
 from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, asked_of
-from ..language.analysis.names import Known
 from ..language.analysis.plan import form_of
 from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize

@@ -11,7 +11,7 @@ of 4 to 50 entries (tests/data/panel/short.json); panel/begun.json was held apar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from statistics import fmean
 from typing import NamedTuple
@@ -184,7 +184,14 @@ def surety(
     unknown /= sum(idf.values()) or 1.0
     curve = BY_WORDS if evidence.vector is None else BY_MEANING
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
-    held = [_held(evidence, hit, weights) for hit in hits]
+    in_all = sum(weights.values()) or 1.0
+    held = []
+    for hit in hits:
+        entry = hit.entry
+        said = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
+        said += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
+        stems = {stem for _, stem in places(" ".join(said), weights, evidence.stem)}
+        held.append(sum(weights[stem] for stem in stems) / in_all)
     signs: list[Signs] = []
     is_close = not hits
     for near, words in zip(meaning, held, strict=True):
@@ -203,17 +210,6 @@ def surety(
     )
     fit = fitting(found[:MOST_HITS], signs)
     return found, fit if is_close else min(fit, NONE_FIT), is_close, held
-
-
-def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:
-    """The share of the question's words, by the weight of their stems, that a hit holds."""
-    entry = hit.entry
-    asked_by = (word for word, kind in TYPE_WORDS.items() if kind == entry.type)
-    said = " ".join(
-        (entry.title, hit.passage, *entry.tags, *entry.files, entry.project or "", *asked_by)
-    )
-    held = {stem for _, stem in places(said, weights, evidence.stem)}
-    return sum(weights[stem] for stem in held) / sum(weights.values()) if weights else 0.0
 
 
 def notices_of(

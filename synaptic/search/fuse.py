@@ -19,9 +19,9 @@ from ..index.rows import instant
 from ..models import Vector
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
 from .ranking import (
+    MICROSECONDS_PER_DAY,
     Ranked,
     Ranking,
-    age_in_days,
     best_first,
     decay,
     in_order,
@@ -89,7 +89,14 @@ def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> 
                 r.score = weighted(r.signals, request.weights)
             return best_first(ranked)
         if request.joins:
-            _add_neighbours(ranked, config.neighbours)
+            scores = {(r.standing.path, r.standing.seq): r.score for r in ranked}
+            share = config.neighbours
+            for r in ranked:  # it gains from those before and after it, over the best possible
+                path = r.standing.path
+                place = r.standing.seq
+                for beside in (place - 1, place + 1):
+                    r.score += share * scores.get((path, beside), 0.0)
+                r.score /= 1 + 2 * share
         for r in ranked:
             if r.standing.dated and r.standing.type != "reference":
                 r.decay = decay(
@@ -107,18 +114,6 @@ def weights_of(evidence: Evidence) -> dict[str, float]:
     weights = evidence.config.weights
     lists = ("lexical", "semantic") if mode == "hybrid" else (mode,)
     return {name: float(weights.get(name, 0.0)) for name in lists}
-
-
-def _add_neighbours(ranked: Ranking, share: float) -> None:
-    """Adds to each entry a share of the scores of the entries before and after it in its file,
-    over the best possible.
-    """
-    scores = {(r.standing.path, r.standing.seq): r.score for r in ranked}
-    for r in ranked:
-        path = r.standing.path
-        place = r.standing.seq
-        around = scores.get((path, place - 1), 0.0) + scores.get((path, place + 1), 0.0)
-        r.score = (r.score + share * around) / (1 + 2 * share)
 
 
 def fuse(
@@ -199,7 +194,7 @@ def known(
         row = one.rowid
         found = Ranked(
             standing=one,
-            age_days=age_in_days(one.at, present),
+            age_days=max(0, present - one.at) / MICROSECONDS_PER_DAY,
             similarity=near.get(row),
             lexical=words[row] / best if row in words and best else None,
             met=met[row],

@@ -89,26 +89,45 @@ def run(
 
 
 def search_once(evidence: Evidence) -> Answer:
-    """The answer to the words of the request."""
+    """The answer to the words of the request, its hits in the order that is asked for.
+
+    Without a limit it ends where nothing more fits. Where ranks are fused a score is the share
+    of such hits that were right.
+    """
     request = evidence.request
-    parsed = evidence.request.parsed
-    watch = evidence.watch
     if request.is_list:
         return listed(evidence)
-    terms = () if evidence.mode == "semantic" else parsed.terms
-    query = Query(terms, evidence.vector, parsed.phrases, request.filters)
+    terms = () if evidence.mode == "semantic" else request.parsed.terms
+    query = Query(terms, evidence.vector, request.parsed.phrases, request.filters)
     rounds: tuple[Round, ...] = ()
     if request.strategy == "smart":
         ranked, rounds = search_smart(evidence, query)
     else:
         ranked = speakers_first(ranked_for(evidence, query), evidence)
-    with watch.stage("rank"):
+    with evidence.watch.stage("rank"):
         passing = adjusted(ranked, evidence)
     if request.strategy != "bounded" and len(ranked) < (request.limit or 0):
         passing = passing + deeper(evidence, query, passing)
-    with watch.stage("read"):
-        hits, close, weak = best_hits(evidence, passing)
-    return Answer(ranked, passing, hits, close, weak, rounds)
+    with evidence.watch.stage("read"):
+        depth = MAX_LIMIT if request.only_fitting else max(request.limit or 0, MOST_HITS)
+        shown = passing[:depth]
+        hits = read(evidence, shown)
+        chances, fit, close, held = surety(evidence, passing, list(hits.values()))
+        if request.fuses:
+            for row, chance in zip(hits, chances, strict=True):
+                hits[row] = replace(hits[row], score=round(chance, 4))
+        if request.only_fitting:
+            shown = [r for place, r in enumerate(shown) if place < fit or held[place]]
+        count = fit if request.ends_itself else request.limit or MOST_HITS
+        shown = in_order(shown[:count], request.order)
+    return Answer(
+        ranked,
+        passing,
+        hits=tuple(hits[r.rowid] for r in shown),
+        close=close,
+        weak=not (close and any(held)),
+        rounds=rounds,
+    )
 
 
 def deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
@@ -128,30 +147,6 @@ def deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
     for r in added:
         r.score = min(r.score, worst)
     return near_enough(added, evidence)
-
-
-def best_hits(
-    evidence: Evidence,
-    ranked: Ranking,
-) -> tuple[tuple[Hit, ...], bool, bool]:
-    """(the hits in the order that is asked for, whether any is close, whether they are weak).
-
-    Without a limit the answer ends where nothing more fits. Where ranks are fused a score is
-    the share of such hits that were right.
-    """
-    request = evidence.request
-    depth = MAX_LIMIT if request.only_fitting else max(request.limit or 0, MOST_HITS)
-    shown = ranked[:depth]
-    hits = read(evidence, shown)
-    chances, fit, close, held = surety(evidence, ranked, list(hits.values()))
-    if request.fuses:
-        for row, chance in zip(hits, chances, strict=True):
-            hits[row] = replace(hits[row], score=round(chance, 4))
-    if request.only_fitting:
-        shown = [r for place, r in enumerate(shown) if place < fit or held[place]]
-    count = fit if request.ends_itself else request.limit or MOST_HITS
-    shown = in_order(shown[:count], request.order)
-    return tuple(hits[r.rowid] for r in shown), close, not (close and any(held))
 
 
 def listed(evidence: Evidence) -> Answer:

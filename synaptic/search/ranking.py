@@ -150,11 +150,6 @@ def score_aware_rrf(
     return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
 
 
-def age_in_days(at: int, now: int) -> float:
-    """Age as a fraction of days, of instants in microseconds; 0 for what lies in the future."""
-    return max(0, now - at) / MICROSECONDS_PER_DAY
-
-
 def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
     """Weight of an answer of this age, from 1 (now) to `floor`; halfway after `half_life_days`.
 

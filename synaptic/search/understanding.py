@@ -85,7 +85,8 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
         return None
     is_timed = bool(asked.time_range or given.since or given.until)
     is_day = _DATE.fullmatch(parsed.text) or not is_timed
-    if is_day and not listed.order:
+    is_part = request.within is not None and not is_timed
+    if is_part or (is_day and not listed.order):
         return None
     filters = filled(given, _filters_of(request, asked, listed, known))
     total, what = _count(ws, filters), _what(filters, listed.state)

@@ -147,5 +147,6 @@ def _spelled(model: str) -> str:
     """The name as fastembed spells it, or the whole path of a folder."""
     if model.startswith(("/", "~", ".")) or Path(model).is_dir():
         return str(Path(model).expanduser().resolve())
-    known = listed_models().get(model.casefold(), {"model": model})
-    return DEFAULT_MODEL if model.casefold() == DEFAULT_MODEL.casefold() else known["model"]
+    if model.casefold() == DEFAULT_MODEL.casefold():
+        return DEFAULT_MODEL
+    return str(listed_models().get(model.casefold(), {"model": model})["model"])

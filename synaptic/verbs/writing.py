@@ -103,8 +103,7 @@ def save(
     """The receipt of a new entry, which is durable when this returns.
 
     A retry of the last ten minutes is answered with its entry, unless `at` or `force` is given.
-    A failure to index is a notice. `by` and `via` say who saves, and how. Every session of its
-    project begins with what a person pins.
+    A failure to index is a notice. `by` and `via` say who saves, and how.
 
     Raises InvalidArgument, NotFound for a parent or a superseded id, Refused for a secret if
     the settings say so and for a pin of an agent, and JournalError when the disk refuses.
@@ -422,14 +421,10 @@ def _tags_that_stay(
     """Notices on tags that an update could not remove."""
     notices = []
     for tag in dropped:
-        if tag in new.file_tags:
+        if tag in (*new.file_tags, *new.tags):
             notices.append(
-                f"#{tag} stands in the front matter of the file, for all its entries; edit "
-                f"it there."
-            )
-        elif tag in new.tags:
-            notices.append(
-                f"#{tag} stands in the text itself, so the tag stays; edit the content."
+                f"#{tag} stands in the text, or in the front matter of the file, so the tag "
+                f"stays; edit it there."
             )
         elif tag not in old.tags and tag not in given:
             has = ", ".join(f"#{known}" for known in old.tags)
@@ -629,22 +624,18 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
     """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text,
     marks and client.
 
-    Each save indexes its entry, so the index is asked without a sync. The entries it finds are
-    read from the journal.
+    Each save indexes its entry, so the index is asked without a sync.
     """
-    same = partial(ws.index.same_content, hash_of(entry.content), entry.at, REPEAT_WINDOW)
-    with suppress(SynapticError):  # an index that cannot be used must not stop a save
-        with suppress(apsw.Error):
-            if ws.index.meta("reading") is not None and not same():
-                return None
-        found = in_step(ws, lambda _: ws.index.entries(same()))
-        for stored in sorted(found.values(), key=lambda stored: stored.entry.at):
-            first = stored.entry
-            if first.derived_id:
-                continue
+    # an index that cannot be used must not stop a save
+    with suppress(SynapticError, apsw.Error):
+        rows = ws.index.same_content(hash_of(entry.content), entry.at, REPEAT_WINDOW)
+        found = ws.index.entries(rows).values()
+        for stored in sorted(found, key=lambda stored: stored.entry.at):
+            first = ws.journal.find(stored.entry.there.path, stored.own_id)[1]
             # the tags of its file are not those of the save
-            written = ws.journal.find(first.there.path, first.id)[1]
-            if _marks(replace(first, tags=own_tags(written))) == _marks(entry):
+            said = _marks(replace(first, tags=own_tags(first)))
+            same = first.content == entry.content and said == _marks(entry)
+            if same and not first.derived_id:
                 return first
     return None
 

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.language.analysis import analyze as rules
-from synaptic.language.analysis.analyze import analyze
+from synaptic.language.analysis.analyze import Known, analyze
 from synaptic.language.analysis.asked import QUESTIONS, asked_of
-from synaptic.language.analysis.names import Known
 from synaptic.language.analysis.plan import parts_of
 
 TODAY = date(2026, 11, 21)  # a Saturday

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -265,3 +266,9 @@ def test_what_is_preferred_is_read_as_filters_are() -> None:
 def test_days_reach_from_then_to_today() -> None:
     filters = build_filters(now=NOW, days=7)
     assert (filters.since, filters.until) == ("2026-11-14", "2026-11-21")
+
+
+def test_what_is_typed_takes_no_given_filter_back() -> None:
+    given = Filters(has_body=False, min_importance=0, types=("note",))
+    parsed = parse_query("tag:db type:issue x", given, now=NOW)
+    assert parsed.filters == replace(given, tags=("db",))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from synaptic.index.rows import instant
-from synaptic.search.ranking import age_in_days, decay, newest_of_a_topic_first, score_aware_rrf
+from synaptic.search.ranking import decay, newest_of_a_topic_first, score_aware_rrf
 
 ranking = st.lists(st.integers(0, 30), unique=True, max_size=15)
 scored = st.dictionaries(st.integers(0, 30), st.floats(0, 50), max_size=15)
@@ -81,20 +80,6 @@ def test_decay_never_rises_with_age_nor_falls_below_its_floor(
     young, old = sorted((one, other))
     weights = [decay(age, half_life_days=30, floor=floor) for age in (young, old)]
     assert weights[0] >= weights[1] >= floor - 1e-12
-
-
-@given(
-    st.datetimes(timezones=st.just(UTC)),
-    st.datetimes(timezones=st.just(timezone(timedelta(hours=14)))),
-)
-def test_age_is_never_negative_and_never_fails(one: datetime, other: datetime) -> None:
-    assert age_in_days(instant(one), instant(other)) >= 0
-    assert (
-        min(
-            age_in_days(instant(one), instant(other)), age_in_days(instant(other), instant(one))
-        )
-        == 0
-    )
 
 
 @given(

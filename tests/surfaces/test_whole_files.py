@@ -138,7 +138,7 @@ def test_a_note_that_is_a_part_of_a_file_ends_where_the_next_entry_begins(notes:
     above, one, below, two = notes.entries("2026-11-20.md")
     notes.ask("update", below["id"], "--append", "Salt.")
     told = notes.refusal("update", above["id"], "--append", "Pepper.", "--add-tag", "home")
-    assert "of no other entry" in told and "write #home into it" in told
+    assert "of no other entry" in told and "write #home into its text" in told
     notes.ask("update", above["id"], "--append", "Pepper. #home")
     after = DAY.replace(b"Below.", b"Below.\n\nSalt.").replace(
         b"Above.", b"Above.\n\nPepper. #home"
@@ -277,7 +277,7 @@ def test_other_front_matter_is_left_alone_and_named(notes: Notes, yaml: bytes) -
     before = b"---\n" + yaml + b"---\nMilk.\n"
     path = notes.put(before)
     told = notes.refusal("update", notes.entries()[0]["id"], "--add-tag", "new")
-    assert "Plan.md:" in told and "write #new into it" in told
+    assert "Plan.md:" in told and "write #new into its text" in told
     assert path.read_bytes() == before
     assert not (notes.home / ".state" / "trash.md").exists()
 

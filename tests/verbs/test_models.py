@@ -60,7 +60,6 @@ def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder
         used.err.count("mean reciprocal rank") == 2
         and "12 of 12 among the first 20" in used.err
     )
-    assert f"{folder} finds your notes about as well" in used.err
     config = home.path.joinpath("config.toml").read_text()
     assert f'model = "{folder}"' in config and "# mine\nthreads = 1  # of two\n" in config
     status = home.run("status", "--json").json

@@ -52,7 +52,7 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
     Example: synaptic init --journal ~/vault/daily
     """
     found = adopt(home, journal)
-    text = terminal.adopted_text(found, Journal(load_config(home)).place)
+    text = terminal.adopted_text(found, terminal.screen(Journal(load_config(home)).place))
     answer(as_json, {"success": True} | wire.as_json(found), text, found.notices)
 
 
@@ -344,9 +344,7 @@ def links(ws: Workspace, as_json: bool, broken: bool, name: Words = ()) -> None:
     if broken == bool(name):
         raise InvalidArgument("links takes a name, or --broken.", valid=("NAME", "--broken"))
     found = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
-    answer(
-        as_json, wire.as_json(found), terminal.links_text(found, screen_of(ws)) or "No links."
-    )
+    answer(as_json, wire.as_json(found), terminal.links_text(found, screen_of(ws)))
 
 
 @command("tasks", f.DONE, f.DUE, f.AS_JSON)
@@ -359,7 +357,7 @@ def tasks(ws: Workspace, as_json: bool, **given: Any) -> None:
     answer(
         as_json,
         {"tasks": wire.as_json(found)},
-        terminal.tasks_text(found, screen_of(ws)) or "No such tasks.",
+        terminal.tasks_text(found, screen_of(ws)),
     )
 
 

@@ -9,21 +9,20 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import math
 import os
 import re
 import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import JournalError, SynapticError
-from ...models import Choice, Entry, Facets, Hit, ParseIssue, SearchResult, Task
+from ...models import Entry, Facets, Hit, Link, ParseIssue, SearchResult, Task
 from ...verbs.adopt import Adopted
 from ...verbs.browse import Days, Listing, Status
 from ...verbs.doctor import Checkup
@@ -31,11 +30,10 @@ from ...verbs.mentions import Links
 from ...workspace.sync import RebuildReport
 from .present import (
     LINKS_SHOWN,
-    changed_text,
     clean,
-    details,
     headed,
     link_lines,
+    marks,
     one_line,
     page_end,
     short,
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
 IsHit = Callable[[str], bool]
 
 _STYLES = {
-    "plain": 0,
     "bold": 1,
     "dim": 2,
     "error": 31,
@@ -62,18 +59,17 @@ _STYLES = {
 }
 _WORD = re.compile(r"\w+")
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
-_ISSUES_SHOWN = 10
+_SHOWN = 10
+"""Findings of a kind that are shown."""
 _COUNTS_SHOWN = 6
-_MISSED_SHOWN = 5
-_BAR = 40
 _SNIPPET_LINES = 6
-_LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The target of the text. `width` is None in a pipe: nothing is wrapped there, nor is a
-    path shortened.
+    """The target of the text. `width` is None in a pipe: nothing is wrapped there.
+
+    `place` gives the whole path of a file of the journal.
     """
 
     colour: bool
@@ -84,28 +80,23 @@ class Output:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def path(self, path: str | Path) -> str:
-        """A path that can be pasted into a shell; on a terminal with `~` for the home folder."""
-        full = str(self.place(path))
-        home = str(Path.home()) if "HOME" in os.environ else ""
-        if self.width is not None and home not in ("", "/") and full.startswith(home + "/"):
-            full = "~" + full[len(home) :]
-        return one_line(full)
+        """A path that can be pasted into a shell."""
+        return one_line(str(self.place(path)))
 
     def at(self, path: str, line: int, text: str = "") -> str:
         """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
         shown = text or self.paint(f"{self.path(path)}:{line}", "dim")
-        return (
-            f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{shown}\x1b]8;;\x1b\\"
-            if self.colour
-            else shown
-        )
+        if not self.colour:
+            return shown
+        return f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{shown}\x1b]8;;\x1b\\"
 
 
 def screen(place: Callable[[str | Path], Path]) -> Output:
     """The screen that standard output is."""
-    tty = is_terminal(sys.stdout)
+    if not is_terminal(sys.stdout):
+        return Output(False, None, place)
     plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return Output(tty and not plain, shutil.get_terminal_size().columns if tty else None, place)
+    return Output(not plain, shutil.get_terminal_size().columns, place)
 
 
 def is_terminal(*streams: object) -> bool:
@@ -173,10 +164,9 @@ def listing_text(listing: Listing, to: Output) -> str:
     lines = []
     for number, entry in enumerate(listing.entries, start=1):
         count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
-        marks = _marks(entry, listing.superseded_by.get(entry.id), to)
-        changed = f"  {to.paint(changed_text(entry), 'warning')}" if entry.changed_files else ""
         title = to.at(entry.there.path, entry.there.line, one_line(entry.title))
-        lines.append(f"{count}{_stamp(entry, to)}  {title}{marks}{changed}")
+        about = to.paint(marks(entry, listing.superseded_by.get(entry.id)), "dim")
+        lines.append(f"{count}{_stamp(entry, to)}  {title}  {about}".rstrip())
     return "\n".join(lines)
 
 
@@ -184,10 +174,14 @@ def entries_text(listing: Listing, to: Output) -> str:
     """Entries whole: a header, where they stand, and their Markdown."""
     blocks: list[str] = []
     for entry in listing.entries:
-        links = "\n".join(
-            to.paint(line, "dim") for line in link_lines(listing.links.get(entry.id))
-        )
-        blocks += filter(None, [_whole(entry, listing.superseded_by.get(entry.id), to), links])
+        heading, below = headed(entry.title, entry.content)
+        about = marks(entry, listing.superseded_by.get(entry.id), full=True)
+        place = to.at(entry.there.path, entry.there.line)
+        header = f"{_stamp(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
+        if about:
+            header += f" · {to.paint(about, 'dim')}"
+        links = "\n".join(link_lines(listing.links.get(entry.id)))
+        blocks += filter(None, [header, below, to.paint(links, "dim")])
     return "\n\n".join(blocks)
 
 
@@ -208,37 +202,38 @@ def links_text(found: Links, to: Output) -> str:
     """A line for each link and each backlink: the entry at the other end, the link, and where
     it stands.
     """
-    blocks = []
+    lines = []
     for name, links in (("links", found.links), ("backlinks", found.backlinks)):
-        lines = [to.paint(name, "bold")]
-        for link in links[:LINKS_SHOWN]:
-            end = (
-                to.paint(short(link.id), "dim") if link.id else to.paint("no entry", "warning")
-            )
-            title = f"  {one_line(link.title)}" if link.title not in (None, link.text) else ""
-            lines.append(
-                f"  {end}  [[{one_line(link.text)}]]{title}  {to.at(link.path, link.line)}"
-            )
-        if len(links) > LINKS_SHOWN:
-            lines.append(f"  and {len(links) - LINKS_SHOWN:,} more: --json")
-        blocks += ["\n".join(lines)] if links else []
-    return "\n\n".join(blocks)
+        if links:
+            lines.append(to.paint(name, "bold"))
+        lines += [_link(link, to) for link in links[:LINKS_SHOWN]]
+        lines += _rest(len(links) - LINKS_SHOWN, "--json")
+    return "\n".join(lines) or "No links."
+
+
+def _link(link: Link, to: Output) -> str:
+    end = short(link.id) if link.id else to.paint("no entry", "warning")
+    line = f"  {end}  [[{one_line(link.text)}]]  "
+    if link.title and link.title != link.text:
+        line += f"{one_line(link.title)}  "
+    return line + to.at(link.path, link.line)
 
 
 def tasks_text(tasks: Sequence[Task], to: Output) -> str:
     """The tasks of each day, each with its due date and where it stands."""
-    blocks = []
-    for day, group in groupby(tasks, key=lambda task: task.date):
-        lines = []
-        for task in group:
-            due = f"  due {task.due}" if task.due and task.due not in task.text else ""
-            late = f"  {to.paint('overdue', 'warning')}" if task.overdue else ""
-            text = f"{one_line(task.text)}{due}{late}"
-            lines.append(
-                f"  [{'x' if task.done else ' '}] {text}  {to.at(task.path, task.line)}"
-            )
-        blocks.append("\n".join([to.paint(day or "undated", "bold"), *lines]))
-    return "\n\n".join(blocks)
+    lines = []
+    day: str | None = ""
+    for task in tasks:
+        if task.date != day:
+            day = task.date
+            lines.append(to.paint(day or "undated", "bold"))
+        line = f"  [{'x' if task.done else ' '}] {one_line(task.text)}  "
+        if task.due and task.due not in task.text:
+            line += f"due {task.due}  "
+        if task.overdue:
+            line += f"{to.paint('overdue', 'warning')}  "
+        lines.append(line + to.at(task.path, task.line))
+    return "\n".join(lines) or "No such tasks."
 
 
 def days_text(days: Days, to: Output) -> str:
@@ -250,18 +245,17 @@ def days_text(days: Days, to: Output) -> str:
         parts.append(f"# {day:%A}, {day}")
         for entry in group:
             parts += _of_day(entry)
-    if not days.found.entries:
-        beside = " and ".join(day for day in (days.before, days.after) if day)
-        when = days.since if days.since == days.until else f"{days.since} to {days.until}"
-        parts.append(
-            f"No entries on {when}."
-            + (f" The nearest days with entries: {beside}." if beside else "")
-        )
+    if not parts:
+        none = f"No entries on {days.since}"
+        if days.until != days.since:
+            none += f" to {days.until}"
+        beside = " and ".join(filter(None, (days.before, days.after)))
+        parts.append(f"{none}. The nearest days with entries: {beside or 'none'}.")
     if days.on_this_day.entries:
-        then = (
+        then = [
             f"- {entry.date} {one_line(entry.title)} · {short(entry.id)}"
             for entry in days.on_this_day.entries
-        )
+        ]
         parts += ["---", "On this day", "\n".join(then)]
     text = "\n\n".join(parts)
     if to.width is None:
@@ -280,124 +274,82 @@ def _of_day(entry: Entry) -> list[str]:
     title, text = headed(entry.title, entry.content)
     heading = f"{entry.time if entry.timed else ''} {title}".strip()
     kind = [] if entry.type == "note" else [entry.type]
-    marks = " · ".join([*kind, *(f"#{tag}" for tag in entry.tags), short(entry.id)])
+    about = " · ".join([*kind, *(f"#{tag}" for tag in entry.tags), short(entry.id)])
     end = page_end(text)
     is_page = entry.whole_file and entry.date_source != "file"
     if is_page and end < len(text):
         text = f"{text[:end].rstrip()}\n\n… `synaptic get {short(entry.id)}` shows all of it."
-    return [part for part in (f"## {one_line(heading)}", one_line(marks), text) if part]
+    return [part for part in (f"## {one_line(heading)}", one_line(about), text) if part]
 
 
 def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
     """For each hit its title line, where it stands, and the snippet with the sought words
     highlighted.
     """
-    both = result.mode == "hybrid"
-    hits = [_hit(n, hit, is_hit, to, both=both) for n, hit in enumerate(result.hits, start=1)]
-    chosen = [to.paint(_choice(result, result.choice), "dim")] if result.choice else []
-    return "\n\n".join([*chosen, *hits])
+    blocks = []
+    if choice := result.choice:
+        spent = f"{result.strategy} ({choice.because}): {choice.actual_ms:.0f} ms"
+        blocks.append(to.paint(spent, "dim"))
+    for number, hit in enumerate(result.hits, start=1):
+        lines = _hit(hit, is_hit, to)
+        if hit.why:
+            lines.append(f"   {why_text(hit, hit.why, both=result.mode == 'hybrid')}")
+        blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
+    return "\n\n".join(blocks)
 
 
-def _choice(result: SearchResult, choice: Choice) -> str:
-    """`smart (it was given in parts): 41 ms of 100 (lexical 8, semantic 12); 38 ms expected`."""
-    layers = ", ".join(f"{layer.name} {layer.actual_ms:.0f}" for layer in choice.layers)
-    budget = f" of {choice.budget_ms:g}" if choice.budget_ms is not None else ""
-    expected = (
-        f"; {choice.estimated_ms:.0f} ms expected" if choice.estimated_ms is not None else ""
-    )
-    return (
-        f"{result.strategy} ({choice.because}): {choice.actual_ms:.0f} ms{budget} "
-        f"({layers}){expected}"
-    )
+def _hit(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
+    entry = hit.entry
+    heading, below = headed(entry.title, hit.snippet)
+    about = to.paint(marks(entry, hit.superseded_by), "dim")
+    lines = [
+        _lit(one_line(heading), is_hit, to),
+        f"   {_stamp(entry, to)}  {about}".rstrip(),
+        f"   {to.at(entry.there.path, hit.snippet_line)}",
+    ]
+    return lines + [f"     {_lit(line, is_hit, to)}" for line in _wrapped(below, to)]
 
 
 def facets_text(facets: Facets, to: Output) -> str:
     """Types, tags and projects, each with how often it occurs."""
-    blocks = []
-    for name, counts in (
-        ("types", facets.types),
-        ("tags", facets.tags),
-        ("projects", facets.projects),
-    ):
-        lines = [f"{count:>7,}  {one_line(value)}" for value, count in counts]
-        blocks.append("\n".join((to.paint(name, "bold"), *(lines or ["      -"]))))
-    return "\n\n".join(blocks)
-
-
-def _whole(entry: Entry, superseded_by: str | None, to: Output) -> str:
-    heading, below = headed(entry.title, entry.content)
-    title = to.paint(one_line(heading), "bold")
-    lines = [f"{_stamp(entry, to)}  {title}{_marks(entry, superseded_by, to)}"]
-    marks = (to.paint(one_line(mark), "dim") for mark in details(entry))
-    lines.append(" · ".join([to.at(entry.there.path, entry.there.line), *marks]))
-    if below:
-        lines += ["", below]
-    return "\n".join(lines)
-
-
-def _hit(number: int, hit: Hit, is_hit: IsHit, to: Output, *, both: bool) -> str:
-    entry = hit.entry
-    heading, below = headed(entry.title, hit.snippet)
-    lines = [
-        f"{number}. {_lit(one_line(heading), is_hit, to, 'bold')}",
-        f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}",
-        f"   {to.at(entry.there.path, hit.snippet_line)}",
-    ]
-    if entry.changed_files:
-        lines.append(f"   {to.paint(changed_text(entry), 'warning')}")
-    lines += [f"     {_lit(line, is_hit, to)}" for line in _wrapped(below, to)]
-    if hit.why:
-        lines.append(f"   {why_text(hit, hit.why, both=both)}")
+    lines = []
+    for name in ("types", "tags", "projects"):
+        lines.append(to.paint(name, "bold"))
+        counts = getattr(facets, name)
+        lines += [f"{count:>7,}  {one_line(value)}" for value, count in counts]
     return "\n".join(lines)
 
 
 def _stamp(entry: Entry, to: Output) -> str:
-    when = (
-        f"{entry.date} {entry.time if entry.timed else '':5}"
-        if entry.dated
-        else "undated         "
-    )
-    return (
-        f"{to.paint(f'{one_line(entry.short_id):8}', 'dim')}  {when}  "
-        f"{to.paint(f'{entry.type:9}', 'info')}"
-    )
-
-
-def _marks(entry: Entry, superseded_by: str | None, to: Output) -> str:
-    marks = [to.paint(one_line(" ".join(f"#{tag}" for tag in entry.tags)), "ok")]
-    marks += [to.paint(f"[{one_line(mark)}]", "dim") for mark in entry.marks]
-    if superseded_by:
-        marks.append(to.paint(f"superseded by {short(superseded_by)}", "warning"))
-    return "".join(f"  {mark}" for mark in marks if mark)
+    when = "undated"
+    if entry.dated:
+        when = f"{entry.date} {entry.time if entry.timed else ''}"
+    id = to.paint(f"{one_line(entry.short_id):8}", "dim")
+    return f"{id}  {when:16}  {to.paint(f'{entry.type:9}', 'info')}"
 
 
 def _wrapped(text: str, to: Output) -> list[str]:
     lines = [line.rstrip() for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
     if to.width is None:
         return lines
-    width = max(20, to.width - 6)
-    return [
-        piece for line in lines for piece in textwrap.wrap(line.expandtabs(4), width) or [""]
-    ]
+    wrapped = []
+    for line in lines:
+        wrapped += textwrap.wrap(line.expandtabs(4), max(20, to.width - 6))
+    return wrapped
 
 
-def _lit(text: str, is_hit: IsHit, to: Output, style: str = "plain") -> str:
-    """The text in this style, with its sought words highlighted."""
+def _lit(text: str, is_hit: IsHit, to: Output) -> str:
+    """The text with its sought words highlighted."""
 
     def light(match: re.Match[str]) -> str:
-        return (
-            f"{to.paint(match[0], 'hit')}\x1b[{_STYLES[style]}m"
-            if is_hit(match[0].lower())
-            else match[0]
-        )
+        return to.paint(match[0], "hit") if is_hit(match[0].lower()) else match[0]
 
-    return to.paint(_WORD.sub(light, text) if to.colour else text, style)
+    return _WORD.sub(light, text) if to.colour else text
 
 
-def _count(number: int, thing: str) -> str:
-    """`1 entry`, `1,200 entries`."""
-    many = thing.removesuffix("y") + "ies" if thing.endswith("y") else thing + "s"
-    return f"{number:,} {thing if number == 1 else many}"
+def _rest(number: int, command: str) -> list[str]:
+    """A line that says how many more there are, if there are."""
+    return [f"  and {number:,} more: {command}"] if number > 0 else []
 
 
 # -- reports
@@ -408,72 +360,50 @@ def status_text(status: Status, to: Output) -> str:
     """The state of the home in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
-        passages += (
-            f", {status.pending_vectors:,} of them found by words only; `synaptic "
-            f"rebuild-index` "
-            f"finishes them"
-        )
-    rows = [
-        ("home", to.path(status.home)),
-        ("journal", to.path(status.journal)),
-        *(
-            (name, f"{to.path(one['folder'])}, {_count(one['files'], 'file')}")
-            for name, one in status.roots.items()
-        ),
-        ("entries", f"{status.entries:,} in {_count(status.files, 'file')}"),
-        ("passages", passages),
-        ("model", one_line(status.model)),
-        ("index", f"{status.index_bytes / 1e6:.1f} MB"),
-        ("not read", f"{len(status.issues):,}"),
-        ("types", _counted(status.facets.types)),
-        ("tags", _counted(status.facets.tags)),
-        ("projects", _counted(status.facets.projects)),
-        ("months", _counted(status.months)),
-        *((verb, _latencies(figures)) for verb, figures in status.figures.items()),
-        *((f"  {name}", _cost(layers)) for name, layers in status.costs.items()),
+        passages += f", {status.pending_vectors:,} of them found by words only"
+        passages += "; `synaptic rebuild-index` finishes them"
+    rows = {
+        "home": to.path(status.home),
+        "journal": to.path(status.journal),
+        "entries": f"{status.entries:,} in {_files(status.files)}",
+        "passages": passages,
+        "model": one_line(status.model),
+        "index": f"{status.index_bytes / 1e6:.1f} MB",
+        "not read": f"{len(status.issues):,}",
+        "types": _counted(status.facets.types),
+        "tags": _counted(status.facets.tags),
+        "projects": _counted(status.facets.projects),
+        "months": _counted(status.months),
+    }
+    for name, root in status.roots.items():
+        rows[name] = f"{to.path(root['folder'])}, {_files(root['files'])}"
+    for verb, figures in status.figures.items():
+        total = figures["stages"]["total"]
+        rows[verb] = f"{total['p50']:.0f} ms, 95 % within {total['p95']:.0f} ms"
+    lines = [
+        f"{to.paint(f'{name:9}', 'bold')} {value}" for name, value in rows.items() if value
     ]
-    lines = [f"{to.paint(f'{name:9}', 'bold')} {value}" for name, value in rows if value]
     return "\n".join((*lines, *_issue_lines(status.issues, to)))
 
 
 def _counted(counts: tuple[tuple[str, int], ...]) -> str:
-    shown = ", ".join(f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN])
-    return (
-        f"{shown} and {len(counts) - _COUNTS_SHOWN:,} more"
-        if len(counts) > _COUNTS_SHOWN
-        else shown
-    )
+    shown = [f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN]]
+    if len(counts) > _COUNTS_SHOWN:
+        shown.append("...")
+    return ", ".join(shown)
 
 
-def _latencies(figures: Mapping[str, Any]) -> str:
-    """`18 ms, 95 % within 25 ms (last 120: semantic 7, rank 5)`."""
-    total = figures["stages"]["total"]
-    stages = ", ".join(
-        f"{name} {latency['p50']:.0f}"
-        for name, latency in figures["stages"].items()
-        if name != "total"
-    )
-    return f"{total['p50']:.0f} ms, 95 % within {total['p95']:.0f} ms (last {figures['calls']:,}: {stages})"
+def _entries(number: int) -> str:
+    return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
-def _cost(layers: Mapping[str, float]) -> str:
-    """`within 25 ms (semantic 9, embed 7)`: what an automatic search reckons with."""
-    parts = ", ".join(
-        f"{name} {ms:.0f}"
-        for name, ms in layers.items()
-        if name not in ("total", "core") and ms >= 1
-    )
-    return f"within {layers['total']:.0f} ms" + (f" ({parts})" if parts else "")
+def _files(number: int) -> str:
+    return f"{number:,} {'file' if number == 1 else 'files'}"
 
 
-def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
+def adopted_text(home: Adopted, to: Output) -> str:
     """The result of `init`. All paths are whole: they are meant to be copied."""
-    to = Output(False, None, place)
-    found = (
-        f"{_count(home.entries, 'entry')} in {_count(home.files, 'file')}"
-        if home.files
-        else "no notes yet"
-    )
+    found = f"{_entries(home.entries)} in {_files(home.files)}"
     lines = [f"Journal: {to.path(home.journal)}, {found}."]
     if home.undated:
         dated = home.entries - home.undated
@@ -485,21 +415,16 @@ def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
     lines.append(f"New entries go to {to.path(home.new_entries_go_to)}")
     config = to.path(home.home / "config.toml")
     if home.to_add:
-        lines += [
-            f"{config} was there already; to have it so, write these lines at its top in "
-            f"place of their like:",
-            *home.to_add,
-        ]
-    elif home.remarks:
         lines.append(
-            f"To change what is left out, or where entries go: `exclude` and `day_file` in "
-            f"{config}"
+            f"{config} was there already; to have it so, write these lines at its top in "
+            f"place of their like:"
         )
+        lines += home.to_add
+    elif home.remarks:
+        lines.append(f"`exclude` and `day_file` in {config} change that.")
     if home.issues:
-        lines += [
-            f"{_count(len(home.issues), 'piece')} could not be read as meant:",
-            *_issue_lines(home.issues, to),
-        ]
+        lines.append("Pieces that could not be read as meant:")
+        lines += _issue_lines(home.issues, to)
     if home.entries:
         lines.append(
             "Next: `synaptic rebuild-index` makes all of it searchable by meaning too; "
@@ -510,124 +435,92 @@ def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
 
 def rebuild_text(report: RebuildReport) -> str:
     """The report of a rebuild in a line."""
-    text = (
-        f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: "
-        f"{report.embedded:,} embedded, "
+    text = f"{_entries(report.entries)}, {report.chunks:,} passages: "
+    text += (
+        f"{report.embedded:,} embedded, {report.reused:,} reused, in {report.seconds:.1f} s."
     )
-    text += f"{report.reused:,} reused, in {report.seconds:.1f} s."
     if report.issues:
-        text += f" {_count(len(report.issues), 'piece')} could not be read as meant: `synaptic status`."
+        text += f" Not read as meant: {len(report.issues):,}; `synaptic status` shows them."
     return text
 
 
 def evaluation_text(found: Evaluation, to: Output) -> str:
-    """A bar for each way to search, over which questions, and the first that the default does
-    not answer.
+    """The figure of each way to search, over which questions, and the first that the default
+    does not answer.
     """
-    lines, before = [], found.before
     if not found.questions:
         return "Nothing in this journal can be asked."
+    before = found.before or {"mrr": {}}
+    lines = []
     for way, mrr in found.mrr.items():
-        bar = ("#" if to.width is None else "█") * round(_BAR * mrr)
-        was = (
-            f", was {before['mrr'][way]:.2f} on {before['date']}"
-            if before and way in before["mrr"]
-            else ""
-        )
-        lines.append(
-            f"{to.paint(f'{way:8}', 'bold')} {to.paint(f'{bar:{_BAR}}', 'ok')} {mrr:.2f}{was}"
-        )
-    lines += [
-        "",
-        f"Mean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 "
-        f"where second.",
-    ]
+        line = f"{to.paint(f'{way:8}', 'bold')} {mrr:.2f}"
+        if way in before["mrr"]:
+            line += f", was {before['mrr'][way]:.2f} on {before['date']}"
+        lines.append(line)
+    lines.append(
+        f"\nMean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 "
+        f"where second."
+    )
     lines.append(f"Questions: {found.questions:,}, in {found.seconds:.0f} s.")
-    if before and before["questions"] != found.questions:
+    if found.before and before["questions"] != found.questions:
         lines.append(f"The run of {before['date']} asked {before['questions']:,}.")
     if found.missed:
-        lines += ["", f"Not among the first 20 of a default search: {len(found.missed):,}."]
-    for missed in found.missed[:_MISSED_SHOWN]:
-        where = f"{to.path(missed.path)}:{missed.line}"
-        lines.append(
-            f"  {one_line(missed.question)}  {missed.date or 'undated'}  "
-            f"{to.paint(where, 'dim')}"
-        )
-    more = len(found.missed) - _MISSED_SHOWN
-    return "\n".join(
-        [*lines, f"  and {more:,} more: synaptic evaluate --json"] if more > 0 else lines
-    )
+        lines.append(f"\nNot among the first 20 of a default search: {len(found.missed):,}.")
+    for missed in found.missed[:_SHOWN]:
+        place = to.at(missed.path, missed.line)
+        lines.append(f"  {one_line(missed.question)}  {missed.date or 'undated'}  {place}")
+    lines += _rest(len(found.missed) - _SHOWN, "synaptic evaluate --json")
+    return "\n".join(lines)
 
 
 def models_text(found: Sequence[Model]) -> str:
     """A line for each model: name, languages, size, dimensions, marks."""
     lines = []
     for one in found:
-        marks = {
-            "in use": one.in_use,
-            "ships": one.ships,
-            "downloaded": one.downloaded and not one.ships,
-        }
+        about = "ships" if one.ships else "downloaded" if one.downloaded else ""
+        if one.in_use:
+            about += ", in use"
         size = f"{one.megabytes:,} MB" if one.megabytes else ""
-        about = (
-            f"{one_line(one.name):60} {one.languages:19} {size:>8} {one.dimensions or '':>6}"
-        )
+        name, dimensions = one_line(one.name), one.dimensions or ""
         lines.append(
-            "  ".join(
-                [about, ", ".join(mark for mark, holds in marks.items() if holds)]
-            ).rstrip()
+            f"{name:60} {one.languages:19} {size:>8} {dimensions:>6}  {about}".rstrip()
         )
     return "\n".join(lines)
 
 
 def comparison_text(tried: Switch) -> str:
-    """Two lines, what the default search does with each model, and a sentence of which is
-    better.
-    """
-    old, new = tried.with_before, tried.with_model
-    if not (old and new):
-        return (
-            f"Not compared with {tried.before}: it has read too little of this journal, or too "
-            f"little can be asked."
+    """Two lines: the success of the default search with each model."""
+    lines = []
+    for name, one in ((tried.before, tried.with_before), (tried.model, tried.with_model)):
+        if not one:
+            return (
+                f"Not compared with {tried.before}: it has read too little of this journal, "
+                f"or too little can be asked."
+            )
+        found = one.questions - len(one.missed)
+        lines.append(
+            f"{one_line(name):60} mean reciprocal rank {one.mrr['default']:.2f} "
+            f"± {one.margin:.2f}, {found:,} of {one.questions:,} among the first 20"
         )
-    rows = [
-        f"{one_line(name):60} mean reciprocal rank {one.mrr['default']:.2f}, "
-        f"{one.questions - len(one.missed):,} of {one.questions:,} among the first 20"
-        for name, one in ((tried.before, old), (tried.model, new))
-    ]
-    gain, margin = (
-        round(new.mrr["default"] - old.mrr["default"], 2) + 0.0,
-        math.hypot(old.margin, new.margin),
-    )
-    how = "about as well" if abs(gain) <= margin else "better" if gain > 0 else "worse"
-    return "\n".join(
-        (*rows, f"{tried.model} finds your notes {how} ({gain:+.2f}, ± {margin:.2f}).")
-    )
+    return "\n".join(lines)
 
 
 def checkup_text(checkup: Checkup, to: Output) -> str:
-    """The findings, a line each: level, code, what was found, how to mend it."""
-    return "\n".join(
-        "  ".join(
-            part
-            for part in (
-                to.paint(f"{f.level:7}", f.level),
-                f.code,
-                one_line(f.message),
-                one_line(f.fix),
-            )
-            if part
-        )
-        for f in checkup.findings
-    )
+    """The findings, a line each: level, code, message, and the way to mend it."""
+    lines = []
+    for found in checkup.findings:
+        level = to.paint(f"{found.level:7}", found.level)
+        said = f"{one_line(found.message)}  {one_line(found.fix)}".rstrip()
+        lines.append(f"{level}  {found.code}  {said}")
+    return "\n".join(lines)
 
 
 def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
     lines = [
-        f"  {to.path(i.path)}:{i.line}  {one_line(i.message)}" for i in issues[:_ISSUES_SHOWN]
+        f"  {to.path(issue.path)}:{issue.line}  {one_line(issue.message)}"
+        for issue in issues[:_SHOWN]
     ]
-    more = len(issues) - _ISSUES_SHOWN
-    return [*lines, f"  and {more:,} more: synaptic status --json"] if more > 0 else lines
+    return lines + _rest(len(issues) - _SHOWN, "synaptic status --json")
 
 
 # -- progress
@@ -638,18 +531,19 @@ def progress() -> Callable[[str, int, int], None]:
     """A function to report (phase, done, total) to: it keeps a line up to date, or in a pipe
     adds one now and then.
     """
-    live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
+    live = is_terminal(sys.stderr)
+    pause_s = 0.1 if live else 5.0
     last = time.monotonic()
 
     def report(phase: str, done: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
-        ends = done >= total
-        if now - last < (_LIVE_EVERY_S if live else _LINE_EVERY_S) and not (live and ends):
+        is_last = done >= total
+        if now - last < pause_s and not (live and is_last):
             return
         last = now
         line = f"{phase} {done:,}/{total:,}"
-        end = "\n" if ends or not live else ""
+        end = "\n" if is_last or not live else ""
         with contextlib.suppress(OSError):
             print(f"\r{line:60}" if live else line, end=end, file=sys.stderr, flush=True)
 
