@@ -69,7 +69,7 @@ def run(
         terminal.emit(_plan_text(planned))
     coming = len(planned.new) + len(planned.grown)
     if dry_run or not coming:
-        answer(as_json, _plan_json(planned), "")
+        answer(_plan_json(planned), "")
         return 0
     if not (as_json or agreed("import", f"Import {coming:,}?", yes=yes)):
         return 0
@@ -83,7 +83,7 @@ def run(
     in_step(ws, lambda _: None)
     data = _plan_json(planned)
     data["skipped"] += [{"where": where, "why": why} for where, why in done.skipped]
-    answer(as_json, data | {"success": True, "run": done.run}, clean(_done_text(done)))
+    answer(data | {"success": True, "run": done.run}, clean(_done_text(done)))
     with suppress(ModelError):  # a search says so
         ws.embedder.load()
         embed_pending(ws, budget_s=None, progress=progress)
@@ -93,7 +93,7 @@ def run(
 def _undo(ws: Workspace, name: str, as_json: bool) -> None:
     back = importing.undo(ws, name, terminal.progress())
     text = f"Took back {back.entries:,} of {back.run}; the same import brings them again."
-    answer(as_json, {"success": True} | wire.as_json(back), clean(text + kept_text(back)))
+    answer({"success": True} | wire.as_json(back), clean(text + kept_text(back)))
 
 
 def _list_sources(ws: Workspace, as_json: bool) -> None:
@@ -107,7 +107,7 @@ def _list_sources(ws: Workspace, as_json: bool) -> None:
     lines.append("`synaptic import SOURCE` shows what would come, and asks.")
     if not sources:
         lines = ["No program has left anything here that can be read."]
-    answer(as_json, {"found": wire.as_json(sources)}, "\n".join(lines))
+    answer({"found": wire.as_json(sources)}, "\n".join(lines))
 
 
 def _done_text(done: importing.Done) -> str:
@@ -174,7 +174,7 @@ def _in_place(
             "config.toml "
             "they are gone."
         )
-        answer(as_json, {"success": True, "files": notes}, f"Done. {text}")
+        answer({"success": True, "files": notes}, f"Done. {text}")
     return 0
 
 
