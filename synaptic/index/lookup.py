@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -340,14 +340,10 @@ class Index(CandidateLists):
         [(before, after)] = self.file.rows(_DAYS_BESIDE, since, until)
         return before, after, self.file.column(_SAME_DAY, since[4:], since, limit)
 
-    def standing(self, parts: Iterable[str]) -> dict[str, tuple[str, str]]:
-        """For each of these parts of ids after the dash that an entry has: (its id, the path of
-        its file).
-        """
-        sql = f"""
-            SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source
-            WHERE substr(own_id, 10) IN {THESE}"""
-        return {id[9:]: (id, path) for id, path in self.file.rows(sql, json.dumps(list(parts)))}
+    def standing(self) -> dict[str, tuple[str, str]]:
+        """(id, path of the file) of each entry that has an id, by the part after its dash."""
+        sql = "SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source"
+        return {id[9:]: (id, path) for id, path in self.file.rows(sql)}
 
     def named_by_others(self, ids: Sequence[str]) -> set[str]:
         """The ids of `ids` that any other entry links to, continues or supersedes."""

@@ -416,10 +416,10 @@ def test_setup_tells_a_server_its_project(home: ForkedHome, tmp_path: Path) -> N
     home.env["SYNAPTIC_PROJECT"] = ""
     home.run("setup", "cursor", "--project", "web shop")
     assert registered()["SYNAPTIC_PROJECT"] == "web shop"
-    assert (
-        home.ask("setup", "cursor", "--project", "other")["clients"][0]["state"] == "different"
-    )
     assert home.ask("setup", "cursor")["clients"][0]["state"] == "registered"
+    home.ask("setup", "cursor", "--project", "other")
+    assert registered()["SYNAPTIC_PROJECT"] == "other"
+    home.ask("setup", "cursor", "--project", "web shop")
     with home.server(**registered()) as server:
         server.text("save", content="From a client that starts anywhere.")
     assert home.ask("recent")["entries"][0]["project"] == "web shop"

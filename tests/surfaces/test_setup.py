@@ -292,12 +292,33 @@ def test_a_chosen_home_goes_along(ada: Machine, name: str) -> None:
     }
 
 
-def test_a_home_that_is_not_the_chosen_one(ada: Machine) -> None:
-    ada.run("zed", SYNAPTIC_HOME="/srv/memory")
-    assert ada.state("zed", SYNAPTIC_HOME="/srv/memory") == "registered"
-    assert ada.state("zed") == "registered"
-    other = ada.run("zed", "--status", SYNAPTIC_HOME="/srv/other").out
-    assert "in another way" in other
+@pytest.mark.parametrize("name", NAMES)
+def test_a_home_that_is_not_the_chosen_one(ada: Machine, name: str) -> None:
+    ada.run(name, SYNAPTIC_HOME="/srv/memory")
+    assert ada.state(name, SYNAPTIC_HOME="/srv/memory") == "registered"
+    assert ada.state(name) == "registered"
+    assert ada.state(name, SYNAPTIC_HOME="/srv/other") == "outdated"
+    ada.run(name, SYNAPTIC_HOME="/srv/other")
+    entry = entry_of(name, ada.file(name).read_text())
+    assert entry["environment" if name == "opencode" else "env"] == {
+        "SYNAPTIC_HOME": "/srv/other"
+    }
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "npx", "args": ["synaptic-notes", "mcp"]},
+        {"command": "synaptic", "args": ["--home", "/srv/memory", "mcp"]},
+        {"url": "https://synaptic.example/mcp"},
+    ],
+)
+def test_another_server_of_this_name_stays(ada: Machine, entry: dict[str, object]) -> None:
+    text = json.dumps({"mcpServers": {"synaptic": entry}})
+    ada.put("cursor", text)
+    answer = ada.run("cursor")
+    assert answer.code == 1 and "in another way" in answer.text
+    assert ada.file("cursor").read_text() == text
 
 
 def test_home_as_a_flag(ada: Machine) -> None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import typer
 
 from ...errors import InvalidArgument, ModelError, one_of
 from ...models import SESSIONS
@@ -19,7 +16,6 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
 from ..render.present import clean
-from .program import open_home
 from .replies import agreed, answer
 
 SHOWN = 5
@@ -127,26 +123,11 @@ def kept_text(done: importing.Done) -> str:
     return "".join(f"\n  stays: {id[9:]} {title} ({why})" for id, title, why in done.kept)
 
 
-def offer(home: str | None) -> None:
-    """Offers to import the sessions that agents have left on this machine, project by project;
-    the default is no.
-    """
-    found = [source for source in SESSIONS if importing.places_of(source)]
-    told = f"Sessions of {', '.join(found)} lie on this machine. Look what could be imported?"
-    if not found or not typer.confirm(told, default=False, err=True):
-        return
-    with open_home(home) as ws:
-        for source in found:
-            planned = importing.plan(ws, source, progress=terminal.progress())
-            terminal.emit(_plan_text(planned))
-            for name, count in Counter(one.entry.project for one in planned.new).most_common():
-                if typer.confirm(
-                    f"{source}, {name or 'no project'}: import {count:,}?",
-                    default=False,
-                    err=True,
-                ):
-                    part = tuple(one for one in planned.new if one.entry.project == name)
-                    importing.run(ws, replace(planned, new=part, grown=()))
+def offer() -> None:
+    """Names the agents whose sessions on this machine can be imported."""
+    for source in SESSIONS:
+        if importing.places_of(source):
+            terminal.say(f"`synaptic import {source}` shows its sessions here, and asks.")
 
 
 def _in_place(

@@ -89,8 +89,8 @@ def _with_server(
     *,
     drop: bool = False,
 ) -> str:
-    """Returns the text with this server; an entry for another place of the program gets the new
-    one, and keeps its other words. Raises ValueError for an entry of another kind.
+    """Returns the text with this server; an entry of ours gets the new values, and keeps what
+    is not named anew. Raises ValueError for an entry of another kind.
     """
     form: Any = toml if client.file.suffix == ".toml" else jsonc
     path = (client.key, NAME)
@@ -101,33 +101,30 @@ def _with_server(
     there = servers.get(NAME)
     if there is None:
         return str(form.put(text, path, entry))
-    if not _is_alike(there, entry):
+    if not (_starts_us(there) and "command" in entry) and not there.items() >= entry.items():
         raise ValueError(
             f"{NAME} is registered in another way; "
             f"`synaptic setup {client.name} --remove` takes that out"
         )
-    command = entry.get("command")
-    if there.get("command") == command:
-        return text
-    return str(form.put(text, (*path, "command"), command))
-
-
-def _is_alike(there: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
-    """True when an entry starts the same as the wanted one, perhaps by a program in another
-    place.
-    """
     for name, value in entry.items():
-        if name in ("command", "enabled", "type"):
+        old = there.get(name)
+        if old is not None and name in ("enabled", "type"):
             continue
-        if there.get(name) != value:
-            return False
-    old: Any = there.get("command")
-    new: Any = entry.get("command")
-    if old == new:
-        return True
-    if isinstance(old, list) and old[1:] == new[1:]:
-        old = old[0]
-    return Path(str(old)).stem in PROGRAMS
+        if isinstance(old, dict):
+            value = old | value
+        if value != old:
+            text = form.put(text, (*path, name), value)
+    return text
+
+
+def _starts_us(there: Mapping[str, Any]) -> bool:
+    """True when an entry starts Synaptic's server, by a program in any place; a home among
+    the arguments would be lost.
+    """
+    command = there.get("command")
+    words = command if isinstance(command, list) else [command, *there.get("args", ())]
+    programs = [word for word in words if Path(str(word)).stem in PROGRAMS]
+    return bool(programs) and words[-1] == "mcp" and "--home" not in words
 
 
 # -- hooks
