@@ -125,11 +125,11 @@ class Index(CandidateLists):
         """The tags, projects and files that entries are marked with."""
 
         def asked() -> Vocabulary:
-            projects = self.file.column("SELECT DISTINCT project_key FROM entry")
+            projects = self.file.column(_PROJECTS)
             files = self.file.column("SELECT DISTINCT path FROM file")
             return Vocabulary(
                 tags=dict(self.file.rows("SELECT name, count(*) FROM tag GROUP BY name")),
-                projects=frozenset(projects) - {None},
+                projects=frozenset(projects),
                 files=frozenset(path.lower() for path in files),
             )
 
@@ -502,6 +502,7 @@ _ISSUES = """
         ' belongs to another entry too; this one is known as ' || e.id
     FROM entry e JOIN source s ON s.id = e.source
     WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"""
+_PROJECTS = "SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL"
 _PROOFS = """
     SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""
 _IDS_BY_FILE = """

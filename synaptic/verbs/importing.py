@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache, partial
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,7 +34,7 @@ from ..journal.imports import drop_pictures, put_picture, take_in, take_out
 from ..journal.runs import Block, Run
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry, Filters
+from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.reading import BASE32, id_date
@@ -375,9 +374,12 @@ def catch_up(ws: Workspace) -> None:
         noted.unlink(missing_ok=True)
 
 
-def resume(ws: Workspace, progress: Progress | None = None) -> list[Done]:
-    """Finishes the runs that were killed."""
-    return [_finish(ws, run, progress) for run in ws.journal.runs.open()]
+def resume(ws: Workspace, progress: Progress | None = None) -> list[str]:
+    """Finishes the runs that were killed; returns their names."""
+    runs = ws.journal.runs.open()
+    for run in runs:
+        _finish(ws, run, progress)
+    return [run.name for run in runs]
 
 
 def with_source(ws: Workspace, listing: Listing) -> Listing:
@@ -392,40 +394,40 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
 
     told = []
     for entry in listing.entries:
-        extra = dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
+        extra = _extra(ws, entry)
         source = (entry.via or "").removeprefix("import:")
         if source not in SESSIONS or "lines" not in extra:
-            hint = "`synaptic search --sessions` finds those."
             raise InvalidArgument(
                 f"{entry.short_id} is no digest of a session, so it has no transcript.",
-                hint=hint,
+                hint="`synaptic search --sessions` finds those.",
             )
-        first, _, last = extra["lines"].partition("-")
         key = extra["source"].partition("/")[0]
-        sessions = [events(source, place, key, (0, sys.maxsize)) for place in places_of(source)]
-        # a passage may be opened, closed or repeated in another part of the session
-        part = range(int(first), int(last) + 1)
-        shown = chain.from_iterable(map(screened, sessions))
-        lines = [
-            f"{event.line:>6} {event.kind:6} {event.text}"
-            for event in shown
-            if event.line in part
-        ]
-        if not any(sessions):
-            hint = "Clients delete them after some weeks; the digest stays."
+        found = next(
+            filter(None, (events(source, place, key) for place in places_of(source))), []
+        )
+        if not found:
             raise NotFound(
                 f"The transcript of {entry.short_id} is gone, session {key} of {source}.",
-                hint=hint,
+                hint="Clients delete them after some weeks; the digest stays.",
             )
+        first, last = map(int, extra["lines"].split("-"))
+        lines = []
+        # a passage may be opened, closed or repeated in another part of the session
+        for event in screened(found):
+            if first <= event.line <= last:
+                lines += [f"{event.line:>6} {event.kind:6} {event.text}"]
         text = Screen("redact").redacted("text", "\n".join(lines))
         told.append(replace(entry, content=text))
     return replace(listing, entries=tuple(told))
 
 
+def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
+    """The keys of an entry's comment that the index does not know."""
+    return dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
+
+
 def _written(ws: Workspace, path: str) -> dict[str, Entry]:
-    """The entries of a file by their ids, with the keys of their comments that the index does
-    not know.
-    """
+    """The entries of a file by their ids."""
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
@@ -433,43 +435,27 @@ def forget(ws: Workspace, session: str) -> Done:
     """Removes the digests of a session, with all copies. `session` is the client's whole id, or
     the id of a digest.
 
-    The session is never imported again: a hash of its id stays. Entries that a person made of
-    it are `kept`. Raises NotFound without a digest.
+    The session is never imported again: a hash of its id stays. Raises NotFound without a
+    digest.
     """
     with suppress(NotFound, Ambiguous):
         found = in_step(ws, lambda _: ws.index.resolve(session)).entry
-        session = dict(_written(ws, found.there.path).get(found.id, found).extra).get(
-            "source", session
-        )
+        session = _extra(ws, found).get("source", session)
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
-    parts: list[str] = []
-    for source in SESSIONS:
-        parts += (key_id(source, key) for key in keys)
+    parts = {key_id(source, key) for source, key in product(SESSIONS, keys)}
     standing = in_step(ws, lambda _: ws.index.standing())
     ids = {standing[part][0] for part in parts if part in standing}
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
         hint = "`synaptic search --sessions` lists ids."
         raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
-    children = in_step(ws, lambda _: _children(ws, ids))
     # before its digest goes: a kill must not bring it back
     with _forgotten(ws).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     for id in ids:
         delete(ws, id, purge=True)
-    kept = [(entry.id, entry.title, "you kept it") for entry in children if entry.id not in ids]
-    return Done("", len(ids), tuple(kept))
-
-
-def _children(ws: Workspace, ids: Iterable[str]) -> list[Entry]:
-    """The entries whose parent is one of these."""
-    children: list[Entry] = []
-    for id in ids:
-        filters = Filters(parent=id, include_superseded=True)
-        rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
-        children += (stored.entry for stored in ws.index.entries(rows).values())
-    return children
+    return Done("", len(ids))
 
 
 def _forgotten(ws: Workspace) -> Path:
@@ -490,13 +476,12 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
     run = here[one_of(here, name, "run")]
     ids = [block.id for block in run.blocks]
     named = in_step(ws, lambda _: ws.index.named_by_others(ids))
-    gone: set[str] = set()
+    count = 0
     for path, blocks in run.by_path().items():
-        gone |= set(
-            take_out(ws.journal, path, [block for block in blocks if block.id not in named])
-        )
+        free = [block for block in blocks if block.id not in named]
+        count += len(take_out(ws.journal, path, free))
         if progress:
-            progress("taking back", len(gone), len(ids))
+            progress("taking back", count, len(ids))
     drop_pictures(ws.journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
@@ -504,20 +489,19 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
         ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
     else:
         ws.journal.runs.drop(run.name)
-    kept = [
-        (id, left[id], "others name it" if id in named else "it was edited")
-        for id in ids
-        if id in left
-    ]
-    return Done(run.name, len(gone), tuple(kept))
+    kept = []
+    for block in stays:
+        why = "others name it" if block.id in named else "it was edited"
+        kept.append((block.id, left[block.id], why))
+    return Done(run.name, count, tuple(kept))
 
 
-def _finish(ws: Workspace, run: Run, progress: Progress | None) -> Done:
-    total = len(run.blocks)
-    take_in(
-        ws.journal, run, lambda done: progress("writing", done, total) if progress else None
-    )
-    return Done(run.name, total)
+def _finish(ws: Workspace, run: Run, progress: Progress | None) -> None:
+    def report(done: int) -> None:
+        if progress:
+            progress("writing", done, len(run.blocks))
+
+    take_in(ws.journal, run, report)
 
 
 def _followed(new: Entry, old: Entry) -> Entry:
