@@ -31,7 +31,7 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """Ranking. Chosen by `scripts/bench.py quality` and `panel` (docs/BENCHMARKS.md has the
+    """Ranking. Chosen by `scripts/bench.py panel` (docs/BENCHMARKS.md has the
     tables).
 
     `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An entry's score

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -125,11 +125,11 @@ class Index(CandidateLists):
         """The tags, projects and files that entries are marked with."""
 
         def asked() -> Vocabulary:
-            projects = self.file.column("SELECT DISTINCT project_key FROM entry")
+            projects = self.file.column(_PROJECTS)
             files = self.file.column("SELECT DISTINCT path FROM file")
             return Vocabulary(
                 tags=dict(self.file.rows("SELECT name, count(*) FROM tag GROUP BY name")),
-                projects=frozenset(projects) - {None},
+                projects=frozenset(projects),
                 files=frozenset(path.lower() for path in files),
             )
 
@@ -340,14 +340,10 @@ class Index(CandidateLists):
         [(before, after)] = self.file.rows(_DAYS_BESIDE, since, until)
         return before, after, self.file.column(_SAME_DAY, since[4:], since, limit)
 
-    def standing(self, parts: Iterable[str]) -> dict[str, tuple[str, str]]:
-        """For each of these parts of ids after the dash that an entry has: (its id, the path of
-        its file).
-        """
-        sql = f"""
-            SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source
-            WHERE substr(own_id, 10) IN {THESE}"""
-        return {id[9:]: (id, path) for id, path in self.file.rows(sql, json.dumps(list(parts)))}
+    def standing(self) -> dict[str, tuple[str, str]]:
+        """(id, path of the file) of each entry that has an id, by the part after its dash."""
+        sql = "SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source"
+        return {id[9:]: (id, path) for id, path in self.file.rows(sql)}
 
     def named_by_others(self, ids: Sequence[str]) -> set[str]:
         """The ids of `ids` that any other entry links to, continues or supersedes."""
@@ -506,6 +502,7 @@ _ISSUES = """
         ' belongs to another entry too; this one is known as ' || e.id
     FROM entry e JOIN source s ON s.id = e.source
     WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"""
+_PROJECTS = "SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL"
 _PROOFS = """
     SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""
 _IDS_BY_FILE = """

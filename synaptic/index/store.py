@@ -150,9 +150,9 @@ class Writer:
             if row.hides:
                 self._file.owes_scrub = True
         for table, labels in _labels(row).items():
-            for label in labels:
-                marks = ", ?" * len(label)
-                self._db.execute(f"INSERT INTO {table} VALUES (?{marks})", (entry, *label))
+            if labels:
+                sql = f"INSERT INTO {table} VALUES (?{', ?' * len(labels[0])})"
+                self._db.executemany(sql, [(entry, *label) for label in labels])
         chunks = row.chunks()
         for number, chunk in enumerate(chunks):
             rowid, *old = before.get(number, (None,))

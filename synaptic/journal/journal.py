@@ -522,8 +522,9 @@ class Journal:
         so that it can be found again.
         """
         block = piece.text
-        if piece.id not in ids_in(block):
-            entry = self.copied(piece.id, piece.path, block)
+        entries = self.parse(piece.path, block, block=True).entries
+        if entries and piece.id not in ids_in(block):
+            entry = entries[0]
             block = rewrite_block(block, entry, replace(entry, id=piece.id, derived_id=False))
         return self.kept(piece.path, piece.id, as_block(block))
 

@@ -90,7 +90,8 @@ def find_losses(journal: Journal) -> list[Loss]:
         for text in lost:
             if not reveals(text.text, now):
                 path = stands.path or text.path
-                title = journal.copied(id, text.path, text.text).title
+                entries = journal.parse(text.path, text.text, block=True).entries
+                title = entries[0].title if entries else ""
                 losses.append(Loss(id, path, title, "vanished", replace(text, path=path)))
         if id not in undone or not now:
             continue

@@ -17,16 +17,13 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from ..files import open_regular, read_regular
+from ..files import read_regular
 from .record import Record, Skipped
 from .shared import find_places, notes
-from .source import FILE_BYTES, read_json
+from .source import FILE_BYTES
 
 _OTHER_SIGN = re.compile(r"[^a-zA-Z0-9]")
-_CWD = re.compile(rb'"cwd":("(?:[^"\\]|\\.)++")')
-_BEGINNING_BYTES = 1_000_000
-"""Bytes of a session in which its working folder is looked for."""
-_LIST_LINE = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\(([^)]{1,200})\).*)?")
+_LIST_LINE = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\([^)]{1,200}\).*)?")
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -77,23 +74,12 @@ def _with_project(file: Path, record: Record) -> Record:
 
 def _only_lists(index: Path) -> bool:
     text = read_regular(index, FILE_BYTES).decode("utf-8", "replace")
-    for line in text.splitlines():
-        match = _LIST_LINE.fullmatch(line)
-        if not match or (match[1] and not (index.parent / match[1]).is_file()):
-            return False
-    return True
+    return all(map(_LIST_LINE.fullmatch, text.splitlines()))
 
 
 @cache
 def _project_folder(project: Path) -> Path | None:
-    """The folder of a project, from its sessions or from the name of its folder."""
-    for session in sorted(project.glob("*.jsonl"))[:3]:
-        with suppress(OSError, ValueError), open_regular(session) as file:
-            for match in _CWD.finditer(file.read(_BEGINNING_BYTES)):
-                worked = Path(read_json(match[1]))
-                for folder in (worked, *worked.parents):
-                    if _OTHER_SIGN.sub("-", str(folder)) == project.name:
-                        return folder
+    """The folder of a project, by the name of its folder below `projects`."""
     return _named_by_dashes(Path("/"), project.name)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,8 @@ _TABLES = {
     "memories": {"content", "content_hash"},
     "memory_graph": {"source_hash", "target_hash"},
 }
-_COUNTERS = (
-    "access_",
-    "quality_",
-    "last_accessed",
-    "embedding",
-    "created_at",
-    "updated_at",
-    "tags",
-    "type",
+_COUNTERS = tuple(
+    "access_ quality_ last_accessed embedding created_at updated_at tags type".split()
 )
 """Prefixes of metadata that the program keeps for itself, or that another column holds."""
 LINKED = 200_000
@@ -60,19 +54,14 @@ def _links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
     """The lines `- kind [[Title]]` of each memory, by its hash."""
     titles: dict[str, str] = {}
     relations: list[tuple[str, str, str]] = []
-    for table, row in rows(path, _TABLES, skipped):
-        if len(titles) + len(relations) >= LINKED:
-            skipped(str(path), f"only its first {LINKED:,} memories and relations are linked")
-            break
-        texts = {name: text_of(value) for name, value in row.items()}
+    for table, row in islice(rows(path, _TABLES, skipped), LINKED):
         if table == "memory_graph":
-            kind = texts.get("relationship_type") or "related"
-            relations.append((texts["source_hash"], kind, texts["target_hash"]))
+            kind = text_of(row, "relationship_type") or "related"
+            relations.append((text_of(row, "source_hash"), kind, text_of(row, "target_hash")))
         elif not row.get("deleted_at"):
-            key = texts["content_hash"]
-            titles[key] = title_for(texts["content"])
-            if texts.get("superseded_by"):
-                relations.append((key, "superseded_by", texts["superseded_by"]))
+            key = text_of(row, "content_hash")
+            titles[key] = title_for(text_of(row, "content"))
+            relations.append((key, "superseded_by", text_of(row, "superseded_by")))
     links: dict[str, list[str]] = {}
     for start, kind, end in relations:
         if end in titles:
@@ -81,11 +70,10 @@ def _links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
 
 
 def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
-    metadata: Any = {}
-    with suppress(ValueError, TypeError):
-        metadata = read_json(row["metadata"])
-    if not isinstance(metadata, dict):
-        metadata = {}
+    metadata = None
+    with suppress(ValueError):
+        metadata = read_json(row.get("metadata"))
+    fields = metadata.items() if isinstance(metadata, dict) else ()
     kind, content = text_of(row, "memory_type"), text_of(row, "content")
     tags = [tag for tag in items_of(row.get("tags")) if tag != "untagged"]
     project = text_of(metadata, "project")
@@ -97,10 +85,13 @@ def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
         raise ValueError("it has no time")
     if not content:
         raise ValueError("it has no text")
-    fields = [item for item in metadata.items() if not item[0].startswith(_COUNTERS)]
     return Record(
         key=key,
-        text=markdown(content, links, fields=fields),
+        text=markdown(
+            content,
+            links,
+            fields=[item for item in fields if not item[0].startswith(_COUNTERS)],
+        ),
         at=at,
         title=title_for(content),
         type=KINDS.get(kind.lower(), "note"),

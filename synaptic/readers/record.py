@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import Protocol, cast
+from typing import Any
 
 from ..errors import SynapticError, one_of
 from ..models import EntryType
@@ -17,6 +16,9 @@ Skipped = Callable[[str, str], None]
 """Receives the place of a record that cannot be imported, and the reason:
 `skipped("memory.jsonl:12", "it is no JSON")`.
 """
+
+
+_TEXTS = "key text title tags project folder branch files by".split()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +56,13 @@ class Record:
     pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("key", "text", "title", "project", "folder", "branch", "by"):
-            _check_text(f"its {name}", getattr(self, name) or "")
-        for name in ("tags", "files"):
-            for value in getattr(self, name):
-                _check_text(f"one of its {name}", value)
+        for name in _TEXTS:
+            value = getattr(self, name)
+            for text in value if isinstance(value, tuple) else (value,):
+                if not isinstance(text, str | None):
+                    raise ValueError(f"{text!r:.60} in its {name} is no text")
         if not self.key:
             raise ValueError("it has no id")
-
-
-def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise ValueError(f"{name} is no text, but {value!r:.60}")
 
 
 @contextmanager
@@ -87,19 +84,6 @@ def reporting(skipped: Skipped, where: str) -> Iterator[None]:
         skipped(where, f"{error!s:.300}")
     except Exception as error:
         skipped(where, f"it makes no sense: {error!r:.300}")
-
-
-class Reader(Protocol):
-    """Reads one program's files: a module of this room, or its READER."""
-
-    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
-        """The places of the program's data below `home`, or where `environ` says."""
-
-    def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
-        """The records of a place, or of a file or folder that a person names, in any order.
-
-        Damage is reported to `skipped`. Raises InvalidArgument if nothing is of this program.
-        """
 
 
 IN_PLACE = ("obsidian", "logseq", "markdown")
@@ -125,8 +109,15 @@ READERS = {
 """The module of each source, in the order in which help lists them."""
 
 
-def reader_of(source: str) -> Reader:
-    """The reader of a source. Raises InvalidArgument for an unknown name."""
+def reader_of(source: str) -> Any:
+    """The reader of a source, a module of this room or its READER. Raises InvalidArgument for
+    an unknown name.
+
+    `read(path, skipped)` yields the records of a place, or of a file or folder that a person
+    names, in any order; it reports damage to `skipped`, and raises InvalidArgument if nothing
+    is of this program. `find(home, environ)`, which not all have, returns the places of the
+    program's data below `home`, or where `environ` says.
+    """
     name = READERS[one_of(READERS, source, "source")]
     module = importlib.import_module(f".{name}", __package__)
-    return cast(Reader, getattr(module, "READER", module))
+    return getattr(module, "READER", module)

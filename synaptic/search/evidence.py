@@ -9,7 +9,7 @@ from datetime import date, datetime
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from ..errors import check_range, one_of
+from ..errors import InvalidArgument, check_range, one_of
 from ..index.rows import Candidate, Standing, moment, units
 from ..language.query import MAX_LIMIT, ParsedQuery
 from ..language.words import match, stems, words
@@ -79,7 +79,9 @@ class Request:
         check_range("limit", self.limit, 1, MAX_LIMIT)
         check_range("min_similarity", self.min_similarity, 0, 1)
         check_range("max_rounds", self.max_rounds, 0, MAX_ROUNDS)
-        check_range("sub_queries", len(self.parts), 0, MAX_PARTS)
+        if len(self.parts) > MAX_PARTS:
+            said = f"sub_queries has {len(self.parts):,} values."
+            raise InvalidArgument(said, valid=(f"up to {MAX_PARTS} values",))
         one_of(ORDERS, self.order, "order")
 
     @property

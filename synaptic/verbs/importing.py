@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tomllib
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache, partial
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,7 +34,7 @@ from ..journal.imports import drop_pictures, put_picture, take_in, take_out
 from ..journal.runs import Block, Run
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry, Filters
+from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.reading import BASE32, id_date
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
 SETTLED_S = 60
 """A file that changed later than this after its session is another than the session left."""
 UNKNOWN = "0" * FINGERPRINT_DIGITS
-COMPARED = 2_000
-"""Records that are compared with the journal at once."""
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 MOST_PARTS = 200
@@ -77,19 +74,22 @@ class Coming(NamedTuple):
     record: Record
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ImportPlan:
     """The effects of an import: `new` and `grown` entries in order of time, `counts` by STATES,
     `skipped` records as (where, why), and in `screened` the counts of screening notices.
     """
 
     source: str
-    places: tuple[Path, ...]
-    new: tuple[Coming, ...]
-    grown: tuple[Coming, ...]
-    counts: Mapping[str, int]
-    skipped: tuple[tuple[str, str], ...]
-    screened: Mapping[str, int]
+    places: list[Path]
+    new: list[Coming] = field(default_factory=list)
+    grown: list[Coming] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    screened: Counter[str] = field(default_factory=Counter)
+
+    def skip(self, where: str, why: str) -> None:
+        self.skipped.append((where, why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,32 +110,24 @@ def places_of(source: str) -> list[Path]:
     return find(Path.home(), os.environ) if find else []
 
 
-def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
+def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
     """The readable data on this machine: source, place, number of records, dates."""
-
-    def about(source: str, place: Path, days: list[date]) -> dict[str, Any]:
-        return {
-            "source": source,
-            "place": place,
-            "records": len(days),
-            "since": min(days),
-            "until": max(days),
-        }
-
     for number, source in enumerate(READERS, start=1):
         for place in places_of(source):
             with suppress(SynapticError):
-                records = _records(source, [place], lambda where, why: None, None)
-                days = [record.at.date() for record in records]
-                if days:
-                    yield about(source, place, days)
-        if progress:
-            progress("looking", number, len(READERS))
+                records = list(_records(source, [place], lambda where, why: None, None))
+                yield from _about(source, place, [record.at.date() for record in records])
+        progress("looking", number, len(READERS))
     for vault in vaults():
         notes = scan(Roots({"": vault}))
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
-        if days:
-            yield about("obsidian", vault, days)
+        yield from _about("obsidian", vault, days)
+
+
+def _about(source: str, place: Path, days: list[date]) -> Iterator[dict[str, Any]]:
+    if days:
+        data = {"source": source, "place": place, "records": len(days)}
+        yield data | {"since": min(days), "until": max(days)}
 
 
 def vaults() -> list[Path]:
@@ -162,10 +154,6 @@ def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
     if config.home.is_relative_to(root):
         raise InvalidArgument(
             f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
-        )
-    if os.path.realpath(root) in map(os.path.realpath, config.roots.values()):
-        raise InvalidArgument(
-            f"{root} is read already.", hint="`synaptic status` lists the folders that are."
         )
     file = config.home / "config.toml"
     said = (
@@ -203,29 +191,31 @@ def plan(
         )
     if into is not None:
         _check_folder(into)
-    target = _Target(ws, source, into, project)
     first = read_date(since, now=ws.clock(), name="since") if since else ""
-    collected = _Collected(ws)
-    for record in _records(source, places, collected.skip, progress):
-        screen, entry = Screen(ws.config.secrets), None
-        with reporting(collected.skip, record.key):
-            entry = target.entry(screen, record)
-        if entry is None:
-            continue
-        if not target.wants(entry):
-            collected.counts["others"] += 1
-        elif record.growing and target.is_forgotten(record):
-            collected.counts["deleted"] += 1
-        elif entry.date >= first:
-            collected.add(Coming(target.path(entry), entry, replace(record, text="")), screen)
-        if collected.is_full:
-            collected.skip(
-                source,
-                f"a run ends at {MOST_ENTRIES:,} new entries or {MOST_CHARS:,} characters; "
-                f"import again for more",
-            )
+    planned = ImportPlan(source, places)
+    known = _Known(ws, source)
+    seen: set[str] = set()
+    chars = 0
+    for record in _records(source, places, planned.skip, progress):
+        with reporting(planned.skip, record.key):
+            screen = Screen(ws.config.secrets)
+            entry = known.entry(screen, record, project)
+            if entry.date < first or entry.short_id in seen:
+                continue
+            seen.add(entry.short_id)
+            state, coming = known.compare(entry, record, project, into)
+            planned.counts[state] += 1
+            if state in ("new", "grown"):
+                getattr(planned, state).append(coming)
+                planned.screened.update(screen.notices())
+                chars += len(entry.content)
+        if len(planned.new) >= MOST_ENTRIES or chars > MOST_CHARS:
+            most = f"{MOST_ENTRIES:,} new entries or {MOST_CHARS:,} characters"
+            planned.skip(source, f"a run ends at {most}; import again for more")
             break
-    return collected.plan(source, places)
+    for some in (planned.new, planned.grown):
+        some.sort(key=lambda coming: (coming.entry.at, coming.path))
+    return planned
 
 
 def _check_folder(into: str) -> None:
@@ -235,91 +225,54 @@ def _check_folder(into: str) -> None:
         raise InvalidArgument(f"into is {into!r}.", valid=valid)
 
 
-class _Target:
-    """The projects and the day files of an import."""
+class _Known:
+    """The entries that this home has, or had, of a source: records are compared with them."""
 
-    def __init__(
-        self, ws: Workspace, source: str, into: str | None, projects: Sequence[str]
-    ) -> None:
+    def __init__(self, ws: Workspace, source: str) -> None:
         self._ws = ws
         self._source = source
-        self._into = into
-        self._wanted = set(map(project_key, projects))
-        self._given = projects[0] if len(projects) == 1 else None
+        self._standing = in_step(ws, lambda _: ws.index.standing())
+        self._gone = _gone(ws)
         forgotten = _forgotten(ws)
-        self._forgotten = set(forgotten.read_text().split()) if forgotten.exists() else set()
+        self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
+        self._written = cache(partial(_written, ws))
         self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
 
-    def entry(self, screen: Screen, record: Record) -> Entry:
+    def entry(self, screen: Screen, record: Record, projects: Sequence[str]) -> Entry:
+        """The entry of a record; of the project that is asked for, if the record is of none."""
         here = self._checkout(record.folder) if record.folder else None
-        return _entry(self._ws, screen, self._source, record, here, self._given)
+        given = projects[0] if len(projects) == 1 else None
+        return _entry(self._ws, screen, self._source, record, here, given)
 
-    def wants(self, entry: Entry) -> bool:
-        return not self._wanted or project_key(entry.project or "") in self._wanted
+    def compare(
+        self, entry: Entry, record: Record, projects: Sequence[str], into: str | None
+    ) -> tuple[str, Coming]:
+        """The state of an entry, and the entry with the place where it is or comes."""
+        part = entry.short_id
+        path = self._path(entry, into)
+        id, path = self._standing.get(part, (entry.id, path))
+        coming = Coming(path, replace(entry, id=id), replace(record, text=""))
+        wanted = map(project_key, projects)
+        if projects and project_key(entry.project or "") not in wanted:
+            return "others", coming
+        if record.growing and _session_hash(self._source, record.key) in self._forgotten:
+            return "deleted", coming
+        if part not in self._standing:
+            return "deleted" if part in self._gone else "new", coming
+        old = self._written(path).get(id) if record.growing else None
+        if old is None:
+            return "known", coming
+        if _was(old) != _digest(old):
+            return "edited", coming
+        return "known" if _was(old) == _was(entry) else "grown", coming
 
-    def is_forgotten(self, record: Record) -> bool:
-        return _session_hash(self._source, record.key) in self._forgotten
-
-    def path(self, entry: Entry) -> str:
-        if self._into:
-            return f"{self._into.strip('/')}/{self._ws.journal.day_path(entry.at)}"
+    def _path(self, entry: Entry, into: str | None) -> str:
+        journal = self._ws.journal
+        if into:
+            return f"{into.strip('/')}/{journal.day_path(entry.at)}"
         if self._source in SESSIONS:
-            return self._ws.journal.captured_path(entry.at)
-        return self._ws.journal.day_path(entry.at)
-
-
-class _Collected:
-    """The entries of a plan so far. They are compared with the journal COMPARED at a time."""
-
-    def __init__(self, ws: Workspace) -> None:
-        self.counts = dict.fromkeys(STATES, 0)
-        self._ws = ws
-        self._gone = _gone(ws)
-        self._skipped: list[tuple[str, str]] = []
-        self._screened: Counter[str] = Counter()
-        self._waiting: dict[str, Coming] = {}
-        self._known: set[str] = set()
-        self._results: dict[str, dict[str, Coming]] = {"new": {}, "grown": {}}
-        self._chars = 0
-
-    @property
-    def is_full(self) -> bool:
-        return len(self._results["new"]) >= MOST_ENTRIES or self._chars > MOST_CHARS
-
-    def skip(self, where: str, why: str) -> None:
-        self._skipped.append((where, why))
-
-    def add(self, coming: Coming, screen: Screen) -> None:
-        self._waiting[coming.entry.short_id] = coming
-        self._screened.update(screen.notices())
-        if len(self._waiting) >= COMPARED:
-            self._compare()
-
-    def _compare(self) -> None:
-        for state, coming in _compared(self._ws, self._waiting, self._gone):
-            id = coming.entry.short_id
-            self.counts[state] += id not in self._known
-            self._known.add(id)
-            if state in self._results:
-                self._results[state][id] = coming
-                self._chars += len(coming.entry.content)
-        self._waiting.clear()
-
-    def plan(self, source: str, places: Sequence[Path]) -> ImportPlan:
-        self._compare()
-        new, grown = (
-            sorted(some.values(), key=lambda coming: (coming.entry.at, coming.path))
-            for some in self._results.values()
-        )
-        return ImportPlan(
-            source,
-            tuple(places),
-            tuple(new),
-            tuple(grown),
-            self.counts,
-            tuple(self._skipped),
-            self._screened,
-        )
+            return journal.captured_path(entry.at)
+        return journal.day_path(entry.at)
 
 
 def _records(
@@ -353,33 +306,10 @@ def _gone(ws: Workspace) -> set[str]:
     """The last parts of the ids of entries that were deleted or imported once: they are not
     imported again.
     """
-    trashed = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
-    brought: set[str] = set()
-    for run in ws.journal.runs.all():
-        if not run.open:
-            brought |= {block.id.partition("-")[2] for block in run.blocks}
-    return brought | {part for part, why in trashed.items() if why == "delete"}
-
-
-def _compared(
-    ws: Workspace, coming: Mapping[str, Coming], gone: Container[str]
-) -> Iterator[tuple[str, Coming]]:
-    """The state of each of these entries, which are by the last part of their ids, and the
-    entry with its place.
-    """
-    known = in_step(ws, lambda _: ws.index.standing(coming))
-    written = cache(partial(_written, ws))
-    for part, one in coming.items():
-        if part not in known:
-            yield "deleted" if part in gone else "new", one
-            continue
-        id, path = known[part]
-        old = written(path).get(id) if one.record.growing else None
-        if not old or _was(old) == _digest(old) == _was(one.entry):
-            state = "known"
-        else:
-            state = "edited" if _was(old) != _digest(old) else "grown"
-        yield state, Coming(path, replace(one.entry, id=id), one.record)
+    deleted = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
+    runs = [run.blocks for run in ws.journal.runs.all() if not run.open]
+    ids = [*deleted, *(block.id for block in chain.from_iterable(runs))]
+    return {id.partition("-")[2] for id in ids}
 
 
 def run(
@@ -393,22 +323,19 @@ def run(
     while name in done:
         name += "a"
     pictures, skipped = dict[str, str](), list[tuple[str, str]]()
-    for _, _, record in (*planned.new, *planned.grown):
-        for picture, read in record.pictures:
-            with reporting(lambda where, why: skipped.append((where, why)), picture):
-                path = put_picture(ws.journal, picture, read)
-                pictures[path] = hash_of_block(ws.journal.read(path))
-    blocks = [
-        Block.of(one.path, one.entry) for one in sorted(planned.new, key=lambda one: one.path)
-    ]
+    coming = [*planned.new, *planned.grown]
+    for picture, read in chain.from_iterable(one.record.pictures for one in coming):
+        with reporting(lambda where, why: skipped.append((where, why)), picture):
+            path = put_picture(ws.journal, picture, read)
+            pictures[path] = hash_of_block(ws.journal.read(path))
+    new = sorted(planned.new, key=lambda one: one.path)
+    blocks = tuple(Block.of(one.path, one.entry) for one in new)
     if blocks:
-        _finish(ws, Run(name, tuple(blocks), pictures=pictures), progress)
+        _finish(ws, Run(name, blocks, pictures=pictures), progress)
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
-    return Done(
-        name if blocks else "", len(blocks) + len(planned.grown), skipped=tuple(skipped)
-    )
+    return Done(name if blocks else "", len(coming), skipped=tuple(skipped))
 
 
 def capture(home: str | None, client: str, said: bytes) -> None:
@@ -437,9 +364,9 @@ def catch_up(ws: Workspace) -> None:
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
             said = json.loads(noted.read_bytes())
-            for place in places_of("opencode") if said["client"] == "opencode" else [Path("/")]:
-                planned = plan(ws, said["client"], place / said["path"])
-                run(ws, planned, name=f"captured-{noted.name}")  # also one that was killed
+            client, path = said["client"], said["path"]
+            for place in places_of(client) if client == "opencode" else [Path("/")]:
+                run(ws, plan(ws, client, place / path), name=f"captured-{noted.name}")
         except Busy:
             return
         except (OSError, ValueError, KeyError, TypeError, SynapticError):
@@ -447,9 +374,12 @@ def catch_up(ws: Workspace) -> None:
         noted.unlink(missing_ok=True)
 
 
-def resume(ws: Workspace, progress: Progress | None = None) -> list[Done]:
-    """Finishes the runs that were killed."""
-    return [_finish(ws, run, progress) for run in ws.journal.runs.open()]
+def resume(ws: Workspace, progress: Progress | None = None) -> list[str]:
+    """Finishes the runs that were killed; returns their names."""
+    runs = ws.journal.runs.open()
+    for run in runs:
+        _finish(ws, run, progress)
+    return [run.name for run in runs]
 
 
 def with_source(ws: Workspace, listing: Listing) -> Listing:
@@ -464,40 +394,40 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
 
     told = []
     for entry in listing.entries:
-        extra = dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
+        extra = _extra(ws, entry)
         source = (entry.via or "").removeprefix("import:")
         if source not in SESSIONS or "lines" not in extra:
-            hint = "`synaptic search --sessions` finds those."
             raise InvalidArgument(
                 f"{entry.short_id} is no digest of a session, so it has no transcript.",
-                hint=hint,
+                hint="`synaptic search --sessions` finds those.",
             )
-        first, _, last = extra["lines"].partition("-")
         key = extra["source"].partition("/")[0]
-        sessions = [events(source, place, key, (0, sys.maxsize)) for place in places_of(source)]
-        # a passage may be opened, closed or repeated in another part of the session
-        part = range(int(first), int(last) + 1)
-        shown = chain.from_iterable(map(screened, sessions))
-        lines = [
-            f"{event.line:>6} {event.kind:6} {event.text}"
-            for event in shown
-            if event.line in part
-        ]
-        if not any(sessions):
-            hint = "Clients delete them after some weeks; the digest stays."
+        found = next(
+            filter(None, (events(source, place, key) for place in places_of(source))), []
+        )
+        if not found:
             raise NotFound(
                 f"The transcript of {entry.short_id} is gone, session {key} of {source}.",
-                hint=hint,
+                hint="Clients delete them after some weeks; the digest stays.",
             )
+        first, last = map(int, extra["lines"].split("-"))
+        lines = []
+        # a passage may be opened, closed or repeated in another part of the session
+        for event in screened(found):
+            if first <= event.line <= last:
+                lines += [f"{event.line:>6} {event.kind:6} {event.text}"]
         text = Screen("redact").redacted("text", "\n".join(lines))
         told.append(replace(entry, content=text))
     return replace(listing, entries=tuple(told))
 
 
+def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
+    """The keys of an entry's comment that the index does not know."""
+    return dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
+
+
 def _written(ws: Workspace, path: str) -> dict[str, Entry]:
-    """The entries of a file by their ids, with the keys of their comments that the index does
-    not know.
-    """
+    """The entries of a file by their ids."""
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
@@ -505,42 +435,27 @@ def forget(ws: Workspace, session: str) -> Done:
     """Removes the digests of a session, with all copies. `session` is the client's whole id, or
     the id of a digest.
 
-    The session is never imported again: a hash of its id stays. Entries that a person made of
-    it are `kept`. Raises NotFound without a digest.
+    The session is never imported again: a hash of its id stays. Raises NotFound without a
+    digest.
     """
     with suppress(NotFound, Ambiguous):
         found = in_step(ws, lambda _: ws.index.resolve(session)).entry
-        session = dict(_written(ws, found.there.path).get(found.id, found).extra).get(
-            "source", session
-        )
+        session = _extra(ws, found).get("source", session)
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
-    parts: list[str] = []
-    for source in SESSIONS:
-        parts += (key_id(source, key) for key in keys)
-    ids = {id for id, _ in in_step(ws, lambda _: ws.index.standing(parts)).values()}
+    parts = {key_id(source, key) for source, key in product(SESSIONS, keys)}
+    standing = in_step(ws, lambda _: ws.index.standing())
+    ids = {standing[part][0] for part in parts if part in standing}
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
         hint = "`synaptic search --sessions` lists ids."
         raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
-    children = in_step(ws, lambda _: _children(ws, ids))
     # before its digest goes: a kill must not bring it back
     with _forgotten(ws).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     for id in ids:
         delete(ws, id, purge=True)
-    kept = [(entry.id, entry.title, "you kept it") for entry in children if entry.id not in ids]
-    return Done("", len(ids), tuple(kept))
-
-
-def _children(ws: Workspace, ids: Iterable[str]) -> list[Entry]:
-    """The entries whose parent is one of these."""
-    children: list[Entry] = []
-    for id in ids:
-        filters = Filters(parent=id, include_superseded=True)
-        rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
-        children += (stored.entry for stored in ws.index.entries(rows).values())
-    return children
+    return Done("", len(ids))
 
 
 def _forgotten(ws: Workspace) -> Path:
@@ -561,13 +476,12 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
     run = here[one_of(here, name, "run")]
     ids = [block.id for block in run.blocks]
     named = in_step(ws, lambda _: ws.index.named_by_others(ids))
-    gone: set[str] = set()
+    count = 0
     for path, blocks in run.by_path().items():
-        gone |= set(
-            take_out(ws.journal, path, [block for block in blocks if block.id not in named])
-        )
+        free = [block for block in blocks if block.id not in named]
+        count += len(take_out(ws.journal, path, free))
         if progress:
-            progress("taking back", len(gone), len(ids))
+            progress("taking back", count, len(ids))
     drop_pictures(ws.journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
@@ -575,20 +489,19 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
         ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
     else:
         ws.journal.runs.drop(run.name)
-    kept = [
-        (id, left[id], "others name it" if id in named else "it was edited")
-        for id in ids
-        if id in left
-    ]
-    return Done(run.name, len(gone), tuple(kept))
+    kept = []
+    for block in stays:
+        why = "others name it" if block.id in named else "it was edited"
+        kept.append((block.id, left[block.id], why))
+    return Done(run.name, count, tuple(kept))
 
 
-def _finish(ws: Workspace, run: Run, progress: Progress | None) -> Done:
-    total = len(run.blocks)
-    take_in(
-        ws.journal, run, lambda done: progress("writing", done, total) if progress else None
-    )
-    return Done(run.name, total)
+def _finish(ws: Workspace, run: Run, progress: Progress | None) -> None:
+    def report(done: int) -> None:
+        if progress:
+            progress("writing", done, len(run.blocks))
+
+    take_in(ws.journal, run, report)
 
 
 def _followed(new: Entry, old: Entry) -> Entry:
@@ -622,28 +535,35 @@ def _entry(
     """The entry of a record, screened; of this project if it is of none. Raises Refused,
     InvalidArgument.
     """
-    own = (record.by or "").replace(".", "-")
-    if own in READERS and own != source:
-        raise InvalidArgument(f"`synaptic import {own}` takes it.")
-    at = moment_of(record.at, ws.clock())
     folder = Path(record.folder or Path.home())
-    project = (
-        record.project
-        or (here.project if here else folder.name * (folder != Path.home()))
-        or project
-    )
-    if project and project_key(project) in map(project_key, ws.config.exclude_projects):
-        raise Refused(f"The setting `exclude_projects` names {project}.")
-    id = f"{id_date(at.date())}-{key_id(source, record.key)}"
-    marks = {
-        name: getattr(record, name) for name in ("title", "type", "tags", "importance", "files")
-    }
-    by = record.by or (source if source in SESSIONS else None)
+    name = record.project
+    if not name and here:
+        name = here.project
+    if not name and not here and folder != Path.home():
+        name = folder.name
+    name = name or project
+    if name and project_key(name) in map(project_key, ws.config.exclude_projects):
+        raise Refused(f"The setting `exclude_projects` names {name}.")
+    at = moment_of(record.at, ws.clock())
     extra = {"source": record.key}
     if record.lines:
         extra["lines"] = "{}-{}".format(*record.lines)
-    marks |= {"project": project, "by": by, "via": f"import:{source}", "branch": record.branch}
-    entry, _ = clean_entry(screen, record.text, id=id, at=at, extra=extra, **marks)
+    entry, _ = clean_entry(
+        screen,
+        record.text,
+        id=f"{id_date(at.date())}-{key_id(source, record.key)}",
+        at=at,
+        title=record.title,
+        type=record.type,
+        tags=record.tags,
+        importance=record.importance,
+        files=record.files,
+        project=name,
+        by=record.by or (source if source in SESSIONS else None),
+        via=f"import:{source}",
+        branch=record.branch,
+        extra=extra,
+    )
     if record.growing:
         entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
     return replace(entry, fingerprints=_as_left(entry, record, here))
@@ -664,8 +584,10 @@ def _as_left(
     if here is None or record.until is None:
         return ()
     end = moment_of(record.until, record.until).timestamp() + SETTLED_S
-    left = dict(fingerprints(entry, here))
-    for path in left:
+    left = []
+    for path, mark in fingerprints(entry, here):
+        is_later = True
         with suppress(OSError):
-            left[path] = left[path] if (here.root / path).stat().st_mtime <= end else UNKNOWN
-    return tuple(left.items())
+            is_later = (here.root / path).stat().st_mtime > end
+        left.append((path, UNKNOWN if is_later else mark))
+    return tuple(left)

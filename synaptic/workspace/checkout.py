@@ -109,11 +109,11 @@ def claim_name(config: Config, here: Checkout) -> list[str]:
     claims = _claims(config)
     key = project_key(here.project)
     plain = checkout_around(here.root)
-    if key in claims and _is_of(claims[key], here, moved=False):
+    own = os.path.realpath(here.common)
+    if claims.get(key) == own:
         return []
-    claims_now = claims | {key: os.path.realpath(here.common)}
     with suppress(OSError, JournalError):  # the next save tries again
-        overwrite(config.state / CLAIMS, json.dumps(claims_now).encode())
+        overwrite(config.state / CLAIMS, json.dumps(claims | {key: own}).encode())
     if plain is None or plain.project == here.project:
         return []
     holder = claims.get(project_key(plain.project), "another repository")
@@ -135,12 +135,12 @@ def _with_own_name(config: Config, here: Checkout) -> Checkout:
     return here
 
 
-def _is_of(holder: str, here: Checkout, *, moved: bool = True) -> bool:
-    """True if the repository `holder` is that of the checkout, or either is a clone of the
-    other or of the same remote. `moved` is the answer for a holder that is gone.
+def _is_of(holder: str, here: Checkout) -> bool:
+    """True if the repository `holder` is that of the checkout or is gone, or either is a clone
+    of the other or of the same remote.
     """
     if not Path(holder).is_dir():
-        return moved
+        return True
     names = {_place(os.path.realpath(holder)), _remote(Path(holder))}
     own_names = {_place(os.path.realpath(here.common)), _remote(here.common)}
     return bool(names & own_names - {""})
@@ -153,8 +153,8 @@ def _names(here: Checkout) -> Iterator[str]:
     yield here.project
     remote = _remote(here.common).split("/")[1:]
     path = (here.common.parent if here.common.name == ".git" else here.root).parts[1:]
-    if remote:
-        yield from (remote[-1], "/".join(remote[-2:]))
+    for count in range(1, min(2, len(remote)) + 1):
+        yield "/".join(remote[-count:])
     for count in range(2, len(path) + 1):
         yield "/".join(path[-count:])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -30,6 +30,11 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
     entries = parsed.entries
     edges = [(), *(_edges(entry, masked) for entry in entries), ()]
     rows = []
+
+    @cache
+    def text_of(number: int) -> str:
+        return _whole_text(entries[number], masked)
+
     for number, entry in enumerate(entries):
         place = entry.there
         block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
@@ -38,7 +43,7 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
             entry=entry,
             block=block,
             row_hash=hash_of(made_of.encode("utf-8", "surrogatepass") + block),
-            chunks=partial(_chunk_rows, entries, number, masked),
+            chunks=partial(_chunk_rows, entries, number, masked, text_of),
             marks=partial(_mark_rows, entry, body, number == 0),
             hides=masked[place.start : place.end] != block,
         )
@@ -74,15 +79,17 @@ _ROW = attrgetter(
 """The attributes that the index stores; some depend on the file, not on the entry's bytes."""
 
 
-def _chunk_rows(entries: Sequence[Entry], number: int, masked: bytes) -> tuple[ChunkRow, ...]:
+def _chunk_rows(
+    entries: Sequence[Entry], number: int, masked: bytes, text_of: Callable[[int], str]
+) -> tuple[ChunkRow, ...]:
     entry = entries[number]
     place = entry.there
     body, typed = masked[place.body_start : place.body_end], is_typed(masked, place)
     previous = following = ""
     if number > 0:
-        previous = _whole_text(entries[number - 1], masked)[-CONTEXT_CHARS:]
+        previous = text_of(number - 1)[-CONTEXT_CHARS:]
     if entry is not entries[-1]:
-        following = _whole_text(entries[number + 1], masked)[:CONTEXT_CHARS]
+        following = text_of(number + 1)[:CONTEXT_CHARS]
     spans = cut(body.replace(MASK, b" "))
     title, labels = entry.title, _labels(entry)
     chunks = []

@@ -777,3 +777,24 @@ def test_the_home_is_made_once(tmp_path: Path) -> None:
     made = {path: path.stat().st_mtime_ns for path in journal.state.iterdir()}
     journal.prepare()
     assert {path: path.stat().st_mtime_ns for path in journal.state.iterdir()} == made
+
+
+def test_a_copy_that_holds_no_entry_stops_no_look_for_losses(journal: Journal) -> None:
+    journal.append(numbered(1))
+    journal.append(numbered(2))
+    path = journal.state / "done" / numbered(1).id
+    text = b"<private>x</private>\n"
+    head = {
+        "id": numbered(1).id,
+        "path": DAY,
+        "journal": str(journal.root),
+        "bytes": len(text),
+        "sha256": hashlib.sha256(text).hexdigest(),
+    }
+    path.write_bytes(json.dumps(head).encode() + b"\n" + text)
+    (journal.root / DAY).unlink()
+    lost = [(loss.id, loss.title) for loss in find_losses(journal)]
+    assert lost == [(numbered(1).id, ""), (numbered(2).id, "Entry number 2")]
+    with pytest.raises(NotFound, match="holds no entry"):
+        restore_lost(journal, numbered(1).id)
+    assert restore_lost(journal, numbered(2).id)[0] == DAY

@@ -243,7 +243,6 @@ def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(
 def test_a_run_has_an_end_and_the_next_goes_on(
     ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "COMPARED", 2)
     monkeypatch.setattr(importing, "MOST_ENTRIES", 4)
     entries = [
         {"title": f"Entry {n}", "body": "b", "date": "2026-11-01", "time": f"09:{n:02}"}
@@ -403,8 +402,8 @@ def test_a_wrong_value_is_told_by_name(tmp_path: Path) -> None:
     records, skipped = read("day-one", tmp_path)
     assert [record.key for record in records] == ["C"]
     assert skipped == [
-        ("Journal.json, record 1", "one of its tags is no text, but 5"),
-        ("Journal.json, record 2", "its key is no text, but 5"),
+        ("Journal.json, record 1", "5 in its tags is no text"),
+        ("Journal.json, record 2", "5 in its key is no text"),
     ]
 
 

@@ -78,8 +78,7 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(
     lines = [
         {
             "type": "entity",
-            "id": 7,
-            "entityName": "Ada",
+            "name": "Ada",
             "observations": [{"content": "likes tea"}],
             "createdAt": 1.7e12,
         },
@@ -87,7 +86,7 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(
             "type": "entity",
             "name": "Bo",
             "entityType": "Decision",
-            "observations": "a sentence",
+            "observations": ["a sentence"],
         },
         {
             "type": "entity",
@@ -95,7 +94,7 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(
             "entityType": "2026",
             "observations": ["two\nlines", "a sentence"],
         },
-        {"type": "relation", "from_id": 7, "to_id": "Bo", "relationType": "knows"},
+        {"type": "relation", "from": "Ada", "to": "Bo", "relationType": "knows"},
         {"type": "relation", "from": "Ada", "to": "Bo", "relationType": "knows"},
         {"type": "relation", "from": "Nobody's", "to": "Bo"},
         {"type": "hologram", "name": "x"},
@@ -247,7 +246,6 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
     )
     put(there / "MEMORY.md", "# Memory\n\n- [No mocks](feedback.md) — a real database\n")
     gone = projects / "-srv-old-app"
-    put(gone / "one.jsonl", '{"type":"summary"}\n{"cwd":"/srv/old.app/web","type":"user"}\n')
     put(gone / "memory" / "MEMORY.md", "# What we know\n\n- The port is 8080\n")
     put(
         projects / "-nowhere-shop" / "memory" / "tax.md",
@@ -279,7 +277,7 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
     )
     assert [where for where, _ in read[there].skipped] == [str(there / "MEMORY.md")]
     known = read[gone / "memory"]["What we know"]
-    assert (known.folder, known.text) == ("/srv/old.app", "- The port is 8080")
+    assert (known.project, known.text) == ("app", "- The port is 8080")
     tax = read[projects / "-nowhere-shop" / "memory"]["tax"]
     assert (tax.project, tax.type) == ("shop", "reference")
     assert len(read[projects / "-nowhere-shop" / "memory"].skipped) == 1

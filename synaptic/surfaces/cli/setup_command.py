@@ -87,7 +87,7 @@ def run(
     answer(as_json, data, _remarks(done, absent, dry_run=dry_run), notices)
     asks = adds and not (url or as_json) and is_terminal(sys.stdin, sys.stderr)
     if asks and not (resolve_home(home) / "sessions").exists():
-        offer(home)
+        offer()
     return 1 if failed and not (show or status) else 0
 
 
