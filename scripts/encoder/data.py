@@ -109,7 +109,11 @@ def persona_talks(files: Sources, choose: random.Random) -> Iterator[Pair]:
             turns = re.findall(r"(?m)^User ([12]):\s*(.+)$", row[-1])
             if len(turns) < 6:
                 continue
-            found = [*asked_in(turns), *told_in(turns, choose), *personas_in(row, turns, choose)]
+            found = [
+                *asked_in(turns),
+                *told_in(turns, choose),
+                *personas_in(row, turns, choose),
+            ]
             choose.shuffle(found)
             texts = [f"{SLOTS[speaker]}: {text.strip()}" for speaker, text in turns]
             for kind, query, at in found[:TURNS_OF_TALK]:
@@ -260,7 +264,11 @@ def put_verb(verb: str, rest: str, who: str) -> list[str]:
     last = replaced(" ".join(words[-3:]), _FROM_FIRST_PERSON, "")
     if verb in _PAST:
         bare = _PAST[verb]
-        return [f"When did {who} {bare} {short}?", f"What did {who} {bare}?", f"{who} {verb} {short}"]
+        return [
+            f"When did {who} {bare} {short}?",
+            f"What did {who} {bare}?",
+            f"{who} {verb} {short}",
+        ]
     if verb in ("love", "like", "enjoy", "prefer", "hate"):
         return [f"What does {who} {verb}?", f"How does {who} feel about {last}?"]
     if verb in ("work", "live", "study"):
@@ -411,7 +419,9 @@ def nearest(query: str, texts: Iterable[str], count: int) -> list[str]:
 
 
 def content_words(text: str) -> set[str]:
-    return {word for word in re.findall(r"[a-z0-9]{2,}", text.lower()) if word not in STOP_WORDS}
+    return {
+        word for word in re.findall(r"[a-z0-9]{2,}", text.lower()) if word not in STOP_WORDS
+    }
 
 
 if __name__ == "__main__":

@@ -175,7 +175,9 @@ class Encoder:
             found = self.tokenizer.encode(text).ids
             ids.append(found if len(found) <= limit else [*found[: limit - 1], found[-1]])
         order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
-        parts = [self.run([ids[at] for at in order[i : i + 16]]) for i in range(0, len(ids), 16)]
+        parts = [
+            self.run([ids[at] for at in order[i : i + 16]]) for i in range(0, len(ids), 16)
+        ]
         back = torch.tensor(np.argsort(order))
         return torch.cat(parts)[back]
 
