@@ -16,6 +16,7 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -40,6 +41,11 @@ BATCH = 4 * (os.cpu_count() or 1)
 SHOWN = 30
 NOW = datetime(2026, 11, 21, 9, 30).astimezone()
 _ID = re.compile(rb"<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
+
+
+_GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+for _who in ("AUTHOR", "COMMITTER"):
+    _GIT |= {f"GIT_{_who}_NAME": "soak", f"GIT_{_who}_EMAIL": "soak@example.org"}
 
 
 class Broken(AssertionError):
@@ -228,3 +234,14 @@ def check_purged(home: Path, word: bytes) -> None:
     """Raises Broken where a file of the home holds a purged word in lower case."""
     left = [name for name, data in files(home).items() if word in data.lower()]
     check(not left, f"Purged words are left in {left}")
+
+
+def git(folder: Path, *words: str, ok: bool = True) -> str:
+    """The words of a git that failed, else an empty text. Raises AssertionError unless not
+    `ok`.
+    """
+    done = subprocess.run(
+        ["git", *words], cwd=folder, env=os.environ | _GIT, capture_output=True, text=True
+    )
+    assert not ok or done.returncode == 0, done.stderr
+    return f"{done.stdout}{done.stderr}failed" if done.returncode else ""
