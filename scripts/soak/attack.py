@@ -62,7 +62,13 @@ def check(holds: object, promise: str) -> None:
 # -------------------------------------------------------------------------------------------
 
 
-def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
+def attack(
+    trial: Trial,
+    *,
+    trials: int,
+    unit: str,
+    why_not: str = "",
+) -> int:
     """The exit status of a whole attack, which it runs as the command line says: 1 where a
     promise did not hold.
     """
@@ -236,7 +242,11 @@ def check_purged(home: Path, word: bytes) -> None:
     check(not left, f"Purged words are left in {left}")
 
 
-def git(folder: Path, *words: str, ok: bool = True) -> str:
+def git(
+    folder: Path,
+    *words: str,
+    ok: bool = True,
+) -> str:
     """The words of a git that failed, else an empty text. Raises AssertionError unless not
     `ok`.
     """

@@ -205,7 +205,11 @@ def _verb(
         told.texts.pop(id)  # an editor wrote it back while it was deleted
 
 
-def _judge(ws: Workspace, page: Page, told: Told) -> None:
+def _judge(
+    ws: Workspace,
+    page: Page,
+    told: Told,
+) -> None:
     # a text of one line stands in its heading, below which an editor may have typed
     before = page.read()
     now = {entry.id: f"{entry.title}\n{entry.content}" for entry in entries(ws)}

@@ -116,7 +116,13 @@ def trial(number: int, _: random.Random, folder: Path) -> int:
     return 1
 
 
-def _judge(scene: Scene, code: int, said: str, *, forever: bool) -> None:
+def _judge(
+    scene: Scene,
+    code: int,
+    said: str,
+    *,
+    forever: bool,
+) -> None:
     check(code in (0, 1, -9), f"The command ended with {code}")
     check("Traceback" not in said and "is a defect" not in said, "The command has a defect")
     check("[Errno" not in said, "A bare errno is shown")

@@ -121,7 +121,11 @@ class Side:
     added: list[Note]
 
 
-def trial(number: int, choose: random.Random, folder: Path) -> int:
+def trial(
+    number: int,
+    choose: random.Random,
+    folder: Path,
+) -> int:
     """One merge."""
     author = Author(choose)
     base = sorted((author.note() for _ in range(choose.randrange(7))), key=lambda note: note.at)
@@ -149,7 +153,11 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     return 1
 
 
-def _changed(author: Author, base: Sequence[Note], shared: Sequence[Note]) -> Side:
+def _changed(
+    author: Author,
+    base: Sequence[Note],
+    shared: Sequence[Note],
+) -> Side:
     choose = author.choose
     notes: list[Note] = []
     changed: dict[int, Note | None] = {}
@@ -168,7 +176,11 @@ def _changed(author: Author, base: Sequence[Note], shared: Sequence[Note]) -> Si
     return Side(notes, changed, added)
 
 
-def _written(title: str, notes: Sequence[Note], choose: random.Random) -> bytes:
+def _written(
+    title: str,
+    notes: Sequence[Note],
+    choose: random.Random,
+) -> bytes:
     text = title + "\n".join(note.text() for note in notes)
     return (text if choose.random() < 0.9 else text.rstrip("\n")).encode()
 
@@ -218,7 +230,11 @@ def _all_notes(base: list[Note], sides: tuple[Side, Side]) -> list[Note]:
     return [*base, *sides[0].notes, *sides[1].notes]
 
 
-def _judge_private(data: bytes, base: list[Note], sides: tuple[Side, Side]) -> None:
+def _judge_private(
+    data: bytes,
+    base: list[Note],
+    sides: tuple[Side, Side],
+) -> None:
     """No private word can be read, and none is lost but by an edit."""
     shown = mask(data).decode("latin-1")
     parsed = parse_entries(data, DAY, mtime=datetime(2026, 11, 21, tzinfo=UTC)).entries

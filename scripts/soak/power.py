@@ -84,7 +84,12 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
 # ----------------------------------------------------------------------------------------
 
 
-def _session(home: Path, known: list[str], choose: random.Random, log: Path) -> None:
+def _session(
+    home: Path,
+    known: list[str],
+    choose: random.Random,
+    log: Path,
+) -> None:
     """None; the log holds the calls of a process that saves and edits, and notes what it begins
     and what is done.
     """
@@ -106,7 +111,12 @@ def _session(home: Path, known: list[str], choose: random.Random, log: Path) -> 
     assert status == 0, "the session failed"
 
 
-def _step(ws: Workspace, choose: random.Random, known: list[str], step: int) -> None:
+def _step(
+    ws: Workspace,
+    choose: random.Random,
+    known: list[str],
+    step: int,
+) -> None:
     verbs = ("save", "save", "save", "update", "update", "delete", "purge", "restore")
     verb = choose.choice(verbs)
     day = choose.choice(("2026-11-21", "2026-11-22", f"2026-12-{step + 1:02d}"))
@@ -161,7 +171,12 @@ class Disk:
     data: dict[int, bytearray] = field(default_factory=dict)
 
 
-def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) -> None:
+def _after(
+    home: Path,
+    calls: list[Call],
+    keep: float,
+    choose: random.Random,
+) -> None:
     """None; the home is what a disk may hold after these calls and a power cut."""
     disk = Disk()
     for number, there in enumerate(there for there in home.rglob("*") if there.is_file()):
@@ -194,7 +209,11 @@ def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) ->
             os.utime(name, (time.time() - BOOTING_S,) * 2)
 
 
-def _play(disk: Disk, call: Call, opened: dict[int, tuple[str, int]]) -> tuple[str, int]:
+def _play(
+    disk: Disk,
+    call: Call,
+    opened: dict[int, tuple[str, int]],
+) -> tuple[str, int]:
     """The path and file that a call is about, -1 for none; programs see what it did."""
     if call.what in ("write", "cut", "sync"):
         return opened.get(call.fd, ("", -1))
@@ -208,7 +227,11 @@ def _play(disk: Disk, call: Call, opened: dict[int, tuple[str, int]]) -> tuple[s
     return call.one, file
 
 
-def _name(names: dict[str, int], call: Call, file: int) -> None:
+def _name(
+    names: dict[str, int],
+    call: Call,
+    file: int,
+) -> None:
     """Does what a call does to the names of a file."""
     one, two = call.one, call.two
     if file < 0:
@@ -226,7 +249,11 @@ def _name(names: dict[str, int], call: Call, file: int) -> None:
         del names[one]
 
 
-def _settle(disk: Disk, call: Call, file: int) -> None:
+def _settle(
+    disk: Disk,
+    call: Call,
+    file: int,
+) -> None:
     """Lets this call reach the disk."""
     if call.what == "write" and file >= 0:
         data = disk.data[file]
@@ -266,7 +293,11 @@ def _promised(calls: list[Call], known: list[str]) -> tuple[States, set[str]]:
     return states, purged
 
 
-def _judge(home: Path, states: States, purged: set[str]) -> None:
+def _judge(
+    home: Path,
+    states: States,
+    purged: set[str],
+) -> None:
     with open_home(home) as ws:
         save(ws, "The next command.", at="2026-12-30T08:00")
         now = {entry.id: entry.content for entry in entries(ws)}
