@@ -36,12 +36,12 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     parts = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
     for file, record in notes(path, skipped, parts):
         at, title = record.at, record.title
-        day = _DAY.fullmatch(file.stem)
         with suppress(ValueError, KeyError):
+            day = _DAY.fullmatch(file.stem)
             if day:
-                if day[3] and title == file.stem:
-                    title = day[3].replace("-", " ")
                 at = datetime.strptime(day[1] + (day[2] or "0000"), "%Y-%m-%d%H%M")
+            if day and day[3] and title == file.stem:
+                title = day[3].replace("-", " ")
             session = _SESSION.fullmatch(title)
             if session:
                 at = datetime.fromisoformat(session[1]).replace(tzinfo=ZoneInfo(session[2]))
