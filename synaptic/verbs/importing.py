@@ -56,6 +56,7 @@ SETTLED_S = 60
 UNKNOWN = "0" * FINGERPRINT_DIGITS
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
+FORGOTTEN = "forgotten"
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -193,17 +194,17 @@ def plan(
         _check_folder(into)
     first = read_date(since, now=ws.clock(), name="since") if since else ""
     planned = ImportPlan(source, places)
-    known = _Known(ws, source)
+    known = _Known(ws, source, project, into)
     seen: set[str] = set()
     chars = 0
     for record in _records(source, places, planned.skip, progress):
         with reporting(planned.skip, record.key):
             screen = Screen(ws.config.secrets)
-            entry = known.entry(screen, record, project)
+            entry = known.entry(screen, record)
             if entry.date < first or entry.short_id in seen:
                 continue
             seen.add(entry.short_id)
-            state, coming = known.compare(entry, record, project, into)
+            state, coming = known.compare(entry, record)
             planned.counts[state] += 1
             if state in ("new", "grown"):
                 getattr(planned, state).append(coming)
@@ -228,32 +229,64 @@ def _check_folder(into: str) -> None:
 class _Known:
     """The entries that this home has, or had, of a source: records are compared with them."""
 
-    def __init__(self, ws: Workspace, source: str) -> None:
-        self._ws = ws
-        self._source = source
+    def __init__(
+        self, ws: Workspace, source: str, projects: Sequence[str], into: str | None
+    ) -> None:
+        self._ws, self._source, self._projects, self._into = ws, source, projects, into
         self._standing = in_step(ws, lambda _: ws.index.standing())
         self._gone = _gone(ws)
-        forgotten = _forgotten(ws)
-        self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
+        self._forgotten = _forgotten(ws)
         self._written = cache(partial(_written, ws))
         self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
 
-    def entry(self, screen: Screen, record: Record, projects: Sequence[str]) -> Entry:
-        """The entry of a record; of the project that is asked for, if the record is of none."""
+    def entry(self, screen: Screen, record: Record) -> Entry:
+        """The entry of a record, screened. Raises Refused, InvalidArgument."""
         here = self._checkout(record.folder) if record.folder else None
-        given = projects[0] if len(projects) == 1 else None
-        return _entry(self._ws, screen, self._source, record, here, given)
+        project = self._project(record, here)
+        excluded = map(project_key, self._ws.config.exclude_projects)
+        if project and project_key(project) in excluded:
+            raise Refused(f"The setting `exclude_projects` names {project}.")
+        at = moment_of(record.at, self._ws.clock())
+        extra = {"source": record.key}
+        if record.lines:
+            extra["lines"] = "{}-{}".format(*record.lines)
+        entry, _ = clean_entry(
+            screen,
+            record.text,
+            id=f"{id_date(at.date())}-{key_id(self._source, record.key)}",
+            at=at,
+            title=record.title,
+            type=record.type,
+            tags=record.tags,
+            importance=record.importance,
+            files=record.files,
+            project=project,
+            by=record.by or (self._source if self._source in SESSIONS else None),
+            via=f"import:{self._source}",
+            branch=record.branch,
+            extra=extra,
+        )
+        if record.growing:
+            entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
+        return replace(entry, fingerprints=_as_left(entry, record, here))
 
-    def compare(
-        self, entry: Entry, record: Record, projects: Sequence[str], into: str | None
-    ) -> tuple[str, Coming]:
+    def _project(self, record: Record, here: Checkout | None) -> str | None:
+        """The project of a record, else the single one that is asked for."""
+        folder = Path(record.folder or Path.home())
+        name = record.project
+        if not name and here:
+            name = here.project
+        elif not name and folder != Path.home():
+            name = folder.name
+        return name or (self._projects[0] if len(self._projects) == 1 else None)
+
+    def compare(self, entry: Entry, record: Record) -> tuple[str, Coming]:
         """The state of an entry, and the entry with the place where it is or comes."""
         part = entry.short_id
-        path = self._path(entry, into)
-        id, path = self._standing.get(part, (entry.id, path))
+        id, path = self._standing.get(part, (entry.id, self._path(entry)))
         coming = Coming(path, replace(entry, id=id), replace(record, text=""))
-        wanted = map(project_key, projects)
-        if projects and project_key(entry.project or "") not in wanted:
+        wanted = map(project_key, self._projects)
+        if self._projects and project_key(entry.project or "") not in wanted:
             return "others", coming
         if record.growing and _session_hash(self._source, record.key) in self._forgotten:
             return "deleted", coming
@@ -266,10 +299,10 @@ class _Known:
             return "edited", coming
         return "known" if _was(old) == _was(entry) else "grown", coming
 
-    def _path(self, entry: Entry, into: str | None) -> str:
+    def _path(self, entry: Entry) -> str:
         journal = self._ws.journal
-        if into:
-            return f"{into.strip('/')}/{journal.day_path(entry.at)}"
+        if self._into:
+            return f"{self._into.strip('/')}/{journal.day_path(entry.at)}"
         if self._source in SESSIONS:
             return journal.captured_path(entry.at)
         return journal.day_path(entry.at)
@@ -451,15 +484,17 @@ def forget(ws: Workspace, session: str) -> Done:
         hint = "`synaptic search --sessions` lists ids."
         raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
     # before its digest goes: a kill must not bring it back
-    with _forgotten(ws).open("a") as file:
+    with (ws.config.state / FORGOTTEN).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     for id in ids:
         delete(ws, id, purge=True)
     return Done("", len(ids))
 
 
-def _forgotten(ws: Workspace) -> Path:
-    return ws.config.state / "forgotten"
+def _forgotten(ws: Workspace) -> set[str]:
+    """The hashes of the sessions that are never imported again."""
+    file = ws.config.state / FORGOTTEN
+    return set(file.read_text().split()) if file.exists() else set()
 
 
 def _session_hash(source: str, key: str) -> str:
@@ -522,51 +557,6 @@ def _digest(entry: Entry) -> str:
         (entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance))
     )
     return f"{hash_of(said) & 0xFFFFFFFF:08x}"
-
-
-def _entry(
-    ws: Workspace,
-    screen: Screen,
-    source: str,
-    record: Record,
-    here: Checkout | None,
-    project: str | None,
-) -> Entry:
-    """The entry of a record, screened; of this project if it is of none. Raises Refused,
-    InvalidArgument.
-    """
-    folder = Path(record.folder or Path.home())
-    name = record.project
-    if not name and here:
-        name = here.project
-    if not name and not here and folder != Path.home():
-        name = folder.name
-    name = name or project
-    if name and project_key(name) in map(project_key, ws.config.exclude_projects):
-        raise Refused(f"The setting `exclude_projects` names {name}.")
-    at = moment_of(record.at, ws.clock())
-    extra = {"source": record.key}
-    if record.lines:
-        extra["lines"] = "{}-{}".format(*record.lines)
-    entry, _ = clean_entry(
-        screen,
-        record.text,
-        id=f"{id_date(at.date())}-{key_id(source, record.key)}",
-        at=at,
-        title=record.title,
-        type=record.type,
-        tags=record.tags,
-        importance=record.importance,
-        files=record.files,
-        project=name,
-        by=record.by or (source if source in SESSIONS else None),
-        via=f"import:{source}",
-        branch=record.branch,
-        extra=extra,
-    )
-    if record.growing:
-        entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
-    return replace(entry, fingerprints=_as_left(entry, record, here))
 
 
 def key_id(source: str, key: str) -> str:
