@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain, product
@@ -36,7 +36,6 @@ from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
 from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
-from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.reading import BASE32, id_date
 from ..notes.screening import Screen
 from ..readers.record import READERS, Record, Skipped, reader_of, reporting
@@ -51,9 +50,8 @@ from .writing import clean_entry, delete, moment_of
 if TYPE_CHECKING:
     from .browse import Listing
 
-SETTLED_S = 60
-"""A file that changed later than this after its session is another than the session left."""
-UNKNOWN = "0" * FINGERPRINT_DIGITS
+SETTLED = timedelta(minutes=10)
+"""The files of a session that ended no longer ago are as the session left them."""
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 FORGOTTEN = "forgotten"
@@ -148,21 +146,21 @@ def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
     for a second of its name.
     """
     root = place.expanduser().absolute()
-    notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
+    if not root.is_dir():
+        raise InvalidArgument(f"{root} is no folder.", hint="Name the folder of a vault.")
+    notes = len(scan(Roots({"": root}, config.exclude)))
     if not notes:
-        lack = "holds no Markdown" if root.is_dir() else "is no folder"
-        raise InvalidArgument(f"{root} {lack}.", hint="Name the folder of a vault or a graph.")
+        raise InvalidArgument(f"{root} holds no Markdown.", hint="Name the folder of a vault.")
     if config.home.is_relative_to(root):
         raise InvalidArgument(
             f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
         )
     file = config.home / "config.toml"
-    said = (
-        tomllib.loads(file.read_text("utf-8-sig")).get("sources", []) if file.exists() else []
-    )
-    read_sources(file, replace(config, sources={}), [*said, str(root)])
+    text = file.read_text("utf-8-sig") if file.exists() else ""
+    sources = [*tomllib.loads(text).get("sources", []), str(root)]
+    read_sources(file, replace(config, sources={}), sources)
     if not dry_run:
-        write_setting(config.home, "sources", [*said, str(root)])
+        write_setting(config.home, "sources", sources)
     return notes
 
 
@@ -268,7 +266,9 @@ class _Known:
         )
         if record.growing:
             entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
-        return replace(entry, fingerprints=_as_left(entry, record, here))
+        if record.until and abs(self._ws.clock() - record.until) < SETTLED:
+            entry = replace(entry, fingerprints=fingerprints(entry, here))
+        return entry
 
     def _project(self, record: Record, here: Checkout | None) -> str | None:
         """The project of a record, else the single one that is asked for."""
@@ -313,9 +313,8 @@ def _records(
 ) -> Iterator[Record]:
     number = 0
     for place in places:
-        if not (
-            place.exists() or (source in SESSIONS and place.parent.is_file())
-        ):  # a session of a database
+        is_session = source in SESSIONS and place.parent.is_file()  # of a database
+        if not place.exists() and not is_session:
             raise InvalidArgument(
                 f"{place} does not exist.", hint="Give a file or a folder that does."
             )
@@ -382,14 +381,12 @@ def capture(home: str | None, client: str, said: bytes) -> None:
     state = resolve_home(home) / ".state"
     with suppress(OSError, ValueError, TypeError, LookupError, AttributeError, SynapticError):
         told = json.loads(said)
-        noted = json.dumps(
-            {"client": client, "path": told.get("transcript_path") or told["session_id"]}
-        ).encode()
+        path = told.get("transcript_path") or told["session_id"]
+        noted = json.dumps({"client": client, "path": path}).encode()
+        name = blake2b(noted, digest_size=8).hexdigest()
         if state.is_dir():
             make_dirs(state / "capture", private=True)
-            overwrite(
-                state / "capture" / blake2b(noted, digest_size=8).hexdigest(), noted, sync=False
-            )
+            overwrite(state / "capture" / name, noted, sync=False)
 
 
 def catch_up(ws: Workspace) -> None:
@@ -563,21 +560,3 @@ def key_id(source: str, key: str) -> str:
     """The last eight characters of the id of a record."""
     number = int.from_bytes(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())
     return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))
-
-
-def _as_left(
-    entry: Entry, record: Record, here: Checkout | None
-) -> tuple[tuple[str, str], ...]:
-    """Fingerprints of the files of a session; of a file that changed after it, one that no file
-    has.
-    """
-    if here is None or record.until is None:
-        return ()
-    end = moment_of(record.until, record.until).timestamp() + SETTLED_S
-    left = []
-    for path, mark in fingerprints(entry, here):
-        is_later = True
-        with suppress(OSError):
-            is_later = (here.root / path).stat().st_mtime > end
-        left.append((path, UNKNOWN if is_later else mark))
-    return tuple(left)
