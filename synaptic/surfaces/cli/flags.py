@@ -356,7 +356,7 @@ AS_LANCE = _text(
     "DIR",
     "Write passages and vectors as a Lance table; needs synaptic-journal[lance].",
 )
-AS_ROWS = _switch("as_json", "Write a JSON array, one object a line.", "--json")
+AS_ROWS = _switch("as_rows", "Write a JSON array, one object a line.", "--json")
 SECRETS = _switch("secrets", "Look for passwords, tokens and keys.")
 
 # the server over HTTP

@@ -50,7 +50,7 @@ def run(
                 f"Took back {back.entries:,} of {back.run}; the same import brings them again."
             )
             text = clean(text + kept_text(back))
-            answer(as_json, {"success": True} | wire.as_json(back), text)
+            answer({"success": True} | wire.as_json(back), text)
         return 0
     if source is None:
         _list_sources(ws, as_json)
@@ -66,7 +66,7 @@ def run(
         terminal.emit(_plan_text(planned))
     coming = len(planned.new) + len(planned.grown)
     if dry_run or not coming:
-        answer(as_json, _plan_json(planned), "")
+        answer(_plan_json(planned), "")
         return 0
     if not (as_json or agreed("import", f"Import {coming:,}?", yes=yes)):
         return 0
@@ -75,7 +75,7 @@ def run(
     for where, why in done.skipped:
         planned.skip(where, why)
     data = _plan_json(planned) | {"success": True, "run": done.run}
-    answer(as_json, data, clean(_done_text(done)))
+    answer(data, clean(_done_text(done)))
     with suppress(ModelError):  # a search says so
         ws.embedder.load()
         embed_pending(ws, budget_s=None, progress=progress)
@@ -93,7 +93,7 @@ def _list_sources(ws: Workspace, as_json: bool) -> None:
     lines.append("`synaptic import SOURCE` shows what would come, and asks.")
     if not sources:
         lines = ["No program has left anything here that can be read."]
-    answer(as_json, {"found": wire.as_json(sources)}, "\n".join(lines))
+    answer({"found": wire.as_json(sources)}, "\n".join(lines))
 
 
 def _done_text(done: importing.Done) -> str:
@@ -133,7 +133,7 @@ def _in_place(
     if not dry_run and (as_json or agreed("import", "Read them from now on?", yes=yes)):
         importing.read_in_place(ws.config, folder)
         text = "Done. `synaptic rebuild-index` embeds them at once."
-        answer(as_json, {"success": True, "files": notes}, text)
+        answer({"success": True, "files": notes}, text)
     return 0
 
 

@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ...config import load_config
 from ...workspace.workspace import Workspace, open_workspace
+from .replies import IN_JSON
 
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
@@ -49,29 +50,25 @@ EXPERT = (
 
 class _Program(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        others = set(self.commands).difference(*GROUPS.values())
-        upkeep = [
-            name
-            for name, command in self.commands.items()
-            if name in others and not command.hidden
-        ]
-        for group, names in {**GROUPS, "Upkeep": upkeep}.items():
+        named = set().union(*GROUPS.values())
+        shown = [name for name, command in self.commands.items() if not command.hidden]
+        groups = GROUPS | {"Upkeep": [name for name in shown if name not in named]}
+        for group, names in groups.items():
+            rows = [(name, self.commands[name].get_short_help_str(60)) for name in names]
             with formatter.section(group):
-                formatter.write_dl(
-                    [(name, self.commands[name].get_short_help_str(60)) for name in names]
-                )
+                formatter.write_dl(rows)
 
 
 class _Command(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         every = self.params
-        apart = [param for param in every if param.name in EXPERT]
-        self.params = [param for param in every if param not in apart]
+        self.params = [param for param in every if param.name not in EXPERT]
         super().format_options(ctx, formatter)
         self.params = every
+        apart = [param.get_help_record(ctx) for param in every if param.name in EXPERT]
         if apart:
             with formatter.section("For experts"):
-                formatter.write_dl([param.get_help_record(ctx) for param in apart])
+                formatter.write_dl(apart)
 
 
 app = typer.Typer(
@@ -99,11 +96,8 @@ def command(
 
     def register(run: Command) -> Command:
         def called(ctx: typer.Context, **given: Any) -> int | None:
-            given = {
-                flag: value
-                for flag, value in given.items()
-                if value is not None and value != []
-            }
+            IN_JSON.set(given.pop("as_json", False))
+            given = {name: value for name, value in given.items() if value not in (None, [])}
             if not opens:
                 return run(ctx.obj, **given)
             with open_home(ctx.obj) as ws:
@@ -114,9 +108,8 @@ def command(
                 return run(ws, **given)
 
         called.__doc__ = run.__doc__
-        context = inspect.Parameter(
-            "ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
-        )
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        context = inspect.Parameter("ctx", keyword, annotation=typer.Context)
         called.__signature__ = inspect.Signature([context, *flags])  # type: ignore[attr-defined]
         app.command(name, cls=_Command)(called)
         return run
