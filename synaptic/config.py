@@ -11,14 +11,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from .errors import ConfigError
 
@@ -31,7 +30,7 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """Ranking. Chosen by `scripts/bench.py quality` and `panel` (docs/BENCHMARKS.md has the
+    """Ranking. Chosen by `scripts/bench.py panel` (docs/BENCHMARKS.md has the
     tables).
 
     `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An entry's score
@@ -112,14 +111,12 @@ class Config:
         return {"": self.journal, "@sessions": self.home / "sessions", **self.sources}
 
 
-def load_config(
-    home: str | Path | None = None, *, environ: Mapping[str, str] = os.environ
-) -> Config:
+def load_config(home: str | Path | None = None) -> Config:
     """The configuration in force.
 
     Raises ConfigError naming the file, the key and the valid values.
     """
-    root = resolve_home(home, environ=environ)
+    root = resolve_home(home)
     path = root / "config.toml"
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -131,20 +128,20 @@ def load_config(
         ) from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    notices = _drop_removed(path, raw)
-    values = _read(path, Config, raw)
-    values |= {key: environ[name] for key, name in _ENVIRON.items() if environ.get(name)}
-    journal = values.pop("journal", "journal")
-    folder = (root / _expand(journal, f"{path}: journal")).absolute()
-    own = Config(home=root, journal=folder, notices=notices, **(values | {"sources": {}}))
-    return replace(own, sources=read_sources(path, own, values.get("sources", ())))
+    values, notices = _read(path, raw)
+    for key in ("journal", "model", "project"):
+        if given := os.environ.get(f"SYNAPTIC_{key.upper()}"):
+            values[key] = given
+    folder = root / _expand(values.pop("journal", "journal"), f"{path}: journal")
+    sources = values.pop("sources", ())
+    own = Config(home=root, journal=folder.absolute(), notices=notices, **values)
+    return replace(own, sources=read_sources(path, own, sources))
 
 
-def resolve_home(home: str | Path | None, *, environ: Mapping[str, str] = os.environ) -> Path:
+def resolve_home(home: str | Path | None) -> Path:
     """The home: the argument, else `SYNAPTIC_HOME`, else `~/.synaptic`. Absolute."""
-    return _expand(
-        str(home or environ.get("SYNAPTIC_HOME") or "~/.synaptic"), "The home"
-    ).absolute()
+    place = home or os.environ.get("SYNAPTIC_HOME") or "~/.synaptic"
+    return _expand(str(place), "The home").absolute()
 
 
 def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, Path]:
@@ -165,21 +162,21 @@ def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, P
                 f"{path}: two folders are {name}.",
                 hint=f'Name one: sources = ["NAME={folder}"].',
             )
+        if os.path.realpath(folder) in map(os.path.realpath, folders.values()):
+            raise ConfigError(
+                f"{path}: journal and sources name a folder twice: {folder}.",
+                hint="Name each once.",
+            )
         folders[name] = folder
-    if len(set(map(os.path.realpath, folders.values()))) < len(folders):
-        named = ", ".join(map(str, folders.values()))
-        raise ConfigError(
-            f"{path}: journal and sources name a folder twice: {named}.", hint="Name each once."
-        )
     return {name: folder for name, folder in folders.items() if name not in own.roots}
 
 
-def make_clock(environ: Mapping[str, str] = os.environ) -> Callable[[], datetime]:
+def make_clock() -> Callable[[], datetime]:
     """A function that returns the present moment, aware and local; `SYNAPTIC_NOW` fixes it.
 
     Raises ConfigError for a `SYNAPTIC_NOW` that is no ISO date-time.
     """
-    fixed = environ.get("SYNAPTIC_NOW")
+    fixed = os.environ.get("SYNAPTIC_NOW")
     if not fixed:
         return lambda: datetime.now().astimezone()
     try:
@@ -205,21 +202,6 @@ def _expand(path: str, what: str) -> Path:
         ) from error
 
 
-def _number(value: object) -> TypeGuard[float]:
-    return (
-        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    )
-
-
-def _weights(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and set(value) <= {"lexical", "semantic"}
-        and all(_number(weight) and weight >= 0 for weight in value.values())
-        and any(weight > 0 for weight in value.values())
-    )
-
-
 def is_day_file(value: object) -> bool:
     """True for a relative Markdown path with a whole date, so that each day has one file."""
     if not isinstance(value, str) or not value.endswith(".md") or "\0" in value:
@@ -233,22 +215,31 @@ def is_day_file(value: object) -> bool:
         return False
 
 
-Rule = tuple[Callable[[object], bool], str]
+def _weights(value: Any) -> bool:
+    if not isinstance(value, dict) or not value.keys() <= {"lexical", "semantic"}:
+        return False
+    accepts, _ = _number(0, 1e9)
+    return all(map(accepts, value.values())) and any(value.values())
 
 
-def _text(what: str) -> Rule:
-    return lambda v: isinstance(v, str) and bool(v), what
+Rule = tuple[Callable[[Any], bool], str]
 
 
-def _texts(what: str) -> Rule:
-    return lambda v: isinstance(v, list) and all(isinstance(text, str) for text in v), what
+def _text(valid: str) -> Rule:
+    return lambda v: isinstance(v, str) and bool(v), valid
 
 
-def _from_to(low: float, high: float, remark: str = "", *, kind: type = float) -> Rule:
-    return (
-        lambda v: _number(v) and isinstance(v, int | kind) and low <= v <= high,
-        f"{low} to {high}{remark}",
-    )
+def _texts(valid: str) -> Rule:
+    return lambda v: isinstance(v, list) and all(isinstance(text, str) for text in v), valid
+
+
+def _one_of(*values: str) -> Rule:
+    return lambda v: v in values, " or ".join(f'"{value}"' for value in values)
+
+
+def _number(low: float, high: float, remark: str = "", *, kinds: Any = (int, float)) -> Rule:
+    # a bool is an int to isinstance
+    return lambda v: type(v) in kinds and low <= v <= high, f"{low:g} to {high:g}{remark}"
 
 
 _SWITCH: Rule = (lambda v: isinstance(v, bool), "true or false")
@@ -260,35 +251,40 @@ _RULES: dict[str, Rule] = {
     ),
     "exclude": _texts('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
     "sources": _texts('a list of folders, like ["~/vault", "work=~/Documents/vault"]'),
-    "capture_into": (lambda v: v in ("sessions", "journal"), '"sessions" or "journal"'),
+    "capture": _SWITCH,
+    "capture_into": _one_of("sessions", "journal"),
     "model": _text(
         f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder '
         f"with one"
     ),
-    "threads": _from_to(1, 64, kind=int),
+    "threads": _number(1, 64, kinds=(int,)),
     "project": _text("a project name"),
     "exclude_projects": _texts('a list of project names, like ["taxes"]'),
-    "secrets": (lambda v: v in ("redact", "refuse", "allow"), '"redact", "refuse" or "allow"'),
-    "search.k": (lambda v: _number(v) and v > 0, "a number above 0"),
+    "secrets": _one_of("redact", "refuse", "allow"),
+    "track_access": _SWITCH,
+    "metrics": _SWITCH,
+    "search.k": _number(1e-9, 1e9),
     "search.weights": (
         _weights,
         "{ lexical = 1.0, semantic = 1.0 }, none negative, not both 0",
     ),
-    "search.half_life_days": (lambda v: _number(v) and v > 0, "a number of days above 0"),
-    "search.decay_floor": _from_to(0, 1, "; 1 switches decay off"),
-    "search.context": _from_to(0, 10, "; 0 switches it off"),
-    "search.neighbours": _from_to(0, 1, "; 0 switches it off"),
-    "hooks.max_tokens": _from_to(100, 2400, kind=int),
-    "hooks.timeout_s": _from_to(0.1, 60),
+    "search.half_life_days": _number(1e-9, 1e9),
+    "search.decay_floor": _number(0, 1, "; 1 switches decay off"),
+    "search.context": _number(0, 10, "; 0 switches it off"),
+    "search.neighbours": _number(0, 1, "; 0 switches it off"),
+    "search.later_first": _SWITCH,
+    "search.speakers": _SWITCH,
+    "search.analysis": _SWITCH,
+    "search.stop_words": _SWITCH,
+    "search.stemming": _SWITCH,
+    "hooks.session_start": _SWITCH,
+    "hooks.user_prompt": _SWITCH,
+    "hooks.stop": _SWITCH,
+    "hooks.max_tokens": _number(100, 2400, kinds=(int,)),
+    "hooks.timeout_s": _number(0.1, 60),
 }
-"""The check and the valid values of each key; a key without a rule is a switch."""
+"""The check and the valid values of each key; those of a table begin with its name."""
 
-_TABLES: dict[str, type[Any]] = {"search": SearchConfig, "hooks": HooksConfig}
-_ENVIRON = {
-    "journal": "SYNAPTIC_JOURNAL",
-    "model": "SYNAPTIC_MODEL",
-    "project": "SYNAPTIC_PROJECT",
-}
 _REMOVED = {
     "search.resolve_pronouns": "The index no longer replaces pronouns by names.",
     "search.anchor_times": 'The index no longer holds the dates of times like "yesterday".',
@@ -296,47 +292,43 @@ _REMOVED = {
 """Removed keys and the reason. They are ignored with one notice; each stays for one release."""
 
 
-def _read(path: Path, kind: type[Any], table: object, within: str = "") -> dict[str, Any]:
-    """The checked values of the file, or of a table of it, by the names of their fields."""
-    valid = tuple(field.name for field in fields(kind) if field.name not in ("home", "notices"))
-    if not isinstance(table, dict):
-        raise ConfigError(
-            f"{path}: {within[:-1]} must be a table, [{within[:-1]}].", valid=valid
-        )
-    for unknown in sorted(set(table) - set(valid)):
-        raise ConfigError(
-            f"{path}: unknown key {within}{unknown}.", valid=valid, hint="Remove or rename it."
-        )
-    values = {}
-    for key, value in table.items():
-        table_kind = None if within else _TABLES.get(key)
-        if table_kind:
-            values[key] = table_kind(**_read(path, table_kind, value, f"{key}."))
+def _read(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The checked values of the file by the fields of a Config, and notices of removed keys."""
+    tables: dict[str, dict[str, Any]] = {"": {}, "search": {}, "hooks": {}}
+    for key, value in raw.items():
+        if key not in tables:
+            tables[""][key] = value
+        elif isinstance(value, dict):
+            tables[key] = value
         else:
-            values[key] = _check(path, within + key, value)
-    return values
-
-
-def _drop_removed(path: Path, raw: dict[str, Any]) -> tuple[str, ...]:
-    """Takes the removed keys out of `raw` and returns a notice for each."""
+            raise ConfigError(f"{path}: {key} must be a table, [{key}].")
     notices = []
-    for key, reason in _REMOVED.items():
-        table, _, name = key.rpartition(".")
-        values = raw.get(table) if table else raw
-        if isinstance(values, dict) and name in values:
-            del values[name]
-            notices.append(
-                f"{path}: the key {key} was removed and is ignored. {reason} Delete its line."
-            )
-    return tuple(notices)
+    checked: dict[str, dict[str, Any]] = {}
+    for table, values in tables.items():
+        checked[table] = {}
+        for name, value in values.items():
+            key = f"{table}.{name}".lstrip(".")
+            if key in _REMOVED:
+                notices.append(
+                    f"{path}: the key {key} was removed and is ignored. {_REMOVED[key]} Delete "
+                    f"its line."
+                )
+            else:
+                checked[table][name] = _check(path, key, value)
+    values = checked[""]
+    values["search"] = SearchConfig(**checked["search"])
+    values["hooks"] = HooksConfig(**checked["hooks"])
+    return values, tuple(notices)
 
 
 def _check(path: Path, key: str, value: object) -> Any:
-    accepts, description = _RULES.get(key, _SWITCH)
+    if key not in _RULES:
+        raise ConfigError(
+            f"{path}: unknown key {key}.", valid=_RULES, hint="Remove or rename it."
+        )
+    accepts, valid = _RULES[key]
     if not accepts(value):
-        raise ConfigError(f"{path}: {key} = {value!r} is not valid.", valid=(description,))
-    if isinstance(value, list):
-        return tuple(value)
-    if key == "search.weights":
-        return {"lexical": 0.0, "semantic": 0.0} | dict(value)  # type: ignore[call-overload]
-    return value
+        raise ConfigError(f"{path}: {key} = {value!r} is not valid.", valid=[valid])
+    if isinstance(value, dict):
+        return {"lexical": 0.0, "semantic": 0.0} | value
+    return tuple(value) if isinstance(value, list) else value

@@ -143,8 +143,8 @@ def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
     assert all(shown.pop(key) for key in ("journal", "exclude", "sources", "project"))
     (tmp_path / "config.toml").write_text(example)
     config, default = (
-        load_config(tmp_path, environ={}),
-        load_config(tmp_path / "none", environ={}),
+        load_config(tmp_path),
+        load_config(tmp_path / "none"),
     )
     assert config.search == default.search
     assert {key: getattr(config, key) for key in shown if key != "search"} == {

@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from ..errors import InvalidArgument
-from .diary import When, read_when
+from .diary import DiaryDate, read_when
 
 _CLOCK = (
     r"(?:(?:0?[1-9]|1[0-2]):[0-5][0-9](?::[0-5][0-9])?[ \t]?[AaPp][Mm]"
@@ -134,7 +134,7 @@ class Mark(NamedTuple):
     start: int
     time: tuple[int, int]
     comment_at: int
-    when: When | None
+    when: DiaryDate | None
 
 
 @dataclass(slots=True)

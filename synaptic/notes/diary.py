@@ -45,7 +45,7 @@ _RELEASE = re.compile(
 _TO_TITLE = re.compile(rf"[.,:;|]?(?:[ \t]+{_DASH}(?=[ \t]))?")
 
 
-class When(NamedTuple):
+class DiaryDate(NamedTuple):
     """The date at the head of a heading, the span of its time, empty without one, and where
     both end.
     """
@@ -55,7 +55,7 @@ class When(NamedTuple):
     end: int
 
 
-def read_when(text: str, at: int, time: re.Pattern[str]) -> When | None:
+def read_when(text: str, at: int, time: re.Pattern[str]) -> DiaryDate | None:
     """The date that stands at `at`, where the text of a heading begins; None without one.
     `time` finds a time.
     """
@@ -65,9 +65,9 @@ def read_when(text: str, at: int, time: re.Pattern[str]) -> When | None:
         if found and day:
             clock = time.match(text, _behind(_TO_TIME, text, found.end()))
             if clock:
-                return When(day, clock.span(), clock.end())
+                return DiaryDate(day, clock.span(), clock.end())
             end = _behind(_TO_TITLE, text, found.end())
-            return None if _RELEASE.match(text, end) else When(day, (end, end), end)
+            return None if _RELEASE.match(text, end) else DiaryDate(day, (end, end), end)
     return None
 
 

@@ -19,22 +19,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from .archive import read_items
 from .digest import digest
 from .record import Record, Skipped
-from .session import Session
+from .session import Kind, Session
 from .shared import dig, list_of, text_of
 from .source import json_items
 
+_ROLES: dict[str, Kind] = {"user": "asked", "assistant": "said"}
 _SHOWN_TYPES = ("text", "multimodal_text", "code")
-
-
-class Message(NamedTuple):
-    at: object
-    is_person: bool
-    text: str
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
@@ -46,48 +41,36 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 def _conversation(talk: Any, *_: object) -> Iterator[Record]:
     if "chat_messages" in talk:
         session = Session(text_of(talk["uuid"]), "Claude.ai", title=text_of(talk, "name"))
-        messages = _claude(talk)
+        _add_claude(session, talk)
     else:
         key = text_of(talk.get("conversation_id") or talk["id"])
         session = Session(key, "ChatGPT", title=text_of(talk, "title"))
-        messages = _chatgpt(talk)
-    for number, message in enumerate(messages, 1):
-        session.set_time(message.at)
-        session.add("asked" if message.is_person else "said", number, message.text)
+        _add_chatgpt(session, talk)
     for record in digest(session):
         yield replace(record, type="reference", by=session.client.lower(), lines=None)
 
 
-def _claude(talk: Any) -> Iterator[Message]:
+def _add_claude(session: Session, talk: Any) -> None:
     for message in talk["chat_messages"]:
         blocks = list_of(message, "content")
         texts = [block for block in blocks if dig(block, "type") == "text"]
-        text = text_of(texts) or text_of(message, "text")
-        at = message.get("created_at") or talk["created_at"]
-        yield Message(at, message["sender"] == "human", text)
+        session.set_time(message.get("created_at") or talk["created_at"])
+        kind: Kind = "asked" if message["sender"] == "human" else "said"
+        session.add(kind, 1, text_of(texts) or message.get("text"))
 
 
-def _chatgpt(talk: Any) -> Iterator[Message]:
-    """The messages that a person sees, in order."""
+def _add_chatgpt(session: Session, talk: Any) -> None:
+    """Adds the messages that a person sees, in order."""
     mapping, node = talk["mapping"], talk.get("current_node")
     messages: dict[str, Any] = {}
     while node in mapping and node not in messages:
         messages[node] = mapping[node].get("message")
         node = mapping[node].get("parent")
     for message in filter(None, reversed(messages.values())):
-        role = message["author"]["role"]
-        content = message.get("content") or {}
-        about = message.get("metadata") or {}
-        if role not in ("user", "assistant") or message.get("recipient") not in (
-            None,
-            "",
-            "all",
-        ):
+        role, content = message["author"]["role"], message.get("content")
+        is_hidden = dig(message, "metadata", "is_visually_hidden_from_conversation")
+        if role not in _ROLES or is_hidden or message.get("recipient") not in (None, "", "all"):
             continue
-        if content.get("content_type") not in _SHOWN_TYPES:
-            continue
-        if not about.get("is_visually_hidden_from_conversation"):
-            text = text_of(content, "text") or text_of(content, "parts")
-            yield Message(
-                message.get("create_time") or talk["create_time"], role == "user", text
-            )
+        if dig(content, "content_type") in _SHOWN_TYPES:
+            session.set_time(message.get("create_time") or talk["create_time"])
+            session.add(_ROLES[role], 1, text_of(content) or dig(content, "parts"))

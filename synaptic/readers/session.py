@@ -162,22 +162,17 @@ def _checkout(folder: str) -> str:
     return str(here)
 
 
-def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[Event]:
-    """The events of a session from line to line; [] if its transcript is gone.
+def events(source: str, place: Path, key: str) -> list[Event]:
+    """The events of a session; [] if its transcript is gone.
 
     `place` is one of the places that the reader finds.
     """
-    first, last = lines
     reader = reader_of(source)
     for file in place.rglob(f"*{key[:8]}*.*") if place.is_dir() else [place / key]:
         with suppress(InvalidArgument):  # another program's file with such a name
             for session in reader.sessions(file, lambda where, why: None):
                 if session.key == key:
-                    return [
-                        event
-                        for event in session.events
-                        if event.text and first <= event.line <= last
-                    ]
+                    return [event for event in session.events if event.text]
     return []
 
 

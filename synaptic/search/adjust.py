@@ -9,7 +9,7 @@
 | `newest_fitting` | the newest comes first, where asked for     | by eye                    |
 | `copies_behind`  | conflict copies stand behind originals      | the format promises it    |
 
-A row of `scripts/bench.py quality`, `- who speaks`, is the default search without the rule.
+A row of `scripts/bench.py panel`, `who speaks`, is the default search without the rule.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,9 +13,10 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote, unquote
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
-from ..index.rows import Standing, instant, units
+from ..index.rows import Position, Standing, instant, units
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult
 from ..notes.blocks import project_key
@@ -37,6 +39,9 @@ OTHER_YEARS = 5
 EXPORTED = 500
 """Entries that an export holds in memory."""
 Page = TypeVar("Page")
+Shown = tuple[bool, Position]
+"""The entry that was shown last: (it is not of the own project, its place in time)."""
+_CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +232,7 @@ def find(
         if cursor or around:
             raise InvalidArgument(
                 "cursor and around work only without a query.",
-                hint="Leave the query out.",
+                hint="Call it without the query, or without cursor and around.",
             )
         wanted = in_step(ws, lambda _: _resolved(ws, given))
         found = search(
@@ -250,12 +255,12 @@ def find(
         if around:
             total, rowids = _around(ws, wanted, around, limit)
         else:
-            shown = _shown_last(ws, cursor, chosen)
+            shown = _shown_last(cursor, chosen)
             first = None if order else own
             total, rowids, last = _page(ws, wanted, chosen, limit, shown, first)
         listing = _listing(ws, report, total, rowids)
         counts = ws.index.facets(wanted) if facets else None
-        return replace(listing, cursor=_cursor(last, chosen), facets=counts)
+        return replace(listing, cursor=_cursor(last, chosen, own), facets=counts)
 
     return in_step(ws, run)
 
@@ -283,7 +288,7 @@ def days(
     wanted = Filters(since=since, until=until, include_superseded=True)
 
     def run(report: SyncReport) -> Days:
-        shown = _shown_last(ws, cursor, "oldest")
+        shown = _shown_last(cursor, "oldest")
         total, rowids, last = _page(ws, wanted, "oldest", limit, shown)
         before, after, other_years = ws.index.calendar(since, until, limit=OTHER_YEARS)
         found = replace(_listing(ws, report, total, rowids), cursor=_cursor(last, "oldest"))
@@ -417,7 +422,7 @@ def _page(
     filters: Filters,
     order: Order,
     limit: int | None,
-    shown: Standing | None,
+    shown: Shown | None,
     own: str | None = None,
 ) -> tuple[int, list[int], Standing | None]:
     """(total, the entries after the last that was shown, the last of them if more follow).
@@ -428,9 +433,9 @@ def _page(
         filters,
         order=order,
         limit=limit + 1 if limit else -1,
-        after=shown and shown.position,
+        after=shown[1] if shown else None,
         first=own,
-        after_first=bool(shown and shown.project != own),
+        after_first=bool(shown and shown[0]),
     )
     last = None
     if limit and len(rowids) > limit:
@@ -438,23 +443,26 @@ def _page(
     return total, rowids[:limit], last
 
 
-def _cursor(last: Standing | None, order: Order) -> str | None:
-    return f"{order}.{last.id}" if last and order not in ("importance", "access") else None
+def _cursor(last: Standing | None, order: Order, own: str | None = None) -> str | None:
+    """The place after the last entry that was shown; it holds although that is deleted."""
+    if last is None or order in ("importance", "access"):
+        return None
+    dated, at, path, seq = last.position
+    return f"{order}:{int(last.project != own)}:{dated}:{at}:{seq}:{quote(path, safe='')}"
 
 
-def _shown_last(ws: Workspace, cursor: str | None, order: Order) -> Standing | None:
-    """The entry that a cursor names. Raises InvalidArgument."""
+def _shown_last(cursor: str | None, order: Order) -> Shown | None:
+    """The place at which a cursor goes on, None without one. Raises InvalidArgument."""
     if not cursor:
         return None
-    kind, _, id = cursor.partition(".")
-    with suppress(SynapticError):
-        if kind == order:
-            [standing] = ws.index.standings([ws.index.resolve(id).rowid]).values()
-            return standing
-    raise InvalidArgument(
-        f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
-        hint="Use the cursor of the previous answer, and its order.",
-    )
+    place = _CURSOR.fullmatch(cursor)
+    if place is None or place[1] != order:
+        raise InvalidArgument(
+            f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
+            hint="Use the cursor of the previous answer, and its order.",
+        )
+    position = int(place[3]), int(place[4]), unquote(place[6]), int(place[5])
+    return place[2] == "1", position
 
 
 def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
@@ -528,7 +536,8 @@ def _pages(
     last: Standing | None = None
 
     def run(_: SyncReport) -> tuple[Page, Standing | None]:
-        rowids, following = _page(ws, filters, "oldest", EXPORTED, last)[1:]
+        shown = (False, last.position) if last else None
+        rowids, following = _page(ws, filters, "oldest", EXPORTED, shown)[1:]
         return read(rowids), following
 
     while True:

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cache, partial
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,9 +34,8 @@ from ..journal.imports import drop_pictures, put_picture, take_in, take_out
 from ..journal.runs import Block, Run
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry, Filters
+from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
-from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.reading import BASE32, id_date
 from ..notes.screening import Screen
 from ..readers.record import READERS, Record, Skipped, reader_of, reporting
@@ -52,11 +50,11 @@ from .writing import clean_entry, delete, moment_of
 if TYPE_CHECKING:
     from .browse import Listing
 
-SETTLED_S = 60
-"""A file that changed later than this after its session is another than the session left."""
-UNKNOWN = "0" * FINGERPRINT_DIGITS
+SETTLED = timedelta(minutes=10)
+"""The files of a session that ended no longer ago are as the session left them."""
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
+FORGOTTEN = "forgotten"
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -148,21 +146,21 @@ def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
     for a second of its name.
     """
     root = place.expanduser().absolute()
-    notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
+    if not root.is_dir():
+        raise InvalidArgument(f"{root} is no folder.", hint="Name the folder of a vault.")
+    notes = len(scan(Roots({"": root}, config.exclude)))
     if not notes:
-        lack = "holds no Markdown" if root.is_dir() else "is no folder"
-        raise InvalidArgument(f"{root} {lack}.", hint="Name the folder of a vault or a graph.")
+        raise InvalidArgument(f"{root} holds no Markdown.", hint="Name the folder of a vault.")
     if config.home.is_relative_to(root):
         raise InvalidArgument(
             f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
         )
     file = config.home / "config.toml"
-    said = (
-        tomllib.loads(file.read_text("utf-8-sig")).get("sources", []) if file.exists() else []
-    )
-    read_sources(file, replace(config, sources={}), [*said, str(root)])
+    text = file.read_text("utf-8-sig") if file.exists() else ""
+    sources = [*tomllib.loads(text).get("sources", []), str(root)]
+    read_sources(file, replace(config, sources={}), sources)
     if not dry_run:
-        write_setting(config.home, "sources", [*said, str(root)])
+        write_setting(config.home, "sources", sources)
     return notes
 
 
@@ -194,17 +192,17 @@ def plan(
         _check_folder(into)
     first = read_date(since, now=ws.clock(), name="since") if since else ""
     planned = ImportPlan(source, places)
-    known = _Known(ws, source)
+    known = _Known(ws, source, project, into)
     seen: set[str] = set()
     chars = 0
     for record in _records(source, places, planned.skip, progress):
         with reporting(planned.skip, record.key):
             screen = Screen(ws.config.secrets)
-            entry = known.entry(screen, record, project)
+            entry = known.entry(screen, record)
             if entry.date < first or entry.short_id in seen:
                 continue
             seen.add(entry.short_id)
-            state, coming = known.compare(entry, record, project, into)
+            state, coming = known.compare(entry, record)
             planned.counts[state] += 1
             if state in ("new", "grown"):
                 getattr(planned, state).append(coming)
@@ -229,32 +227,66 @@ def _check_folder(into: str) -> None:
 class _Known:
     """The entries that this home has, or had, of a source: records are compared with them."""
 
-    def __init__(self, ws: Workspace, source: str) -> None:
-        self._ws = ws
-        self._source = source
+    def __init__(
+        self, ws: Workspace, source: str, projects: Sequence[str], into: str | None
+    ) -> None:
+        self._ws, self._source, self._projects, self._into = ws, source, projects, into
         self._standing = in_step(ws, lambda _: ws.index.standing())
         self._gone = _gone(ws)
-        forgotten = _forgotten(ws)
-        self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
+        self._forgotten = _forgotten(ws)
         self._written = cache(partial(_written, ws))
         self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
 
-    def entry(self, screen: Screen, record: Record, projects: Sequence[str]) -> Entry:
-        """The entry of a record; of the project that is asked for, if the record is of none."""
+    def entry(self, screen: Screen, record: Record) -> Entry:
+        """The entry of a record, screened. Raises Refused, InvalidArgument."""
         here = self._checkout(record.folder) if record.folder else None
-        given = projects[0] if len(projects) == 1 else None
-        return _entry(self._ws, screen, self._source, record, here, given)
+        project = self._project(record, here)
+        excluded = map(project_key, self._ws.config.exclude_projects)
+        if project and project_key(project) in excluded:
+            raise Refused(f"The setting `exclude_projects` names {project}.")
+        at = moment_of(record.at, self._ws.clock())
+        extra = {"source": record.key}
+        if record.lines:
+            extra["lines"] = "{}-{}".format(*record.lines)
+        entry, _ = clean_entry(
+            screen,
+            record.text,
+            id=f"{id_date(at.date())}-{key_id(self._source, record.key)}",
+            at=at,
+            title=record.title,
+            type=record.type,
+            tags=record.tags,
+            importance=record.importance,
+            files=record.files,
+            project=project,
+            by=record.by or (self._source if self._source in SESSIONS else None),
+            via=f"import:{self._source}",
+            branch=record.branch,
+            extra=extra,
+        )
+        if record.growing:
+            entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
+        if record.until and abs(self._ws.clock() - record.until) < SETTLED:
+            entry = replace(entry, fingerprints=fingerprints(entry, here))
+        return entry
 
-    def compare(
-        self, entry: Entry, record: Record, projects: Sequence[str], into: str | None
-    ) -> tuple[str, Coming]:
+    def _project(self, record: Record, here: Checkout | None) -> str | None:
+        """The project of a record, else the single one that is asked for."""
+        folder = Path(record.folder or Path.home())
+        name = record.project
+        if not name and here:
+            name = here.project
+        elif not name and folder != Path.home():
+            name = folder.name
+        return name or (self._projects[0] if len(self._projects) == 1 else None)
+
+    def compare(self, entry: Entry, record: Record) -> tuple[str, Coming]:
         """The state of an entry, and the entry with the place where it is or comes."""
         part = entry.short_id
-        path = self._path(entry, into)
-        id, path = self._standing.get(part, (entry.id, path))
+        id, path = self._standing.get(part, (entry.id, self._path(entry)))
         coming = Coming(path, replace(entry, id=id), replace(record, text=""))
-        wanted = map(project_key, projects)
-        if projects and project_key(entry.project or "") not in wanted:
+        wanted = map(project_key, self._projects)
+        if self._projects and project_key(entry.project or "") not in wanted:
             return "others", coming
         if record.growing and _session_hash(self._source, record.key) in self._forgotten:
             return "deleted", coming
@@ -267,10 +299,10 @@ class _Known:
             return "edited", coming
         return "known" if _was(old) == _was(entry) else "grown", coming
 
-    def _path(self, entry: Entry, into: str | None) -> str:
+    def _path(self, entry: Entry) -> str:
         journal = self._ws.journal
-        if into:
-            return f"{into.strip('/')}/{journal.day_path(entry.at)}"
+        if self._into:
+            return f"{self._into.strip('/')}/{journal.day_path(entry.at)}"
         if self._source in SESSIONS:
             return journal.captured_path(entry.at)
         return journal.day_path(entry.at)
@@ -281,9 +313,8 @@ def _records(
 ) -> Iterator[Record]:
     number = 0
     for place in places:
-        if not (
-            place.exists() or (source in SESSIONS and place.parent.is_file())
-        ):  # a session of a database
+        is_session = source in SESSIONS and place.parent.is_file()  # of a database
+        if not place.exists() and not is_session:
             raise InvalidArgument(
                 f"{place} does not exist.", hint="Give a file or a folder that does."
             )
@@ -350,14 +381,12 @@ def capture(home: str | None, client: str, said: bytes) -> None:
     state = resolve_home(home) / ".state"
     with suppress(OSError, ValueError, TypeError, LookupError, AttributeError, SynapticError):
         told = json.loads(said)
-        noted = json.dumps(
-            {"client": client, "path": told.get("transcript_path") or told["session_id"]}
-        ).encode()
+        path = told.get("transcript_path") or told["session_id"]
+        noted = json.dumps({"client": client, "path": path}).encode()
+        name = blake2b(noted, digest_size=8).hexdigest()
         if state.is_dir():
             make_dirs(state / "capture", private=True)
-            overwrite(
-                state / "capture" / blake2b(noted, digest_size=8).hexdigest(), noted, sync=False
-            )
+            overwrite(state / "capture" / name, noted, sync=False)
 
 
 def catch_up(ws: Workspace) -> None:
@@ -375,9 +404,12 @@ def catch_up(ws: Workspace) -> None:
         noted.unlink(missing_ok=True)
 
 
-def resume(ws: Workspace, progress: Progress | None = None) -> list[Done]:
-    """Finishes the runs that were killed."""
-    return [_finish(ws, run, progress) for run in ws.journal.runs.open()]
+def resume(ws: Workspace, progress: Progress | None = None) -> list[str]:
+    """Finishes the runs that were killed; returns their names."""
+    runs = ws.journal.runs.open()
+    for run in runs:
+        _finish(ws, run, progress)
+    return [run.name for run in runs]
 
 
 def with_source(ws: Workspace, listing: Listing) -> Listing:
@@ -392,40 +424,40 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
 
     told = []
     for entry in listing.entries:
-        extra = dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
+        extra = _extra(ws, entry)
         source = (entry.via or "").removeprefix("import:")
         if source not in SESSIONS or "lines" not in extra:
-            hint = "`synaptic search --sessions` finds those."
             raise InvalidArgument(
                 f"{entry.short_id} is no digest of a session, so it has no transcript.",
-                hint=hint,
+                hint="`synaptic search --sessions` finds those.",
             )
-        first, _, last = extra["lines"].partition("-")
         key = extra["source"].partition("/")[0]
-        sessions = [events(source, place, key, (0, sys.maxsize)) for place in places_of(source)]
-        # a passage may be opened, closed or repeated in another part of the session
-        part = range(int(first), int(last) + 1)
-        shown = chain.from_iterable(map(screened, sessions))
-        lines = [
-            f"{event.line:>6} {event.kind:6} {event.text}"
-            for event in shown
-            if event.line in part
-        ]
-        if not any(sessions):
-            hint = "Clients delete them after some weeks; the digest stays."
+        found = next(
+            filter(None, (events(source, place, key) for place in places_of(source))), []
+        )
+        if not found:
             raise NotFound(
                 f"The transcript of {entry.short_id} is gone, session {key} of {source}.",
-                hint=hint,
+                hint="Clients delete them after some weeks; the digest stays.",
             )
+        first, last = map(int, extra["lines"].split("-"))
+        lines = []
+        # a passage may be opened, closed or repeated in another part of the session
+        for event in screened(found):
+            if first <= event.line <= last:
+                lines += [f"{event.line:>6} {event.kind:6} {event.text}"]
         text = Screen("redact").redacted("text", "\n".join(lines))
         told.append(replace(entry, content=text))
     return replace(listing, entries=tuple(told))
 
 
+def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
+    """The keys of an entry's comment that the index does not know."""
+    return dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
+
+
 def _written(ws: Workspace, path: str) -> dict[str, Entry]:
-    """The entries of a file by their ids, with the keys of their comments that the index does
-    not know.
-    """
+    """The entries of a file by their ids."""
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
@@ -433,47 +465,33 @@ def forget(ws: Workspace, session: str) -> Done:
     """Removes the digests of a session, with all copies. `session` is the client's whole id, or
     the id of a digest.
 
-    The session is never imported again: a hash of its id stays. Entries that a person made of
-    it are `kept`. Raises NotFound without a digest.
+    The session is never imported again: a hash of its id stays. Raises NotFound without a
+    digest.
     """
     with suppress(NotFound, Ambiguous):
         found = in_step(ws, lambda _: ws.index.resolve(session)).entry
-        session = dict(_written(ws, found.there.path).get(found.id, found).extra).get(
-            "source", session
-        )
+        session = _extra(ws, found).get("source", session)
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
-    parts: list[str] = []
-    for source in SESSIONS:
-        parts += (key_id(source, key) for key in keys)
+    parts = {key_id(source, key) for source, key in product(SESSIONS, keys)}
     standing = in_step(ws, lambda _: ws.index.standing())
     ids = {standing[part][0] for part in parts if part in standing}
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
         hint = "`synaptic search --sessions` lists ids."
         raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
-    children = in_step(ws, lambda _: _children(ws, ids))
     # before its digest goes: a kill must not bring it back
-    with _forgotten(ws).open("a") as file:
+    with (ws.config.state / FORGOTTEN).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     for id in ids:
         delete(ws, id, purge=True)
-    kept = [(entry.id, entry.title, "you kept it") for entry in children if entry.id not in ids]
-    return Done("", len(ids), tuple(kept))
+    return Done("", len(ids))
 
 
-def _children(ws: Workspace, ids: Iterable[str]) -> list[Entry]:
-    """The entries whose parent is one of these."""
-    children: list[Entry] = []
-    for id in ids:
-        filters = Filters(parent=id, include_superseded=True)
-        rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
-        children += (stored.entry for stored in ws.index.entries(rows).values())
-    return children
-
-
-def _forgotten(ws: Workspace) -> Path:
-    return ws.config.state / "forgotten"
+def _forgotten(ws: Workspace) -> set[str]:
+    """The hashes of the sessions that are never imported again."""
+    file = ws.config.state / FORGOTTEN
+    return set(file.read_text().split()) if file.exists() else set()
 
 
 def _session_hash(source: str, key: str) -> str:
@@ -490,13 +508,12 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
     run = here[one_of(here, name, "run")]
     ids = [block.id for block in run.blocks]
     named = in_step(ws, lambda _: ws.index.named_by_others(ids))
-    gone: set[str] = set()
+    count = 0
     for path, blocks in run.by_path().items():
-        gone |= set(
-            take_out(ws.journal, path, [block for block in blocks if block.id not in named])
-        )
+        free = [block for block in blocks if block.id not in named]
+        count += len(take_out(ws.journal, path, free))
         if progress:
-            progress("taking back", len(gone), len(ids))
+            progress("taking back", count, len(ids))
     drop_pictures(ws.journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
@@ -504,20 +521,19 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
         ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
     else:
         ws.journal.runs.drop(run.name)
-    kept = [
-        (id, left[id], "others name it" if id in named else "it was edited")
-        for id in ids
-        if id in left
-    ]
-    return Done(run.name, len(gone), tuple(kept))
+    kept = []
+    for block in stays:
+        why = "others name it" if block.id in named else "it was edited"
+        kept.append((block.id, left[block.id], why))
+    return Done(run.name, count, tuple(kept))
 
 
-def _finish(ws: Workspace, run: Run, progress: Progress | None) -> Done:
-    total = len(run.blocks)
-    take_in(
-        ws.journal, run, lambda done: progress("writing", done, total) if progress else None
-    )
-    return Done(run.name, total)
+def _finish(ws: Workspace, run: Run, progress: Progress | None) -> None:
+    def report(done: int) -> None:
+        if progress:
+            progress("writing", done, len(run.blocks))
+
+    take_in(ws.journal, run, report)
 
 
 def _followed(new: Entry, old: Entry) -> Entry:
@@ -540,70 +556,7 @@ def _digest(entry: Entry) -> str:
     return f"{hash_of(said) & 0xFFFFFFFF:08x}"
 
 
-def _entry(
-    ws: Workspace,
-    screen: Screen,
-    source: str,
-    record: Record,
-    here: Checkout | None,
-    project: str | None,
-) -> Entry:
-    """The entry of a record, screened; of this project if it is of none. Raises Refused,
-    InvalidArgument.
-    """
-    folder = Path(record.folder or Path.home())
-    name = record.project
-    if not name and here:
-        name = here.project
-    if not name and not here and folder != Path.home():
-        name = folder.name
-    name = name or project
-    if name and project_key(name) in map(project_key, ws.config.exclude_projects):
-        raise Refused(f"The setting `exclude_projects` names {name}.")
-    at = moment_of(record.at, ws.clock())
-    extra = {"source": record.key}
-    if record.lines:
-        extra["lines"] = "{}-{}".format(*record.lines)
-    entry, _ = clean_entry(
-        screen,
-        record.text,
-        id=f"{id_date(at.date())}-{key_id(source, record.key)}",
-        at=at,
-        title=record.title,
-        type=record.type,
-        tags=record.tags,
-        importance=record.importance,
-        files=record.files,
-        project=name,
-        by=record.by or (source if source in SESSIONS else None),
-        via=f"import:{source}",
-        branch=record.branch,
-        extra=extra,
-    )
-    if record.growing:
-        entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
-    return replace(entry, fingerprints=_as_left(entry, record, here))
-
-
 def key_id(source: str, key: str) -> str:
     """The last eight characters of the id of a record."""
     number = int.from_bytes(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())
     return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))
-
-
-def _as_left(
-    entry: Entry, record: Record, here: Checkout | None
-) -> tuple[tuple[str, str], ...]:
-    """Fingerprints of the files of a session; of a file that changed after it, one that no file
-    has.
-    """
-    if here is None or record.until is None:
-        return ()
-    end = moment_of(record.until, record.until).timestamp() + SETTLED_S
-    left = []
-    for path, mark in fingerprints(entry, here):
-        is_later = True
-        with suppress(OSError):
-            is_later = (here.root / path).stat().st_mtime > end
-        left.append((path, UNKNOWN if is_later else mark))
-    return tuple(left)

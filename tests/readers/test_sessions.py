@@ -131,9 +131,7 @@ def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, 
             "Another language model",
         ):
             assert injected not in record.text
-        around = chain.from_iterable(
-            events(source, place, record.key, record.lines) for place in places
-        )
+        around = chain.from_iterable(events(source, place, record.key) for place in places)
         assert set(truth["asked"]) <= {event.text for event in around}
 
 
@@ -186,7 +184,7 @@ def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
         "- Ran: `pytest -q`, exit 0\n"
         "- Committed: `Count the last row (1a2b3c4d5e)`",
     ]
-    around = events("claude-code", tmp_path, record.key, record.lines)
+    around = events("claude-code", tmp_path, record.key)
     assert [(event.line, event.kind) for event in around][-2:] == [(14, "ran"), (16, "said")]
 
 

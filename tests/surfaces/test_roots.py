@@ -199,5 +199,5 @@ def test_what_cannot_be_told_apart_is_refused(
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "config.toml").write_text(f"sources = {json.dumps(sources)}")
     with pytest.raises(ConfigError) as error:
-        load_config(tmp_path / "home", environ={})
+        load_config(tmp_path / "home")
     assert said in str(error.value)

@@ -14,7 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trials import examples
 
-from synaptic import Entry, Workspace, build_filters, find, get, recent, save, search, status
+from synaptic import (
+    Entry,
+    Workspace,
+    build_filters,
+    delete,
+    find,
+    get,
+    recent,
+    save,
+    search,
+    status,
+)
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound
 from synaptic.models import ORDERS, Filters
 from synaptic.workspace.embed import embed_pending
@@ -189,6 +200,13 @@ def test_old_pages_stay_right_while_entries_arrive(ws: Workspace, clock: Clock) 
 def test_a_made_up_cursor_is_told(shelf: Workspace, cursor: str) -> None:
     with pytest.raises(InvalidArgument, match="cursor"):
         find(shelf, cursor=cursor)
+
+
+def test_a_cursor_goes_on_behind_an_entry_that_was_deleted_meanwhile(shelf: Workspace) -> None:
+    page = find(shelf, limit=3)
+    following = find(shelf, limit=3, cursor=page.cursor).entries
+    delete(shelf, page.entries[-1].id)
+    assert find(shelf, limit=3, cursor=page.cursor).entries == following
 
 
 def test_a_cursor_belongs_to_its_order(shelf: Workspace) -> None:

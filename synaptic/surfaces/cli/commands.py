@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from ...config import load_config, make_clock
@@ -21,11 +22,14 @@ from ..render.present import outline, short
 from ..serving.arguments import agent, take_filters
 from . import editor
 from . import flags as f
+from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
 from .program import command, open_home
 from .replies import (
+    IN_JSON,
     agreed_id,
     answer,
     answer_days,
+    answer_entries,
     answer_listing,
     answer_place,
     answer_receipt,
@@ -43,8 +47,12 @@ EMBED_MS = 300
 Words = Sequence[str]
 
 
-@command("init", f.JOURNAL, f.AS_JSON, opens=False)
-def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
+@command(
+    "init",
+    text_option("journal", "The folder of Markdown files to use as journal."),
+    opens=False,
+)
+def init(home: str | None, journal: str | None = None) -> None:
     """Set up the home; adopt a folder of notes.
 
     The folder is only read.
@@ -52,8 +60,9 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
     Example: synaptic init --journal ~/vault/daily
     """
     found = adopt(home, journal)
-    text = terminal.adopted_text(found, terminal.screen(Journal(load_config(home)).place))
-    answer(as_json, {"success": True} | wire.as_json(found), text, found.notices)
+    screen = terminal.screen(Journal(load_config(home)).place)
+    data = {"success": True} | wire.as_json(found)
+    answer(data, terminal.adopted_text(found, screen), found.notices)
 
 
 @command(
@@ -61,20 +70,23 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
     f.WORDS,
     f.TYPE,
     f.TAGS,
-    f.PROJECT,
+    text_option(
+        "project", "Its project. [default: the git repository of this folder]", **A_PROJECT
+    ),
     f.TITLE,
-    f.AT,
-    f.AS_JSON,
+    text_option(
+        "at", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]"
+    ),
     f.IMPORTANCE,
     f.FILES,
-    f.PARENT,
+    text_option("parent", "The entry that this one continues.", **AN_ID),
     f.SUPERSEDES,
     f.EXPIRES,
-    f.PIN,
-    f.FORCE,
+    switch("pin", "Show it at the start of every session of its project."),
+    switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
 )
-def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: Any) -> None:
+def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
     """Save an entry.
 
     Without TEXT your editor opens; - reads standard input.
@@ -82,19 +94,26 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
     Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
     """
 
-    def keep(content: str) -> None:
-        with open_home(home) as ws:
-            by = agent()
-            marks.update(by=by or writing.PERSON, via="cli", by_person=not by)
-            receipt = writing.save(ws, content, type=type, **marks)
-            done = f"Saved {type.strip().lower()}"
-            answer_receipt(ws, done, receipt, as_json)
-
     if text:
-        keep(_said(text))
+        _keep(home, _said(text), type, **marks)
     else:
         with editor.composed() as written:
-            keep(written)
+            _keep(home, written, type, **marks)
+
+
+def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
+    by = agent()
+    with open_home(home) as ws:
+        receipt = writing.save(
+            ws,
+            content,
+            type=type,
+            by=by or writing.PERSON,
+            via="cli",
+            by_person=not by,
+            **marks,
+        )
+        answer_receipt(ws, f"Saved {type.strip().lower()}", receipt)
 
 
 @command(
@@ -105,9 +124,10 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
     f.IN_PROJECTS,
     f.SINCE,
     f.UNTIL,
-    f.LIMIT,
-    f.AS_JSON,
-    f.DAYS,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
+    ),
+    option(int | None, "days", "Entries of the last N days, with today."),
     f.IN_FILES,
     f.IN_PATHS,
     f.SESSIONS,
@@ -116,19 +136,26 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
     f.MAX_IMPORTANCE,
     f.ORDER,
     f.SUPERSEDED,
-    f.EXPLAIN,
+    switch("explain", "Say why each hit has its rank."),
     f.STRATEGY,
-    f.BUDGET_MS,
+    option(float | None, "budget_ms", "Milliseconds that an automatic search may take."),
     f.PRESET,
     f.WEIGHTS,
-    f.PREFER,
-    f.MIN_SIMILARITY,
-    f.SUB_QUERIES,
-    f.MAX_ROUNDS,
+    texts_option(
+        "prefer", "Rank entries of this type, tag or project higher, as tag=db; repeatable."
+    ),
+    option(
+        float | None,
+        "min_similarity",
+        "Leave out entries below this similarity (a cosine, 0 to 1).",
+    ),
+    texts_option(
+        "sub_queries", "One more question for a smart search; repeatable.", "--sub-query"
+    ),
+    option(int, "max_rounds", "Rounds of a smart search, 0 to 3.", default=2),
 )
 def search(
     ws: Workspace,
-    as_json: bool,
     text: Words = (),
     weight: Words = (),
     prefer: Words = (),
@@ -143,7 +170,6 @@ def search(
     Example: synaptic search "why did we leave postgres" --type decision
     """
     filters = take_filters(given, ws.clock())
-    weights = {name: _number(value, name) for name, value in _pairs("--weight", weight)}
     preferred: dict[str, list[str]] = {}
     for name, value in _pairs("--prefer", prefer):
         preferred.setdefault(name, []).append(value)
@@ -151,16 +177,16 @@ def search(
         ws,
         " ".join(text),
         filters=filters,
-        weights=weights,
+        weights={name: _number(name, value) for name, value in _pairs("--weight", weight)},
         prefer=build_preference(preferred),
         embed_ms=EMBED_MS,
         **given,
     )
-    answer_search(ws, result, as_json)
+    answer_search(ws, result)
 
 
-@command("analyze", f.WORDS, f.AS_NOTE, f.AS_JSON)
-def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
+@command("analyze", f.WORDS, switch("note", "The text is a note, not a question."))
+def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
     """Show what a question asks for, or with --note how a note reads by itself; - reads
     standard input.
 
@@ -170,42 +196,59 @@ def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
 
     said = _said(text)
     data = wire.as_json(read_note(ws, said) if note else analysis_of(ws, said))
-    answer(as_json, data, outline(data))
+    answer(data, outline(data))
 
 
-@command("recent", f.WORDS, f.IN_PROJECTS, f.NEWEST, f.AS_JSON)
-def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
+@command(
+    "recent",
+    f.WORDS,
+    f.IN_PROJECTS,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: 10; with TEXT, those that fit it]"
+    ),
+)
+def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     """Show the newest entries.
 
     With TEXT, the best matches among the last 50 entries.
 
     Example: synaptic recent --project billing
     """
-    answer_listing(ws, browse.recent(ws, " ".join(text), **given), as_json)
+    answer_listing(ws, browse.recent(ws, " ".join(text), **given))
 
 
 @command(
     "find",
     f.WORDS,
     *f.FILTERS,
-    f.OF_PARENT,
-    f.HAS_BODY,
-    f.HAS_FILES,
-    f.HAS_TASKS,
+    text_option("parent", "Entries that continue this one.", **AN_ID),
+    switch(
+        "has_body",
+        "Entries with or without text below the heading.",
+        "--has-body/--no-body",
+        default=None,
+    ),
+    switch(
+        "has_files", "Entries with or without files.", "--has-files/--no-files", default=None
+    ),
+    switch(
+        "has_tasks", "Entries with or without tasks.", "--has-tasks/--no-tasks", default=None
+    ),
     f.WHERE,
-    f.LINKS_TO,
+    text_option(
+        "links_to", "Entries that link to this entry or page: an id, title, alias or path."
+    ),
     f.SESSIONS,
     f.MIN_IMPORTANCE,
     f.MAX_IMPORTANCE,
     f.ORDER,
-    f.AROUND,
-    f.FACETS,
+    text_option("around", "List what happened before and after this entry.", **AN_ID),
+    switch("facets", "Also count types, tags and projects."),
     f.SUPERSEDED,
     f.LENGTH,
-    f.CURSOR,
-    f.AS_JSON,
+    text_option("cursor", "Continue the list that ended with this cursor."),
 )
-def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
+def find(ws: Workspace, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.
 
     Without TEXT a timeline, newest first; with TEXT, best matches first.
@@ -213,11 +256,17 @@ def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     Example: synaptic find --type decision --since "last month"
     """
     filters = take_filters(given, ws.clock())
-    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given), as_json)
+    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given))
 
 
-@command("get", f.IDS, f.SOURCE_LINES, f.AS_JSON)
-def get(ws: Workspace, as_json: bool, ids: Words, source: bool) -> None:
+@command(
+    "get",
+    argument(
+        list[str], "ids", "ID", "Whole ids, or at least four characters of each.", **AN_ID
+    ),
+    switch("source", "Also show the lines of the transcript from which the digest was made."),
+)
+def get(ws: Workspace, ids: Words, source: bool) -> None:
     """Show whole entries.
 
     Example: synaptic get 7k3m9q2x, synaptic get 1
@@ -227,28 +276,29 @@ def get(ws: Workspace, as_json: bool, ids: Words, source: bool) -> None:
         from ...verbs.importing import with_source  # only here
 
         found = with_source(ws, found)
-    answer_listing(ws, found, as_json, whole=True)
+    answer_entries(ws, found)
 
 
 @command(
     "update",
     f.ID,
-    f.CONTENT,
-    f.APPEND,
+    text_option("content", "The new text; - reads standard input."),
+    text_option("append", "Text to add at the end; - reads standard input."),
     f.TITLE,
     f.NEW_TYPE,
     f.TAGS,
-    f.ADD_TAGS,
-    f.REMOVE_TAGS,
+    texts_option("add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **A_TAG),
+    texts_option(
+        "remove_tags", "A tag to remove; repeatable.", "--remove-tag", "--remove-tags", **A_TAG
+    ),
     f.IMPORTANCE,
-    f.NEW_PROJECT,
+    text_option("project", "The project; an empty text removes it.", **A_PROJECT),
     f.FILES,
     f.SUPERSEDES,
     f.EXPIRES,
-    f.AS_JSON,
     opens=False,
 )
-def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
+def update(home: str | None, id: str, **changes: Any) -> None:
     """Change an entry in its file; marks that you do not give stay.
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
@@ -258,19 +308,25 @@ def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
         raise InvalidArgument(
             "Standard input can be read once.", hint="Give --content or --append."
         )
+    asks = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
     with open_home(home) as ws:
-        if not as_json and terminal.is_terminal(sys.stdin, sys.stderr):
+        if asks:
             id = agreed_id(ws, id, lambda _: "Change it?", always=False)
         else:
             check_id(id)
         changes |= {name: _read_stdin() for name in piped}
-        answer_receipt(
-            ws, "Updated", writing.update(ws, id, by_person=not agent(), **changes), as_json
-        )
+        receipt = writing.update(ws, id, by_person=not agent(), **changes)
+        answer_receipt(ws, "Updated", receipt)
 
 
-@command("pin", f.SOME_IDS, f.REMOVE, f.AS_JSON)
-def pin(ws: Workspace, as_json: bool, remove: bool, ids: Words = ()) -> None:
+@command(
+    "pin",
+    argument(
+        list[str] | None, "ids", "ID", "Without an ID the pinned entries are listed.", **AN_ID
+    ),
+    f.REMOVE,
+)
+def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     """Show an entry at the start of every session; without an ID, list the pinned entries.
 
     A pin holds for the sessions of the entry's project, or for all if it has none; at most 10
@@ -279,64 +335,65 @@ def pin(ws: Workspace, as_json: bool, remove: bool, ids: Words = ()) -> None:
     Example: synaptic pin 7k3m9q2x
     """
     if not ids:
-        return answer_listing(ws, browse.pinned(ws), as_json)
+        return answer_listing(ws, browse.pinned(ws))
     receipts = [writing.update(ws, id, pin=not remove, by_person=not agent()) for id in ids]
-    text = (
-        f"{'Unpinned' if remove else 'Pinned'} "
-        f"{', '.join(short(receipt.id) for receipt in receipts)}"
-    )
-    notices = [notice for receipt in receipts for notice in receipt.notices]
-    return answer(
-        as_json,
-        {"success": True, "ids": [one.id for one in receipts], "notices": notices},
-        text,
-        notices,
-    )
+    pinned = [receipt.id for receipt in receipts]
+    notices = list(chain.from_iterable(receipt.notices for receipt in receipts))
+    text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(map(short, pinned))}"
+    return answer({"success": True, "ids": pinned, "notices": notices}, text, notices)
 
 
-@command("delete", f.ID, f.YES, f.PURGE, f.AS_JSON, opens=False)
-def delete(home: str | None, as_json: bool, id: str, yes: bool, purge: bool) -> None:
+@command(
+    "delete",
+    f.ID,
+    f.YES,
+    switch("purge", "Leave no copy in the trash."),
+    opens=False,
+)
+def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     """Delete an entry from its file; the trash keeps it.
 
     Example: synaptic delete 7k3m9q2x --yes
     """
     check_can_ask("delete", yes=yes)
-    if yes or as_json:
+    in_json = IN_JSON.get()
+    if yes or in_json:
         check_id(id)
+
+    def question(entry: Entry) -> str:
+        thing = f"the whole file {entry.there.path}" if entry.whole_file else "it"
+        return f"Delete {thing}{' without a trace' if purge else ''}?"
+
     with open_home(home) as ws:
         if not yes:
-
-            def question(entry: Entry) -> str:
-                what = f"the whole file {entry.there.path}" if entry.whole_file else "it"
-                return f"Delete {what}{' without a trace' if purge else ''}?"
-
-            id = agreed_id(
-                ws, browse.get(ws, [id]).entries[0].id if as_json else id, question, always=True
-            )
-        answer_receipt(
-            ws, "Deleted", writing.delete(ws, id, purge=purge, by_person=not agent()), as_json
-        )
+            known = browse.get(ws, [id]).entries[0].id if in_json else id
+            id = agreed_id(ws, known, question, always=True)
+        receipt = writing.delete(ws, id, purge=purge, by_person=not agent())
+        answer_receipt(ws, "Deleted", receipt)
 
 
-@command("restore", f.DELETED, f.AS_JSON)
-def restore(ws: Workspace, as_json: bool, id: str = "") -> None:
+@command(
+    "restore",
+    argument(str | None, "id", "ID", "Without an ID the deleted entries are listed.", **AN_ID),
+)
+def restore(ws: Workspace, id: str = "") -> None:
     """Bring a deleted entry back, or undo an update; without an ID, list what was deleted.
 
     Example: synaptic restore 7k3m9q2x
     """
     if not id:
         deleted = writing.deleted(ws)
-        answer(
-            as_json,
-            {"deleted": [piece._asdict() for piece in deleted]},
-            terminal.deleted_text(deleted, screen_of(ws)),
-        )
-        return
-    answer_receipt(ws, "Restored", writing.restore(ws, id, by_person=not agent()), as_json)
+        data = {"deleted": [piece._asdict() for piece in deleted]}
+        return answer(data, terminal.deleted_text(deleted, screen_of(ws)))
+    return answer_receipt(ws, "Restored", writing.restore(ws, id, by_person=not agent()))
 
 
-@command("links", f.NAME, f.BROKEN, f.AS_JSON)
-def links(ws: Workspace, as_json: bool, broken: bool, name: Words = ()) -> None:
+@command(
+    "links",
+    argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
+    switch("broken", "List all links that lead nowhere."),
+)
+def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     """Show the links from and to an entry or page.
 
     Example: synaptic links "Roger Zelazny"
@@ -344,76 +401,73 @@ def links(ws: Workspace, as_json: bool, broken: bool, name: Words = ()) -> None:
     if broken == bool(name):
         raise InvalidArgument("links takes a name, or --broken.", valid=("NAME", "--broken"))
     found = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
-    answer(as_json, wire.as_json(found), terminal.links_text(found, screen_of(ws)))
+    answer(wire.as_json(found), terminal.links_text(found, screen_of(ws)))
 
 
-@command("tasks", f.DONE, f.DUE, f.AS_JSON)
-def tasks(ws: Workspace, as_json: bool, **given: Any) -> None:
+@command(
+    "tasks",
+    switch("done", "Finished or open tasks. [default: open]", "--done/--open"),
+    text_option("due", "Only tasks due by this day: today, friday, 'next week'."),
+)
+def tasks(ws: Workspace, **given: Any) -> None:
     """List the open tasks of all notes, by day.
 
     Example: synaptic tasks --due friday
     """
     found = mentions.tasks(ws, **given)
-    answer(
-        as_json,
-        {"tasks": wire.as_json(found)},
-        terminal.tasks_text(found, screen_of(ws)),
-    )
+    answer({"tasks": wire.as_json(found)}, terminal.tasks_text(found, screen_of(ws)))
 
 
-@command("day", f.DATE, f.AS_JSON)
-def day(ws: Workspace, as_json: bool, date: Words = ("today",)) -> None:
+@command("day", f.DATE)
+def day(ws: Workspace, date: Words = ("today",)) -> None:
     """Read what you wrote on a day.
 
     Example: synaptic day last tuesday
     """
-    answer_days(ws, browse.days(ws, " ".join(date)), as_json)
+    answer_days(ws, browse.days(ws, " ".join(date)))
 
 
-@command("week", f.DATE, f.AS_JSON)
-def week(ws: Workspace, as_json: bool, date: Words = ("today",)) -> None:
+@command("week", f.DATE)
+def week(ws: Workspace, date: Words = ("today",)) -> None:
     """Read what you wrote in a week.
 
     Example: synaptic week 2026-11-17
     """
-    answer_days(ws, browse.days(ws, " ".join(date), week=True), as_json)
+    answer_days(ws, browse.days(ws, " ".join(date), week=True))
 
 
-@command("open", f.ID_OR_NUMBER, f.AS_JSON, opens=False)
-@command("edit", f.ID_OR_NUMBER, f.AS_JSON, opens=False)
-def edit(home: str | None, as_json: bool, id: str) -> None:
+@command("open", f.ID_OR_NUMBER, opens=False)
+@command("edit", f.ID_OR_NUMBER, opens=False)
+def edit(home: str | None, id: str) -> None:
     """Open an entry in your editor, or say where it is.
 
     Example: synaptic open 3, synaptic edit 7k3m9q2x
     """
     with open_home(home) as ws:
         there = browse.get(ws, [listed_id(ws, id)]).entries[0].there
-    answer_place(ws.journal.place(there.path), there.line, as_json)
+    answer_place(ws.journal.place(there.path), there.line)
 
 
-@command("today", f.AS_JSON, opens=False)
-def today(home: str | None, as_json: bool) -> None:
+@command("today", opens=False)
+def today(home: str | None) -> None:
     """Open today's file, or say where it is.
 
     Example: synaptic today
     """
     journal = Journal(load_config(home))
-    answer_place(journal.place(journal.day_path(make_clock()())), None, as_json)
+    answer_place(journal.place(journal.day_path(make_clock()())), None)
 
 
-@command("tags", f.AS_JSON)
-def tags(ws: Workspace, as_json: bool) -> None:
+@command("tags")
+def tags(ws: Workspace) -> None:
     """Count types, tags and projects.
 
     Example: synaptic tags
     """
     facets = browse.find(ws, facets=True, limit=1).facets
     assert facets is not None
-    answer(
-        as_json,
-        wire.facets_json(facets),
-        when_empty(ws) or terminal.facets_text(facets, screen_of(ws)),
-    )
+    text = when_empty(ws) or terminal.facets_text(facets, screen_of(ws))
+    answer(wire.facets_json(facets), text)
 
 
 def _said(text: Words) -> str:
@@ -422,23 +476,19 @@ def _said(text: Words) -> str:
 
 
 def _read_stdin() -> str:
-    return sys.stdin.buffer.read().decode(
-        "utf-8", "surrogateescape"
-    )  # a save says what it replaced
+    # a save says which bytes it replaced
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _pairs(flag: str, given: Words) -> list[tuple[str, str]]:
+def _pairs(flag: str, given: Words) -> list[list[str]]:
     """NAME and VALUE of each NAME=VALUE. Raises InvalidArgument."""
-    pairs = []
     for text in given:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise InvalidArgument(f"{flag} is {text!r}.", valid=("NAME=VALUE",))
-        pairs.append((name.strip(), value.strip()))
-    return pairs
+        if "=" not in text:
+            raise InvalidArgument(f"{flag} is {text!r}.", valid=["NAME=VALUE"])
+    return [list(map(str.strip, text.split("=", 1))) for text in given]
 
 
-def _number(text: str, name: str) -> float:
+def _number(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:

@@ -13,12 +13,11 @@ import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.main import get_command as make_command
+from typer.main import get_command
 
 from ...errors import InvalidArgument, SynapticError
 from ..render import terminal, wire
@@ -26,13 +25,9 @@ from ..render.terminal import emit, emit_json
 from . import commands, upkeep
 from .program import app
 
-get_command = cache(make_command)
-"""Made once in a process: it takes 14 ms."""
-_LEFT_OUT = re.compile(r"-[^\W\d_]\w")
-
 __all__ = ["app", "commands", "main", "upkeep"]
 
-
+_LEFT_OUT = re.compile(r"-[^\W\d_]\w")
 MEANT = {
     **dict.fromkeys(("add", "new"), 'save "TEXT"'),
     **dict.fromkeys(("list", "ls"), "find"),
@@ -50,90 +45,71 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The exit status. Every error ends here, as a message or, with --json, as JSON on standard
     output.
     """
-    atexit.register(
-        gc.freeze
-    )  # collecting the libraries' garbage at exit took a quarter of a search's time
+    # collecting the libraries' garbage at exit took a quarter of a search's time
+    atexit.register(gc.freeze)
     args = [_decoded(arg) for arg in (sys.argv[1:] if argv is None else argv)]
-    args = [*args[1:], "--help"] if args[:1] == ["help"] else args
-    as_json = "--json" in (args[: args.index("--")] if "--" in args else args)
+    if args[:1] == ["help"]:
+        args = [*args[1:], "--help"]
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    named = Path(sys.argv[0]).stem == "synaptic-journal"
     try:
         code = get_command(app).main(
-            args=_with_words_last(args), prog_name=_program(), standalone_mode=False
+            args=_with_words_last(args),
+            prog_name="synaptic-journal" if named else "synaptic",
+            standalone_mode=False,
         )
         return code if isinstance(code, int) else 0
-    except SynapticError as error:
-        return _fail(error, as_json)
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except Exception as error:
-        if hasattr(error, "format_message"):  # typer could not read a flag or a value
-            return _fail(_usage(error), as_json)
-        if os.environ.get("SYNAPTIC_DEBUG"):
-            raise
-        problem = f"{type(error).__name__}: {error}"
-        return _fail(
-            SynapticError(problem, hint="This is a defect; SYNAPTIC_DEBUG=1 shows where."),
-            as_json,
-        )
+        told = _told(error)
+        flags = args[: args.index("--")] if "--" in args else args
+        if "--json" in flags:
+            emit_json(wire.error_json(told))
+        else:
+            terminal.say_error(told)
+        return 2 if isinstance(told, InvalidArgument) else 1
 
 
 def _with_words_last(args: Sequence[str]) -> Sequence[str]:
-    """`search redis -kafka` with the words that it leaves out behind `--`, where they are no
-    flags.
-    """
+    """`search redis -kafka` with the words that it leaves out behind `--`."""
     name = next((arg for arg in args if not arg.startswith("-")), "")
     if "--" in args or name not in ("search", "find", "recent"):
         return args
-    command = get_command(app).commands[name]  # type: ignore[attr-defined]
-    flags = {flag for param in command.params for flag in param.opts}
-    words = [arg for arg in args if _LEFT_OUT.match(arg) and f"-{arg}" not in flags]
-    return [*(arg for arg in args if arg not in words), *(["--", *words] if words else [])]
+    words = [arg for arg in args if _LEFT_OUT.match(arg)]
+    return [*(arg for arg in args if arg not in words), "--", *words]
 
 
-def _fail(error: SynapticError, as_json: bool) -> int:
-    if as_json:
-        emit_json(wire.error_json(error))
-    else:
-        terminal.say_error(error)
-    return 2 if isinstance(error, InvalidArgument) else 1
-
-
-def _usage(error: Exception) -> InvalidArgument:
-    """An error of typer in our own form, with the valid values and where to read more."""
-    message = str(error.format_message()).strip()  # type: ignore[attr-defined]
+def _told(error: Exception) -> SynapticError:
+    """The error in our own form. One of typer is a usage error, any other a defect."""
+    if isinstance(error, SynapticError):
+        return error
+    if not hasattr(error, "format_message"):
+        if os.environ.get("SYNAPTIC_DEBUG"):
+            raise error
+        hint = "This is a defect; SYNAPTIC_DEBUG=1 shows where."
+        return SynapticError(f"{type(error).__name__}: {error}", hint=hint)
+    message = error.format_message().strip()
     context: typer.Context | None = getattr(error, "ctx", None)
     if context is None:
         return InvalidArgument(message)
     hint = f"See {context.command_path} --help."
-    valid: list[str] = []
-    if message.startswith("No such option"):
-        message = f"{context.command_path} has no flag {getattr(error, 'option_name', '')}."
-        valid = [
-            flag
-            for param in context.command.params
-            for flag in param.opts
-            if flag.startswith("--")
-        ]
-        hint += ' A text that starts with a dash goes after "--".'
-    elif message.startswith("No such command"):
-        typed = message.removeprefix("No such command ").rstrip(".")[1:-1]
-        known = [
-            name
-            for name, command in getattr(context.command, "commands", {}).items()
-            if not command.hidden
-        ]
-        meant = MEANT.get(typed) or next(iter(get_close_matches(typed, known)), None)
-        message = f"{context.command_path} has no command `{typed}`"
-        message += f"; you probably mean: {context.command_path} {meant}" if meant else "."
-        valid = [] if meant else known
-    return InvalidArgument(message, valid=valid, hint=hint)
-
-
-def _program() -> str:
-    return "synaptic-journal" if Path(sys.argv[0]).stem == "synaptic-journal" else "synaptic"
+    typed = message.removeprefix("No such command ")
+    if typed == message:
+        if message.startswith("No such option"):
+            hint += ' A text that starts with a dash goes after "--".'
+        return InvalidArgument(message, hint=hint)
+    all_commands = getattr(context.command, "commands", {})
+    known = [name for name in all_commands if not all_commands[name].hidden]
+    typed = typed.strip("'.")
+    message = f"{context.command_path} has no command `{typed}`"
+    for meant in (MEANT.get(typed), *get_close_matches(typed, known)):
+        if meant:
+            message += f"; you probably mean: {context.command_path} {meant}"
+            return InvalidArgument(message, hint=hint)
+    return InvalidArgument(f"{message}.", valid=known, hint=hint)
 
 
 def _decoded(arg: str) -> str:
@@ -147,12 +123,9 @@ def _decoded(arg: str) -> str:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
+        from importlib.metadata import version  # only here
 
-        try:
-            emit(f"synaptic {version('synaptic-journal')}")
-        except PackageNotFoundError:
-            emit("synaptic, from a folder that was not installed")
+        emit(f"synaptic {version('synaptic-journal')}")
         raise typer.Exit(0)
 
 

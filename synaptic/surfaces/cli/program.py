@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from ...config import load_config
 from ...workspace.workspace import Workspace, open_workspace
+from .flags import AS_JSON
+from .replies import IN_JSON
 
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
@@ -32,46 +34,17 @@ GROUPS = {
     "Correct": ["update", "edit", "delete", "restore", "pin"],
 }
 """What people do with the commands; all others are for upkeep."""
-EXPERT = (
-    "min_importance",
-    "max_importance",
-    "strategy",
-    "budget_ms",
-    "preset",
-    "weight",
-    "prefer",
-    "min_similarity",
-    "sub_queries",
-    "max_rounds",
-)
-"""The flags that the help of a command shows apart."""
 
 
 class _Program(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        others = set(self.commands).difference(*GROUPS.values())
-        upkeep = [
-            name
-            for name, command in self.commands.items()
-            if name in others and not command.hidden
-        ]
-        for group, names in {**GROUPS, "Upkeep": upkeep}.items():
+        named = set().union(*GROUPS.values())
+        shown = [name for name, command in self.commands.items() if not command.hidden]
+        groups = GROUPS | {"Upkeep": [name for name in shown if name not in named]}
+        for group, names in groups.items():
+            rows = [(name, self.commands[name].get_short_help_str(60)) for name in names]
             with formatter.section(group):
-                formatter.write_dl(
-                    [(name, self.commands[name].get_short_help_str(60)) for name in names]
-                )
-
-
-class _Command(TyperCommand):
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        every = self.params
-        apart = [param for param in every if param.name in EXPERT]
-        self.params = [param for param in every if param not in apart]
-        super().format_options(ctx, formatter)
-        self.params = every
-        if apart:
-            with formatter.section("For experts"):
-                formatter.write_dl([param.get_help_record(ctx) for param in apart])
+                formatter.write_dl(rows)
 
 
 app = typer.Typer(
@@ -88,22 +61,19 @@ def open_home(home: str | None) -> Workspace:
 
 
 def command(
-    name: str, *flags: inspect.Parameter, opens: bool = True
+    name: str, *flags: inspect.Parameter, opens: bool = True, json: bool = True
 ) -> Callable[[Command], Command]:
     """Makes a function the command `name`. It is called with a Workspace, or with the home
     where `opens` is False.
 
-    Flags that were left out are not passed on, so that the verbs' own defaults hold. An int
-    that it returns is the exit status.
+    With `json` it has the flag --json too. Flags that were left out are not passed on, so that
+    the verbs' own defaults hold. An int that it returns is the exit status.
     """
 
     def register(run: Command) -> Command:
         def called(ctx: typer.Context, **given: Any) -> int | None:
-            given = {
-                flag: value
-                for flag, value in given.items()
-                if value is not None and value != []
-            }
+            IN_JSON.set(given.pop("as_json", False))
+            given = {name: value for name, value in given.items() if value not in (None, [])}
             if not opens:
                 return run(ctx.obj, **given)
             with open_home(ctx.obj) as ws:
@@ -114,11 +84,12 @@ def command(
                 return run(ws, **given)
 
         called.__doc__ = run.__doc__
-        context = inspect.Parameter(
-            "ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
-        )
-        called.__signature__ = inspect.Signature([context, *flags])  # type: ignore[attr-defined]
-        app.command(name, cls=_Command)(called)
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        taken = [inspect.Parameter("ctx", keyword, annotation=typer.Context), *flags]
+        if json:
+            taken.append(AS_JSON)
+        called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+        app.command(name)(called)
         return run
 
     return register

@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +30,8 @@ EXAMPLE = (
     'synaptic save "Chose SQLite over Postgres: one file, no server." --type decision --tag db'
 )
 _LAST_LIST = "last-list.json"
+IN_JSON = ContextVar("IN_JSON", default=False)
+"""True while a command runs that was given --json."""
 
 
 def screen_of(ws: Workspace) -> Output:
@@ -44,20 +47,19 @@ def when_empty(ws: Workspace) -> str:
     )
 
 
-def answer(as_json: bool, data: wire.Json, text: str, notices: Sequence[str] = ()) -> None:
+def answer(data: wire.Json, text: str, notices: Sequence[str] = ()) -> None:
     """Answers with the JSON, or with the text, if there is any, and the notices; a doubt stands
     before the text.
     """
-    if as_json:
+    if IN_JSON.get():
         return emit_json(data)
-    before = [notice for notice in notices if notice == NOTHING_CLOSE]
-    for notice in before:
+    doubts = int(NOTHING_CLOSE in notices[:1])
+    for notice in notices[:doubts]:
         say(f"note: {notice}")
     if text:
         emit(text)
-    for notice in notices:
-        if notice not in before:
-            say(f"note: {notice}")
+    for notice in notices[doubts:]:
+        say(f"note: {notice}")
     return None
 
 
@@ -75,15 +77,10 @@ def agreed(command: str, question: str, *, yes: bool) -> bool:
     return yes or typer.confirm(question, default=False, err=True)
 
 
-def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:
-    place = f"in {screen_of(ws).path(receipt.path)}"
+def answer_receipt(ws: Workspace, done: str, receipt: Receipt) -> None:
     done, notices = done_text(done, receipt.notices)
-    answer(
-        as_json,
-        {"success": True} | wire.as_json(receipt),
-        f"{done} {short(receipt.id)} {place}",
-        notices,
-    )
+    text = f"{done} {short(receipt.id)} in {screen_of(ws).path(receipt.path)}"
+    answer({"success": True} | wire.as_json(receipt), text, notices)
 
 
 def check_id(name: str) -> None:
@@ -91,11 +88,10 @@ def check_id(name: str) -> None:
     still that list.
     """
     if _is_number(name):
-        hint = (
-            "`synaptic recent` and `synaptic search` show ids; on a terminal a number will do."
-        )
         raise InvalidArgument(
-            f"{name} is a place in a list and no id; here nobody is asked.", hint=hint
+            f"{name} is a place in a list and no id; here nobody is asked.",
+            hint="`synaptic recent` and `synaptic search` show ids; on a terminal a number "
+            "will do.",
         )
 
 
@@ -120,14 +116,13 @@ def listed_id(ws: Workspace, name: str) -> str:
     ids: list[str] = []
     with contextlib.suppress(OSError, ValueError):
         ids = json.loads((ws.config.state / _LAST_LIST).read_bytes())
-    if not 0 < int(name) <= len(ids):
-        valid = (f"1 to {len(ids)}",) if ids else ()
-        raise InvalidArgument(
-            f"The last list has no number {name}.",
-            valid=valid,
-            hint="search, find and recent make that list.",
-        )
-    return ids[int(name) - 1]
+    if 0 < int(name) <= len(ids):
+        return ids[int(name) - 1]
+    raise InvalidArgument(
+        f"The last list has no number {name}.",
+        valid=[f"1 to {len(ids)}"] if ids else [],
+        hint="search, find and recent make that list.",
+    )
 
 
 def agreed_id(
@@ -137,83 +132,69 @@ def agreed_id(
     id is not asked about.
     """
     id = listed_id(ws, name)
-    if always or name.strip().lower() not in id:  # it is no part of the id
-        listing = browse.get(ws, [id])
-        say(terminal.entries_text(listing, replace(screen_of(ws), colour=False)))
-        typer.confirm(f"\n{question(listing.entries[0])}", abort=True, err=True)
-        id = listing.entries[0].id
-    return id
+    if not always and name.strip().lower() in id:  # it is a part of the id
+        return id
+    listing = browse.get(ws, [id])
+    (entry,) = listing.entries
+    say(terminal.entries_text(listing, replace(screen_of(ws), colour=False)))
+    typer.confirm(f"\n{question(entry)}", abort=True, err=True)
+    return entry.id
 
 
-def answer_listing(
-    ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False
-) -> None:
+def answer_entries(ws: Workspace, listing: Listing) -> None:
+    """Answers with whole entries."""
+    text = terminal.entries_text(listing, screen_of(ws))
+    _answer_found(ws, listing.entries, wire.listing_json(listing), text)
+
+
+def answer_listing(ws: Workspace, listing: Listing) -> None:
+    """Answers with a line for each entry."""
     to = screen_of(ws)
-    parts = [(terminal.entries_text if whole else terminal.listing_text)(listing, to)]
+    text = terminal.listing_text(listing, to)
     if listing.facets:
-        parts.append(terminal.facets_text(listing.facets, to))
-    text = "\n\n".join(part for part in parts if part)
-    if not whole:
-        _keep_list(ws, listing.entries)
-    _answer_found(
-        ws, as_json, listing.entries, wire.listing_json(listing), text, listing.notices
-    )
-    if listing.cursor and not as_json:
+        text += f"\n\n{terminal.facets_text(listing.facets, to)}"
+    _keep_list(ws, listing.entries)
+    _answer_found(ws, listing.entries, wire.listing_json(listing), text)
+    if listing.cursor and not IN_JSON.get():
         say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
 
 
-def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
+def answer_search(ws: Workspace, result: SearchResult) -> None:
     _keep_list(ws, [hit.entry for hit in result.hits])
-    text = (
-        terminal.hits_text(result, term_test(result.terms, ws.index.stem), screen_of(ws))
-        if result.hits
-        else ""
-    )
-    _answer_found(ws, as_json, result.hits, wire.search_json(result), text, result.notices)
+    text = ""
+    if result.hits:
+        is_hit = term_test(result.terms, ws.index.stem)
+        text = terminal.hits_text(result, is_hit, screen_of(ws))
+    _answer_found(ws, result.hits, wire.search_json(result), text)
 
 
-def answer_days(ws: Workspace, days: Days, as_json: bool) -> None:
-    answer(
-        as_json,
-        wire.days_json(days),
-        terminal.days_text(days, screen_of(ws)),
-        days.found.notices,
-    )
+def answer_days(ws: Workspace, days: Days) -> None:
+    text = terminal.days_text(days, screen_of(ws))
+    answer(wire.days_json(days), text, days.found.notices)
 
 
 def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
+    ids = json.dumps([entry.id for entry in entries])
     with contextlib.suppress(OSError):  # a home that cannot be written can be read
-        overwrite(
-            ws.config.state / _LAST_LIST,
-            json.dumps([entry.id for entry in entries]).encode(),
-            sync=False,
-        )
+        overwrite(ws.config.state / _LAST_LIST, ids.encode(), sync=False)
 
 
-def _answer_found(
-    ws: Workspace,
-    as_json: bool,
-    found: Sequence[object],
-    data: wire.Json,
-    text: str,
-    notices: Sequence[str],
-) -> None:
+def _answer_found(ws: Workspace, found: Sequence[object], data: wire.Json, text: str) -> None:
     """Answers with what was found, or with a remark: nothing was, or the journal is empty."""
-    if not found and (empty := when_empty(ws)):
-        return answer(as_json, data | {"notices": [*data["notices"], empty]}, empty)
-    if not found and not as_json:
+    notices = data["notices"]
+    if found:
+        return answer(data, text, notices)
+    if empty := when_empty(ws):
+        return answer(data | {"notices": [*notices, empty]}, empty)
+    if not IN_JSON.get():
         say("Nothing found.")
-    return answer(as_json, data, text, notices)
+    return answer(data, text, notices)
 
 
-def answer_place(path: Path, line: int | None, as_json: bool) -> None:
+def answer_place(path: Path, line: int | None) -> None:
     """Opens a file in the person's editor; without one, or in a pipe, answers where it is."""
-    command = None if as_json else editor.editor()
+    command = None if IN_JSON.get() else editor.editor()
     if command:
-        editor.run(command_at(command, path, line))
-    else:
-        answer(
-            as_json,
-            {"path": str(path), "line": line},
-            clean(f"{path}:{line}" if line else str(path)),
-        )
+        return editor.run(command_at(command, path, line))
+    text = f"{path}:{line}" if line else str(path)
+    return answer({"path": str(path), "line": line}, clean(text))

@@ -84,7 +84,7 @@ def run(
         notices = _end_capture(home)
     absent = [client.name for client in clients if client not in found]
     data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
-    answer(as_json, data, _remarks(done, absent, dry_run=dry_run), notices)
+    answer(data, _remarks(done, absent, dry_run=dry_run), notices)
     asks = adds and not (url or as_json) and is_terminal(sys.stdin, sys.stderr)
     if asks and not (resolve_home(home) / "sessions").exists():
         offer()

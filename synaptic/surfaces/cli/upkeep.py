@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,45 +26,59 @@ from ..render.terminal import emit
 from ..serving.arguments import agent, take_filters
 from ..serving.tokens import Grant, Tokens
 from . import flags as f
+from .flags import A_PROJECT, argument, option, switch, text_option, texts_option
 from .program import app, command, open_home
-from .replies import agreed, answer, answer_receipt, check_can_ask, screen_of, when_empty
+from .replies import (
+    IN_JSON,
+    agreed,
+    answer,
+    answer_receipt,
+    check_can_ask,
+    screen_of,
+    when_empty,
+)
 
 
-@command("rebuild-index", f.FRESH, f.AS_JSON)
-def rebuild_index(ws: Workspace, as_json: bool, fresh: bool) -> None:
+@command("rebuild-index", switch("fresh", "Embed all entries again."))
+def rebuild_index(ws: Workspace, fresh: bool) -> None:
     """Rebuild the index from the Markdown files.
 
     Example: synaptic rebuild-index
     """
     report = rebuild(ws, fresh=fresh, progress=terminal.progress())
-    answer(as_json, wire.as_json(report), terminal.rebuild_text(report), report.notices)
+    answer(wire.as_json(report), terminal.rebuild_text(report), report.notices)
 
 
-@command("status", f.USE, f.AS_JSON)
-def status(ws: Workspace, as_json: bool, use: bool) -> None:
+@command(
+    "status",
+    switch("use", "Count by week how many entries agents were shown, opened and did not find."),
+)
+def status(ws: Workspace, use: bool) -> None:
     """Show the size of the journal, and what could not be read.
 
     Example: synaptic status
     """
     if use:
         uses = in_step(ws, lambda _: ws.index.counters.uses())
-        rows = [
-            {"week": week, "client": client, **counts}
-            for (week, client), counts in uses.items()
-        ]
-        text = outline({f"{week} {client}": counts for (week, client), counts in uses.items()})
-        return answer(as_json, {"use": rows}, text or "No agent has asked yet.")
+        rows = [{"week": week, "client": who, **uses[week, who]} for week, who in uses]
+        text = outline({f"{week} {who}": uses[week, who] for week, who in uses})
+        return answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
+    text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
     now = replace(now, notices=(*now.notices, *language_notice(ws)))
-    begin = "" if now.entries else f"\n\n{when_empty(ws)}"
-    text = terminal.status_text(now, screen_of(ws))
-    return answer(as_json, wire.status_json(now), text + begin, now.notices)
+    return answer(wire.status_json(now), text, now.notices)
 
 
-@command("doctor", f.FIX, f.RESTORE, f.DISMISS, f.SECRETS, f.AS_JSON, opens=False)
+@command(
+    "doctor",
+    switch("fix", "Repair what can be repaired safely."),
+    text_option("restore", "Put a vanished entry back."),
+    text_option("dismiss", "Forget a vanished entry."),
+    switch("secrets", "Look for passwords, tokens and keys."),
+    opens=False,
+)
 def _doctor(
     home: str | None,
-    as_json: bool,
     fix: bool,
     secrets: bool,
     restore: str | None = None,
@@ -76,29 +90,42 @@ def _doctor(
 
     Example: synaptic doctor --fix
     """
-    if sum((fix, restore is not None, dismiss is not None, secrets)) > 1:
+    if fix + secrets + bool(restore) + bool(dismiss) > 1:
         raise InvalidArgument(
             "--fix, --restore, --dismiss and --secrets exclude each other.",
             hint="Give one of them.",
         )
     with open_home(home) as ws:
-        if restore is not None:
-            answer_receipt(ws, "Restored", writing.restore(ws, restore, vanished=True), as_json)
+        if restore:
+            answer_receipt(ws, "Restored", writing.restore(ws, restore, vanished=True))
             return 0
-        if dismiss is not None:
+        if dismiss:
             losses.dismiss(ws.journal, dismiss)
-            answer(as_json, {"success": True, "id": dismiss}, f"Dismissed {dismiss}")
+            answer({"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
-        check = doctor.fix if fix else doctor.secrets if secrets else doctor.checkup
+        check = doctor.checkup
+        if fix:
+            check = doctor.fix
+        elif secrets:
+            check = doctor.secrets
         found = check(ws)
-        answer(as_json, wire.as_json(found), terminal.checkup_text(found, screen_of(ws)))
+        answer(wire.as_json(found), terminal.checkup_text(found, screen_of(ws)))
         return 0 if found.ok else 1
 
 
-@command("review", f.ANSWER, f.IN_PROJECTS, f.LENGTH, f.AS_JSON)
+@command(
+    "review",
+    argument(
+        list[str] | None,
+        "words",
+        "[ANSWER FINDING]",
+        "An answer and a finding from the list: keep open:7k3m9q2x.",
+    ),
+    f.IN_PROJECTS,
+    f.LENGTH,
+)
 def _review(
     ws: Workspace,
-    as_json: bool,
     limit: int,
     project: Sequence[str] = (),
     words: Sequence[str] = (),
@@ -110,81 +137,73 @@ def _review(
     Example: synaptic review --project billing
     """
 
-    def act(said: str, key: str) -> None:
-        receipt = review.answer(ws, key, said, by_person=not agent())
-        if receipt:
-            return answer_receipt(
-                ws, "Deleted" if said in ("delete", "merge") else "Updated", receipt, as_json
-            )
-        return answer(as_json, {"success": True, "kept": key}, f"Kept {key}")
-
-    found = [] if words else review.review(ws, project=project)
-    rows = [(one.key, one.answers, matter_text(one), wire.matter_json(one)) for one in found]
-    _answered("review", "findings", rows, act, words, limit, as_json, "Nothing to review.")
-
-
-def _answered(
-    command: str,
-    name: str,
-    rows: Sequence[tuple[str, Sequence[str], str, wire.Json]],
-    act: Callable[[str, str], None],
-    words: Sequence[str],
-    limit: int,
-    as_json: bool,
-    empty: str,
-) -> None:
-    """Does what `words` answer; else lists the rows (key, answers, text, JSON), or on a
-    terminal asks for each.
-    """
     if words and len(words) != 2:
         raise InvalidArgument(
-            f"{command} {' '.join(words)} is unknown.", valid=(command, f"{command} ANSWER KEY")
+            f"review {' '.join(words)} is unknown.", valid=("review", "review ANSWER KEY")
         )
     if words:
-        return act(*words)
+        return _settle(ws, *words)
     check_range("limit", limit, 1, MAX_LIMIT)
-    shown, left = rows[:limit], len(rows) - limit
+    found = review.review(ws, project=project)
+    shown, left = found[:limit], len(found) - limit
     more = f"{left:,} more; `--limit {MAX_LIMIT}` shows more of them." if left > 0 else ""
-    if as_json or not terminal.is_terminal(sys.stdin, sys.stdout):
-        data = {"total": len(rows), name: [row[-1] for row in shown]}
-        return answer(
-            as_json, data, "\n\n".join(row[2] for row in shown) or empty, [more] if more else []
-        )
-    for key, answers, text, _ in shown:
-        emit(text)
-        choices, said = (*answers, "skip", "quit"), ""
+    if not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stdout):
+        _ask_about(ws, shown)
+        return terminal.say(more or "That is all.")
+    data = {"total": len(found), "findings": list(map(wire.matter_json, shown))}
+    text = "\n\n".join(map(matter_text, shown)) or "Nothing to review."
+    return answer(data, text, [more] if more else [])
+
+
+def _settle(ws: Workspace, said: str, key: str) -> None:
+    """Does what the answer to a finding says."""
+    receipt = review.answer(ws, key, said, by_person=not agent())
+    if receipt is None:
+        return answer({"success": True, "kept": key}, f"Kept {key}")
+    done = "Deleted" if said in ("delete", "merge") else "Updated"
+    return answer_receipt(ws, done, receipt)
+
+
+def _ask_about(ws: Workspace, found: Sequence[review.Matter]) -> None:
+    """Asks a person about one finding after the other."""
+    for matter in found:
+        emit(matter_text(matter))
+        choices = (*matter.answers, "skip", "quit")
+        question = f"One of {', '.join(choices)}"
+        said = ""
         while said not in choices:
-            typed = (
-                typer.prompt(f"One of {', '.join(choices)}", default="skip", err=True)
-                .strip()
-                .lower()
-            )
-            said = next(
-                (choice for choice in choices if typed and choice.startswith(typed)), ""
-            )
+            typed = typer.prompt(question, default="skip", err=True).strip().lower()
+            fitting = [choice for choice in choices if choice.startswith(typed)]
+            said = fitting[0] if typed and fitting else ""
         if said == "quit":
-            return None
+            return
         try:
             if said != "skip":
-                act(said, key)
+                _settle(ws, said, matter.key)
         except SynapticError as error:  # an answer before may have deleted it
             terminal.say_error(error)
-    return terminal.say(more or ("That is all." if rows else empty))
 
 
 @command(
     "import",
     f.SOURCE,
-    f.PLACE,
+    argument(
+        str | None, "place", "[PATH]", "A file or folder. [default: where the program keeps it]"
+    ),
     f.DRY_RUN,
-    f.FROM_DATE,
-    f.FOR_PROJECT,
-    f.INTO,
-    f.UNDO,
+    text_option("since", "Only records from this day on: 2026-01-01, last month."),
+    texts_option(
+        "project",
+        "Only records of this project; records without a project get it. Repeatable.",
+        **A_PROJECT,
+    ),
+    text_option(
+        "into", "A folder of the journal for new day files. [default: the journal's day files]"
+    ),
+    text_option("undo", "Undo the import with this name."),
     f.YES,
-    f.AS_JSON,
 )
-def _import(ws: Workspace, as_json: bool, dry_run: bool, yes: bool, **given: Any) -> int:
+def _import(ws: Workspace, **given: Any) -> int:
     """Take in what other programs have written: sessions, memories, diaries.
 
     It shows what would come and asks. Without SOURCE it says what it finds on this machine.
@@ -193,11 +212,15 @@ def _import(ws: Workspace, as_json: bool, dry_run: bool, yes: bool, **given: Any
     """
     from .import_command import run  # only this command needs it
 
-    return run(ws, as_json=as_json, dry_run=dry_run, yes=yes, **given)
+    return run(ws, as_json=IN_JSON.get(), **given)
 
 
-@command("forget", f.SESSION, f.YES, f.AS_JSON)
-def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
+@command(
+    "forget",
+    text_option("session", "The client's id of the session, or the id of its digest."),
+    f.YES,
+)
+def _forget(ws: Workspace, yes: bool, session: str = "") -> None:
     """Remove the digests of an agent's session for good.
 
     The session is never imported again. The client keeps its transcript.
@@ -214,15 +237,16 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
         )
     if agreed("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget(ws, session)
-        text = (
-            f"Forgot the session. Its digests, removed with all copies: "
-            f"{done.entries}.{kept_text(done)}"
-        )
-        answer(as_json, {"success": True} | wire.as_json(done), clean(text))
+        text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
+        answer({"success": True} | wire.as_json(done), clean(text + kept_text(done)))
 
 
-@command("evaluate", f.QUESTIONS, f.KEEP, f.AS_JSON)
-def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
+@command(
+    "evaluate",
+    option(int | None, "questions", "At most so many questions, 1 to 300. [default: 300]"),
+    switch("save", "Keep the result, so that the next run is compared with it."),
+)
+def _evaluate(ws: Workspace, **given: Any) -> None:
     """Measure how well a search finds your own entries.
 
     It searches for their titles in a copy of the journal without them.
@@ -233,9 +257,8 @@ def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
 
     _end_like_control_c()
     found = evaluate(ws, progress=terminal.progress(), **given)
-    empty = "" if found.questions else when_empty(ws)
-    text = empty or terminal.evaluation_text(found, screen_of(ws))
-    answer(as_json, wire.as_json(found), text, () if empty and not as_json else found.notices)
+    text = terminal.evaluation_text(found, screen_of(ws))
+    answer(wire.as_json(found), when_empty(ws) or text, found.notices)
 
 
 def _end_like_control_c() -> None:
@@ -246,8 +269,12 @@ def _end_like_control_c() -> None:
         signal.signal(getattr(signal, name, signal.SIGINT), signal.default_int_handler)
 
 
-@command("model", f.MODEL, f.YES, f.AS_JSON)
-def _model(ws: Workspace, as_json: bool, yes: bool, words: Sequence[str] = ()) -> None:
+@command(
+    "model",
+    argument(list[str] | None, "words", "[use NAME|FOLDER]", "The model to use from now on."),
+    f.YES,
+)
+def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
     """List the models that find notes by meaning, or use another.
 
     `use` loads it, compares the two on your own notes, and asks.
@@ -258,7 +285,7 @@ def _model(ws: Workspace, as_json: bool, yes: bool, words: Sequence[str] = ()) -
 
     if not words:
         found = models.models(ws)
-        return answer(as_json, {"models": wire.as_json(found)}, terminal.models_text(found))
+        return answer({"models": wire.as_json(found)}, terminal.models_text(found))
     if len(words) != 2 or words[0] != "use":
         raise InvalidArgument(
             f"model {' '.join(words)} is unknown.", valid=("model", "model use NAME|FOLDER")
@@ -271,27 +298,27 @@ def _model(ws: Workspace, as_json: bool, yes: bool, words: Sequence[str] = ()) -
 
     _end_like_control_c()
     done = models.use(ws, words[1], agree=agree, progress=terminal.progress())
-    kept = done.model if done.kept else done.before
-    back = (
-        f" `synaptic model use {done.before}` goes back at once."
-        if done.kept and done.before != kept
-        else ""
-    )
-    return answer(as_json, wire.as_json(done), f"In use: {kept}.{back}", done.notices)
+    text = f"In use: {done.model if done.kept else done.before}."
+    if done.kept and done.before != done.model:
+        text += f" `synaptic model use {done.before}` goes back at once."
+    return answer(wire.as_json(done), text, done.notices)
 
 
 @command(
     "export",
-    f.TO_FILE,
-    f.AS_ROWS,
-    f.AS_CSV,
-    f.AS_LANCE,
+    argument(str | None, "to", "FILE", "A new file. [default: standard output]"),
+    switch("as_rows", "Write a JSON array, one object a line.", "--json"),
+    switch("as_csv", "Write a table for spreadsheets.", "--csv"),
+    text_option(
+        "lance", "Write passages and vectors as a Lance table; needs synaptic-journal[lance]."
+    ),
     *f.FILTERS,
     f.WHERE,
     f.MIN_IMPORTANCE,
+    json=False,
 )
 def _export(
-    ws: Workspace, as_json: bool, as_csv: bool, lance: str = "", to: str = "", **given: Any
+    ws: Workspace, as_rows: bool, as_csv: bool, lance: str = "", to: str = "", **given: Any
 ) -> None:
     """Write entries as rows for other programs, oldest first.
 
@@ -299,7 +326,7 @@ def _export(
 
     Example: synaptic export --csv notes.csv --since 2026-01-01
     """
-    if as_json + as_csv + bool(lance) != 1 or (lance and to):
+    if as_rows + as_csv + bool(lance) != 1 or (lance and to):
         raise InvalidArgument(
             "export takes one form.", valid=("--json [FILE]", "--csv [FILE]", "--lance DIR")
         )
@@ -307,17 +334,15 @@ def _export(
     if lance:
         count = browse.export_lance(ws, filters, Path(lance).expanduser(), terminal.progress())
         return terminal.say(f"{count:,} passages in {lance}")
-    lines = (wire.json_rows if as_json else wire.csv_rows)(browse.export(ws, filters))
+    entries = browse.export(ws, filters)
+    lines = wire.json_rows(entries) if as_rows else wire.csv_rows(entries)
     if not to:
         for line in lines:
             emit(clean(line) if terminal.is_terminal(sys.stdout) else line)
         return None
+    new = Path(to).expanduser()
     try:
-        with (
-            Path(to)
-            .expanduser()
-            .open("x", encoding="utf-8", errors="replace", newline="") as file
-        ):
+        with new.open("x", encoding="utf-8", errors="replace", newline="") as file:
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise JournalError(
@@ -325,8 +350,8 @@ def _export(
         ) from error
 
 
-@command("git-setup", f.REMOVE, f.AS_JSON, opens=False)
-def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
+@command("git-setup", f.REMOVE, opens=False)
+def git_setup(home: str | None, remove: bool) -> None:
     """Let git merge the journal entry by entry.
 
     Once in each clone; nothing in the journal changes.
@@ -334,32 +359,37 @@ def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
     Example: synaptic git-setup
     """
     done = gitdriver.set_up(load_config(home), remove=remove)
-    text, notices = f"Merges in {done.repository} are git's own again.", []
+    text = f"Merges in {done.repository} are git's own again."
+    notices = []
     if not remove:
         text = (
             f"Merges of the journal in {done.repository} go by entries now ({done.attributes}: "
             f"{done.line})."
         )
         notices.append("Run it once in every clone. `synaptic git-setup --remove` undoes it.")
-    answer(as_json, {"success": True} | wire.as_json(done), text, notices)
+    answer({"success": True} | wire.as_json(done), text, notices)
 
 
 @command(
     "setup",
     f.CLIENT,
-    f.OF_PROJECT,
-    f.URL,
-    f.NO_HOOKS,
-    f.CAPTURE,
-    f.GUIDANCE,
+    text_option(
+        "project", "The project for agents that start outside of its repository.", **A_PROJECT
+    ),
+    text_option(
+        "url",
+        "Register `synaptic serve` at this address; clients read the token from SYNAPTIC_TOKEN.",
+    ),
+    switch("no_hooks", "Do not change the client's hooks."),
+    switch("capture", "Keep a digest of every agent session from now on."),
+    switch("guidance", "Also add ten lines to CLAUDE.md, AGENTS.md or GEMINI.md."),
     f.DRY_RUN,
-    f.SHOW,
-    f.STATUS,
+    switch("show", "Show the lines to paste, and into which file.", "--print"),
+    switch("status", "Say where Synaptic is registered."),
     f.REMOVE,
-    f.AS_JSON,
     opens=False,
 )
-def setup(home: str | None, as_json: bool, clients: Sequence[str] = (), **given: Any) -> int:
+def setup(home: str | None, clients: Sequence[str] = (), **given: Any) -> int:
     """Register Synaptic, and its hooks, with the programs that speak MCP.
 
     CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or
@@ -369,10 +399,18 @@ def setup(home: str | None, as_json: bool, clients: Sequence[str] = (), **given:
     """
     from .setup_command import run  # only this command needs it
 
-    return run(home, clients, as_json=as_json, **given)
+    return run(home, clients, as_json=IN_JSON.get(), **given)
 
 
-@command("hook", f.EVENT, f.HOOK_CLIENT, opens=False)
+@command(
+    "hook",
+    argument(
+        str, "event", "EVENT", "session-start, user-prompt, stop, pre-compact or session-end."
+    ),
+    text_option("client", "The client that calls it. [default: claude-code]"),
+    opens=False,
+    json=False,
+)
 def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     """Answer a hook of an agent, whose JSON is read from standard input.
 
@@ -395,7 +433,7 @@ def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     return 0
 
 
-@command("mcp", opens=False)
+@command("mcp", opens=False, json=False)
 def mcp(home: str | None) -> None:
     """Serve agents over MCP, on stdin and stdout.
 
@@ -409,7 +447,26 @@ def mcp(home: str | None) -> None:
 
 
 @command(
-    "serve", f.HOST, f.PORT, f.OPEN_IT, f.READ_ONLY, f.TOKEN_FILE, f.ALLOW_HOST, opens=False
+    "serve",
+    text_option(
+        "host",
+        "The address to listen on; other machines need --token-file.",
+        default="127.0.0.1",
+    ),
+    option(
+        int,
+        "port",
+        "The port; 0 takes a free one, but `setup --url` needs a fixed one.",
+        default=0,
+        min=0,
+        max=65535,
+    ),
+    switch("open_it", "Open the page in the browser.", "--open"),
+    f.READ_ONLY,
+    f.TOKEN_FILE,
+    texts_option("allow_host", "A host name that a proxy uses for this server; repeatable."),
+    opens=False,
+    json=False,
 )
 def serve(home: str | None, **given: Any) -> None:
     """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
@@ -424,17 +481,22 @@ def serve(home: str | None, **given: Any) -> None:
 
 @command(
     "token",
-    f.TOKEN_NAME,
-    f.TOKEN_PROJECT,
+    argument(
+        str | None,
+        "name",
+        "[NAME]",
+        "The name of its user; entries saved with it are signed so.",
+    ),
+    text_option(
+        "project", "The project of new entries; its entries are listed first.", **A_PROJECT
+    ),
     f.READ_ONLY,
-    f.FOR_PAGE,
+    switch("page", "The token opens the page for a person, but no tools."),
     f.TOKEN_FILE,
-    f.AS_JSON,
     opens=False,
 )
 def token(
     home: str | None,
-    as_json: bool,
     read_only: bool,
     page: bool,
     name: str | None = None,
@@ -448,47 +510,35 @@ def token(
     Example: synaptic token anna-laptop --project ledger
     """
     tokens = Tokens(home, token_file)
+    file = str(tokens.path)
     if name is None:
         if read_only or page or project:
             raise InvalidArgument(
                 "A token needs a name.", hint="synaptic token anna-laptop --project ledger"
             )
         grants = [grant for _, grant in tokens.read()]
-        lines = [f"{grant.name:20} {_opens(grant)}" for grant in grants]
-        listed = [
-            {field.replace("_", "-"): value for field, value in asdict(grant).items()}
-            for grant in grants
-        ]
-        none = f"No tokens in {tokens.path}. `synaptic token NAME` makes one."
-        return answer(
-            as_json,
-            {"file": str(tokens.path), "tokens": listed},
-            clean("\n".join(lines) or none),
-        )
+        listed = []
+        for grant in grants:
+            fields = asdict(grant).items()
+            listed.append({field.replace("_", "-"): value for field, value in fields})
+        text = "\n".join(f"{grant.name:20} {_opens(grant)}" for grant in grants)
+        text = text or f"No tokens in {file}. `synaptic token NAME` makes one."
+        return answer({"file": file, "tokens": listed}, clean(text))
     secret = secrets.token_urlsafe(32)
     said = {"token": secret, "project": project, "read-only": read_only, "page": page}
     tokens.add(name, {key: value for key, value in said.items() if value})
-    use = (
-        "Type it on the page."
-        if page
-        else "Its client sends it as a bearer token: `synaptic setup --url` says how."
-    )
-    return answer(
-        as_json,
-        {"success": True, "name": name, "token": secret, "file": str(tokens.path)},
-        f"{secret}\n{use}",
-    )
+    use = "Its client sends it as a bearer token: `synaptic setup --url` says how."
+    if page:
+        use = "Type it on the page."
+    data = {"success": True, "name": name, "token": secret, "file": file}
+    return answer(data, f"{secret}\n{use}")
 
 
 def _opens(grant: Grant) -> str:
-    what = (
-        "the page"
-        if grant.page
-        else f"tools, project {grant.project}"
-        if grant.project
-        else "tools"
-    )
-    return f"{what}, read-only" if grant.read_only else what
+    opened = "the page" if grant.page else "tools"
+    if grant.project:
+        opened += f", project {grant.project}"
+    return f"{opened}, read-only" if grant.read_only else opened
 
 
 # a file of the journal may be called -x.md or --help.md

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,6 @@ from ..serving.worker import Verb, Worker
 from .guard import BODY_BYTES, Sessions, Visitor
 from .rendering import plain, plain_heading, render
 
-log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 HERE = Path(__file__).parent
 STATUS = {"not-found": 404, "ambiguous-id": 404, "refused": 403, "changed": 409, "busy": 503}
@@ -74,23 +72,8 @@ def session_of(request: Request) -> Visitor:
 
 
 async def ask(request: Request, verb: Verb[Result]) -> Result:
-    """The result of the verb on the thread that owns the journal. Raises what it raises;
-    SynapticError for a defect.
-    """
-    try:
-        return await asyncio.wrap_future(site_of(request).worker.submit(verb))
-    except SynapticError:
-        raise
-    except Exception as error:
-        log.exception("%s failed", one_line(request.url.path))
-        hint = (
-            "What was saved stays saved. The cause stands in the terminal or the log of "
-            "`synaptic "
-            "serve`."
-        )
-        raise SynapticError(
-            f"Synaptic failed ({type(error).__name__}: {error}).", hint=hint
-        ) from error
+    """The result of the verb on the thread that owns the journal. Raises SynapticError."""
+    return await site_of(request).worker.ask(verb)
 
 
 async def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
