@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 from ..errors import InvalidArgument
@@ -58,10 +59,7 @@ class Transcripts:
 
     def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
         base = Path(environ.get(self.variable) or home / self.usual)
-        places: list[Path] = []
-        for part in self.below:
-            places += sorted(base.glob(part))
-        return places
+        return [*chain.from_iterable(sorted(base.glob(part)) for part in self.below)]
 
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
         for session in self.sessions(path, skipped):
@@ -75,11 +73,8 @@ class Transcripts:
         """
         if path.parent.match("opencode*.db") and path.parent.is_file():
             return self.sessions_in([path.parent], skipped, path.name)
-        files = [
-            file
-            for file in files_below(path, skipped, *self.patterns)
-            if any(map(file.match, self.patterns))
-        ]
+        found = files_below(path, skipped, *self.patterns)
+        files = [file for file in found if any(map(file.match, self.patterns))]
         if not files:
             raise InvalidArgument(
                 f"{path} holds no transcript.",
@@ -237,8 +232,8 @@ def _commands(after: Sequence[Event]) -> Iterator[str]:
             ran.append(event)
 
     def priority(number: int) -> tuple[bool, int]:
-        is_failure = any(event.error for event in ran[max(number - 1, 0) : number + 1])
-        return not is_failure, -number
+        before = ran[number - 1] if number else ran[number]
+        return not (before.error or ran[number].error), -number
 
     chosen = sorted(range(len(ran)), key=priority)[:COMMANDS]
     yield from dict.fromkeys(_command_line(ran[number]) for number in sorted(chosen))

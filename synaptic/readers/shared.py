@@ -160,15 +160,13 @@ def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]
 
     Empty parts and fields are left out.
     """
-    field_lines = []
+    lines = []
     for name, value in fields:
         if value:
             text = value if isinstance(value, str) else json.dumps(value)
-            field_lines.append(f"{name}:: {' '.join(text.split())}")
-    paragraphs = (
-        "\n".join(part) if isinstance(part, list) else part for part in (*parts, field_lines)
-    )
-    return "\n\n".join(filter(None, paragraphs))
+            lines.append(f"{name}:: {' '.join(text.split())}")
+    paragraphs = ["\n".join(part) if isinstance(part, list) else part for part in parts]
+    return "\n\n".join(filter(None, [*paragraphs, "\n".join(lines)]))
 
 
 @contextmanager
@@ -253,7 +251,7 @@ def headed(text: str) -> tuple[str, str]:
 
 
 def notes(
-    path: Path, skipped: Skipped, within: Iterable[str] = ()
+    path: Path, skipped: Skipped, within: Sequence[str] = ()
 ) -> Iterator[tuple[Path, Record]]:
     """(file, record) of each Markdown file below a folder or its parts, or of one file.
 
@@ -279,25 +277,23 @@ def notes(
 
 
 def _note(path: Path, text: str) -> Record:
-    block = front_matter_end(text, 0)
-    head = text[block[0] : block[1]] if block else ""
-    front = None
+    start, end, below = front_matter_end(text, 0) or (0, 0, 0)
+    head, front = text[start:end], None
     with suppress(yaml.YAMLError):
         front = read_front_matter(head)
-    if block and front:
-        text = text[block[2] :]
+    if front:
+        text = text[below:]
     front = front or FrontMatter()
     deep = {name: value.strip(" \t\"'") for name, value in _DEEP.findall(head)}
     title, kind = front.title or deep.get("name", ""), deep.get("type", "")
-    heading, below = headed(text)
+    heading, body = headed(text)
     if heading and heading == (title or heading):
-        title, text = heading, below
+        title, text = heading, body
     if not text.strip() and not title:
         raise ValueError("it is empty")
     fields = [item for item in front.fields if item[0] not in _KNOWN_KEYS]
-    permalinks = [value for name, value in front.fields if name == "permalink"]
     return Record(
-        key=permalinks[0] if permalinks else _from_home(path),
+        key=dict(front.fields).get("permalink") or _from_home(path),
         text=markdown(text.strip() or title, fields=fields),
         at=front.created_at or moment(deep.get("modified")) or changed_at(path).astimezone(UTC),
         title=title or path.stem,
