@@ -27,10 +27,9 @@ from ..serving.arguments import take_filters
 from .rendering import lit, plain, plain_heading
 from .site import ask, page, site_of
 
-TIMELINE_ENTRIES = 20
-"""Entries on a page without a query."""
 MORE_HITS = 50
 """Hits of a query when more than the default are asked for."""
+LISTS = ("type", "tag", "project", "source")
 FacetRows = dict[str, list[tuple[str, str, int]]]
 """By filter: (value, label, number of entries)."""
 PERIODS = {"last 7 days": 7, "last 30 days": 30, "last 12 months": 365}
@@ -53,14 +52,14 @@ async def _search(request: Request) -> Response:
     is_part = "hx-request" in request.headers
     query = asked.get("q", "").strip()
     loading = site_of(request).worker.loading
-    given = _given_filters(request)
+    given: dict[str, Any] = {name: asked.getlist(name) for name in LISTS}
+    for name in ("since", "until"):
+        given[name] = asked.get(name, "").strip()
+    for name in ("sessions", "include_superseded"):
+        given[name] = bool(asked.get(name))
     status = 200
-
-    def read(ws: Workspace) -> dict[str, Any]:
-        return answer(ws, query, given, asked, loading, is_part)
-
     try:
-        results = await ask(request, read)
+        results = await ask(request, lambda ws: answer(ws, query, given, asked, loading))
         given = results["given"]
     except InvalidArgument as error:
         results = {"error": error, "given": given}
@@ -79,44 +78,24 @@ async def _search(request: Request) -> Response:
     return reply
 
 
-def _given_filters(request: Request) -> dict[str, Any]:
-    asked = request.query_params
-    given: dict[str, Any] = {}
-    for name in ("type", "tag", "project", "source"):
-        given[name] = asked.getlist(name)
-    for name in ("since", "until"):
-        given[name] = asked.get(name, "").strip()
-    for name in ("sessions", "include_superseded"):
-        given[name] = bool(asked.get(name))
-    return given
-
-
 def answer(
     ws: Workspace,
     query: str,
     given: Mapping[str, Any],
     asked: Mapping[str, str],
     loading: bool,
-    hurried: bool,
 ) -> dict[str, Any]:
-    """The values of the page: hits or the newest entries, facets, and the filters as read.
-
-    `hurried`: the counts of the facets may be those of an earlier page.
-    """
+    """The values of the page: hits or the newest entries, facets, and the filters as read."""
     # a search at every letter must not count as reading entries
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
     stated = {name: value for name, value in given.items() if value}
     filters = any_of_all(take_filters(stated, ws.clock()))
-    facets, finished_query = in_step(
-        ws, lambda _: (_known_facets(ws, filters, hurried), _finished(ws, query))
-    )
+    facets, finished_query = in_step(ws, lambda _: (_facets(ws, filters), _finished(ws, query)))
     shown = {"given": _read_filters(filters), "facets": facets}
     if not query:
         cursor = asked.get("cursor")
-        listing = browse.find(
-            ws, filters=filters, order="newest", limit=TIMELINE_ENTRIES, cursor=cursor
-        )
-        return shown | {"listing": listing, "is_older": "cursor" in asked}
+        listing = browse.find(ws, filters=filters, order="newest", cursor=cursor)
+        return shown | {"listing": listing, "is_older": cursor}
     explain = bool(asked.get("explain"))
     limit = MORE_HITS if asked.get("more") else None
     result = search(
@@ -135,11 +114,8 @@ def answer(
 
 def _read_filters(filters: Filters) -> dict[str, Any]:
     """The filters as the page names them."""
-    return {
-        "type": filters.types,
-        "tag": filters.tags,
-        "project": filters.projects,
-        "source": filters.sources,
+    lists = (filters.types, filters.tags, filters.projects, filters.sources)
+    return dict(zip(LISTS, lists, strict=True)) | {
         "since": filters.since or "",
         "until": filters.until or "",
         "sessions": filters.sessions,
@@ -169,27 +145,17 @@ def _finished(ws: Workspace, query: str) -> str:
     return f"{query}*" if counts[prefix] and not counts[last] else query
 
 
-def _known_facets(ws: Workspace, filters: Filters, hurried: bool) -> FacetRows:
-    known = ws.index.file.keep("facets", dict[Filters, FacetRows])
-    if not hurried or filters not in known:
-        known.clear()
-        known[filters] = _facets(ws, filters)
-    return known[filters]
-
-
 def _facets(ws: Workspace, filters: Filters) -> FacetRows:
     """The facets of the entries that pass the other filters, most frequent first."""
-    index, count_facets = ws.index, cache(ws.index.facets)
-    without_types = count_facets(replace(filters, types=()))
-    without_tags = count_facets(replace(filters, tags=()))
-    without_projects = count_facets(replace(filters, projects=()))
-    sources = index.counted(replace(filters, sources=()), "source")
-    projects = without_projects.projects
+    index, count = ws.index, cache(ws.index.facets)
+    projects = count(replace(filters, projects=())).projects
     return {
-        "type": [(type, type, count) for type, count in without_types.types],
-        "tag": [(tag, tag, count) for tag, count in without_tags.tags],
-        "project": [(project_key(name), name, count) for name, count in projects],
-        "source": [(source, source, count) for source, count in sources],
+        "type": [(name, name, n) for name, n in count(replace(filters, types=())).types],
+        "tag": [(name, name, n) for name, n in count(replace(filters, tags=())).tags],
+        "project": [(project_key(name), name, n) for name, n in projects],
+        "source": [
+            (name, name, n) for name, n in index.counted(replace(filters, sources=()), "source")
+        ],
         "since": _periods(ws, filters),
     }
 
@@ -201,9 +167,8 @@ def _periods(ws: Workspace, filters: Filters) -> list[tuple[str, str, int]]:
     for label, days in PERIODS.items():
         first = (today - timedelta(days)).isoformat()
         total = sum(count for day, count in daily if day >= first)
-        if total:
-            rows.append((first, label, total))
-    return rows
+        rows.append((first, label, total))
+    return [row for row in rows if row[2]]
 
 
 ROUTES = [Route("/search", _search)]
