@@ -858,30 +858,6 @@ async def test_resources(connect: Callable[..., Client], mode: str) -> None:
 
 
 @pytest.mark.anyio
-async def test_dates_and_ids_are_completed(connect: Callable[..., Client]) -> None:
-    async with connect() as client:
-        ids = [
-            (await call(client, "context_save", content=f"N{n}.", at=f"2026-03-0{n}T08:00"))[
-                "short"
-            ]
-            for n in (4, 5)
-        ]
-        date, entry = (
-            types.ResourceTemplateReference(uri=f"synaptic://{end}")
-            for end in ("journal/{date}", "entry/{id}")
-        )
-        for ref, name, typed, values in (
-            (date, "date", "2026-03", ["2026-03-05", "2026-03-04"]),
-            (date, "date", "y", ["yesterday"]),
-            (entry, "id", "", ids[::-1]),
-            (entry, "id", ids[0][:6], ids[:1]),
-            (date, "id", "", []),
-        ):
-            found = await client.complete(ref, {"name": name, "value": typed})
-            assert found.completion.values == values
-
-
-@pytest.mark.anyio
 async def test_a_day_with_many_entries_is_read_whole(
     connect: Callable[..., Client], home: Path
 ) -> None:

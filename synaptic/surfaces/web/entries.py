@@ -84,7 +84,7 @@ async def _missing(request: Request, id: str, error: SynapticError) -> Response:
 
 
 async def _form(request: Request) -> Response:
-    """The form of an entry, or of a new one, and what it sends, or a button beside the entry."""
+    """The form of an entry, or of a new one, and the answer to what it or a button sends."""
     id = request.path_params.get("id", "")
     form: dict[str, str] = {}
     error: SynapticError | None = None

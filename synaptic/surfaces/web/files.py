@@ -11,7 +11,6 @@ import posixpath
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
-from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote, unquote
@@ -46,8 +45,7 @@ def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
     """(kind, file) of the picture that a note in the file `path` calls `name`."""
     root, folder, note = roots.of(path)
     for spelling in dict.fromkeys((name, unquote(name))):
-        beside = posixpath.normpath(posixpath.join(posixpath.dirname(note), spelling))
-        for place in chain((beside, spelling), _only_match(folder, spelling)):
+        for place in _places(folder, note, spelling):
             if "/." in f"/{place}":
                 continue  # hidden, as `.trash`, or outside
             image = _open_image(roots, posixpath.join(root, place))
@@ -59,33 +57,30 @@ def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
 def _open_image(roots: Roots, place: str) -> tuple[str, BinaryIO] | None:
     with suppress(JournalError, OSError), pinned(roots, place) as real:
         file = open_regular(real, follow=False)
-        kind = _kind(file)
-        if kind:
+        beginning = file.read(32)
+        file.seek(0)
+        is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES
+        kind = picture_kind(beginning)
+        if kind and is_small:
             return kind, file
         file.close()
     return None
 
 
-def _only_match(folder: Path, name: str) -> Iterator[str]:
-    """The one file below the folder whose path ends with `name`, as Obsidian writes it."""
+def _places(folder: Path, note: str, name: str) -> Iterator[str]:
+    """The place beside the note, that in the folder, and the only file whose path ends with
+    `name`, as Obsidian writes it.
+    """
+    yield posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
+    yield name
     matches: list[str] = []
     for parent, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
-        for file in files:
-            if not name.endswith(file):
-                continue
-            path = Path(parent, file).relative_to(folder).as_posix()
-            if f"/{path}".endswith(f"/{name}"):
-                matches.append(path)
+        path = Path(parent).relative_to(folder)
+        places = [(path / file).as_posix() for file in files if name.endswith(file)]
+        matches += [place for place in places if f"/{place}".endswith(f"/{name}")]
     if len(matches) == 1:
         yield matches[0]
-
-
-def _kind(file: BinaryIO) -> str | None:
-    beginning = file.read(32)
-    file.seek(0)
-    is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES
-    return picture_kind(beginning) if is_small else None
 
 
 def _parts(file: BinaryIO) -> Iterator[bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
@@ -30,9 +29,6 @@ from .site import ask, page, site_of
 MORE_HITS = 50
 """Hits of a query when more than the default are asked for."""
 LISTS = ("type", "tag", "project", "source")
-FacetRows = dict[str, list[tuple[str, str, int]]]
-"""By filter: (value, label, number of entries)."""
-PERIODS = {"last 7 days": 7, "last 30 days": 30, "last 12 months": 365}
 NO_RESULT: dict[str, Any] = {
     "error": None,
     "result": None,
@@ -145,30 +141,16 @@ def _finished(ws: Workspace, query: str) -> str:
     return f"{query}*" if counts[prefix] and not counts[last] else query
 
 
-def _facets(ws: Workspace, filters: Filters) -> FacetRows:
-    """The facets of the entries that pass the other filters, most frequent first."""
-    index, count = ws.index, cache(ws.index.facets)
+def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]:
+    """By filter: (value, number of entries that pass the other filters), most frequent first."""
+    count = cache(ws.index.facets)
     projects = count(replace(filters, projects=())).projects
     return {
-        "type": [(name, name, n) for name, n in count(replace(filters, types=())).types],
-        "tag": [(name, name, n) for name, n in count(replace(filters, tags=())).tags],
-        "project": [(project_key(name), name, n) for name, n in projects],
-        "source": [
-            (name, name, n) for name, n in index.counted(replace(filters, sources=()), "source")
-        ],
-        "since": _periods(ws, filters),
+        "type": list(count(replace(filters, types=())).types),
+        "tag": list(count(replace(filters, tags=())).tags),
+        "project": [(project_key(name), entries) for name, entries in projects],
+        "source": ws.index.counted(replace(filters, sources=()), "source"),
     }
-
-
-def _periods(ws: Workspace, filters: Filters) -> list[tuple[str, str, int]]:
-    daily = ws.index.counted(replace(filters, since=None, until=None), "day")
-    today = ws.clock().date()
-    rows = []
-    for label, days in PERIODS.items():
-        first = (today - timedelta(days)).isoformat()
-        total = sum(count for day, count in daily if day >= first)
-        rows.append((first, label, total))
-    return [row for row in rows if row[2]]
 
 
 ROUTES = [Route("/search", _search)]
