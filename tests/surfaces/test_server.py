@@ -938,8 +938,10 @@ async def test_until_the_model_is_ready_words_answer_and_say_so(home: Path) -> N
 async def test_the_first_search_waits_for_a_model_that_is_nearly_there(home: Path) -> None:
     slow = SlowModel(DEFAULT_MODEL, cache=home)
     slow.go = threading.Event()
+    (home / "journal").mkdir(parents=True)
+    day = home / "journal" / "2026-03-04.md"
+    day.write_text("## 09:30 Fixed the JWT refresh in the login flow.\n")
     async with Client(build_server(Worker(home, slow))) as client:
-        await call(client, "context_save", content="Fixed the JWT refresh in the login flow.")
         asked = asyncio.create_task(
             call(client, "context_search", query="trouble when users sign in")
         )

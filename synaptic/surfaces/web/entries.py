@@ -44,7 +44,7 @@ DEGREES = tuple(map(str, range(11)))
 async def _entry(request: Request) -> Response:
     id, near = request.path_params["id"], request.query_params.getlist("near")
     try:
-        shown = await ask(request, lambda ws: _whole(ws, id, near))
+        shown = await ask(request, _whole, id, near)
     except (Ambiguous, NotFound) as error:
         return await _missing(request, id, error)
     if shown["entry"].id != id:
@@ -97,7 +97,7 @@ async def _form(request: Request) -> Response:
             error = refused
     was, seen, project = None, "", ""
     try:
-        was, seen, project = await ask(request, lambda ws: _first_values(ws, request, id))
+        was, seen, project = await ask(request, _first_values, request, id)
     except SynapticError as gone:  # the entry, or the journal
         if not form:
             raise
@@ -124,13 +124,13 @@ async def _written(request: Request, id: str, form: dict[str, str]) -> Receipt:
     """The receipt of what a form sends."""
     given = _given(form)
     if id:
-        return await ask(request, lambda ws: writing.update(ws, id, **given))
+        return await ask(request, writing.update, id, **given)
     asked = request.query_params
     content = given.pop("content", "")
     given["by"] = session_of(request).name
     given["parent"] = asked.get("parent")
     given["supersedes"] = asked.getlist("supersedes")
-    return await ask(request, lambda ws: writing.save(ws, content, via="web", **given))
+    return await ask(request, writing.save, content, via="web", **given)
 
 
 def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | None, str, str]:
@@ -176,10 +176,10 @@ def _told(request: Request, receipt: Receipt, said: str, *, undo: str) -> Respon
 async def _delete(request: Request) -> Response:
     """Asks, and deletes by the form of that question."""
     form, id = await form_of(request), request.path_params["id"]
-    entry = (await ask(request, lambda ws: browse.get(ws, [id]))).entries[0]
+    [entry] = (await ask(request, browse.get, [id])).entries
     if not is_agreed(form, entry):
         return await ask_first(request, entry, back=f"/entry/{entry.id}")
-    await ask(request, lambda ws: writing.delete(ws, entry.id))
+    await ask(request, writing.delete, entry.id)
     return done(request, "/", deleted_text(entry), undo=entry.id, file=file_of(entry))
 
 
@@ -217,7 +217,7 @@ async def _deleted(request: Request) -> Response:
 async def _restore(request: Request) -> Response:
     await form_of(request)
     id = request.path_params["id"]
-    receipt = await ask(request, lambda ws: writing.restore(ws, id))
+    receipt = await ask(request, writing.restore, id)
     said = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
     return done(request, f"/entry/{receipt.id}", said)
 
@@ -228,7 +228,7 @@ async def _open(request: Request) -> Response:
     await form_of(request)
     if not site_of(request).local:
         raise Refused("The editor would open on the server, which is another machine.")
-    [entry] = (await ask(request, lambda ws: browse.get(ws, [id]))).entries
+    [entry] = (await ask(request, browse.get, [id])).entries
     there = entry.there
     path = await ask(request, lambda ws: ws.journal.place(there.path))
     return done(request, f"/entry/{id}", f"{_show(path, there.line)} {path}:{there.line}")

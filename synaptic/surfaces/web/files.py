@@ -32,7 +32,7 @@ PART_BYTES = 65_536
 
 async def _picture(request: Request) -> Response:
     roots = await ask(request, lambda ws: ws.journal.roots)
-    name, path = (request.query_params.get(key, "") for key in ("name", "from"))
+    name, path = _asked(request)
     image = await run_in_threadpool(_image, roots, name, path)
     if image is None:
         return PlainTextResponse("The journal has no such picture.\n", 404)
@@ -91,15 +91,21 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
 
 async def _to(request: Request) -> Response:
     """Redirects to the entry or day that a link names; else a page says it is missing."""
-    name, path = (request.query_params.get(key, "").strip() for key in ("name", "from"))
+    name, path = _asked(request)
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
-    entry = await ask(request, lambda ws: leads_to(ws, name, path))
+    entry = await ask(request, leads_to, name, path)
     if entry is None:
         return await page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
     is_day = link_key(entry.date) == link_key(name)
     target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}"
     return RedirectResponse(target, 303)
+
+
+def _asked(request: Request) -> tuple[str, str]:
+    """(the name in a note, the file of the note)."""
+    query = request.query_params
+    return query.get("name", "").strip(), query.get("from", "")
 
 
 ROUTES = [Route("/picture", _picture), Route("/to", _to)]

@@ -55,7 +55,7 @@ async def _search(request: Request) -> Response:
         given[name] = bool(asked.get(name))
     status = 200
     try:
-        results = await ask(request, lambda ws: answer(ws, query, given, asked, loading))
+        results = await ask(request, answer, query, given, asked, loading)
         given = results["given"]
     except InvalidArgument as error:
         results = {"error": error, "given": given}

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -17,13 +17,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import NotFound, Refused, SynapticError
+from ...workspace.workspace import Workspace
 from ..render.present import one_line, page_end, short
 from ..serving.tokens import Tokens
-from ..serving.worker import Verb, Worker
+from ..serving.worker import Worker
 from .guard import BODY_BYTES, Sessions, Visitor
 from .rendering import plain, plain_heading, render
 
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 HERE = Path(__file__).parent
 STATUS = {
     "invalid-argument": 400,
@@ -77,9 +79,14 @@ def session_of(request: Request) -> Visitor:
     return session
 
 
-async def ask(request: Request, verb: Verb[Result]) -> Result:
+async def ask(
+    request: Request,
+    verb: Callable[Concatenate[Workspace, Arguments], Result],
+    *args: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
     """The result of the verb on the thread that owns the journal. Raises SynapticError."""
-    return await site_of(request).worker.ask(verb)
+    return await site_of(request).worker.ask(lambda ws: verb(ws, *args, **named))
 
 
 async def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:

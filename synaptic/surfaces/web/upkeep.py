@@ -40,13 +40,13 @@ async def _review(request: Request) -> Response:
     """The page of findings, which are looked for anew."""
     query = request.query_params
     projects = tuple(filter(None, query.getlist("project")))
-    findings = await ask(request, lambda ws: review.review(ws, project=projects))
+    findings = await ask(request, review.review, project=projects)
     start = 0
     for number, at in enumerate(range(0, len(findings), PAGE_FINDINGS), 1):
         if query.get("page") == str(number):
             start = at
     part = findings[start : start + PAGE_FINDINGS]
-    shown = await ask(request, lambda ws: in_step(ws, lambda _: _with_texts(ws, part)))
+    shown = await ask(request, _with_texts, part)
     return await page(
         request,
         "review.html",
@@ -60,12 +60,15 @@ async def _review(request: Request) -> Response:
 
 def _with_texts(ws: Workspace, matters: list[Matter]) -> list[tuple[Matter, list[Entry]]]:
     """The findings with the texts of their entries. This counts as no read."""
-    pairs = []
-    for matter in matters:
-        rows = [one.rowid for one in matter.about]
-        texts = read_entries(ws, rows)
-        pairs.append((matter, [texts[row] for row in rows if row in texts]))
-    return pairs
+
+    def read(_: object) -> list[tuple[Matter, list[Entry]]]:
+        pairs = []
+        for matter in matters:
+            texts = read_entries(ws, [one.rowid for one in matter.about])
+            pairs.append((matter, list(texts.values())))
+        return pairs
+
+    return in_step(ws, read)
 
 
 async def _answer_finding(request: Request) -> Response:
@@ -73,14 +76,14 @@ async def _answer_finding(request: Request) -> Response:
     key, chosen, next = (form.get(name, "") for name in ("finding", "answer", "next"))
     message = ANSWERED.get(chosen, "")
     if chosen == "delete":
-        gone = await ask(request, lambda ws: review.first_of(ws, key, chosen))
+        gone = await ask(request, review.first_of, key, chosen)
         if not is_agreed(form, gone):
             fields = {"finding": key, "answer": chosen, "next": next}
             return await ask_first(
                 request, gone, back=f"?{request.url.query}#{key}", fields=fields
             )
         message = deleted_text(gone)
-    receipt = await ask(request, lambda ws: review.answer(ws, key, chosen))
+    receipt = await ask(request, review.answer, key, chosen)
     where = f"/review?{request.url.query}#{next}"
     return done(request, where, message, undo=receipt.id if receipt else "")
 
