@@ -217,7 +217,7 @@ def update(
     given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
     if "content" in given and "append" in given:
         raise InvalidArgument(
-            "content and append exclude each other.", hint="Give one of them."
+            "content and append exclude each other.", hint="Give content or append."
         )
     if all(value == () for value in given.values()):
         names = [part for part in Parts.__annotations__ if by_person or part != "pin"]

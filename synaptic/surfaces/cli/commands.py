@@ -22,6 +22,7 @@ from ..render.present import outline, short
 from ..serving.arguments import agent, take_filters
 from . import editor
 from . import flags as f
+from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
 from .program import command, open_home
 from .replies import (
     IN_JSON,
@@ -46,7 +47,11 @@ EMBED_MS = 300
 Words = Sequence[str]
 
 
-@command("init", f.JOURNAL, f.AS_JSON, opens=False)
+@command(
+    "init",
+    text_option("journal", "The folder of Markdown files to use as journal."),
+    opens=False,
+)
 def init(home: str | None, journal: str | None = None) -> None:
     """Set up the home; adopt a folder of notes.
 
@@ -65,17 +70,20 @@ def init(home: str | None, journal: str | None = None) -> None:
     f.WORDS,
     f.TYPE,
     f.TAGS,
-    f.PROJECT,
+    text_option(
+        "project", "Its project. [default: the git repository of this folder]", **A_PROJECT
+    ),
     f.TITLE,
-    f.AT,
-    f.AS_JSON,
+    text_option(
+        "at", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]"
+    ),
     f.IMPORTANCE,
     f.FILES,
-    f.PARENT,
+    text_option("parent", "The entry that this one continues.", **AN_ID),
     f.SUPERSEDES,
     f.EXPIRES,
-    f.PIN,
-    f.FORCE,
+    switch("pin", "Show it at the start of every session of its project."),
+    switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
 )
 def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
@@ -116,9 +124,10 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
     f.IN_PROJECTS,
     f.SINCE,
     f.UNTIL,
-    f.LIMIT,
-    f.AS_JSON,
-    f.DAYS,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
+    ),
+    option(int | None, "days", "Entries of the last N days, with today."),
     f.IN_FILES,
     f.IN_PATHS,
     f.SESSIONS,
@@ -127,15 +136,23 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
     f.MAX_IMPORTANCE,
     f.ORDER,
     f.SUPERSEDED,
-    f.EXPLAIN,
+    switch("explain", "Say why each hit has its rank."),
     f.STRATEGY,
-    f.BUDGET_MS,
+    option(float | None, "budget_ms", "Milliseconds that an automatic search may take."),
     f.PRESET,
     f.WEIGHTS,
-    f.PREFER,
-    f.MIN_SIMILARITY,
-    f.SUB_QUERIES,
-    f.MAX_ROUNDS,
+    texts_option(
+        "prefer", "Rank entries of this type, tag or project higher, as tag=db; repeatable."
+    ),
+    option(
+        float | None,
+        "min_similarity",
+        "Leave out entries below this similarity (a cosine, 0 to 1).",
+    ),
+    texts_option(
+        "sub_queries", "One more question for a smart search; repeatable.", "--sub-query"
+    ),
+    option(int, "max_rounds", "Rounds of a smart search, 0 to 3.", default=2),
 )
 def search(
     ws: Workspace,
@@ -168,7 +185,7 @@ def search(
     answer_search(ws, result)
 
 
-@command("analyze", f.WORDS, f.AS_NOTE, f.AS_JSON)
+@command("analyze", f.WORDS, switch("note", "The text is a note, not a question."))
 def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
     """Show what a question asks for, or with --note how a note reads by itself; - reads
     standard input.
@@ -182,7 +199,14 @@ def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
     answer(data, outline(data))
 
 
-@command("recent", f.WORDS, f.IN_PROJECTS, f.NEWEST, f.AS_JSON)
+@command(
+    "recent",
+    f.WORDS,
+    f.IN_PROJECTS,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: 10; with TEXT, those that fit it]"
+    ),
+)
 def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     """Show the newest entries.
 
@@ -197,22 +221,32 @@ def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     "find",
     f.WORDS,
     *f.FILTERS,
-    f.OF_PARENT,
-    f.HAS_BODY,
-    f.HAS_FILES,
-    f.HAS_TASKS,
+    text_option("parent", "Entries that continue this one.", **AN_ID),
+    switch(
+        "has_body",
+        "Entries with or without text below the heading.",
+        "--has-body/--no-body",
+        default=None,
+    ),
+    switch(
+        "has_files", "Entries with or without files.", "--has-files/--no-files", default=None
+    ),
+    switch(
+        "has_tasks", "Entries with or without tasks.", "--has-tasks/--no-tasks", default=None
+    ),
     f.WHERE,
-    f.LINKS_TO,
+    text_option(
+        "links_to", "Entries that link to this entry or page: an id, title, alias or path."
+    ),
     f.SESSIONS,
     f.MIN_IMPORTANCE,
     f.MAX_IMPORTANCE,
     f.ORDER,
-    f.AROUND,
-    f.FACETS,
+    text_option("around", "List what happened before and after this entry.", **AN_ID),
+    switch("facets", "Also count types, tags and projects."),
     f.SUPERSEDED,
     f.LENGTH,
-    f.CURSOR,
-    f.AS_JSON,
+    text_option("cursor", "Continue the list that ended with this cursor."),
 )
 def find(ws: Workspace, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.
@@ -225,7 +259,13 @@ def find(ws: Workspace, text: Words = (), **given: Any) -> None:
     answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given))
 
 
-@command("get", f.IDS, f.SOURCE_LINES, f.AS_JSON)
+@command(
+    "get",
+    argument(
+        list[str], "ids", "ID", "Whole ids, or at least four characters of each.", **AN_ID
+    ),
+    switch("source", "Also show the lines of the transcript from which the digest was made."),
+)
 def get(ws: Workspace, ids: Words, source: bool) -> None:
     """Show whole entries.
 
@@ -242,19 +282,20 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
 @command(
     "update",
     f.ID,
-    f.CONTENT,
-    f.APPEND,
+    text_option("content", "The new text; - reads standard input."),
+    text_option("append", "Text to add at the end; - reads standard input."),
     f.TITLE,
     f.NEW_TYPE,
     f.TAGS,
-    f.ADD_TAGS,
-    f.REMOVE_TAGS,
+    texts_option("add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **A_TAG),
+    texts_option(
+        "remove_tags", "A tag to remove; repeatable.", "--remove-tag", "--remove-tags", **A_TAG
+    ),
     f.IMPORTANCE,
-    f.NEW_PROJECT,
+    text_option("project", "The project; an empty text removes it.", **A_PROJECT),
     f.FILES,
     f.SUPERSEDES,
     f.EXPIRES,
-    f.AS_JSON,
     opens=False,
 )
 def update(home: str | None, id: str, **changes: Any) -> None:
@@ -278,7 +319,13 @@ def update(home: str | None, id: str, **changes: Any) -> None:
         answer_receipt(ws, "Updated", receipt)
 
 
-@command("pin", f.SOME_IDS, f.REMOVE, f.AS_JSON)
+@command(
+    "pin",
+    argument(
+        list[str] | None, "ids", "ID", "Without an ID the pinned entries are listed.", **AN_ID
+    ),
+    f.REMOVE,
+)
 def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     """Show an entry at the start of every session; without an ID, list the pinned entries.
 
@@ -296,7 +343,13 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     return answer({"success": True, "ids": pinned, "notices": notices}, text, notices)
 
 
-@command("delete", f.ID, f.YES, f.PURGE, f.AS_JSON, opens=False)
+@command(
+    "delete",
+    f.ID,
+    f.YES,
+    switch("purge", "Leave no copy in the trash."),
+    opens=False,
+)
 def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     """Delete an entry from its file; the trash keeps it.
 
@@ -319,7 +372,10 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
         answer_receipt(ws, "Deleted", receipt)
 
 
-@command("restore", f.DELETED, f.AS_JSON)
+@command(
+    "restore",
+    argument(str | None, "id", "ID", "Without an ID the deleted entries are listed.", **AN_ID),
+)
 def restore(ws: Workspace, id: str = "") -> None:
     """Bring a deleted entry back, or undo an update; without an ID, list what was deleted.
 
@@ -332,7 +388,11 @@ def restore(ws: Workspace, id: str = "") -> None:
     return answer_receipt(ws, "Restored", writing.restore(ws, id, by_person=not agent()))
 
 
-@command("links", f.NAME, f.BROKEN, f.AS_JSON)
+@command(
+    "links",
+    argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
+    switch("broken", "List all links that lead nowhere."),
+)
 def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     """Show the links from and to an entry or page.
 
@@ -344,7 +404,11 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     answer(wire.as_json(found), terminal.links_text(found, screen_of(ws)))
 
 
-@command("tasks", f.DONE, f.DUE, f.AS_JSON)
+@command(
+    "tasks",
+    switch("done", "Finished or open tasks. [default: open]", "--done/--open"),
+    text_option("due", "Only tasks due by this day: today, friday, 'next week'."),
+)
 def tasks(ws: Workspace, **given: Any) -> None:
     """List the open tasks of all notes, by day.
 
@@ -354,7 +418,7 @@ def tasks(ws: Workspace, **given: Any) -> None:
     answer({"tasks": wire.as_json(found)}, terminal.tasks_text(found, screen_of(ws)))
 
 
-@command("day", f.DATE, f.AS_JSON)
+@command("day", f.DATE)
 def day(ws: Workspace, date: Words = ("today",)) -> None:
     """Read what you wrote on a day.
 
@@ -363,7 +427,7 @@ def day(ws: Workspace, date: Words = ("today",)) -> None:
     answer_days(ws, browse.days(ws, " ".join(date)))
 
 
-@command("week", f.DATE, f.AS_JSON)
+@command("week", f.DATE)
 def week(ws: Workspace, date: Words = ("today",)) -> None:
     """Read what you wrote in a week.
 
@@ -372,8 +436,8 @@ def week(ws: Workspace, date: Words = ("today",)) -> None:
     answer_days(ws, browse.days(ws, " ".join(date), week=True))
 
 
-@command("open", f.ID_OR_NUMBER, f.AS_JSON, opens=False)
-@command("edit", f.ID_OR_NUMBER, f.AS_JSON, opens=False)
+@command("open", f.ID_OR_NUMBER, opens=False)
+@command("edit", f.ID_OR_NUMBER, opens=False)
 def edit(home: str | None, id: str) -> None:
     """Open an entry in your editor, or say where it is.
 
@@ -384,7 +448,7 @@ def edit(home: str | None, id: str) -> None:
     answer_place(ws.journal.place(there.path), there.line)
 
 
-@command("today", f.AS_JSON, opens=False)
+@command("today", opens=False)
 def today(home: str | None) -> None:
     """Open today's file, or say where it is.
 
@@ -394,7 +458,7 @@ def today(home: str | None) -> None:
     answer_place(journal.place(journal.day_path(make_clock()())), None)
 
 
-@command("tags", f.AS_JSON)
+@command("tags")
 def tags(ws: Workspace) -> None:
     """Count types, tags and projects.
 
