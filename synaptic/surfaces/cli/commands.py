@@ -69,19 +69,14 @@ def init(home: str | None, journal: str | None = None) -> None:
     "save",
     f.WORDS,
     f.TYPE,
-    f.TAGS,
     text_option(
         "project", "Its project. [default: the git repository of this folder]", **A_PROJECT
     ),
-    f.TITLE,
+    *f.MARKS,
     text_option(
         "at", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]"
     ),
-    f.IMPORTANCE,
-    f.FILES,
     text_option("parent", "The entry that this one continues.", **AN_ID),
-    f.SUPERSEDES,
-    f.EXPIRES,
     switch("pin", "Show it at the start of every session of its project."),
     switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
@@ -119,23 +114,11 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
 @command(
     "search",
     f.WORDS,
-    f.IN_TYPES,
-    f.IN_TAGS,
-    f.IN_PROJECTS,
-    f.SINCE,
-    f.UNTIL,
+    *f.LISTED,
     option(
         int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
     ),
     option(int | None, "days", "Entries of the last N days, with today."),
-    f.IN_FILES,
-    f.IN_PATHS,
-    f.SESSIONS,
-    f.WHERE,
-    f.MIN_IMPORTANCE,
-    f.MAX_IMPORTANCE,
-    f.ORDER,
-    f.SUPERSEDED,
     switch("explain", "Say why each hit has its rank."),
     f.STRATEGY,
     option(float | None, "budget_ms", "Milliseconds that an automatic search may take."),
@@ -220,7 +203,7 @@ def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
 @command(
     "find",
     f.WORDS,
-    *f.FILTERS,
+    *f.LISTED,
     text_option("parent", "Entries that continue this one.", **AN_ID),
     switch(
         "has_body",
@@ -234,17 +217,11 @@ def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     switch(
         "has_tasks", "Entries with or without tasks.", "--has-tasks/--no-tasks", default=None
     ),
-    f.WHERE,
     text_option(
         "links_to", "Entries that link to this entry or page: an id, title, alias or path."
     ),
-    f.SESSIONS,
-    f.MIN_IMPORTANCE,
-    f.MAX_IMPORTANCE,
-    f.ORDER,
     text_option("around", "List what happened before and after this entry.", **AN_ID),
     switch("facets", "Also count types, tags and projects."),
-    f.SUPERSEDED,
     f.LENGTH,
     text_option("cursor", "Continue the list that ended with this cursor."),
 )
@@ -284,18 +261,13 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
     f.ID,
     text_option("content", "The new text; - reads standard input."),
     text_option("append", "Text to add at the end; - reads standard input."),
-    f.TITLE,
+    *f.MARKS,
     f.NEW_TYPE,
-    f.TAGS,
     texts_option("add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **A_TAG),
     texts_option(
         "remove_tags", "A tag to remove; repeatable.", "--remove-tag", "--remove-tags", **A_TAG
     ),
-    f.IMPORTANCE,
     text_option("project", "The project; an empty text removes it.", **A_PROJECT),
-    f.FILES,
-    f.SUPERSEDES,
-    f.EXPIRES,
     opens=False,
 )
 def update(home: str | None, id: str, **changes: Any) -> None:
@@ -303,18 +275,15 @@ def update(home: str | None, id: str, **changes: Any) -> None:
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
-    piped = [name for name in ("content", "append") if changes.get(name) == "-"]
-    if len(piped) > 1:
-        raise InvalidArgument(
-            "Standard input can be read once.", hint="Give --content or --append."
-        )
     asks = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
     with open_home(home) as ws:
         if asks:
             id = agreed_id(ws, id, lambda _: "Change it?", always=False)
         else:
             check_id(id)
-        changes |= {name: _read_stdin() for name in piped}
+        for name in ("content", "append"):
+            if changes.get(name) == "-":
+                changes[name] = _read_stdin()
         receipt = writing.update(ws, id, by_person=not agent(), **changes)
         answer_receipt(ws, "Updated", receipt)
 
@@ -356,8 +325,7 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     Example: synaptic delete 7k3m9q2x --yes
     """
     check_can_ask("delete", yes=yes)
-    in_json = IN_JSON.get()
-    if yes or in_json:
+    if yes:
         check_id(id)
 
     def question(entry: Entry) -> str:
@@ -366,8 +334,7 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
 
     with open_home(home) as ws:
         if not yes:
-            known = browse.get(ws, [id]).entries[0].id if in_json else id
-            id = agreed_id(ws, known, question, always=True)
+            id = agreed_id(ws, id, question, always=True)
         receipt = writing.delete(ws, id, purge=purge, by_person=not agent())
         answer_receipt(ws, "Deleted", receipt)
 

@@ -110,49 +110,54 @@ AS_JSON = switch("as_json", "Answer in JSON, also errors.", "--json")
 # what an entry is marked with
 TYPE = choice_option("type", TYPES, default="note")
 NEW_TYPE = choice_option("type", TYPES)
-TAGS = texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **A_TAG)
-TITLE = text_option("title", "The heading. [default: the first sentence]")
-IMPORTANCE = option(int | None, "importance", "0 to 10. An entry without one counts as 5.")
-FILES = texts_option(
-    "files", "A file that the entry is about; repeatable.", "--file", "--files"
+
+MARKS = (
+    text_option("title", "The heading. [default: the first sentence]"),
+    texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **A_TAG),
+    option(int | None, "importance", "0 to 10. An entry without one counts as 5."),
+    texts_option("files", "A file that the entry is about; repeatable.", "--file", "--files"),
+    texts_option("supersedes", "An entry that this one replaces; repeatable.", **AN_ID),
+    text_option(
+        "expires",
+        "Rank it lower after this day: 2026-12-31, next friday. An empty text removes it.",
+    ),
 )
-SUPERSEDES = texts_option("supersedes", "An entry that this one replaces; repeatable.", **AN_ID)
-EXPIRES = text_option(
-    "expires",
-    "Rank it lower after this day: 2026-12-31, next friday. An empty text removes it.",
-)
+"""The marks that a save gives and an update changes."""
 
 # filters, named as in `build_filters`
-IN_TYPES = choice_option("type", TYPES, kind=list[str] | None)
-IN_TAGS = texts_option(
-    "tags", "Entries with one of these tags; repeatable.", "--tag", "--tags", **A_TAG
-)
-IN_FILES = texts_option(
-    "file", "Entries about one of these files; repeatable.", "--file", "--files"
-)
-IN_PATHS = texts_option(
-    "path", "Entries in these folders or files of the journal: en/, *.md; repeatable."
-)
 IN_PROJECTS = texts_option(
     "project", "Entries of these projects; repeatable. '*': all projects alike.", **A_PROJECT
 )
-SINCE = text_option(
-    "since", "Only entries from this day on: 2026-11-03, yesterday, 'last week', Q2."
+FILTERS = (
+    choice_option("type", TYPES, kind=list[str] | None),
+    texts_option(
+        "tags", "Entries with one of these tags; repeatable.", "--tag", "--tags", **A_TAG
+    ),
+    IN_PROJECTS,
+    text_option(
+        "since", "Only entries from this day on: 2026-11-03, yesterday, 'last week', Q2."
+    ),
+    text_option("until", "Only entries up to this day."),
+    texts_option("file", "Entries about one of these files; repeatable.", "--file", "--files"),
+    texts_option(
+        "path", "Entries in these folders or files of the journal: en/, *.md; repeatable."
+    ),
+    texts_option(
+        "where", "NAME=VALUE of front matter or a property; repeat it to require several."
+    ),
+    option(int | None, "min_importance", "0 to 10. An entry without one counts as 5."),
 )
-UNTIL = text_option("until", "Only entries up to this day.")
-FILTERS = (IN_TYPES, IN_TAGS, IN_FILES, IN_PATHS, IN_PROJECTS, SINCE, UNTIL)
 """The filters of a list and of an export."""
-WHERE = texts_option(
-    "where", "NAME=VALUE of front matter or a property; repeat it to require several."
+LISTED = (
+    *FILTERS,
+    option(int | None, "max_importance", "0 to 10."),
+    switch(
+        "sessions", "Only digests of agents' sessions: questions, answers, edits and commands."
+    ),
+    switch("include_superseded", "Also entries that a later one replaced."),
+    choice_option("order", ORDERS),
 )
-SESSIONS = switch(
-    "sessions", "Only digests of agents' sessions: questions, answers, edits and commands."
-)
-MIN_IMPORTANCE = option(
-    int | None, "min_importance", "0 to 10. An entry without one counts as 5."
-)
-MAX_IMPORTANCE = option(int | None, "max_importance", "0 to 10.")
-SUPERSEDED = switch("include_superseded", "Also entries that a later one replaced.")
+"""The filters and the order of a list."""
 
 # how they are answered
 LENGTH = option(int, "limit", "1 to 100 entries.", default=20)
@@ -164,7 +169,6 @@ WEIGHTS = texts_option(
     "--weight",
     "--weights",
 )
-ORDER = choice_option("order", ORDERS)
 
 # what a command does
 YES = switch("yes", "Do not ask.", "--yes", "-y")

@@ -65,9 +65,9 @@ def answer(data: wire.Json, text: str, notices: Sequence[str] = ()) -> None:
 
 def check_can_ask(command: str, *, yes: bool) -> None:
     """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
-    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
+    if not yes and (IN_JSON.get() or not terminal.is_terminal(sys.stdin, sys.stderr)):
         raise InvalidArgument(
-            f"{command} asks first, and here is no terminal to ask on.", hint="Add --yes."
+            f"{command} asks first, and nobody can be asked here.", hint="Add --yes."
         )
 
 

@@ -24,7 +24,7 @@ from ..render import terminal, wire
 from ..render.present import clean, matter_text, outline
 from ..render.terminal import emit
 from ..serving.arguments import agent, take_filters
-from ..serving.tokens import Grant, Tokens
+from ..serving.tokens import Tokens
 from . import flags as f
 from .flags import A_PROJECT, argument, option, switch, text_option, texts_option
 from .program import app, command, open_home
@@ -313,8 +313,6 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
         "lance", "Write passages and vectors as a Lance table; needs synaptic-journal[lance]."
     ),
     *f.FILTERS,
-    f.WHERE,
-    f.MIN_IMPORTANCE,
     json=False,
 )
 def _export(
@@ -512,18 +510,12 @@ def token(
     tokens = Tokens(home, token_file)
     file = str(tokens.path)
     if name is None:
-        if read_only or page or project:
-            raise InvalidArgument(
-                "A token needs a name.", hint="synaptic token anna-laptop --project ledger"
-            )
-        grants = [grant for _, grant in tokens.read()]
-        listed = []
-        for grant in grants:
+        listed = {}
+        for _, grant in tokens.read():
             fields = asdict(grant).items()
-            listed.append({field.replace("_", "-"): value for field, value in fields})
-        text = "\n".join(f"{grant.name:20} {_opens(grant)}" for grant in grants)
-        text = text or f"No tokens in {file}. `synaptic token NAME` makes one."
-        return answer({"file": file, "tokens": listed}, clean(text))
+            listed[grant.name] = {field.replace("_", "-"): value for field, value in fields}
+        text = outline(listed) or f"No tokens in {file}. `synaptic token NAME` makes one."
+        return answer({"file": file, "tokens": list(listed.values())}, text)
     secret = secrets.token_urlsafe(32)
     said = {"token": secret, "project": project, "read-only": read_only, "page": page}
     tokens.add(name, {key: value for key, value in said.items() if value})
@@ -532,13 +524,6 @@ def token(
         use = "Type it on the page."
     data = {"success": True, "name": name, "token": secret, "file": file}
     return answer(data, f"{secret}\n{use}")
-
-
-def _opens(grant: Grant) -> str:
-    opened = "the page" if grant.page else "tools"
-    if grant.project:
-        opened += f", project {grant.project}"
-    return f"{opened}, read-only" if grant.read_only else opened
 
 
 # a file of the journal may be called -x.md or --help.md
