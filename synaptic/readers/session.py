@@ -94,7 +94,8 @@ class Session:
     def add_call(self, line: int, name: object, given: object, call: object) -> None:
         """Adds the events of a tool's call: a command, edited files, or none."""
         values = given if isinstance(given, dict) else {"command": given}
-        tool, command = text_of(name).lower(), _command_of(values)
+        tool = text_of(name).lower()
+        command = _command_of(values)
         events = self.calls.setdefault(text_of(call), [])
         if "*** Begin Patch" in command:
             for path in PATTERNS["patched"].findall(command):
