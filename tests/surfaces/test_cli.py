@@ -533,7 +533,7 @@ def test_search_explains_itself(filled: Run) -> None:
     why = next(hit["why"] for hit in answer.json["hits"] if hit["why"]["ranks"]["lexical"] == 1)
     assert 0 < why["decay"] <= 1
     shown = filled("search", "cache", "--explain").out
-    assert "words rank 1" in shown
+    assert "ranks lexical 1" in shown
     assert "similarity" in shown
     assert "decay" in shown
 

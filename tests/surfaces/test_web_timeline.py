@@ -153,7 +153,7 @@ def test_htmx_gets_the_results_alone(server: Served) -> None:
         server.client.get("/search?q=a+b&tag=", headers=HTMX).headers["HX-Replace-Url"]
         == "/search?q=a+b"
     )
-    assert "words rank" in shown(server, "/search?q=sqlite&explain=1")
+    assert "ranks lexical" in shown(server, "/search?q=sqlite&explain=1")
 
 
 def test_a_filter_that_is_none_keeps_the_form(server: Served) -> None:

@@ -153,15 +153,13 @@ def search(
     Example: synaptic search "why did we leave postgres" --type decision
     """
     filters = take_filters(given, ws.clock())
-    preferred: dict[str, list[str]] = {}
-    for name, value in _pairs("--prefer", prefer):
-        preferred.setdefault(name, []).append(value)
+    weights = _named("--weight", weight)
     result = search_journal(
         ws,
         " ".join(text),
         filters=filters,
-        weights={name: _number(name, value) for name, value in _pairs("--weight", weight)},
-        prefer=build_preference(preferred),
+        weights={name: _number(name, value) for name, value in weights.items()},
+        prefer=build_preference(_named("--prefer", prefer)),
         embed_ms=EMBED_MS,
         **given,
     )
@@ -447,16 +445,21 @@ def _read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _pairs(flag: str, given: Words) -> list[list[str]]:
-    """NAME and VALUE of each NAME=VALUE. Raises InvalidArgument."""
+def _named(flag: str, given: Words) -> dict[str, list[str]]:
+    """The values of each NAME in texts like NAME=VALUE. Raises InvalidArgument."""
+    named: dict[str, list[str]] = {}
     for text in given:
-        if "=" not in text:
+        name, sign, value = text.partition("=")
+        if not sign:
             raise InvalidArgument(f"{flag} is {text!r}.", valid=["NAME=VALUE"])
-    return [list(map(str.strip, text.split("=", 1))) for text in given]
+        named.setdefault(name.strip(), []).append(value.strip())
+    return named
 
 
-def _number(name: str, text: str) -> float:
+def _number(name: str, given: Words) -> float:
     try:
-        return float(text)
+        return float(given[-1])
     except ValueError:
-        raise InvalidArgument(f"The weight of {name} is {text!r}.", valid=("0 to 1",)) from None
+        raise InvalidArgument(
+            f"The weight of {name} is {given[-1]!r}.", valid=["0 to 1"]
+        ) from None

@@ -217,10 +217,12 @@ def _import(ws: Workspace, **given: Any) -> int:
 
 @command(
     "forget",
-    text_option("session", "The client's id of the session, or the id of its digest."),
+    option(
+        str, "session", "The client's id of the session, or the id of its digest.", default=...
+    ),
     f.YES,
 )
-def _forget(ws: Workspace, yes: bool, session: str = "") -> None:
+def _forget(ws: Workspace, yes: bool, session: str) -> None:
     """Remove the digests of an agent's session for good.
 
     The session is never imported again. The client keeps its transcript.
@@ -230,11 +232,6 @@ def _forget(ws: Workspace, yes: bool, session: str = "") -> None:
     from ...verbs.importing import forget
     from .import_command import kept_text
 
-    if not session:
-        raise InvalidArgument(
-            "forget needs a session.",
-            hint="--session ID; `synaptic search --sessions` lists ids.",
-        )
     if agreed("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget(ws, session)
         text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
@@ -376,7 +373,7 @@ def git_setup(home: str | None, remove: bool) -> None:
     ),
     text_option(
         "url",
-        "Register `synaptic serve` at this address; clients read the token from SYNAPTIC_TOKEN.",
+        "Register `synaptic serve` at this address; the token is read from SYNAPTIC_TOKEN.",
     ),
     switch("no_hooks", "Do not change the client's hooks."),
     switch("capture", "Keep a digest of every agent session from now on."),

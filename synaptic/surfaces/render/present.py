@@ -11,13 +11,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ...language.lexicon import sentence_ends
-from ...models import Entry, Hit, Link, SearchResult, Why
+from ...models import Entry, Hit, Link, SearchResult
 from ...notes.header import markup
 from ...notes.marks import front_fields
 from ...search.snippet import snippet
 from ...verbs.browse import Listing
 from ...verbs.mentions import Links
-from .wire import Json
+from .wire import Json, why_json
 
 if TYPE_CHECKING:
     from ...verbs.review import Matter
@@ -41,7 +41,9 @@ INVISIBLE = re.compile(
     "\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 """Controls, bidirectional marks and Unicode's default-ignorable characters (zero-width marks,
-variation selectors, tag characters), and lone surrogates. A person does not see them, but a model reads them."""
+variation selectors, tag characters), and lone surrogates. A person does not see them, but a
+model reads them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,15 +71,13 @@ def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> l
         content = hit.entry.content
         text = hit.passage if len(content) > length else content
         remark = f"score {hit.score:.2f}" if detailed else ""
-        if hit.why:
-            remark = why_text(hit, hit.why, both=result.mode == "hybrid")
         item = Item(
             entry=hit.entry,
             text=text,
             snippet=hit.snippet,
             partial=text != content,
             superseded_by=hit.superseded_by,
-            remark=remark,
+            remark=why_text(hit) or remark,
             detailed=detailed,
         )
         items.append(item)
@@ -296,25 +296,11 @@ def term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> Callab
     return lambda word: stem(word) in sought or word.startswith(begun)
 
 
-def why_text(hit: Hit, why: Why, *, both: bool) -> str:
-    """The reasons for a hit's rank; `both`: words and meaning were searched."""
-    parts = []
-    for name, rank in (("words", why.lexical_rank), ("meaning", why.semantic_rank)):
-        if rank:
-            parts.append(f"{name} rank {rank}")
-        elif both:
-            parts.append(f"not found by {name}")
-    if why.similarity is not None:
-        parts.append(f"similarity {why.similarity:.2f}")
-    times = "time" if why.access_count == 1 else "times"
-    parts += [
-        f"decay {why.decay:.2f} at {why.age_days:.1f} days",
-        f"importance {10 * why.signals.importance:.0f}",
-        f"read {why.access_count:,} {times}",
-        ", ".join(why.matched_filters),
-        f"score {hit.score:.2f}",
-    ]
-    return " · ".join(part for part in parts if part)
+def why_text(hit: Hit) -> str:
+    """The reasons for a hit's rank in a line; empty for a hit without them."""
+    if hit.why is None:
+        return ""
+    return f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}"
 
 
 def marks(entry: Entry, superseded_by: str | None, *, full: bool = False) -> str:

@@ -95,8 +95,7 @@ def screen(place: Callable[[str | Path], Path]) -> Output:
     """The screen that standard output is."""
     if not is_terminal(sys.stdout):
         return Output(False, None, place)
-    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return Output(not plain, shutil.get_terminal_size().columns, place)
+    return Output("NO_COLOR" not in os.environ, shutil.get_terminal_size().columns, place)
 
 
 def is_terminal(*streams: object) -> bool:
@@ -275,7 +274,7 @@ def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
     for number, hit in enumerate(result.hits, start=1):
         lines = _hit(hit, is_hit, to)
         if hit.why:
-            lines.append(f"   {why_text(hit, hit.why, both=result.mode == 'hybrid')}")
+            lines.append(f"   {why_text(hit)}")
         blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
     return "\n\n".join(blocks)
 
@@ -513,7 +512,8 @@ def progress() -> Callable[[str, int, int], None]:
         if is_terminal(sys.stderr) and (is_last or now - last > REPORT_S):
             last = now
             line = f"\r{phase} {done:,}/{total:,}"
+            end = "\n" if is_last else ""
             with contextlib.suppress(OSError):
-                print(f"{line:60}", end="\n" if is_last else "", file=sys.stderr, flush=True)
+                print(f"{line:60}", end=end, file=sys.stderr, flush=True)
 
     return report

@@ -44,7 +44,7 @@ def as_json(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, float):
-        return round(value, 6)
+        return round(value, 4)
     return str(value) if isinstance(value, Path) else value
 
 
