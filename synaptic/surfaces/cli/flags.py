@@ -54,14 +54,13 @@ def switch(name: str, help: str, *flags: str, default: bool | None = False) -> P
 def choice_option(
     name: str,
     values: Iterable[str],
-    help: str = "One of",
     kind: Any = str | None,
     default: Any = None,
 ) -> Parameter:
     return option(
         kind,
         name,
-        f"{help}: {', '.join(values)}.",
+        f"One of: {', '.join(values)}.",
         default=default,
         autocompletion=_starting(lambda _: [(value, "") for value in values]),
     )
@@ -162,7 +161,7 @@ LISTED = (
 # how they are answered
 LENGTH = option(int, "limit", "1 to 100 entries.", default=20)
 STRATEGY = choice_option("strategy", STRATEGIES, default="auto")
-PRESET = choice_option("preset", PRESETS, "Weights by name")
+PRESET = choice_option("preset", PRESETS)
 WEIGHTS = texts_option(
     "weight",
     f"NAME=N, N from 0 to 1, of {', '.join(SIGNALS)}; repeatable.",

@@ -312,17 +312,13 @@ def marks(entry: Entry, superseded_by: str | None, *, full: bool = False) -> str
         ("superseded by", superseded_by and short(superseded_by)),
     ]
     if full:
+        simple = ("importance", "project", "branch", "parent", "expires", "by", "via")
+        pairs += [(name, getattr(entry, name)) for name in simple]
+        reach = "for its project" if entry.project else "for all"
         pairs += [
-            ("pinned", entry.pin and ("for its project" if entry.project else "for all")),
-            ("importance", entry.importance),
-            ("project", entry.project),
-            ("branch", entry.branch),
+            ("pinned", entry.pin and reach),
             ("files", _files(entry, entry.files)),
-            ("parent", entry.parent),
             ("supersedes", ", ".join(entry.supersedes)),
-            ("expires", entry.expires),
-            ("by", entry.by),
-            ("via", entry.via),
             *front_fields(entry),
         ]
     else:

@@ -346,11 +346,10 @@ def status_text(status: Status, to: Output) -> str:
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",
         "not read": f"{len(status.issues):,}",
-        "types": _counted(status.facets.types),
-        "tags": _counted(status.facets.tags),
-        "projects": _counted(status.facets.projects),
         "months": _counted(status.months),
     }
+    for name in ("types", "tags", "projects"):
+        rows[name] = _counted(getattr(status.facets, name))
     for name, root in status.roots.items():
         rows[name] = f"{to.path(root['folder'])}, {_files(root['files'])}"
     for verb, figures in status.figures.items():
