@@ -57,44 +57,33 @@ def choice_option(
     kind: Any = str | None,
     default: Any = None,
 ) -> Parameter:
+    def complete(incomplete: str) -> list[str]:
+        return [value for value in values if value.startswith(incomplete)]
+
     return option(
         kind,
         name,
         f"One of: {', '.join(values)}.",
         default=default,
-        autocompletion=_starting(lambda _: [(value, "") for value in values]),
+        autocompletion=complete,
     )
 
 
-def _starting(
-    values: Callable[[typer.Context], Iterable[tuple[str, str]]],
-) -> Callable[..., list[tuple[str, str]]]:
-    """A completion with the first 50 values that begin with the typed word."""
+def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
+    """The completion with the first 50 tags, projects or ids that begin with the typed word."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-        return [value for value in values(ctx) if value[0].startswith(incomplete)][:50]
+        # without an index there is nothing to complete
+        with suppress(SynapticError, apsw.Error, OSError):
+            config = load_config(ctx.find_root().params.get("home"))
+            names = known(config.state / index_of(config.model), kind)
+            return [name for name in names if name[0].startswith(incomplete)][:50]
+        return []
 
-    return complete
-
-
-def _clients(_: typer.Context) -> list[tuple[str, str]]:
-    from ..clients.clients import CLIENTS  # only one command needs it
-
-    return [(client.name, "") for client in CLIENTS]
-
-
-def _known(kind: str, ctx: typer.Context) -> list[tuple[str, str]]:
-    with suppress(
-        SynapticError, apsw.Error, OSError
-    ):  # without an index there is nothing to complete
-        config = load_config(ctx.find_root().params.get("home"))
-        return known(config.state / index_of(config.model), kind)
-    return []
+    return {"autocompletion": complete}
 
 
-A_TAG, A_PROJECT, AN_ID = (
-    {"autocompletion": _starting(partial(_known, kind))} for kind in ("tag", "project", "id")
-)
+A_TAG, A_PROJECT, AN_ID = _known("tag"), _known("project"), _known("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
 ID = argument(str, "id", "ID", "A whole id, or at least four characters of it.", **AN_ID)
@@ -177,7 +166,6 @@ CLIENT = argument(
     "clients",
     "CLIENT",
     "[default: all clients on this machine]",
-    autocompletion=_starting(_clients),
 )
 DRY_RUN = switch("dry_run", "Show the changes without making them.")
 SOURCE = argument(
@@ -185,7 +173,6 @@ SOURCE = argument(
     "source",
     "[SOURCE]",
     f"One of {', '.join((*READERS, *IN_PLACE))}.",
-    autocompletion=_starting(lambda _: [(source, "") for source in (*READERS, *IN_PLACE)]),
 )
 
 # the server over HTTP
