@@ -130,16 +130,12 @@ def test_a_client_gets_what_it_gets_over_stdio(
     server: Served, home: Path, tokens: dict[str, str], mode: str
 ) -> None:
     async def seen(client: Client) -> list[str]:
-        uri = "synaptic://journal/{date}"
         found = [
             await client.list_tools(),
             await client.list_resources(),
             await client.list_resource_templates(),
             await client.list_prompts(),
             await client.get_prompt("handoff", {"focus": "the export"}),
-            await client.complete(
-                {"type": "ref/resource", "uri": uri}, {"name": "date", "value": "20"}
-            ),  # type: ignore[arg-type]
             await client.read_resource("synaptic://journal/today"),
             await client.call_tool("context_search", {"query": "rounding", "limit": 101}),
         ]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import InvalidArgument, check_range, one_of
-from ...index.lookup import known
 from ...language.query import build_preference
 from ...models import NOTHING_CLOSE, Near
 from ...search.search import search
@@ -18,8 +17,7 @@ from ...verbs.browse import Listing, days, find, get, recent
 from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import Receipt, delete, restore, save, update
-from ...workspace.sync import in_step
-from ...workspace.workspace import Workspace, index_of
+from ...workspace.workspace import Workspace
 from ..render.present import (
     CHARS_PER_TOKEN,
     DATA_FOLLOWS,
@@ -248,15 +246,6 @@ def day_text(ws: Workspace, date: str) -> str:
 def entry_text(ws: Workspace, id: str) -> str:
     """One entry, whole, as fenced Markdown."""
     return _get(ws, Call({"ids": [id]}, max_tokens=sys.maxsize))[0]
-
-
-def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
-    """The short ids of entries, or the dates, that begin with what was typed, newest first."""
-    file = ws.config.state / index_of(ws.config.model)
-    names = [name for name, _ in in_step(ws, lambda _: known(file, kind))]
-    if kind == "date":
-        names = ["today", "yesterday", *names]
-    return [name for name in names if name.startswith(typed)]
 
 
 def review_text(ws: Workspace, project: str) -> str:

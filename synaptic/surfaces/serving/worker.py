@@ -84,7 +84,7 @@ class Worker:
             self._thread.start()
 
     def submit(self, verb: Verb[Result]) -> Future[Result]:
-        """A future of the result of `verb`. A call that was cancelled in the queue is skipped."""
+        """A future of the result of `verb`. A call cancelled in the queue is skipped."""
         future: Future[Result] = Future()
         self._jobs.put((verb, future))
         self.start()
