@@ -501,7 +501,7 @@ def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
 
 
 def progress() -> Callable[[str, int, int], None]:
-    """A function to report (phase, done, total) to: on a terminal it keeps a line up to date."""
+    """A function to report (phase, done, total) to, which keeps a line of a terminal."""
     last = 0.0
 
     def report(phase: str, done: int, total: int) -> None:
