@@ -129,12 +129,22 @@ class Guard:
     be called.
     """
 
-    def __init__(self, app: ASGIApp, sessions: Sessions, hosts: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        sessions: Sessions,
+        hosts: Collection[str],
+    ) -> None:
         self.app = app
         self.sessions = sessions
         self.hosts = frozenset(map(str.lower, hosts))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

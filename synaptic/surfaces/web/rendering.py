@@ -97,7 +97,11 @@ def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
     return Markup("").join(parts)
 
 
-def _attribute(tag: str, name: str, value: str) -> str | None:
+def _attribute(
+    tag: str,
+    name: str,
+    value: str,
+) -> str | None:
     """The value of an attribute that may stay: a link outwards or to a page of ours, a picture
     of the journal.
     """
@@ -164,7 +168,11 @@ def _lead_here(children: Sequence[Token], path: str) -> None:
         before = token.type
 
 
-def _address(place: str, name: str, path: str) -> str:
+def _address(
+    place: str,
+    name: str,
+    path: str,
+) -> str:
     return f"{place}?name={quote(name, safe='')}&from={quote(path, safe='')}"
 
 

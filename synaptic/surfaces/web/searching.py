@@ -55,7 +55,14 @@ async def _search(request: Request) -> Response:
         given[name] = bool(asked.get(name))
     status = 200
     try:
-        results = await ask(request, answer, query, given, asked, loading)
+        results = await ask(
+            request,
+            answer,
+            query,
+            given,
+            asked,
+            loading,
+        )
         given = results["given"]
     except InvalidArgument as error:
         results = {"error": error, "given": given}
@@ -68,7 +75,12 @@ async def _search(request: Request) -> Response:
 
     template = "results.html" if is_part else "search.html"
     shown = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
-    reply = await page(request, template, status, **shown)
+    reply = await page(
+        request,
+        template,
+        status,
+        **shown,
+    )
     if is_part:
         reply.headers["HX-Replace-Url"] = url()
     return reply
@@ -90,7 +102,12 @@ def answer(
     shown = {"given": _read_filters(filters), "facets": facets}
     if not query:
         cursor = asked.get("cursor")
-        listing = browse.find(ws, filters=filters, order="newest", cursor=cursor)
+        listing = browse.find(
+            ws,
+            filters=filters,
+            order="newest",
+            cursor=cursor,
+        )
         return shown | {"listing": listing, "is_older": cursor}
     explain = bool(asked.get("explain"))
     limit = MORE_HITS if asked.get("more") else None
@@ -139,7 +156,7 @@ def _finished(ws: Workspace, query: str) -> str:
 
 
 def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]:
-    """By filter: (value, number of entries that pass the other filters), most frequent first."""
+    """By filter: (value, entries that pass the other filters), most frequent first."""
     count = cache(ws.index.facets)
     projects = count(replace(filters, projects=())).projects
     return {
