@@ -130,7 +130,10 @@ async def _log_in_with_token(request: Request) -> Response:
     )
 
 
-def _page_grant(site: Site, token: str) -> Grant | None:
+def _page_grant(
+    site: Site,
+    token: str,
+) -> Grant | None:
     """The grant of a token that opens the page.
 
     A file that cannot be used is named in the log only: anyone may ask.
@@ -143,7 +146,10 @@ def _page_grant(site: Site, token: str) -> Grant | None:
     return grant if grant and grant.page else None
 
 
-def _let_in(request: Request, session: Visitor) -> Response:
+def _let_in(
+    request: Request,
+    session: Visitor,
+) -> Response:
     answer = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer"})
     answer.set_cookie(
         cookie_name(request.scope),
@@ -218,7 +224,10 @@ def serve(
     os._exit(status)  # a thread that is still at work in the model would abort the process
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(
+    host: str,
+    port: int,
+) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)

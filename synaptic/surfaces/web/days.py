@@ -22,7 +22,10 @@ COLOURS = 4
 """Shades of the days in the calendar, without that of an empty day."""
 
 
-def _spoken(day: str, weekday: bool = True) -> str:
+def _spoken(
+    day: str,
+    weekday: bool = True,
+) -> str:
     """A date as people say it: `Saturday, 21 November 2026`."""
     on = date.fromisoformat(day)
     name = f"{on:%A}, " if weekday else ""
@@ -93,7 +96,10 @@ async def _calendar(request: Request) -> Response:
     )
 
 
-def _weeks(first: date, last: date) -> list[tuple[date, int, int]]:
+def _weeks(
+    first: date,
+    last: date,
+) -> list[tuple[date, int, int]]:
     """(day, column of its week, row of its weekday from Monday on) of each day."""
     rows = []
     for number in range((last - first).days + 1):

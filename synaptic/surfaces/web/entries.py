@@ -276,7 +276,10 @@ async def ask_first(
     )
 
 
-def is_agreed(form: Mapping[str, str], entry: Entry) -> bool:
+def is_agreed(
+    form: Mapping[str, str],
+    entry: Entry,
+) -> bool:
     """True when a form was shown the question about this entry, where it stands now."""
     return form.get("agreed") == f"{entry.id} {entry.there.path}"
 
@@ -315,7 +318,10 @@ async def _open(request: Request) -> Response:
     return done(request, f"/entry/{id}", f"{_show(path, there.line)} {path}:{there.line}")
 
 
-def _show(path: Path, line: int) -> str:
+def _show(
+    path: Path,
+    line: int,
+) -> str:
     """Shows the file in a window of its own, and says in which; or says that there is none."""
     command = chosen()
     if command and name_of(command) in WINDOWED and shutil.which(command[0]):

@@ -63,7 +63,10 @@ def _image(
     return None
 
 
-def _open_image(roots: Roots, place: str) -> tuple[str, BinaryIO] | None:
+def _open_image(
+    roots: Roots,
+    place: str,
+) -> tuple[str, BinaryIO] | None:
     with suppress(JournalError, OSError), pinned(roots, place) as real:
         file = open_regular(real, follow=False)
         beginning = file.read(32)

@@ -144,7 +144,10 @@ def _hit_row(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Hit, Markup, Mark
     return hit, lit(heading, is_hit), lit(snippet, is_hit), why
 
 
-def _finished(ws: Workspace, query: str) -> str:
+def _finished(
+    ws: Workspace,
+    query: str,
+) -> str:
     """The query, with `*` behind a last word that is only the beginning of words here."""
     last = query.rpartition(" ")[2]
     is_word = [word for _, word in words(last)] == [last.lower()]
@@ -155,7 +158,10 @@ def _finished(ws: Workspace, query: str) -> str:
     return f"{query}*" if counts[prefix] and not counts[last] else query
 
 
-def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]:
+def _facets(
+    ws: Workspace,
+    filters: Filters,
+) -> dict[str, list[tuple[str, int]]]:
     """By filter: (value, entries that pass the other filters), most frequent first."""
     count = cache(ws.index.facets)
     projects = count(replace(filters, projects=())).projects

@@ -141,7 +141,10 @@ def done(
     return RedirectResponse(where, 303)
 
 
-async def show_error(request: Request, error: Exception) -> Response:
+async def show_error(
+    request: Request,
+    error: Exception,
+) -> Response:
     """The page of an error: what happened, what is valid, what to do next."""
     if not isinstance(error, SynapticError):
         error = NotFound("There is no page at this address.")

@@ -58,7 +58,10 @@ async def _review(request: Request) -> Response:
     )
 
 
-def _with_texts(ws: Workspace, matters: list[Matter]) -> list[tuple[Matter, list[Entry]]]:
+def _with_texts(
+    ws: Workspace,
+    matters: list[Matter],
+) -> list[tuple[Matter, list[Entry]]]:
     """The findings with the texts of their entries. This counts as no read."""
 
     def read(_: object) -> list[tuple[Matter, list[Entry]]]:
