@@ -120,8 +120,7 @@ def answer(
         explain=explain,
     )
     is_hit = term_test(result.terms, ws.index.stem)
-    both = result.mode == "hybrid"
-    hits = [_hit_row(hit, is_hit, both) for hit in result.hits]
+    hits = [_hit_row(hit, is_hit) for hit in result.hits]
     return shown | {"result": result, "hits": hits, "explain": explain, "more": limit}
 
 
@@ -136,16 +135,12 @@ def _read_filters(filters: Filters) -> dict[str, Any]:
     }
 
 
-def _hit_row(
-    hit: Hit,
-    is_hit: Callable[[str], bool],
-    both: bool,
-) -> tuple[Hit, Markup, Markup, str]:
+def _hit_row(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
     heading, below = plain_heading(hit.entry.title, hit.snippet)
     lines = [line for line in below.split("\n") if not line.startswith("```")]
     snippet = plain("\n".join(line for line in lines if line.strip()))
-    why = why_text(hit, hit.why, both=both) if hit.why else ""
+    why = why_text(hit)
     return hit, lit(heading, is_hit), lit(snippet, is_hit), why
 
 
