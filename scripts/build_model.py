@@ -391,7 +391,13 @@ class Graph:
         )
 
     def _join(
-        self, name: str, value: str, hidden: str, norm: str, *, scale: str = "text"
+        self,
+        name: str,
+        value: str,
+        hidden: str,
+        norm: str,
+        *,
+        scale: str = "text",
     ) -> str:
         """`value` through the matrix, added to `hidden` and normalised."""
         matrix, offsets = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
@@ -517,7 +523,12 @@ class Graph:
         return gain, self._constant(f"{name}.bias", self.weights[f"{name}.bias"])
 
     def _add(
-        self, kind: str, *inputs: str, name: str = "", contrib: bool = False, **attributes: Any
+        self,
+        kind: str,
+        *inputs: str,
+        name: str = "",
+        contrib: bool = False,
+        **attributes: Any,
     ) -> str:
         """The name of the new node's output."""
         output = name or f"{kind}{len(self._nodes)}"

@@ -55,7 +55,14 @@ def main() -> None:
         shutil.rmtree(person)
 
 
-def take(home: Path, pages: dict[str, str], names: list[str], to: Path, *, full: bool) -> None:
+def take(
+    home: Path,
+    pages: dict[str, str],
+    names: list[str],
+    to: Path,
+    *,
+    full: bool,
+) -> None:
     """A picture of each of these pages, or of those that are named, in each mode and width."""
     with (
         served(home, SYNAPTIC_NOW=NOW, TZ="UTC", HOME=str(home.parent)) as server,
@@ -78,7 +85,12 @@ def take(home: Path, pages: dict[str, str], names: list[str], to: Path, *, full:
                 context.close()
 
 
-def _keep(page: Page, path: Path, *, full: bool) -> None:
+def _keep(
+    page: Page,
+    path: Path,
+    *,
+    full: bool,
+) -> None:
     """The picture with few colours, so that all of them together stay small."""
     page.evaluate("document.activeElement.blur()")  # a cursor blinks
     shot = Image.open(

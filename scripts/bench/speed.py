@@ -27,7 +27,6 @@ from corpus import LAST_DAY, entry_texts, make_journal, queries, sentences
 from mcp import Client, StdioServerParameters
 
 from synaptic import Config, Filters, Workspace, open_workspace, rebuild, recent, save, search
-from synaptic.config import make_clock
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Vector
 
@@ -75,7 +74,8 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
 
 def opened(home: Path, embedder: FastEmbedder | None = None) -> Workspace:
     config = Config(home=home, journal=home / "journal")
-    return open_workspace(config, embedder=embedder, clock=make_clock(NOW))
+    now = LAST_DAY.replace(hour=23, minute=50).astimezone()
+    return open_workspace(config, embedder=embedder, clock=lambda: now)
 
 
 def in_process(home: Path, pool: list[str]) -> list[Row]:

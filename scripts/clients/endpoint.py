@@ -68,7 +68,11 @@ def dicts(value: Any) -> Iterator[Json]:
         yield from dicts(inner)
 
 
-def _messages(body: Json, reply: Reply, number: int) -> bytes:
+def _messages(
+    body: Json,
+    reply: Reply,
+    number: int,
+) -> bytes:
     """An answer of Anthropic Messages."""
     blocks: list[tuple[Json, list[Json]]] = []
     if reply.thought:
@@ -108,7 +112,11 @@ def _messages(body: Json, reply: Reply, number: int) -> bytes:
     return _events(*events, {"type": "message_stop"})
 
 
-def _responses(body: Json, reply: Reply, number: int) -> bytes:
+def _responses(
+    body: Json,
+    reply: Reply,
+    number: int,
+) -> bytes:
     """An answer of OpenAI Responses."""
     items: list[Json] = []
     if reply.thought:
@@ -152,7 +160,11 @@ def _responses(body: Json, reply: Reply, number: int) -> bytes:
     )
 
 
-def _generate(body: Json, reply: Reply, number: int) -> bytes:
+def _generate(
+    body: Json,
+    reply: Reply,
+    number: int,
+) -> bytes:
     """An answer of Gemini."""
     parts: list[Json] = [{"text": reply.thought, "thought": True}] if reply.thought else []
     parts += [{"text": reply.text}] if reply.text else []
@@ -167,7 +179,11 @@ def _generate(body: Json, reply: Reply, number: int) -> bytes:
     )
 
 
-def _generate_whole(body: Json, reply: Reply, number: int) -> bytes:
+def _generate_whole(
+    body: Json,
+    reply: Reply,
+    number: int,
+) -> bytes:
     """An answer of Gemini that is not streamed."""
     return json.dumps(
         {"candidates": [{"content": {"role": "model", "parts": [{"text": reply.text}]}}]}

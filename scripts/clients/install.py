@@ -56,7 +56,10 @@ class Scratch:
 
 
 def run(
-    command: Sequence[str], *, cwd: Path | None = None, environ: dict[str, str] | None = None
+    command: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    environ: dict[str, str] | None = None,
 ) -> str:
     """The program's output. Raises Unavailable with its last words."""
     try:

@@ -16,14 +16,16 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +37,15 @@ from synaptic.verbs.doctor import checkup
 
 Trial = Callable[[int, random.Random, Path], int]
 TRIAL_S = 120
+BATCH = 4 * (os.cpu_count() or 1)
 SHOWN = 30
 NOW = datetime(2026, 11, 21, 9, 30).astimezone()
 _ID = re.compile(rb"<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
+
+
+_GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+for _who in ("AUTHOR", "COMMITTER"):
+    _GIT |= {f"GIT_{_who}_NAME": "soak", f"GIT_{_who}_EMAIL": "soak@example.org"}
 
 
 class Broken(AssertionError):
@@ -54,86 +62,77 @@ def check(holds: object, promise: str) -> None:
 # -------------------------------------------------------------------------------------------
 
 
-def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
+def attack(
+    trial: Trial,
+    *,
+    trials: int,
+    unit: str,
+    why_not: str = "",
+) -> int:
     """The exit status of a whole attack, which it runs as the command line says: 1 where a
     promise did not hold.
     """
     script = Path(sys.argv[0])
-    parser = argparse.ArgumentParser(
-        description=(sys.modules["__main__"].__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument(
-        "--trials",
-        type=int,
-        default=trials,
-        metavar="N",
-        help=f"{unit} at least (default {trials:,})",
-    )
-    parser.add_argument(
-        "--seconds", type=float, default=float("inf"), metavar="S", help="stop after this time"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="S", help="other trials (default 1)"
-    )
-    parser.add_argument("--only", type=int, metavar="N", help="the one trial of this number")
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        default=os.cpu_count(),
-        metavar="N",
-        help="processes (default one a core)",
-    )
-    asked = parser.parse_args()
+    asked = _asked(trials, unit)
     if why_not:
         print(f"{script.stem}: skipped, {why_not}.")
         return 0
-    begun, done, failures = time.monotonic(), 0, list[tuple[int, str]]()
-    first = (
-        asked.seed - 1
-    ) * asked.trials  # an attack that counts through its cases has others for each seed
+    begun = time.monotonic()
+    done = 0
+    failures: list[str] = []
+    first = (asked.seed - 1) * asked.trials  # each seed has other numbers
     numbers = itertools.count(first) if asked.only is None else iter([asked.only])
-    fork = multiprocessing.get_context("fork")
     with (
         tempfile.TemporaryDirectory(prefix="soak-") as scratch,
-        ProcessPoolExecutor(asked.jobs, mp_context=fork) as workers,
+        ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as workers,
     ):
+        tried = partial(_tried, trial, asked.seed, scratch, begun + asked.seconds)
         while done < asked.trials and time.monotonic() - begun < asked.seconds:
-            batch = list(itertools.islice(numbers, asked.jobs * 4))
-            todo = [
-                (trial, number, asked.seed, scratch, begun + asked.seconds) for number in batch
-            ]
-            for number, (checks, failure) in zip(batch, workers.map(_tried, todo), strict=True):
+            batch = list(itertools.islice(numbers, BATCH))
+            for number, (checks, failure) in zip(batch, workers.map(tried, batch), strict=True):
                 done += checks
-                failures += [(number, failure)] if failure else []
-            _progress(
-                f"{script.stem}: {unit} {done:,} of {asked.trials:,}, failures {len(failures)}"
-            )
+                if failure:
+                    again = f"again: python {script} --seed {asked.seed} --only {number}"
+                    failures.append(f"trial {number}: {failure}\n  {again}")
             if asked.only is not None:
                 break
-    for number, failure in failures[:SHOWN]:
-        print(
-            f"trial {number}: {failure}\n  again: python {script} --seed {asked.seed} "
-            f"--only {number}"
-        )
-    kinds = Counter(
-        re.sub(r"[0-9]+\S*|b?'[^']{20,}'", "…", failure.split("\n")[0])[:110]
-        for _, failure in failures
-    )
-    for kind, count in kinds.most_common() if len(failures) > 1 else ():
-        print(f"{count:>6} x {kind}")
+    report(script.stem, failures, f"{unit} {done:,}", asked.seed, begun)
+    return int(bool(failures))
+
+
+def report(
+    name: str,
+    failures: Sequence[str],
+    done: str,
+    seed: int,
+    begun: float,
+) -> None:
+    """Prints what was wrong, and a line that `scripts/soak.py` reads."""
+    for failure in failures[:SHOWN]:
+        print(failure)
     seconds = time.monotonic() - begun
-    print(
-        f"{script.stem}: {unit} {done:,}, failures {len(failures):,}, seed {asked.seed}, "
-        f"{seconds:,.0f} s"
-    )
-    return 1 if failures else 0
+    print(f"{name}: {done}, failures {len(failures):,}, seed {seed}, {seconds:,.0f} s")
 
 
-def _tried(todo: tuple[Trial, int, int, str, float]) -> tuple[int, str]:
+def _asked(trials: int, unit: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    parser.add_argument("--trials", type=int, default=trials, help=f"{unit} at least")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then")
+    parser.add_argument("--seed", type=int, default=1, help="other trials (default 1)")
+    parser.add_argument("--only", type=int, help="the one trial of this number")
+    return parser.parse_args()
+
+
+def _tried(
+    trial: Trial,
+    seed: int,
+    scratch: str,
+    until: float,
+    number: int,
+) -> tuple[int, str]:
     """How many checks a trial made, and what was wrong."""
     if sys.platform == "win32":
         raise NotImplementedError
-    trial, number, seed, scratch, until = todo
     if time.monotonic() > until:
         return 0, ""
     folder = Path(scratch, str(os.getpid()))  # the same for each trial of a process
@@ -145,19 +144,14 @@ def _tried(todo: tuple[Trial, int, int, str, float]) -> tuple[int, str]:
         return trial(number, random.Random(f"{seed} {number}"), folder), ""
     except Broken as broken:
         return 1, str(broken)
-    except Exception as error:
-        return 1, f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+    except Exception:
+        return 1, traceback.format_exc()
     finally:
         signal.alarm(0)
 
 
 def _too_long(*_: object) -> None:
     raise Broken(f"A trial took more than {TRIAL_S} s.")
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{text}  ", end="", file=sys.stderr, flush=True)
 
 
 # -- a home
@@ -176,42 +170,32 @@ class HashingEmbedder:
         return self.embed_passage(text)
 
     def embed_passage(self, text: str) -> Vector:
-        digest = hashlib.blake2b(
-            text.encode("utf-8", "replace"), digest_size=self.dimensions
-        ).digest()
+        data = text.encode("utf-8", "replace")
+        digest = hashlib.blake2b(data, digest_size=self.dimensions).digest()
         vector = np.frombuffer(digest, dtype=np.int8).astype(np.float32) + 0.5
         return vector / np.linalg.norm(vector)
 
 
-class Clock:
-    """A clock that goes one second a look, so that no two entries have one moment."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(seconds=1)
-        return self.now
-
-
-def open_home(
-    home: Path, *, journal: Path | None = None, clock: Callable[[], datetime] | None = None
-) -> Workspace:
-    """A workspace in which meaning does not matter."""
-    config = Config(home=home, journal=journal or home / "journal", project="soak")
-    return open_workspace(config, embedder=HashingEmbedder(), clock=clock or Clock())
+def open_home(home: Path) -> Workspace:
+    """A workspace in which meaning does not matter, and no two entries have one moment."""
+    config = Config(home=home, journal=home / "journal", project="soak")
+    seconds = itertools.count(1)
+    return open_workspace(
+        config,
+        embedder=HashingEmbedder(),
+        clock=lambda: NOW + timedelta(seconds=next(seconds)),
+    )
 
 
 def entries(ws: Workspace) -> list[Entry]:
     """All entries, oldest first."""
     found: list[Entry] = []
-    cursor: str | None = None
-    while True:
-        page = find(ws, order="oldest", limit=100, cursor=cursor)
+    cursor: str | None = ""
+    while cursor is not None:
+        page = find(ws, order="oldest", limit=100, cursor=cursor or None)
         found += page.entries
         cursor = page.cursor
-        if cursor is None:
-            return found
+    return found
 
 
 def files(journal: Path) -> dict[str, bytes]:
@@ -230,15 +214,44 @@ def ids(text: bytes) -> Counter[str]:
 
 def vanished(ws: Workspace) -> set[str]:
     """The ids that doctor names as vanished, or by the line where a comment lost its heading."""
-    findings = checkup(ws).findings
-    named = {found.message.split()[0] for found in findings if found.code == "vanished"}
-    for path, line, *_ in (
-        found.message.split(":") for found in findings if found.code == "stray-comment"
-    ):
-        named |= set(ids((ws.config.journal / path).read_bytes().splitlines()[int(line) - 1]))
+    named: set[str] = set()
+    for found in checkup(ws).findings:
+        if found.code == "vanished":
+            named.add(found.message.split()[0])
+        elif found.code == "stray-comment":
+            path, line, *_ = found.message.split(":")
+            lines = (ws.config.journal / path).read_bytes().splitlines()
+            named.update(ids(lines[int(line) - 1]))
     return named
 
 
-def litter(journal: Path) -> list[str]:
-    """Files that no person put there."""
-    return [name for name in files(journal) if not name.endswith(".md") or "/." in f"/{name}"]
+def check_journal(ws: Workspace) -> bytes:
+    """The journal's text, in which no id stands twice and beside which no file was left."""
+    found = files(ws.config.journal)
+    text = b"\n".join(found.values())
+    twice = [id for id, count in ids(text).items() if count > 1]
+    check(not twice, f"Entries stand twice: {twice}")
+    litter = [name for name in found if not name.endswith(".md") or "/." in f"/{name}"]
+    check(not litter, f"Left in the journal: {litter}")
+    return text
+
+
+def check_purged(home: Path, word: bytes) -> None:
+    """Raises Broken where a file of the home holds a purged word in lower case."""
+    left = [name for name, data in files(home).items() if word in data.lower()]
+    check(not left, f"Purged words are left in {left}")
+
+
+def git(
+    folder: Path,
+    *words: str,
+    ok: bool = True,
+) -> str:
+    """The words of a git that failed, else an empty text. Raises AssertionError unless not
+    `ok`.
+    """
+    done = subprocess.run(
+        ["git", *words], cwd=folder, env=os.environ | _GIT, capture_output=True, text=True
+    )
+    assert not ok or done.returncode == 0, done.stderr
+    return f"{done.stdout}{done.stderr}failed" if done.returncode else ""

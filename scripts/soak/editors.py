@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import shim
-from attack import NOW, attack, check, entries, ids, litter, open_home, vanished
+from attack import NOW, attack, check, check_journal, entries, files, open_home, vanished
 
 from synaptic import SynapticError, Workspace, delete, save, update
 
 STEPS = 9
+CHANGES = ("update", "delete")
 CALLS = 60
 """A verb makes at most so many calls to the disk; later ones are as good as none."""
 
@@ -45,9 +46,12 @@ class Page:
     def read(self) -> bytes:
         return self.path.read_bytes() if self.path.exists() else b""
 
+    def is_open_as(self, handle: int) -> bool:
+        return self.path.exists() and os.path.samestat(os.fstat(handle), self.path.stat())
+
 
 Steps = list[Callable[[], None]]
-"""What an editor does, one after the other; anything may happen in between."""
+"""The steps of an editor, one after the other; anything may happen in between."""
 
 
 def truncating(page: Page, buffer: bytes) -> Steps:
@@ -74,36 +78,38 @@ def by_rename(page: Page, buffer: bytes) -> Steps:
 
 def slow(page: Page, buffer: bytes) -> Steps:
     """Empties the file, then writes its buffer in two pieces, through one handle."""
-    handle: list[int] = []
+    handles: list[int] = []
+    half = len(buffer) // 2
 
     def empty() -> None:
-        handle.append(os.open(page.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
+        handles.append(os.open(page.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
         page.lines = set()
 
-    def write(piece: bytes, last: bool) -> None:
-        os.write(handle[0], piece)
-        if last:
-            if page.path.exists() and os.path.samestat(os.fstat(handle[0]), page.path.stat()):
-                page.holds(buffer)
-            os.close(handle.pop())
+    def begin() -> None:
+        os.write(handles[0], buffer[:half])
 
-    half = len(buffer) // 2
-    return [empty, lambda: write(buffer[:half], False), lambda: write(buffer[half:], True)]
+    def end() -> None:
+        os.write(handles[0], buffer[half:])
+        if page.is_open_as(handles[0]):
+            page.holds(buffer)
+        os.close(handles[0])
+
+    return [empty, begin, end]
 
 
 def appending(page: Page, _: bytes) -> Steps:
     """Opens the file, and later adds a line to its end (`>>`)."""
-    handle: list[int] = []
+    handles: list[int] = []
 
     def begin() -> None:
-        handle.append(os.open(page.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND))
+        handles.append(os.open(page.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND))
 
     def write() -> None:
         line = page.line()
-        os.write(handle[0], f"\n{line}\n".encode())
-        if page.path.exists() and os.path.samestat(os.fstat(handle[0]), page.path.stat()):
+        os.write(handles[0], f"\n{line}\n".encode())
+        if page.is_open_as(handles[0]):
             page.lines.add(line)  # else it was written to a file that had been replaced before
-        os.close(handle.pop())
+        os.close(handles[0])
 
     return [begin, write]
 
@@ -113,14 +119,15 @@ class Told:
     """What was acknowledged: the texts of each entry in order, "" where it was deleted."""
 
     texts: dict[str, list[str]] = field(default_factory=dict)
-    taken: dict[str, str] = field(default_factory=dict)
-    """Texts that an editor took away before a later update, by id."""
+    taken: set[str] = field(default_factory=set)
+    """The entries whose text an editor took away before a later update."""
 
 
 def trial(_: int, choose: random.Random, folder: Path) -> int:
     """A few verbs among editors; how many there were."""
     with open_home(folder / "home") as ws:
-        page, told = Page(ws.config.journal / f"{NOW:%Y-%m-%d}.md"), Told()
+        page = Page(ws.config.journal / f"{NOW:%Y-%m-%d}.md")
+        told = Told()
         for number in range(3):
             text = f"Early text {number}."
             told.texts[save(ws, text, at=NOW).id] = [text]
@@ -128,26 +135,19 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
         for step in range(STEPS):
             if len(waiting) < 3 and choose.random() < 0.8:
                 waiting.extend(_editor(page, choose))
-            moments = sorted(
-                choose.randrange(-10, CALLS)
-                for _ in range(min(len(waiting), choose.randrange(3)))
-            )
+            most = min(len(waiting), choose.randrange(3))
+            moments = sorted(choose.randrange(-10, CALLS) for _ in range(most))
 
-            def between(
-                call: int, _what: bytes, _path: bytes, moments: list[int] = moments
-            ) -> None:
+            def between(call: int, *_: bytes, moments: list[int] = moments) -> None:
                 while moments and moments[0] <= call and waiting:
                     moments.pop(0)
                     waiting.pop(0)()
 
-            while moments and moments[0] < 0 and waiting:
-                moments.pop(0)
-                waiting.pop(0)()
+            between(-1)
             _verb(ws, page, told, choose, step, between)
-        shim.watch(None)
         for act in waiting:
             act()
-        _judge(ws, page, told, page.read())
+        _judge(ws, page, told)
     return STEPS
 
 
@@ -156,21 +156,24 @@ def _editor(page: Page, choose: random.Random) -> Steps:
     way = choose.choice((truncating, by_rename, slow, appending))
     buffer = page.read()
     if way is not appending:
-        buffer = (
-            buffer.rstrip(b"\n")
-            + f"\n\n## 10:{page.typed % 60:02d} Typed\n\n{page.line()}\n".encode()
-        )
+        typed = f"\n\n## 10:{page.typed % 60:02d} Typed\n\n{page.line()}\n"
+        buffer = buffer.rstrip(b"\n") + typed.encode()
     return way(page, buffer)
 
 
 def _verb(
-    ws: Workspace, page: Page, told: Told, choose: random.Random, step: int, between: shim.Hook
+    ws: Workspace,
+    page: Page,
+    told: Told,
+    choose: random.Random,
+    step: int,
+    between: shim.Hook,
 ) -> None:
     standing = [id for id, texts in told.texts.items() if texts[-1]]
-    verb = choose.choice(("save", "save", "update", "update", "delete")) if standing else "save"
-    words = [
-        "".join(choose.choices(string.ascii_lowercase, k=6)) for _ in range(4)
-    ]  # texts of life differ
+    verb = "save"
+    if standing:
+        verb = choose.choice(("save", "save", "update", "update", "delete"))
+    words = ["".join(choose.choices(string.ascii_lowercase, k=6)) for _ in range(4)]
     text = "The {} {} of step {step}.\n\nIts {} end, {}.".format(*words, step=step)
     id = choose.choice(standing) if standing else ""
     trashed = len(ws.journal.trashed())
@@ -189,64 +192,52 @@ def _verb(
         shim.watch(None)
     if verb != "save":
         # what it read: an editor may have written between its start and then, and again after
-        replaced = [
-            piece.text
-            for piece in ws.journal.trashed()[trashed:]
-            if piece.why in ("update", "delete")
-        ][-1]
-        page.lines -= set(
-            replaced.decode().split("\n")
-        )  # a line in the body of an entry goes with it
+        pieces = [one for one in ws.journal.trashed()[trashed:] if one.why in CHANGES]
+        replaced = pieces[-1].text
+        # a line in the body of an entry goes with it
+        page.lines -= set(replaced.decode().split("\n"))
         (entry,) = ws.journal.parse(page.path.name, replaced, 0).entries
         stood = f"{entry.title}\n{entry.content}"
         if told.texts[id][-1] not in stood and not _edited(stood, told.texts[id][-1]):
-            told.taken[id] = told.texts[id][-1]
+            told.taken.add(id)
         told.texts[id].append(text if verb == "update" else "")
-    if page.read().count(f"syn:{id}".encode()) and verb == "delete":
+    if verb == "delete" and f"syn:{id}".encode() in page.read():
         told.texts.pop(id)  # an editor wrote it back while it was deleted
 
 
-def _judge(ws: Workspace, page: Page, told: Told, text: bytes) -> None:
+def _judge(
+    ws: Workspace,
+    page: Page,
+    told: Told,
+) -> None:
     # a text of one line stands in its heading, below which an editor may have typed
+    before = page.read()
     now = {entry.id: f"{entry.title}\n{entry.content}" for entry in entries(ws)}
     named = vanished(ws)
     state = b"\n".join(
-        path.read_bytes()
-        for path in (ws.config.state).rglob("*")
-        if path.is_file() and "index.db" not in path.name
+        data for name, data in files(ws.config.state).items() if "index.db" not in name
     )
     after = page.read()
-    check(after == text, "Looking changed the journal")
+    check(after == before, "Looking changed the journal")
     lost = [line for line in page.lines if f"{line}\n".encode() not in after]
     check(not lost, f"What an editor wrote last is not there: {lost}")
-    check(not litter(ws.config.journal), f"Left in the journal: {litter(ws.config.journal)}")
-    twice = [id for id, count in ids(after).items() if count > 1]
-    check(not twice, f"Entries stand twice: {twice}")
+    check_journal(ws)
     for id, texts in told.texts.items():
         last = texts[-1]
         if last and last not in now.get(id, ""):
             check(last.encode() in state, "An acknowledged text is nowhere")
-            edited = _edited(now.get(id, ""), last)
-            check(
-                edited or id in named,
-                "An acknowledged text was taken away, and doctor does not name it",
-            )
+            known = _edited(now.get(id, ""), last) or id in named
+            check(known, "A text was taken away, and doctor does not name it")
         for old in texts[:-1]:
-            check(
-                old.encode() in state or old.encode() in after,
-                f"A replaced text is nowhere: {old!r} of {id}",
-            )
+            kept = old.encode() in state + after
+            check(kept, f"A replaced text is nowhere: {old!r} of {id}")
         if id in told.taken and last:
-            check(
-                id in named,
-                "An editor took an update away, a later one followed, and doctor does not "
-                "name the first",
-            )
+            check(id in named, "doctor does not name an update taken away before another")
 
 
 def _edited(stands: str, last: str) -> bool:
-    """Whether the entry has the heading of its last text, and what a person may have made of
-    the rest.
+    """True where the entry has the heading of its last text, and of the rest what a person may
+    leave.
 
     Two editors that write into one file at once leave other words there, or a paragraph less:
     so does a person.
@@ -259,6 +250,5 @@ def _edited(stands: str, last: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(
-        attack(trial, trials=5_163, unit="saves, updates and deletions", why_not=shim.preload())
-    )
+    unit = "saves, updates and deletions"
+    sys.exit(attack(trial, trials=5_163, unit=unit, why_not=shim.preload()))

@@ -10,16 +10,15 @@ through git with the driver that `synaptic git-setup` installs.
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from attack import Broken, attack, check, ids
+from attack import Broken, attack, check, git, ids
 
 from synaptic import Config
 from synaptic.notes.merge import merge
@@ -29,12 +28,9 @@ from synaptic.verbs.gitdriver import by_lines, set_up
 
 DAY = "2026-11-21.md"
 THROUGH_GIT = 50
-_IDENTITY = {
-    f"GIT_{who}_{what}": "a@b.c"
-    for who in ("AUTHOR", "COMMITTER")
-    for what in ("NAME", "EMAIL")
-}
-_GIT = _IDENTITY | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+_WORD = re.compile(r"w\d{5}x")
+_PRIVATE_WORD = re.compile(r"p\d{5}x")
+_MARKS = (b"<<<<<<<", b"=======", b">>>>>>>")
 
 
 @dataclass(frozen=True)
@@ -49,20 +45,12 @@ class Note:
 
     def text(self) -> str:
         comment = f"<!-- syn:{self.id} -->\n" if self.id else ""
-        return (
-            f"## {self.at} {self.title}\n{comment}\n"
-            + "\n\n".join([*self.paragraphs, self.private]).strip()
-            + "\n"
-        )
+        body = "\n\n".join([*self.paragraphs, self.private]).strip()
+        return f"## {self.at} {self.title}\n{comment}\n{body}\n"
 
     @property
     def words(self) -> set[str]:
-        return {
-            word
-            for text in (self.title, *self.paragraphs)
-            for word in text.split()
-            if word[:1] == "w"
-        }
+        return set(_WORD.findall(" ".join([self.title, *self.paragraphs])))
 
 
 class Author:
@@ -105,12 +93,11 @@ class Author:
 
     def note(self) -> Note:
         choose = self.choose
-        id = f"20261121-{choose.getrandbits(40):010x}"[:17].translate(
-            str.maketrans("ilou", "7777")
-        )
+        id = f"20261121-{choose.getrandbits(32):08x}"
+        title = choose.choice(("Same title", "Title {}", "decision: Chose {}"))
         return Note(
             f"{choose.randrange(8, 20):02d}:{choose.randrange(60):02d}",
-            choose.choice(("Same title", "Title {}", "decision: Chose {}")).format(self.word()),
+            title.format(self.word()),
             tuple(self.paragraph() for _ in range(choose.randrange(1, 5))),
             id if choose.random() < 0.7 else "",
             self.passage() if choose.random() < 0.15 else "",
@@ -120,14 +107,9 @@ class Author:
         """With another paragraph in this place, or another private passage."""
         if note.private and self.choose.random() < 0.4:
             return replace(note, private=self.passage())
-        return replace(
-            note,
-            paragraphs=(
-                *note.paragraphs[:part],
-                self.paragraph(),
-                *note.paragraphs[part + 1 :],
-            ),
-        )
+        paragraphs = list(note.paragraphs)
+        paragraphs[part] = self.paragraph()
+        return replace(note, paragraphs=tuple(paragraphs))
 
 
 @dataclass
@@ -139,15 +121,19 @@ class Side:
     added: list[Note]
 
 
-def trial(number: int, choose: random.Random, folder: Path) -> int:
+def trial(
+    number: int,
+    choose: random.Random,
+    folder: Path,
+) -> int:
     """One merge."""
     author = Author(choose)
     base = sorted((author.note() for _ in range(choose.randrange(7))), key=lambda note: note.at)
     shared = [note for note in [author.note()] if note.id and choose.random() < 0.4]
-    ours, theirs = _changed(author, base, shared), _changed(author, base, shared)
-    title = choose.choice(
-        ("# 2026-11-21\n\n", "", "---\ntags: [home]\n---\n\n# 2026-11-21\n\n")
-    )
+    ours = _changed(author, base, shared)
+    theirs = _changed(author, base, shared)
+    titles = ("# 2026-11-21\n\n", "", "---\ntags: [home]\n---\n\n# 2026-11-21\n\n")
+    title = choose.choice(titles)
     texts = [_written(title, notes, choose) for notes in (base, ours.notes, theirs.notes)]
     if number % THROUGH_GIT:
         done = merge(texts[0], texts[1], texts[2], DAY, "%Y-%m-%d.md", by_lines)
@@ -155,19 +141,23 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     else:
         data, conflicts = _through_git(folder, texts)
     try:
-        _judge(data, conflicts, base, ours, theirs, texts)
+        _judge(data, conflicts, base, (ours, theirs))
+        _judge_private(data, base, (ours, theirs))
+        known = {line.strip() for text in texts for line in text.splitlines()}
+        for line in data.splitlines():
+            own = line.strip() not in known and line[:7] not in _MARKS
+            check(not own, f"The merge wrote a line of its own: {line!r}")
     except Broken as broken:
-        for name, text in zip(
-            ("base", "ours", "theirs", "merged"), (*texts, data), strict=True
-        ):
-            Path(f"soak-merge-{number}.{name}.md").write_bytes(
-                text
-            ) if "--only" in sys.argv else None
-        raise Broken(f"{broken} ({'git' if number % THROUGH_GIT == 0 else 'merge'})") from None
+        way = "merge" if number % THROUGH_GIT else "git"
+        raise Broken(f"{broken} ({way})\n{texts}\n{data!r}") from None
     return 1
 
 
-def _changed(author: Author, base: Sequence[Note], shared: Sequence[Note]) -> Side:
+def _changed(
+    author: Author,
+    base: Sequence[Note],
+    shared: Sequence[Note],
+) -> Side:
     choose = author.choose
     notes: list[Note] = []
     changed: dict[int, Note | None] = {}
@@ -180,16 +170,17 @@ def _changed(author: Author, base: Sequence[Note], shared: Sequence[Note]) -> Si
             changed[place] = note = author.edited(note, choose.randrange(len(note.paragraphs)))
         notes.append(note)
     added = [*shared, *(author.note() for _ in range(choose.randrange(4)))]
-    return Side(
-        sorted([*notes, *added], key=lambda note: note.at)
-        if choose.random() < 0.5
-        else notes + added,
-        changed,
-        added,
-    )
+    notes += added
+    if choose.random() < 0.5:
+        notes.sort(key=lambda note: note.at)
+    return Side(notes, changed, added)
 
 
-def _written(title: str, notes: Sequence[Note], choose: random.Random) -> bytes:
+def _written(
+    title: str,
+    notes: Sequence[Note],
+    choose: random.Random,
+) -> bytes:
     text = title + "\n".join(note.text() for note in notes)
     return (text if choose.random() < 0.9 else text.rstrip("\n")).encode()
 
@@ -198,123 +189,82 @@ def _judge(
     data: bytes,
     conflicts: bool,
     base: list[Note],
-    ours: Side,
-    theirs: Side,
-    texts: Sequence[bytes],
+    sides: tuple[Side, Side],
 ) -> None:
-    headings = any("## 11:00" in note.private for note in (*base, *ours.notes, *theirs.notes))
-    by_git = clashes = (
-        conflicts and headings
-    )  # passages that hide headings are left to git's merge by lines
-    counted = {
-        word: data.count(word.encode())
-        for note in (*base, *ours.notes, *theirs.notes)
-        for word in note.words
-    }
-    check(
-        conflicts or max(ids(data).values(), default=0) <= 1,
-        "An id stands there twice, without a conflict",
-    )
-    for note in (*ours.added, *theirs.added):
-        for word in note.words:
-            check(
-                counted[word] == 1 or (by_git and counted[word]),
-                f"An added text stands there {counted[word]} times",
-            )
+    all_notes = _all_notes(base, sides)
+    headings = any("## 11:00" in note.private for note in all_notes)
+    # passages that hide headings are left to git's merge by lines
+    by_git = clashes = conflicts and headings
+    twice = max(ids(data).values(), default=0) > 1
+    check(conflicts or not twice, "An id stands there twice, without a conflict")
+
+    def stands(words: set[str], *, maybe_twice: bool = by_git) -> None:
+        for word in words:
+            count = data.count(word.encode())
+            check(count, "A text is lost")
+            check(count == 1 or maybe_twice, f"A text stands there {count} times")
+
+    for side in sides:
+        for note in side.added:
+            stands(note.words)
     for place, note in enumerate(base):
-        one, other = (side.changed.get(place, note) for side in (ours, theirs))
-        clash = note not in (one, other) and one != other
-        clashes |= clash and one is not None and other is not None
-        if clash:
-            kept = {word for side in (one, other) if side for word in side.words - note.words}
-            wanted, gone = (
-                kept | (one.words & other.words if one and other else set()),
-                set[str](),
-            )
-        else:
+        one, other = (side.changed.get(place, note) for side in sides)
+        if note in (one, other) or one == other:
             left = other if one == note else one
             wanted = left.words if left else set()
-            gone = note.words - wanted
-        for word in wanted:
-            check(
-                counted[word] > 0,
-                f"A text is lost ({'both changed its entry' if clash else 'one side has it'})",
-            )
-            check(
-                counted[word] == 1 or clash or by_git,
-                f"A text stands there {counted[word]} times",
-            )
-        for word in gone:
-            check(
-                counted[word] == 0 or by_git,
-                "A text that one side took away, and the other left alone, is back",
-            )
+            stands(wanted)
+            for word in note.words - wanted:
+                back = word.encode() in data and not by_git
+                check(not back, "A text that one side took away is back")
+            continue
+        for changed in (one, other):
+            if changed:
+                stands(changed.words - note.words, maybe_twice=True)
+        if one and other:
+            clashes = True
+            stands(one.words & other.words, maybe_twice=True)
     check(clashes or not conflicts, "A conflict, though no entry was changed on both sides")
-    _judge_private(data, [*base, *ours.notes, *theirs.notes], base, ours, theirs)
-    known = {line.strip() for text in texts for line in text.splitlines()}
-    strange = [
-        line
-        for line in data.splitlines()
-        if line.strip() not in known and line[:7] not in _MARKS
-    ]
-    check(not strange, f"The merge wrote lines of its own: {strange[:2]}")
+
+
+def _all_notes(base: list[Note], sides: tuple[Side, Side]) -> list[Note]:
+    return [*base, *sides[0].notes, *sides[1].notes]
 
 
 def _judge_private(
-    data: bytes, notes: list[Note], base: list[Note], ours: Side, theirs: Side
+    data: bytes,
+    base: list[Note],
+    sides: tuple[Side, Side],
 ) -> None:
     """No private word can be read, and none is lost but by an edit."""
-    words = {
-        word
-        for note in notes
-        for word in note.private.replace("<", " <").replace(">", "> ").split()
-        if word[0] == "p"
-    }
-    words = {word for word in words if word[1:6].isdigit()}
-    shown = mask(data)
+    shown = mask(data).decode("latin-1")
     parsed = parse_entries(data, DAY, mtime=datetime(2026, 11, 21, tzinfo=UTC)).entries
     said = " ".join(f"{entry.title} {entry.content}" for entry in parsed)
-    for word in words:
-        check(
-            word.encode() not in shown and word not in said,
-            "A private text can be read after the merge",
-        )
-    kept = {note.private for side in (ours, theirs) for note in side.added}
+    read = _PRIVATE_WORD.findall(f"{shown} {said}")
+    check(not read, f"A private text can be read after the merge: {read}")
+    kept = {note.private for side in sides for note in side.added}
     for place, note in enumerate(base):
-        versions = [side.changed.get(place, note) for side in (ours, theirs)]
+        versions = [side.changed.get(place, note) for side in sides]
         edited = {left.private for left in versions if left and left.private != note.private}
         kept |= edited or {note.private if all(versions) else ""}
     for line in "\n".join(kept).split("\n"):
         check(line.encode() in data, "A private text is lost")
 
 
-_MARKS = (b"<<<<<<<", b"=======", b">>>>>>>")
-
-
 def _through_git(folder: Path, texts: Sequence[bytes]) -> tuple[bytes, bool]:
-    """The file, and whether git reports a conflict, after a real merge of two branches."""
-    os.environ |= _GIT
+    """The file, and True for a conflict, after a real merge of two branches."""
     journal = folder / "journal"
     journal.mkdir()
-    _git(journal, "init", "-q", "-b", "main")
+    git(journal, "init", "-q", "-b", "main")
     set_up(Config(home=folder, journal=journal))
     for branch, text in zip(("main", "ours", "theirs"), texts, strict=True):
         if branch != "main":
-            _git(journal, "checkout", "-q", "-b", branch, "main")
+            git(journal, "checkout", "-q", "-b", branch, "main")
         (journal / DAY).write_bytes(text)
-        _git(journal, "add", "-A")
-        _git(journal, "commit", "-qm", branch, "--allow-empty")
-    _git(journal, "checkout", "-q", "ours")
-    conflict = _git(journal, "merge", "-q", "--no-edit", "theirs", ok=False) != 0
-    return (journal / DAY).read_bytes(), conflict
-
-
-def _git(folder: Path, *words: str, ok: bool = True) -> int:
-    done = subprocess.run(
-        ["git", *words], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert not ok or done.returncode == 0, done.stderr
-    return done.returncode
+        git(journal, "add", "-A")
+        git(journal, "commit", "-qm", branch, "--allow-empty")
+    git(journal, "checkout", "-q", "ours")
+    conflict = git(journal, "merge", "-q", "--no-edit", "theirs", ok=False)
+    return (journal / DAY).read_bytes(), bool(conflict)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ acknowledged stays; what was going on is done or not.
 
 from __future__ import annotations
 
-import bisect
 import json
 import os
 import random
@@ -16,9 +15,18 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import shim
-from attack import Broken, attack, check, entries, files, ids, litter, open_home
+from attack import (
+    Broken,
+    attack,
+    check,
+    check_journal,
+    check_purged,
+    entries,
+    open_home,
+)
 
 from synaptic import SynapticError, Workspace, delete, restore, save, update
 
@@ -31,8 +39,7 @@ States = dict[str, set[str]]
 """The texts that an entry may have; "" says that it may be gone."""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """One call of the log."""
 
     what: str
@@ -45,7 +52,9 @@ class Call:
 
 def trial(_: int, choose: random.Random, folder: Path) -> int:
     """One session, and `CUTS` power cuts in it."""
-    home, kept, log = folder / "home", folder / "kept", folder / "log"
+    home = folder / "home"
+    kept = folder / "kept"
+    log = folder / "log"
     with open_home(home) as ws:
         (home / "journal" / "2026-11-21.md").write_text(
             "# 2026-11-21\n\n## 07:00 Typed\n\nBy hand.\n"
@@ -54,9 +63,9 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
     shutil.copytree(home, kept)
     _session(home, known, random.Random(choose.random()), log)
     calls = _read(log)
-    begin = next(number for number, call in enumerate(calls) if call.what == "note")
+    notes = [number for number, call in enumerate(calls) if call.what == "note"]
     for _ in range(CUTS):
-        cut = choose.randrange(begin, len(calls) + 1)
+        cut = choose.randrange(notes[0], len(calls) + 1)
         keep = choose.choice((0.0, 0.5, 1.0))
         shutil.rmtree(home)
         shutil.copytree(kept, home)
@@ -65,12 +74,9 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
         try:
             _judge(home, states, purged)
         except Broken as broken:
-            doing = [call.data.decode()[:60] for call in calls[:cut] if call.what == "note"][
-                -1:
-            ]
-            raise Broken(
-                f"{broken} [cut at call {cut}, {keep:.0%} of what was not synced, {doing}]"
-            ) from None
+            doing = [calls[number].data[:60] for number in notes if number < cut][-1:]
+            place = f"cut at call {cut}, {keep:.0%} of what was not synced, {doing}"
+            raise Broken(f"{broken} [{place}]") from None
     return CUTS
 
 
@@ -78,7 +84,12 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
 # ----------------------------------------------------------------------------------------
 
 
-def _session(home: Path, known: list[str], choose: random.Random, log: Path) -> None:
+def _session(
+    home: Path,
+    known: list[str],
+    choose: random.Random,
+    log: Path,
+) -> None:
     """None; the log holds the calls of a process that saves and edits, and notes what it begins
     and what is done.
     """
@@ -100,10 +111,14 @@ def _session(home: Path, known: list[str], choose: random.Random, log: Path) -> 
     assert status == 0, "the session failed"
 
 
-def _step(ws: Workspace, choose: random.Random, known: list[str], step: int) -> None:
-    verb = choose.choice(
-        ("save", "save", "save", "update", "update", "delete", "purge", "restore")
-    )
+def _step(
+    ws: Workspace,
+    choose: random.Random,
+    known: list[str],
+    step: int,
+) -> None:
+    verbs = ("save", "save", "save", "update", "update", "delete", "purge", "restore")
+    verb = choose.choice(verbs)
     day = choose.choice(("2026-11-21", "2026-11-22", f"2026-12-{step + 1:02d}"))
     text = f"Text of step {step}." + " More of it." * choose.choice((0, 5, 500))
     id = choose.choice(known)
@@ -134,7 +149,9 @@ def _note(*words: str) -> None:
 
 
 def _read(log: Path) -> list[Call]:
-    raw, calls, at = log.read_bytes(), list[Call](), 0
+    raw = log.read_bytes()
+    calls: list[Call] = []
+    at = 0
     while at < len(raw):
         end = raw.index(b"\n", at)
         what, fd, offset, size, one, two = raw[at:end].decode().split("\t")
@@ -154,7 +171,12 @@ class Disk:
     data: dict[int, bytearray] = field(default_factory=dict)
 
 
-def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) -> None:
+def _after(
+    home: Path,
+    calls: list[Call],
+    keep: float,
+    choose: random.Random,
+) -> None:
     """None; the home is what a disk may hold after these calls and a power cut."""
     disk = Disk()
     for number, there in enumerate(there for there in home.rglob("*") if there.is_file()):
@@ -162,41 +184,21 @@ def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) ->
         disk.data[number] = bytearray(there.read_bytes())
     opened: dict[int, tuple[str, int]] = {}
     touched: list[tuple[Call, int]] = []  # with the file it is about
-    for call in calls:
-        file = _play(disk.live, call, opened, len(disk.data))
-        if file == len(disk.data):
-            disk.data[file] = bytearray()
+    synced: dict[str | int, int] = {}  # the last sync of a folder's names, or of a file
+    for number, call in enumerate(calls):
+        path, file = _play(disk, call, opened)
         touched.append((call, file))
-    synced: dict[
-        str | int, list[int]
-    ] = {}  # when a folder's names, or a file's bytes, were synced
-    held: dict[int, tuple[str, int]] = {}
+        if call.what == "sync":
+            synced[file if file >= 0 else path] = number
     for number, (call, file) in enumerate(touched):
-        if call.fd >= 0 and call.what in ("open", "create", "empty"):
-            held[call.fd] = (call.one, file)
-        elif call.what == "sync" and call.fd in held:
-            path, of = held[call.fd]
-            synced.setdefault(of if of >= 0 else path, []).append(number)
-    for number, (call, file) in enumerate(touched):
-        changed = str(PurePosixPath(call.two or call.one).parent)
-        key: str | int = file if call.what in ("write", "cut", "empty") else changed
-        moments = synced.get(key, [])
-        durable = bisect.bisect(moments, number) < len(moments)
+        key: str | int = file
+        if call.what not in ("write", "cut", "empty"):
+            key = str(PurePosixPath(call.two or call.one).parent)
+        durable = synced.get(key, -1) > number
         if durable or choose.random() < keep:
             _settle(disk, call, file)
         elif call.what == "write" and choose.random() < 0.3:
-            _settle(
-                disk,
-                Call(
-                    "write",
-                    call.fd,
-                    call.offset,
-                    call.one,
-                    "",
-                    call.data[: len(call.data) // 2],
-                ),
-                file,
-            )
+            _settle(disk, call._replace(data=call.data[: len(call.data) // 2]), file)
     for there in home.rglob("*"):
         if there.is_file():
             there.unlink()
@@ -208,52 +210,59 @@ def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) ->
 
 
 def _play(
-    names: dict[str, int], call: Call, opened: dict[int, tuple[str, int]], fresh: int
-) -> int:
-    """The file that a call is about, -1 for none; `names` are afterwards what programs see."""
-    what, one, two = call.what, call.one, call.two
-    if what == "create":
-        names[one] = fresh
-    if what in ("open", "create", "empty"):
-        opened[call.fd] = (one, names.get(one, -1))
-        return names.get(one, -1)
-    if what in ("write", "cut", "sync"):
-        return opened.get(call.fd, ("", -1))[1]
-    file = names.get(one, -1)
-    _rename(names, what, one, two, file)
-    return file
+    disk: Disk,
+    call: Call,
+    opened: dict[int, tuple[str, int]],
+) -> tuple[str, int]:
+    """The path and file that a call is about, -1 for none; programs see what it did."""
+    if call.what in ("write", "cut", "sync"):
+        return opened.get(call.fd, ("", -1))
+    file = disk.live.get(call.one, -1)
+    if call.what == "create":
+        file = len(disk.data)
+        disk.data[file] = bytearray()
+    if call.what in ("open", "create", "empty"):
+        opened[call.fd] = (call.one, file)
+    _name(disk.live, call, file)
+    return call.one, file
 
 
-def _rename(names: dict[str, int], what: str, one: str, two: str, file: int) -> None:
-    if what == "exchange":
-        names[one], names[two] = names[two], names[one]
-    elif what in ("rename", "link") and file >= 0:
+def _name(
+    names: dict[str, int],
+    call: Call,
+    file: int,
+) -> None:
+    """Does what a call does to the names of a file."""
+    one, two = call.one, call.two
+    if file < 0:
+        return
+    if call.what == "create":
+        names[one] = file
+    elif call.what == "exchange":
+        other = names.get(two)
         names[two] = file
-    if (what == "rename" and one != two) or what == "remove":
-        names.pop(one, None)
+        if other is not None:
+            names[one] = other
+    elif call.what in ("rename", "link"):
+        names[two] = file
+    if call.what in ("rename", "remove") and one != two and names.get(one) == file:
+        del names[one]
 
 
-def _settle(disk: Disk, call: Call, file: int) -> None:
-    """None; this call reached the disk."""
+def _settle(
+    disk: Disk,
+    call: Call,
+    file: int,
+) -> None:
+    """Lets this call reach the disk."""
     if call.what == "write" and file >= 0:
         data = disk.data[file]
         data.extend(bytes(max(0, call.offset - len(data))))
         data[call.offset : call.offset + len(call.data)] = call.data
     elif call.what in ("cut", "empty") and file >= 0:
         del disk.data[file][call.offset :]
-    elif call.what == "create":
-        disk.real[call.one] = file
-    elif call.what == "exchange":
-        other = disk.real.get(call.two)
-        disk.real[call.two] = file
-        if other is not None:
-            disk.real[call.one] = other
-    elif call.what in ("rename", "link"):
-        disk.real[call.two] = file
-        if call.what == "rename" and disk.real.get(call.one) == file:
-            del disk.real[call.one]
-    elif call.what == "remove" and disk.real.get(call.one) == file:
-        del disk.real[call.one]
+    else:
+        _name(disk.real, call, file)
 
 
 # -- the promise
@@ -284,35 +293,25 @@ def _promised(calls: list[Call], known: list[str]) -> tuple[States, set[str]]:
     return states, purged
 
 
-def _judge(home: Path, states: States, purged: set[str]) -> None:
+def _judge(
+    home: Path,
+    states: States,
+    purged: set[str],
+) -> None:
     with open_home(home) as ws:
         save(ws, "The next command.", at="2026-12-30T08:00")
         now = {entry.id: entry.content for entry in entries(ws)}
-        text = b"\n".join(files(ws.config.journal).values())
-        twice = [id for id, count in ids(text).items() if count > 1]
-        check(not twice, "An entry stands twice")
-        check(b"## 07:00 Typed\n\nBy hand.\n" in text, "What was typed by hand is damaged")
-        check(
-            not litter(ws.config.journal), f"Left in the journal: {litter(ws.config.journal)}"
-        )
-        for id, allowed in states.items():
-            said = now.get(id, "")
-            if "any" in allowed or id == "new":
-                continue
-            check(said or "" in allowed, "An acknowledged entry is gone")
-            check(not said or allowed != {""}, "A deleted entry is back")
-            check(
-                said in allowed,
-                f"An entry says {said[:60]!r}, not one of "
-                f"{sorted(text[:60] for text in allowed)}",
-            )
-        for word in purged - set().union(*states.values()):
-            left = [
-                path.name
-                for path in home.rglob("*")
-                if path.is_file() and word.encode() in path.read_bytes()
-            ]
-            check(not left, f"Purged words are left in {left}")
+        text = check_journal(ws)
+    check(b"## 07:00 Typed\n\nBy hand.\n" in text, "What was typed by hand is damaged")
+    for id, allowed in states.items():
+        if "any" in allowed or id == "new":
+            continue
+        said = now.get(id, "")
+        check(said or "" in allowed, "An acknowledged entry is gone")
+        check(not said or allowed != {""}, "A deleted entry is back")
+        check(said in allowed, f"An entry says {said[:60]!r}, not one of {allowed}")
+    for word in purged - set().union(*states.values()):
+        check_purged(home, word.encode().lower())
 
 
 if __name__ == "__main__":

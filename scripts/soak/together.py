@@ -14,7 +14,6 @@ import contextlib
 import itertools
 import os
 import random
-import subprocess
 import sys
 import tempfile
 import threading
@@ -24,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+from attack import git, report
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 from outside import Home
@@ -113,7 +113,7 @@ def by_merges(soak: Soak) -> None:
     soak.home.ask("git-setup")
     commit(journal)
     other.path.mkdir()
-    subprocess.run(["git", "clone", "-q", journal, other.journal], check=True)
+    git(journal, "clone", "-q", ".", str(other.journal))
     other.ask("init")
     other.ask("git-setup")
     for number in soak.rounds():
@@ -123,13 +123,12 @@ def by_merges(soak: Soak) -> None:
             home.ask("save", text, "--at", at)
             commit(home.journal)
             soak.acknowledged.append(text)
-        merged = git(
-            journal, "pull", "-q", "--no-rebase", "--no-edit", str(other.journal), "main"
-        )
-        if merged.returncode:
-            soak.troubles.append(f"merge: {merged.stdout}{merged.stderr}")
+        pull = ("pull", "-q", "--no-rebase", "--no-edit")
+        trouble = git(journal, *pull, str(other.journal), "main", ok=False)
+        if trouble:
+            soak.troubles.append(f"merge: {trouble}")
             return
-        git(other.journal, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+        git(other.journal, *pull, "origin", "main", ok=False)
         soak.merges += 1
         time.sleep(5)
 
@@ -159,41 +158,32 @@ WRITERS: tuple[Callable[[Soak], None], ...] = (
 )
 
 
-def git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    identity = ("-c", "user.name=soak", "-c", "user.email=soak@example.org")
-    return subprocess.run(
-        ["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=False
-    )
-
-
 def commit(journal: Path) -> None:
-    git(journal, "add", "-A")
-    git(journal, "commit", "-q", "-m", "notes")
+    git(journal, "add", "-A", ok=False)
+    git(journal, "commit", "-q", "-m", "notes", ok=False)
 
 
 def judged(soak: Soak) -> list[str]:
     """The promises that did not hold."""
     soak.home.ask("rebuild-index")
-    words = " ".join(
-        path.read_text(encoding="utf-8") for path in soak.home.journal.rglob("*.md")
-    )
-    wrong = [text for text in soak.acknowledged if words.count(text) != 1]
-    failures = [
-        *soak.troubles,
-        *(f"{text!r} stands {words.count(text)} times in the journal" for text in wrong),
-    ]
+    texts = [path.read_text(encoding="utf-8") for path in soak.home.journal.rglob("*.md")]
+    words = " ".join(texts)
+    failures = list(soak.troubles)
+    for text in soak.acknowledged:
+        count = words.count(text)
+        if count != 1:
+            failures.append(f"{text!r} stands {count} times in the journal")
     for text in soak.choose.sample(soak.acknowledged, min(SOUGHT, len(soak.acknowledged))):
-        hits = soak.home.ask(
-            "search", text.split()[0], "--strategy", "lexical", "--limit", "1"
-        )["hits"]
-        if not hits or text.split()[0] not in hits[0]["content"]:
+        word = text.split()[0]
+        said = soak.home.ask("search", word, "--strategy", "lexical", "--limit", "1")
+        if not said["hits"] or word not in said["hits"][0]["content"]:
             failures.append(f"{text!r} is not found")
     return failures
 
 
 def main() -> int:
     """0 when each acknowledged text stands in the journal once and is found."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=15)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
@@ -208,16 +198,10 @@ def main() -> int:
         for thread in threads:
             thread.join()
         failures = judged(soak)
-    for failure in failures[:20]:
-        print(failure)
     print(f"kills {soak.kills:,}, merges {soak.merges:,}, wrecked indexes {soak.wrecks:,}")
-    seconds = time.monotonic() - begun
-    print(
-        f"together: acknowledged texts {len(soak.acknowledged):,}, failures "
-        f"{len(failures):,}, "
-        f"seed {asked.seed}, {seconds:,.0f} s"
-    )
-    return 1 if failures else 0
+    done = f"acknowledged texts {len(soak.acknowledged):,}"
+    report("together", failures, done, asked.seed, begun)
+    return int(bool(failures))
 
 
 if __name__ == "__main__":

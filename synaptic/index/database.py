@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import os
 import re
 import time
@@ -379,6 +380,9 @@ class Database:
 
     def _set_up(self, db: apsw.Connection) -> None:
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        db.enable_load_extension(True)
+        db.load_extension(_vec_library())
+        db.enable_load_extension(False)
         db.execute(_PRAGMAS).fetchall()  # unread, one keeps the next from running
 
     def _in_memory(self, error: Exception) -> apsw.Connection:
@@ -410,6 +414,16 @@ _ORPHANS = """
     + (SELECT count(*) FROM chunk c LEFT JOIN vector v ON v.chunk = c.rowid
         WHERE coalesce(length(v.embedding), 0) <> iif(c.vector > 0,
             (SELECT coalesce(max(value), -1) FROM meta WHERE key = 'dimensions'), 0))"""
+
+
+def _vec_library() -> str:
+    """The path of sqlite-vec's library. Importing its module would import numpy."""
+    found = importlib.util.find_spec("sqlite_vec")
+    if found is None or not found.submodule_search_locations:
+        raise IndexUnusable(
+            "The package sqlite-vec is not installed.", hint="Reinstall synaptic-journal."
+        )
+    return str(Path(found.submodule_search_locations[0]) / "vec0")
 
 
 def _check_owner(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The nearest vectors: found roughly in memory, then compared in full.
+"""The nearest vectors: found roughly in memory, then compared in full by sqlite-vec.
 
 The sketch keeps three bits of each component: whether it lies above each of the LEVELS. The
 number of bits in which two vectors differ estimates their distance. Signs alone miss some of
@@ -54,7 +54,7 @@ class Sketch:
 
     def nearest(
         self, vector: bytes, limit: int, among: array[int] | None
-    ) -> list[tuple[int, int]]:
+    ) -> list[tuple[int, float]]:
         """(chunk, squared distance) of the nearest int8 vectors, nearest first; of equals the
         later chunk.
 
@@ -74,12 +74,10 @@ class Sketch:
         if len(self._rowids) > FEW and wanted < len(rowids):
             furthest = np.partition(differences, wanted - 1)[wanted - 1]
             rowids = rowids[differences <= furthest]
-        exact = dict(self._file.rows(VECTORS_OF_CHUNKS, json.dumps(rowids.tolist())))
-        vectors = self._matrix([exact.get(rowid, b"") for rowid in rowids.tolist()])
-        apart = vectors.astype(np.int32) - query
-        squared = np.einsum("ij,ij->i", apart, apart)
-        best = np.lexsort((-rowids, squared))[:limit]
-        return list(zip(rowids[best].tolist(), squared[best].tolist(), strict=True))
+        nearest = self._file.rows(_NEAREST, vector, json.dumps(rowids.tolist()), limit)
+        if len(nearest) < min(limit, len(rowids)):
+            raise apsw.CorruptError("a vector is missing")
+        return [(rowid, apart * apart) for rowid, apart in nearest]
 
     def _matrix(self, vectors: list[bytes]) -> Array:
         if any(len(vector) != self._dimensions for vector in vectors):
@@ -114,7 +112,10 @@ class Sketch:
         self._seen = stored
 
 
-VECTORS_OF_CHUNKS = f"SELECT chunk, embedding FROM vector WHERE chunk IN {THESE}"
+_NEAREST = f"""
+    SELECT chunk, vec_distance_l2(vec_int8(embedding), vec_int8(?1)) AS apart
+    FROM vector WHERE chunk IN {THESE.replace("?", "?2")}
+    ORDER BY apart, chunk DESC LIMIT ?3"""
 _STORED_SINCE = """
     SELECT c.rowid, coalesce(v.embedding, '') FROM chunk c
     LEFT JOIN vector v ON v.chunk = c.rowid WHERE c.vector > ?"""

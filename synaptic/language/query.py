@@ -257,7 +257,7 @@ def build_filters(
     if days is not None:
         if since is not None:
             raise InvalidArgument(
-                "days and since exclude each other.", hint="Give one of them."
+                "days and since exclude each other.", hint="Give days or since."
             )
         check_range("days", days, 0, 400_000)
         from .timephrase.table import shift  # most saves and searches need none of its words

@@ -103,23 +103,23 @@ class Outline(NamedTuple):
 
 
 def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> Outline:
-    """The outline of a file's text from `start` on; without an H2 among its borders the text is
-    one note.
+    """Finds where the entries of a file's text begin, from `start` on. A text without an H2 that
+    begins an entry is one note.
 
     | H2                                    | begins an entry                               |
     |---------------------------------------|-----------------------------------------------|
     | `## 09:31 x`, any above a `syn:` line | everywhere                                    |
     | `## 6pm x`                            | but below an entry of the first release       |
-    | `## [18:31] x`                        | unless the saved entry above counts it as own |
+    | `## [18:31] x`                        | unless it is one of the saved entry's own (`h2=`) |
     | `## x`                                | likewise, in a day's file (`of_day`)          |
     |                                       | and in a file with an H2 of the kinds above   |
 
     In a diary in one file entries begin at dates of its level and at the first two kinds, notes
     at the headings above that level. A `block` is one entry of a diary, or of any other file.
 
-    A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it,
-    owns all but the first kind. In a saved text no line begins like the first two: it has a
-    backslash.
+    The comment of a saved entry says how many plain H2 of its own follow (`h2=2`). One with
+    `at=` and without `h2=`, as the first release wrote it, owns all H2 but the first kind.
+    When a text is saved, its lines that look like the first two kinds get a backslash.
     """
     found = scan(text, start, dated=not of_day)
     marks = found.marks

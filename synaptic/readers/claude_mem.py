@@ -39,20 +39,16 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 def _record(table: str, row: dict[str, Any]) -> Record:
     texts = {name: text_of(value) for name, value in row.items()}
-    kind, title = texts.get("type", ""), texts.get("title", "")
-    parts = [
-        f"**{name.replace('_', ' ').capitalize()}:** {texts[name]}"
-        for name in _PARTS
-        if texts.get(name)
-    ]
-    text = markdown(
-        texts.get("request"),
-        texts.get("subtitle"),
-        texts.get("narrative") or texts.get("text"),
-        [f"- {fact}" for fact in items_of(texts.get("facts"))],
-        *parts,
-        fields=[("files_read", ", ".join(items_of(texts.get("files_read"))))],
-    )
+    kind = texts.get("type", "")
+    title = texts.get("title", "")
+    parts = [texts.get("request"), texts.get("subtitle")]
+    parts.append(texts.get("narrative") or texts.get("text"))
+    parts.append("\n".join(f"- {fact}" for fact in items_of(texts.get("facts"))))
+    for name in _PARTS:
+        label = name.replace("_", " ").capitalize()
+        parts += [f"**{label}:** {texts[name]}"] if texts.get(name) else []
+    files = ", ".join(items_of(texts.get("files_read")))
+    text = markdown(*parts, fields=[("files_read", files)])
     at = moment(row.get("created_at_epoch"), row.get("created_at"))
     if at is None:
         raise ValueError("it has no time")

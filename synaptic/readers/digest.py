@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 from ..errors import InvalidArgument
@@ -33,7 +34,10 @@ from .source import changed_at, files_below
 
 PART_CHARS, HEAD_CHARS = 6000, 400
 """Characters of a part, and the share of them for its first line."""
-TITLE_CHARS, ASKED_CHARS, SAID_CHARS, LINE_CHARS = 80, 700, 1100, 150
+TITLE_CHARS = 80
+ASKED_CHARS = 700
+SAID_CHARS = 1100
+LINE_CHARS = 150
 COMMANDS, FILES = 8, 12
 """Commands and files that a turn lists; the others are counted."""
 SHORT_CHARS = 40
@@ -58,10 +62,7 @@ class Transcripts:
 
     def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
         base = Path(environ.get(self.variable) or home / self.usual)
-        places: list[Path] = []
-        for part in self.below:
-            places += sorted(base.glob(part))
-        return places
+        return [*chain.from_iterable(sorted(base.glob(part)) for part in self.below)]
 
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
         for session in self.sessions(path, skipped):
@@ -75,11 +76,8 @@ class Transcripts:
         """
         if path.parent.match("opencode*.db") and path.parent.is_file():
             return self.sessions_in([path.parent], skipped, path.name)
-        files = [
-            file
-            for file in files_below(path, skipped, *self.patterns)
-            if any(map(file.match, self.patterns))
-        ]
+        found = files_below(path, skipped, *self.patterns)
+        files = [file for file in found if any(map(file.match, self.patterns))]
         if not files:
             raise InvalidArgument(
                 f"{path} holds no transcript.",
@@ -154,7 +152,8 @@ def _first_line(session: Session, events: Sequence[Event], until: datetime) -> s
     place = f" in {_code(folder)}" if folder else ""
     if branch:
         place += f" on {_code(branch)}"
-    first, last = f"{events[0].at:%Y-%m-%d %H:%M}", f"{until:%Y-%m-%d %H:%M}"
+    first = f"{events[0].at:%Y-%m-%d %H:%M}"
+    last = f"{until:%Y-%m-%d %H:%M}"
     if first != last:
         first += f" to {last.removeprefix(first[:11])}"
     return f"{session.client}{place}, {first}."
@@ -167,7 +166,8 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
     """
     requests = _requests(events)
     private = set[bytes]().union(*map(private_lines, requests))
-    is_private, remaining = False, iter(requests)
+    is_private = False
+    remaining = iter(requests)
     for event in events:
         text = event.text
         if event.kind == "asked":
@@ -176,7 +176,8 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
         if event.kind == "asked":
             is_private = not text
         if text and not is_private:
-            error, commit = _clean(event.error, private), _clean(event.commit, private)
+            error = _clean(event.error, private)
+            commit = _clean(event.commit, private)
             yield replace(event, text=text, error=error, commit=commit)
 
 
@@ -237,8 +238,8 @@ def _commands(after: Sequence[Event]) -> Iterator[str]:
             ran.append(event)
 
     def priority(number: int) -> tuple[bool, int]:
-        is_failure = any(event.error for event in ran[max(number - 1, 0) : number + 1])
-        return not is_failure, -number
+        before = ran[number - 1] if number else ran[number]
+        return not (before.error or ran[number].error), -number
 
     chosen = sorted(range(len(ran)), key=priority)[:COMMANDS]
     yield from dict.fromkeys(_command_line(ran[number]) for number in sorted(chosen))
@@ -254,6 +255,8 @@ def _command_line(event: Event) -> str:
 
 def _clean(text: str, private: Collection[bytes]) -> str:
     """`text` without private passages, lines that repeat one of `private`, and secrets."""
+    if not text:
+        return ""
     text = without_private(text)
     if len(text) > READ_CHARS:
         text = text[:READ_CHARS].rpartition(" ")[0]

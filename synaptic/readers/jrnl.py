@@ -23,7 +23,7 @@ from .record import Record, Skipped
 from .shared import named_in
 from .source import ENTRIES, RECORD_BYTES, json_items
 
-_BEGIN = re.compile(rb"\[(\d{4}-\d\d-\d\d) (\d\d)(:\d\d)(?::\d\d)?( [AP]M)?\] ")
+_BEGIN = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] ")
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
 _HINT = (
     "Is it encrypted, or its time of another form? Import what `jrnl --export json` writes "
@@ -45,7 +45,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     def record_of(entry: Any, *_: object) -> Iterator[Record]:
         if isinstance(entry, bytes):
             entry = _parse(entry)
-        title, at = entry["title"].strip(), f"{entry['date']} {entry['time']}"
+        title = entry["title"].strip()
+        at = f"{entry['date']} {entry['time']}"
         key = f"{at}-{sha256(title.encode()).hexdigest()[:8]}"  # jrnl gives entries no ids
         keys[key] += 1
         yield Record(
@@ -84,16 +85,17 @@ def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any] | bytes]:
 
 def _parse(entry: bytes) -> dict[str, Any]:
     """An entry of a text file in the form of the JSON."""
-    begin = cast("re.Match[bytes]", _BEGIN.match(entry))
-    day, hour, minute, half = ((part or b"").decode() for part in begin.groups())
+    begin, _, rest = entry.decode().partition("] ")
+    day, clock, *half = begin.removeprefix("[").split()
+    hour, minute = clock.split(":")[:2]
     if half:
-        hour = f"{int(hour) % 12 + (12 if half == ' PM' else 0):02}"
-    title, _, body = entry.decode()[begin.end() :].partition("\n")
+        hour = str(int(hour) % 12 + 12 * half.count("PM"))
+    title, _, body = rest.partition("\n")
     return {
         "title": title.removesuffix(" *"),
         "body": body,
         "date": day,
-        "time": hour + minute,
+        "time": f"{hour:0>2}:{minute}",
         "tags": dict.fromkeys(_TAG.findall(f"{title}\n{body}".lower())),
         "starred": title.endswith(" *"),
     }

@@ -2,8 +2,8 @@
 `~/.openclaw/workspace` by default.
 
 `MEMORY.md` and `USER.md` are lasting notes, `memory/2026-11-21.md` is a day, also with a slug
-(`2026-11-21-vendor-pitch.md`) or the time of a session (`2026-11-21-1430.md`), whose H1 says
-the zone. `DREAMS.md` is its diary, `memory/.dreams` state.
+(`2026-11-21-vendor-pitch.md`) or the local time of a session
+(`2026-11-21-1430.md`). `DREAMS.md` is its diary, `memory/.dreams` state.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from .record import Record, Skipped
 from .shared import find_places, notes
 
 _PARTS = ("memory", "memory.md", "user.md", "dreams.md")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-(.+))?")
-_SESSION = re.compile(r"Session: (\S+ \S+) (\S+)")
 _MARKER = re.compile(r"<!-- openclaw:.*?(?:-->\n?|\Z)", re.DOTALL)
 find = partial(
     find_places,
@@ -35,14 +33,12 @@ find = partial(
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     parts = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
     for file, record in notes(path, skipped, parts):
-        at, title = record.at, record.title
-        day = _DAY.fullmatch(file.stem)
-        with suppress(ValueError, KeyError):
+        at = record.at
+        title = record.title
+        with suppress(ValueError):
+            day = _DAY.fullmatch(file.stem)
             if day:
-                if day[3] and title == file.stem:
-                    title = day[3].replace("-", " ")
                 at = datetime.strptime(day[1] + (day[2] or "0000"), "%Y-%m-%d%H%M")
-            session = _SESSION.fullmatch(title)
-            if session:
-                at = datetime.fromisoformat(session[1]).replace(tzinfo=ZoneInfo(session[2]))
+            if day and day[3] and title == file.stem:
+                title = day[3].replace("-", " ")
         yield replace(record, at=at, title=title, text=_MARKER.sub("", record.text).strip())

@@ -78,9 +78,7 @@ def reporting(skipped: Skipped, where: str) -> Iterator[None]:
         skipped(where, error.message)
     except KeyError as error:
         skipped(where, f"it lacks {error}")
-    except OSError as error:
-        skipped(where, f"it cannot be read: {error.strerror or error}")
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         skipped(where, f"{error!s:.300}")
     except Exception as error:
         skipped(where, f"it makes no sense: {error!r:.300}")

@@ -160,15 +160,13 @@ def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]
 
     Empty parts and fields are left out.
     """
-    field_lines = []
+    lines = []
     for name, value in fields:
         if value:
             text = value if isinstance(value, str) else json.dumps(value)
-            field_lines.append(f"{name}:: {' '.join(text.split())}")
-    paragraphs = (
-        "\n".join(part) if isinstance(part, list) else part for part in (*parts, field_lines)
-    )
-    return "\n\n".join(filter(None, paragraphs))
+            lines.append(f"{name}:: {' '.join(text.split())}")
+    paragraphs = ["\n".join(part) if isinstance(part, list) else part for part in parts]
+    return "\n\n".join(filter(None, [*paragraphs, "\n".join(lines)]))
 
 
 @contextmanager
@@ -253,7 +251,7 @@ def headed(text: str) -> tuple[str, str]:
 
 
 def notes(
-    path: Path, skipped: Skipped, within: Iterable[str] = ()
+    path: Path, skipped: Skipped, within: Sequence[str] = ()
 ) -> Iterator[tuple[Path, Record]]:
     """(file, record) of each Markdown file below a folder or its parts, or of one file.
 
@@ -279,25 +277,26 @@ def notes(
 
 
 def _note(path: Path, text: str) -> Record:
-    block = front_matter_end(text, 0)
-    head = text[block[0] : block[1]] if block else ""
+    start, end, below = front_matter_end(text, 0) or (0, 0, 0)
+    head = text[start:end]
     front = None
     with suppress(yaml.YAMLError):
         front = read_front_matter(head)
-    if block and front:
-        text = text[block[2] :]
+    if front:
+        text = text[below:]
     front = front or FrontMatter()
     deep = {name: value.strip(" \t\"'") for name, value in _DEEP.findall(head)}
-    title, kind = front.title or deep.get("name", ""), deep.get("type", "")
-    heading, below = headed(text)
+    title = front.title or deep.get("name", "")
+    kind = deep.get("type", "")
+    heading, body = headed(text)
     if heading and heading == (title or heading):
-        title, text = heading, below
+        title = heading
+        text = body
     if not text.strip() and not title:
         raise ValueError("it is empty")
     fields = [item for item in front.fields if item[0] not in _KNOWN_KEYS]
-    permalinks = [value for name, value in front.fields if name == "permalink"]
     return Record(
-        key=permalinks[0] if permalinks else _from_home(path),
+        key=dict(front.fields).get("permalink") or _from_home(path),
         text=markdown(text.strip() or title, fields=fields),
         at=front.created_at or moment(deep.get("modified")) or changed_at(path).astimezone(UTC),
         title=title or path.stem,
@@ -309,5 +308,6 @@ def _note(path: Path, text: str) -> Record:
 
 def _from_home(path: Path) -> str:
     """The path below the home folder, so that it stays the same for another user name."""
-    place, home = path.absolute(), Path.home()
+    place = path.absolute()
+    home = Path.home()
     return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()

@@ -35,11 +35,11 @@ def typing_errors(word: str) -> int:
 
 
 def ending_aside(typed: str, word: str) -> int:
-    """The typing distance of what was typed to a word with this or a similar ending.
+    """Counts the typing errors in `typed` if `word` was meant, whatever its ending.
 
-    Accents do not count. In up to seven letters the ending is a plural's, and in up to six no
-    letter is replaced: `regen` is not `regex`. More than `typing_errors` are one more than
-    these.
+    Accents do not count. A text of at most seven letters may only lack the `s` of a plural;
+    in one of at most six no letter is replaced, so `regen` is not `regex`. Counting ends at
+    one more than `typing_errors` allows.
     """
     typed, word = fold(typed), fold(word)
     length = len(typed)

@@ -232,7 +232,7 @@ def find(
         if cursor or around:
             raise InvalidArgument(
                 "cursor and around work only without a query.",
-                hint="Leave the query out.",
+                hint="Call it without the query, or without cursor and around.",
             )
         wanted = in_step(ws, lambda _: _resolved(ws, given))
         found = search(
@@ -452,7 +452,7 @@ def _cursor(last: Standing | None, order: Order, own: str | None = None) -> str 
 
 
 def _shown_last(cursor: str | None, order: Order) -> Shown | None:
-    """The place that a cursor names. Raises InvalidArgument."""
+    """The place at which a cursor goes on, None without one. Raises InvalidArgument."""
     if not cursor:
         return None
     place = _CURSOR.fullmatch(cursor)

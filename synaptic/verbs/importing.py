@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain, product
@@ -36,7 +36,6 @@ from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
 from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
-from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.reading import BASE32, id_date
 from ..notes.screening import Screen
 from ..readers.record import READERS, Record, Skipped, reader_of, reporting
@@ -51,11 +50,11 @@ from .writing import clean_entry, delete, moment_of
 if TYPE_CHECKING:
     from .browse import Listing
 
-SETTLED_S = 60
-"""A file that changed later than this after its session is another than the session left."""
-UNKNOWN = "0" * FINGERPRINT_DIGITS
+SETTLED = timedelta(minutes=10)
+"""The files of a session that ended no longer ago are as the session left them."""
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
+FORGOTTEN = "forgotten"
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -147,21 +146,21 @@ def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
     for a second of its name.
     """
     root = place.expanduser().absolute()
-    notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
+    if not root.is_dir():
+        raise InvalidArgument(f"{root} is no folder.", hint="Name the folder of a vault.")
+    notes = len(scan(Roots({"": root}, config.exclude)))
     if not notes:
-        lack = "holds no Markdown" if root.is_dir() else "is no folder"
-        raise InvalidArgument(f"{root} {lack}.", hint="Name the folder of a vault or a graph.")
+        raise InvalidArgument(f"{root} holds no Markdown.", hint="Name the folder of a vault.")
     if config.home.is_relative_to(root):
         raise InvalidArgument(
             f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
         )
     file = config.home / "config.toml"
-    said = (
-        tomllib.loads(file.read_text("utf-8-sig")).get("sources", []) if file.exists() else []
-    )
-    read_sources(file, replace(config, sources={}), [*said, str(root)])
+    text = file.read_text("utf-8-sig") if file.exists() else ""
+    sources = [*tomllib.loads(text).get("sources", []), str(root)]
+    read_sources(file, replace(config, sources={}), sources)
     if not dry_run:
-        write_setting(config.home, "sources", [*said, str(root)])
+        write_setting(config.home, "sources", sources)
     return notes
 
 
@@ -193,17 +192,17 @@ def plan(
         _check_folder(into)
     first = read_date(since, now=ws.clock(), name="since") if since else ""
     planned = ImportPlan(source, places)
-    known = _Known(ws, source)
+    known = _Known(ws, source, project, into)
     seen: set[str] = set()
     chars = 0
     for record in _records(source, places, planned.skip, progress):
         with reporting(planned.skip, record.key):
             screen = Screen(ws.config.secrets)
-            entry = known.entry(screen, record, project)
+            entry = known.entry(screen, record)
             if entry.date < first or entry.short_id in seen:
                 continue
             seen.add(entry.short_id)
-            state, coming = known.compare(entry, record, project, into)
+            state, coming = known.compare(entry, record)
             planned.counts[state] += 1
             if state in ("new", "grown"):
                 getattr(planned, state).append(coming)
@@ -228,32 +227,69 @@ def _check_folder(into: str) -> None:
 class _Known:
     """The entries that this home has, or had, of a source: records are compared with them."""
 
-    def __init__(self, ws: Workspace, source: str) -> None:
+    def __init__(
+        self, ws: Workspace, source: str, projects: Sequence[str], into: str | None
+    ) -> None:
         self._ws = ws
         self._source = source
+        self._projects = projects
+        self._into = into
         self._standing = in_step(ws, lambda _: ws.index.standing())
         self._gone = _gone(ws)
-        forgotten = _forgotten(ws)
-        self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
+        self._forgotten = _forgotten(ws)
         self._written = cache(partial(_written, ws))
         self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
 
-    def entry(self, screen: Screen, record: Record, projects: Sequence[str]) -> Entry:
-        """The entry of a record; of the project that is asked for, if the record is of none."""
+    def entry(self, screen: Screen, record: Record) -> Entry:
+        """The entry of a record, screened. Raises Refused, InvalidArgument."""
         here = self._checkout(record.folder) if record.folder else None
-        given = projects[0] if len(projects) == 1 else None
-        return _entry(self._ws, screen, self._source, record, here, given)
+        project = self._project(record, here)
+        excluded = map(project_key, self._ws.config.exclude_projects)
+        if project and project_key(project) in excluded:
+            raise Refused(f"The setting `exclude_projects` names {project}.")
+        at = moment_of(record.at, self._ws.clock())
+        extra = {"source": record.key}
+        if record.lines:
+            extra["lines"] = "{}-{}".format(*record.lines)
+        entry, _ = clean_entry(
+            screen,
+            record.text,
+            id=f"{id_date(at.date())}-{key_id(self._source, record.key)}",
+            at=at,
+            title=record.title,
+            type=record.type,
+            tags=record.tags,
+            importance=record.importance,
+            files=record.files,
+            project=project,
+            by=record.by or (self._source if self._source in SESSIONS else None),
+            via=f"import:{self._source}",
+            branch=record.branch,
+            extra=extra,
+        )
+        if record.growing:
+            entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
+        if record.until and abs(self._ws.clock() - record.until) < SETTLED:
+            entry = replace(entry, fingerprints=fingerprints(entry, here))
+        return entry
 
-    def compare(
-        self, entry: Entry, record: Record, projects: Sequence[str], into: str | None
-    ) -> tuple[str, Coming]:
+    def _project(self, record: Record, here: Checkout | None) -> str | None:
+        """The project of a record, else the single one that is asked for."""
+        folder = Path(record.folder or Path.home())
+        name = record.project
+        if not name and here:
+            name = here.project
+        elif not name and folder != Path.home():
+            name = folder.name
+        return name or (self._projects[0] if len(self._projects) == 1 else None)
+
+    def compare(self, entry: Entry, record: Record) -> tuple[str, Coming]:
         """The state of an entry, and the entry with the place where it is or comes."""
         part = entry.short_id
-        path = self._path(entry, into)
-        id, path = self._standing.get(part, (entry.id, path))
+        id, path = self._standing.get(part, (entry.id, self._path(entry)))
         coming = Coming(path, replace(entry, id=id), replace(record, text=""))
-        wanted = map(project_key, projects)
-        if projects and project_key(entry.project or "") not in wanted:
+        wanted = map(project_key, self._projects)
+        if self._projects and project_key(entry.project or "") not in wanted:
             return "others", coming
         if record.growing and _session_hash(self._source, record.key) in self._forgotten:
             return "deleted", coming
@@ -266,10 +302,10 @@ class _Known:
             return "edited", coming
         return "known" if _was(old) == _was(entry) else "grown", coming
 
-    def _path(self, entry: Entry, into: str | None) -> str:
+    def _path(self, entry: Entry) -> str:
         journal = self._ws.journal
-        if into:
-            return f"{into.strip('/')}/{journal.day_path(entry.at)}"
+        if self._into:
+            return f"{self._into.strip('/')}/{journal.day_path(entry.at)}"
         if self._source in SESSIONS:
             return journal.captured_path(entry.at)
         return journal.day_path(entry.at)
@@ -280,9 +316,8 @@ def _records(
 ) -> Iterator[Record]:
     number = 0
     for place in places:
-        if not (
-            place.exists() or (source in SESSIONS and place.parent.is_file())
-        ):  # a session of a database
+        is_session = source in SESSIONS and place.parent.is_file()  # of a database
+        if not place.exists() and not is_session:
             raise InvalidArgument(
                 f"{place} does not exist.", hint="Give a file or a folder that does."
             )
@@ -322,7 +357,8 @@ def run(
     done = {run.name for run in ws.journal.runs.all() if not run.open}
     while name in done:
         name += "a"
-    pictures, skipped = dict[str, str](), list[tuple[str, str]]()
+    pictures = dict[str, str]()
+    skipped = list[tuple[str, str]]()
     coming = [*planned.new, *planned.grown]
     for picture, read in chain.from_iterable(one.record.pictures for one in coming):
         with reporting(lambda where, why: skipped.append((where, why)), picture):
@@ -349,14 +385,12 @@ def capture(home: str | None, client: str, said: bytes) -> None:
     state = resolve_home(home) / ".state"
     with suppress(OSError, ValueError, TypeError, LookupError, AttributeError, SynapticError):
         told = json.loads(said)
-        noted = json.dumps(
-            {"client": client, "path": told.get("transcript_path") or told["session_id"]}
-        ).encode()
+        path = told.get("transcript_path") or told["session_id"]
+        noted = json.dumps({"client": client, "path": path}).encode()
+        name = blake2b(noted, digest_size=8).hexdigest()
         if state.is_dir():
             make_dirs(state / "capture", private=True)
-            overwrite(
-                state / "capture" / blake2b(noted, digest_size=8).hexdigest(), noted, sync=False
-            )
+            overwrite(state / "capture" / name, noted, sync=False)
 
 
 def catch_up(ws: Workspace) -> None:
@@ -364,7 +398,8 @@ def catch_up(ws: Workspace) -> None:
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
             said = json.loads(noted.read_bytes())
-            client, path = said["client"], said["path"]
+            client = said["client"]
+            path = said["path"]
             for place in places_of(client) if client == "opencode" else [Path("/")]:
                 run(ws, plan(ws, client, place / path), name=f"captured-{noted.name}")
         except Busy:
@@ -451,15 +486,17 @@ def forget(ws: Workspace, session: str) -> Done:
         hint = "`synaptic search --sessions` lists ids."
         raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
     # before its digest goes: a kill must not bring it back
-    with _forgotten(ws).open("a") as file:
+    with (ws.config.state / FORGOTTEN).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     for id in ids:
         delete(ws, id, purge=True)
     return Done("", len(ids))
 
 
-def _forgotten(ws: Workspace) -> Path:
-    return ws.config.state / "forgotten"
+def _forgotten(ws: Workspace) -> set[str]:
+    """The hashes of the sessions that are never imported again."""
+    file = ws.config.state / FORGOTTEN
+    return set(file.read_text().split()) if file.exists() else set()
 
 
 def _session_hash(source: str, key: str) -> str:
@@ -524,70 +561,7 @@ def _digest(entry: Entry) -> str:
     return f"{hash_of(said) & 0xFFFFFFFF:08x}"
 
 
-def _entry(
-    ws: Workspace,
-    screen: Screen,
-    source: str,
-    record: Record,
-    here: Checkout | None,
-    project: str | None,
-) -> Entry:
-    """The entry of a record, screened; of this project if it is of none. Raises Refused,
-    InvalidArgument.
-    """
-    folder = Path(record.folder or Path.home())
-    name = record.project
-    if not name and here:
-        name = here.project
-    if not name and not here and folder != Path.home():
-        name = folder.name
-    name = name or project
-    if name and project_key(name) in map(project_key, ws.config.exclude_projects):
-        raise Refused(f"The setting `exclude_projects` names {name}.")
-    at = moment_of(record.at, ws.clock())
-    extra = {"source": record.key}
-    if record.lines:
-        extra["lines"] = "{}-{}".format(*record.lines)
-    entry, _ = clean_entry(
-        screen,
-        record.text,
-        id=f"{id_date(at.date())}-{key_id(source, record.key)}",
-        at=at,
-        title=record.title,
-        type=record.type,
-        tags=record.tags,
-        importance=record.importance,
-        files=record.files,
-        project=name,
-        by=record.by or (source if source in SESSIONS else None),
-        via=f"import:{source}",
-        branch=record.branch,
-        extra=extra,
-    )
-    if record.growing:
-        entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
-    return replace(entry, fingerprints=_as_left(entry, record, here))
-
-
 def key_id(source: str, key: str) -> str:
     """The last eight characters of the id of a record."""
     number = int.from_bytes(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())
     return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))
-
-
-def _as_left(
-    entry: Entry, record: Record, here: Checkout | None
-) -> tuple[tuple[str, str], ...]:
-    """Fingerprints of the files of a session; of a file that changed after it, one that no file
-    has.
-    """
-    if here is None or record.until is None:
-        return ()
-    end = moment_of(record.until, record.until).timestamp() + SETTLED_S
-    left = []
-    for path, mark in fingerprints(entry, here):
-        is_later = True
-        with suppress(OSError):
-            is_later = (here.root / path).stat().st_mtime > end
-        left.append((path, UNKNOWN if is_later else mark))
-    return tuple(left)

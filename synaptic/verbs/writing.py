@@ -33,8 +33,7 @@ from ..workspace.checkout import (
     working_checkout,
 )
 from ..workspace.embed import embed_pending
-from ..workspace.readback import read_entries
-from ..workspace.sync import UNSCRUBBED, SyncReport, in_step, sync
+from ..workspace.sync import UNSCRUBBED, in_step, sync
 from ..workspace.workspace import Stopwatch, Workspace
 
 SCRUB_WAIT_MS = 3_000
@@ -181,18 +180,6 @@ def _write(
     return receipt
 
 
-def near_by_now(ws: Workspace, id: str) -> tuple[Near, ...] | None:
-    """The `near` of this entry's receipt as of now; None without a vector. Raises NotFound."""
-
-    def run(_: SyncReport) -> tuple[Near, ...] | None:
-        row = ws.index.resolve(id).rowid
-        return near_entries(ws, read_entries(ws, [row])[row])
-
-    if not ws.embedder.ready:
-        return None
-    return in_step(ws, run, embed_ms=EMBED_BUDGET_S * 1000, at_least=1)
-
-
 class Parts(TypedDict, total=False):
     """The parts of an entry that an update replaces. A part that is missing, or None, stays."""
 
@@ -230,7 +217,7 @@ def update(
     given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
     if "content" in given and "append" in given:
         raise InvalidArgument(
-            "content and append exclude each other.", hint="Give one of them."
+            "content and append exclude each other.", hint="Give content or append."
         )
     if all(value == () for value in given.values()):
         names = [part for part in Parts.__annotations__ if by_person or part != "pin"]

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import pytest
 from forks import ForkedHome as Home
 from homes import Clock, open_home
@@ -18,7 +17,6 @@ from mcp import Client, types
 from synaptic import Workspace, get, save, update
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
-from synaptic.surfaces.mcp import server
 from synaptic.surfaces.mcp.server import build_server
 from synaptic.surfaces.serving import worker
 from synaptic.surfaces.serving.worker import Worker
@@ -174,35 +172,12 @@ async def two_pools(client: Client) -> tuple[str, str]:
 async def test_a_save_waits_a_moment_for_the_model_to_say_what_it_is_near(
     tmp_path: Path, late: LateModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "AFTER_SAVE_S", 60.0)
-    monkeypatch.setattr(worker, "FIRST_SEARCH_S", 60.0)
+    monkeypatch.setattr(worker, "FIRST_CALL_S", 60.0)
     threading.Timer(0.2, late.go.set).start()
     async with Client(build_server(Worker(tmp_path / "home", late))) as client:
         new, call = await two_pools(client)
         assert new.count(call) == 1
         assert "Looks replaced?" not in await said(client, "recent")
-
-
-@pytest.mark.anyio
-async def test_the_first_answer_after_the_model_says_once_what_saves_were_near(
-    tmp_path: Path, late: LateModel
-) -> None:
-    async with Client(build_server(Worker(tmp_path / "home", late))) as client:
-        new, call = await two_pools(client)
-        assert "Looks replaced?" not in new + await said(client, "recent")
-        gone = (
-            await said(client, "save", content="The logo is blue.", type="decision")
-        ).split()[1]
-        await said(client, "delete", id=gone)
-        late.go.set()
-        answers = [await said(client, "recent", format="json")]
-        with anyio.fail_after(60):
-            while not late.ready:
-                await anyio.sleep(0.05)
-        answers += [await said(client, "recent") for _ in range(3)]
-        assert json.loads(answers[0])["total"] == 2  # what a program reads stays JSON
-        assert [answer.count(call) for answer in answers].count(1) == 1
-        assert f"Near {new.split()[1]}, which you saved:" in "".join(answers)
 
 
 # -- entries that expire

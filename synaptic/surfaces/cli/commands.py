@@ -22,6 +22,7 @@ from ..render.present import outline, short
 from ..serving.arguments import agent, take_filters
 from . import editor
 from . import flags as f
+from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
 from .program import command, open_home
 from .replies import (
     IN_JSON,
@@ -46,7 +47,11 @@ EMBED_MS = 300
 Words = Sequence[str]
 
 
-@command("init", f.JOURNAL, f.AS_JSON, opens=False)
+@command(
+    "init",
+    text_option("journal", "The folder of Markdown files to use as journal."),
+    opens=False,
+)
 def init(home: str | None, journal: str | None = None) -> None:
     """Set up the home; adopt a folder of notes.
 
@@ -64,18 +69,16 @@ def init(home: str | None, journal: str | None = None) -> None:
     "save",
     f.WORDS,
     f.TYPE,
-    f.TAGS,
-    f.PROJECT,
-    f.TITLE,
-    f.AT,
-    f.AS_JSON,
-    f.IMPORTANCE,
-    f.FILES,
-    f.PARENT,
-    f.SUPERSEDES,
-    f.EXPIRES,
-    f.PIN,
-    f.FORCE,
+    text_option(
+        "project", "Its project. [default: the git repository of this folder]", **A_PROJECT
+    ),
+    *f.MARKS,
+    text_option(
+        "at", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]"
+    ),
+    text_option("parent", "The entry that this one continues.", **AN_ID),
+    switch("pin", "Show it at the start of every session of its project."),
+    switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
 )
 def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
@@ -111,31 +114,28 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
 @command(
     "search",
     f.WORDS,
-    f.IN_TYPES,
-    f.IN_TAGS,
-    f.IN_PROJECTS,
-    f.SINCE,
-    f.UNTIL,
-    f.LIMIT,
-    f.AS_JSON,
-    f.DAYS,
-    f.IN_FILES,
-    f.IN_PATHS,
-    f.SESSIONS,
-    f.WHERE,
-    f.MIN_IMPORTANCE,
-    f.MAX_IMPORTANCE,
-    f.ORDER,
-    f.SUPERSEDED,
-    f.EXPLAIN,
+    *f.LISTED,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
+    ),
+    option(int | None, "days", "Entries of the last N days, with today."),
+    switch("explain", "Say why each hit has its rank."),
     f.STRATEGY,
-    f.BUDGET_MS,
+    option(float | None, "budget_ms", "Milliseconds that an automatic search may take."),
     f.PRESET,
     f.WEIGHTS,
-    f.PREFER,
-    f.MIN_SIMILARITY,
-    f.SUB_QUERIES,
-    f.MAX_ROUNDS,
+    texts_option(
+        "prefer", "Rank entries of this type, tag or project higher, as tag=db; repeatable."
+    ),
+    option(
+        float | None,
+        "min_similarity",
+        "Leave out entries below this similarity (a cosine, 0 to 1).",
+    ),
+    texts_option(
+        "sub_queries", "One more question for a smart search; repeatable.", "--sub-query"
+    ),
+    option(int, "max_rounds", "Rounds of a smart search, 0 to 3.", default=2),
 )
 def search(
     ws: Workspace,
@@ -153,22 +153,20 @@ def search(
     Example: synaptic search "why did we leave postgres" --type decision
     """
     filters = take_filters(given, ws.clock())
-    preferred: dict[str, list[str]] = {}
-    for name, value in _pairs("--prefer", prefer):
-        preferred.setdefault(name, []).append(value)
+    weights = _named("--weight", weight)
     result = search_journal(
         ws,
         " ".join(text),
         filters=filters,
-        weights={name: _number(name, value) for name, value in _pairs("--weight", weight)},
-        prefer=build_preference(preferred),
+        weights={name: _number(name, value) for name, value in weights.items()},
+        prefer=build_preference(_named("--prefer", prefer)),
         embed_ms=EMBED_MS,
         **given,
     )
     answer_search(ws, result)
 
 
-@command("analyze", f.WORDS, f.AS_NOTE, f.AS_JSON)
+@command("analyze", f.WORDS, switch("note", "The text is a note, not a question."))
 def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
     """Show what a question asks for, or with --note how a note reads by itself; - reads
     standard input.
@@ -182,7 +180,14 @@ def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
     answer(data, outline(data))
 
 
-@command("recent", f.WORDS, f.IN_PROJECTS, f.NEWEST, f.AS_JSON)
+@command(
+    "recent",
+    f.WORDS,
+    f.IN_PROJECTS,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: 10; with TEXT, those that fit it]"
+    ),
+)
 def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     """Show the newest entries.
 
@@ -196,23 +201,27 @@ def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
 @command(
     "find",
     f.WORDS,
-    *f.FILTERS,
-    f.OF_PARENT,
-    f.HAS_BODY,
-    f.HAS_FILES,
-    f.HAS_TASKS,
-    f.WHERE,
-    f.LINKS_TO,
-    f.SESSIONS,
-    f.MIN_IMPORTANCE,
-    f.MAX_IMPORTANCE,
-    f.ORDER,
-    f.AROUND,
-    f.FACETS,
-    f.SUPERSEDED,
+    *f.LISTED,
+    text_option("parent", "Entries that continue this one.", **AN_ID),
+    switch(
+        "has_body",
+        "Entries with or without text below the heading.",
+        "--has-body/--no-body",
+        default=None,
+    ),
+    switch(
+        "has_files", "Entries with or without files.", "--has-files/--no-files", default=None
+    ),
+    switch(
+        "has_tasks", "Entries with or without tasks.", "--has-tasks/--no-tasks", default=None
+    ),
+    text_option(
+        "links_to", "Entries that link to this entry or page: an id, title, alias or path."
+    ),
+    text_option("around", "List what happened before and after this entry.", **AN_ID),
+    switch("facets", "Also count types, tags and projects."),
     f.LENGTH,
-    f.CURSOR,
-    f.AS_JSON,
+    text_option("cursor", "Continue the list that ended with this cursor."),
 )
 def find(ws: Workspace, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.
@@ -225,7 +234,13 @@ def find(ws: Workspace, text: Words = (), **given: Any) -> None:
     answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given))
 
 
-@command("get", f.IDS, f.SOURCE_LINES, f.AS_JSON)
+@command(
+    "get",
+    argument(
+        list[str], "ids", "ID", "Whole ids, or at least four characters of each.", **AN_ID
+    ),
+    switch("source", "Also show the lines of the transcript from which the digest was made."),
+)
 def get(ws: Workspace, ids: Words, source: bool) -> None:
     """Show whole entries.
 
@@ -242,19 +257,15 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
 @command(
     "update",
     f.ID,
-    f.CONTENT,
-    f.APPEND,
-    f.TITLE,
+    text_option("content", "The new text; - reads standard input."),
+    text_option("append", "Text to add at the end; - reads standard input."),
+    *f.MARKS,
     f.NEW_TYPE,
-    f.TAGS,
-    f.ADD_TAGS,
-    f.REMOVE_TAGS,
-    f.IMPORTANCE,
-    f.NEW_PROJECT,
-    f.FILES,
-    f.SUPERSEDES,
-    f.EXPIRES,
-    f.AS_JSON,
+    texts_option("add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **A_TAG),
+    texts_option(
+        "remove_tags", "A tag to remove; repeatable.", "--remove-tag", "--remove-tags", **A_TAG
+    ),
+    text_option("project", "The project; an empty text removes it.", **A_PROJECT),
     opens=False,
 )
 def update(home: str | None, id: str, **changes: Any) -> None:
@@ -262,23 +273,26 @@ def update(home: str | None, id: str, **changes: Any) -> None:
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
-    piped = [name for name in ("content", "append") if changes.get(name) == "-"]
-    if len(piped) > 1:
-        raise InvalidArgument(
-            "Standard input can be read once.", hint="Give --content or --append."
-        )
     asks = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
     with open_home(home) as ws:
         if asks:
             id = agreed_id(ws, id, lambda _: "Change it?", always=False)
         else:
             check_id(id)
-        changes |= {name: _read_stdin() for name in piped}
+        for name in ("content", "append"):
+            if changes.get(name) == "-":
+                changes[name] = _read_stdin()
         receipt = writing.update(ws, id, by_person=not agent(), **changes)
         answer_receipt(ws, "Updated", receipt)
 
 
-@command("pin", f.SOME_IDS, f.REMOVE, f.AS_JSON)
+@command(
+    "pin",
+    argument(
+        list[str] | None, "ids", "ID", "Without an ID the pinned entries are listed.", **AN_ID
+    ),
+    f.REMOVE,
+)
 def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     """Show an entry at the start of every session; without an ID, list the pinned entries.
 
@@ -296,15 +310,20 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     return answer({"success": True, "ids": pinned, "notices": notices}, text, notices)
 
 
-@command("delete", f.ID, f.YES, f.PURGE, f.AS_JSON, opens=False)
+@command(
+    "delete",
+    f.ID,
+    f.YES,
+    switch("purge", "Leave no copy in the trash."),
+    opens=False,
+)
 def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     """Delete an entry from its file; the trash keeps it.
 
     Example: synaptic delete 7k3m9q2x --yes
     """
     check_can_ask("delete", yes=yes)
-    in_json = IN_JSON.get()
-    if yes or in_json:
+    if yes:
         check_id(id)
 
     def question(entry: Entry) -> str:
@@ -313,13 +332,15 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
 
     with open_home(home) as ws:
         if not yes:
-            known = browse.get(ws, [id]).entries[0].id if in_json else id
-            id = agreed_id(ws, known, question, always=True)
+            id = agreed_id(ws, id, question, always=True)
         receipt = writing.delete(ws, id, purge=purge, by_person=not agent())
         answer_receipt(ws, "Deleted", receipt)
 
 
-@command("restore", f.DELETED, f.AS_JSON)
+@command(
+    "restore",
+    argument(str | None, "id", "ID", "Without an ID the deleted entries are listed.", **AN_ID),
+)
 def restore(ws: Workspace, id: str = "") -> None:
     """Bring a deleted entry back, or undo an update; without an ID, list what was deleted.
 
@@ -332,7 +353,11 @@ def restore(ws: Workspace, id: str = "") -> None:
     return answer_receipt(ws, "Restored", writing.restore(ws, id, by_person=not agent()))
 
 
-@command("links", f.NAME, f.BROKEN, f.AS_JSON)
+@command(
+    "links",
+    argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
+    switch("broken", "List all links that lead nowhere."),
+)
 def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     """Show the links from and to an entry or page.
 
@@ -344,7 +369,11 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     answer(wire.as_json(found), terminal.links_text(found, screen_of(ws)))
 
 
-@command("tasks", f.DONE, f.DUE, f.AS_JSON)
+@command(
+    "tasks",
+    switch("done", "Finished or open tasks. [default: open]", "--done/--open"),
+    text_option("due", "Only tasks due by this day: today, friday, 'next week'."),
+)
 def tasks(ws: Workspace, **given: Any) -> None:
     """List the open tasks of all notes, by day.
 
@@ -354,7 +383,7 @@ def tasks(ws: Workspace, **given: Any) -> None:
     answer({"tasks": wire.as_json(found)}, terminal.tasks_text(found, screen_of(ws)))
 
 
-@command("day", f.DATE, f.AS_JSON)
+@command("day", f.DATE)
 def day(ws: Workspace, date: Words = ("today",)) -> None:
     """Read what you wrote on a day.
 
@@ -363,7 +392,7 @@ def day(ws: Workspace, date: Words = ("today",)) -> None:
     answer_days(ws, browse.days(ws, " ".join(date)))
 
 
-@command("week", f.DATE, f.AS_JSON)
+@command("week", f.DATE)
 def week(ws: Workspace, date: Words = ("today",)) -> None:
     """Read what you wrote in a week.
 
@@ -372,8 +401,8 @@ def week(ws: Workspace, date: Words = ("today",)) -> None:
     answer_days(ws, browse.days(ws, " ".join(date), week=True))
 
 
-@command("open", f.ID_OR_NUMBER, f.AS_JSON, opens=False)
-@command("edit", f.ID_OR_NUMBER, f.AS_JSON, opens=False)
+@command("open", f.ID_OR_NUMBER, opens=False)
+@command("edit", f.ID_OR_NUMBER, opens=False)
 def edit(home: str | None, id: str) -> None:
     """Open an entry in your editor, or say where it is.
 
@@ -384,7 +413,7 @@ def edit(home: str | None, id: str) -> None:
     answer_place(ws.journal.place(there.path), there.line)
 
 
-@command("today", f.AS_JSON, opens=False)
+@command("today", opens=False)
 def today(home: str | None) -> None:
     """Open today's file, or say where it is.
 
@@ -394,7 +423,7 @@ def today(home: str | None) -> None:
     answer_place(journal.place(journal.day_path(make_clock()())), None)
 
 
-@command("tags", f.AS_JSON)
+@command("tags")
 def tags(ws: Workspace) -> None:
     """Count types, tags and projects.
 
@@ -416,16 +445,21 @@ def _read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _pairs(flag: str, given: Words) -> list[list[str]]:
-    """NAME and VALUE of each NAME=VALUE. Raises InvalidArgument."""
+def _named(flag: str, given: Words) -> dict[str, list[str]]:
+    """The values of each NAME in texts like NAME=VALUE. Raises InvalidArgument."""
+    named: dict[str, list[str]] = {}
     for text in given:
-        if "=" not in text:
+        name, sign, value = text.partition("=")
+        if not sign:
             raise InvalidArgument(f"{flag} is {text!r}.", valid=["NAME=VALUE"])
-    return [list(map(str.strip, text.split("=", 1))) for text in given]
+        named.setdefault(name.strip(), []).append(value.strip())
+    return named
 
 
-def _number(name: str, text: str) -> float:
+def _number(name: str, given: Words) -> float:
     try:
-        return float(text)
+        return float(given[-1])
     except ValueError:
-        raise InvalidArgument(f"The weight of {name} is {text!r}.", valid=("0 to 1",)) from None
+        raise InvalidArgument(
+            f"The weight of {name} is {given[-1]!r}.", valid=["0 to 1"]
+        ) from None

@@ -7,72 +7,15 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from ...config import load_config
 from ...workspace.workspace import Workspace, open_workspace
+from .flags import AS_JSON
 from .replies import IN_JSON
 
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
-GROUPS = {
-    "Write": ["save", "today"],
-    "Find": [
-        "search",
-        "recent",
-        "find",
-        "get",
-        "open",
-        "day",
-        "week",
-        "tasks",
-        "links",
-        "tags",
-        "analyze",
-    ],
-    "Correct": ["update", "edit", "delete", "restore", "pin"],
-}
-"""What people do with the commands; all others are for upkeep."""
-EXPERT = (
-    "min_importance",
-    "max_importance",
-    "strategy",
-    "budget_ms",
-    "preset",
-    "weight",
-    "prefer",
-    "min_similarity",
-    "sub_queries",
-    "max_rounds",
-)
-"""The flags that the help of a command shows apart."""
-
-
-class _Program(TyperGroup):
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        named = set().union(*GROUPS.values())
-        shown = [name for name, command in self.commands.items() if not command.hidden]
-        groups = GROUPS | {"Upkeep": [name for name in shown if name not in named]}
-        for group, names in groups.items():
-            rows = [(name, self.commands[name].get_short_help_str(60)) for name in names]
-            with formatter.section(group):
-                formatter.write_dl(rows)
-
-
-class _Command(TyperCommand):
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        every = self.params
-        self.params = [param for param in every if param.name not in EXPERT]
-        super().format_options(ctx, formatter)
-        self.params = every
-        apart = [param.get_help_record(ctx) for param in every if param.name in EXPERT]
-        if apart:
-            with formatter.section("For experts"):
-                formatter.write_dl(apart)
-
-
 app = typer.Typer(
-    cls=_Program,
     suggest_commands=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -85,13 +28,13 @@ def open_home(home: str | None) -> Workspace:
 
 
 def command(
-    name: str, *flags: inspect.Parameter, opens: bool = True
+    name: str, *flags: inspect.Parameter, opens: bool = True, json: bool = True
 ) -> Callable[[Command], Command]:
     """Makes a function the command `name`. It is called with a Workspace, or with the home
     where `opens` is False.
 
-    Flags that were left out are not passed on, so that the verbs' own defaults hold. An int
-    that it returns is the exit status.
+    With `json` it has the flag --json too. Flags that were left out are not passed on, so that
+    the verbs' own defaults hold. An int that it returns is the exit status.
     """
 
     def register(run: Command) -> Command:
@@ -109,9 +52,11 @@ def command(
 
         called.__doc__ = run.__doc__
         keyword = inspect.Parameter.KEYWORD_ONLY
-        context = inspect.Parameter("ctx", keyword, annotation=typer.Context)
-        called.__signature__ = inspect.Signature([context, *flags])  # type: ignore[attr-defined]
-        app.command(name, cls=_Command)(called)
+        taken = [inspect.Parameter("ctx", keyword, annotation=typer.Context), *flags]
+        if json:
+            taken.append(AS_JSON)
+        called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+        app.command(name)(called)
         return run
 
     return register

@@ -24,8 +24,9 @@ from ..render import terminal, wire
 from ..render.present import clean, matter_text, outline
 from ..render.terminal import emit
 from ..serving.arguments import agent, take_filters
-from ..serving.tokens import Grant, Tokens
+from ..serving.tokens import Tokens
 from . import flags as f
+from .flags import A_PROJECT, argument, option, switch, text_option, texts_option
 from .program import app, command, open_home
 from .replies import (
     IN_JSON,
@@ -38,7 +39,7 @@ from .replies import (
 )
 
 
-@command("rebuild-index", f.FRESH, f.AS_JSON)
+@command("rebuild-index", switch("fresh", "Embed all entries again."))
 def rebuild_index(ws: Workspace, fresh: bool) -> None:
     """Rebuild the index from the Markdown files.
 
@@ -48,7 +49,10 @@ def rebuild_index(ws: Workspace, fresh: bool) -> None:
     answer(wire.as_json(report), terminal.rebuild_text(report), report.notices)
 
 
-@command("status", f.USE, f.AS_JSON)
+@command(
+    "status",
+    switch("use", "Count by week how many entries agents were shown, opened and did not find."),
+)
 def status(ws: Workspace, use: bool) -> None:
     """Show the size of the journal, and what could not be read.
 
@@ -65,7 +69,14 @@ def status(ws: Workspace, use: bool) -> None:
     return answer(wire.status_json(now), text, now.notices)
 
 
-@command("doctor", f.FIX, f.RESTORE, f.DISMISS, f.SECRETS, f.AS_JSON, opens=False)
+@command(
+    "doctor",
+    switch("fix", "Repair what can be repaired safely."),
+    text_option("restore", "Put a vanished entry back."),
+    text_option("dismiss", "Forget a vanished entry."),
+    switch("secrets", "Look for passwords, tokens and keys."),
+    opens=False,
+)
 def _doctor(
     home: str | None,
     fix: bool,
@@ -102,7 +113,17 @@ def _doctor(
         return 0 if found.ok else 1
 
 
-@command("review", f.ANSWER, f.IN_PROJECTS, f.LENGTH, f.AS_JSON)
+@command(
+    "review",
+    argument(
+        list[str] | None,
+        "words",
+        "[ANSWER FINDING]",
+        "An answer and a finding from the list: keep open:7k3m9q2x.",
+    ),
+    f.IN_PROJECTS,
+    f.LENGTH,
+)
 def _review(
     ws: Workspace,
     limit: int,
@@ -166,14 +187,21 @@ def _ask_about(ws: Workspace, found: Sequence[review.Matter]) -> None:
 @command(
     "import",
     f.SOURCE,
-    f.PLACE,
+    argument(
+        str | None, "place", "[PATH]", "A file or folder. [default: where the program keeps it]"
+    ),
     f.DRY_RUN,
-    f.FROM_DATE,
-    f.FOR_PROJECT,
-    f.INTO,
-    f.UNDO,
+    text_option("since", "Only records from this day on: 2026-01-01, last month."),
+    texts_option(
+        "project",
+        "Only records of this project; records without a project get it. Repeatable.",
+        **A_PROJECT,
+    ),
+    text_option(
+        "into", "A folder of the journal for new day files. [default: the journal's day files]"
+    ),
+    text_option("undo", "Undo the import with this name."),
     f.YES,
-    f.AS_JSON,
 )
 def _import(ws: Workspace, **given: Any) -> int:
     """Take in what other programs have written: sessions, memories, diaries.
@@ -187,8 +215,14 @@ def _import(ws: Workspace, **given: Any) -> int:
     return run(ws, as_json=IN_JSON.get(), **given)
 
 
-@command("forget", f.SESSION, f.YES, f.AS_JSON)
-def _forget(ws: Workspace, yes: bool, session: str = "") -> None:
+@command(
+    "forget",
+    option(
+        str, "session", "The client's id of the session, or the id of its digest.", default=...
+    ),
+    f.YES,
+)
+def _forget(ws: Workspace, yes: bool, session: str) -> None:
     """Remove the digests of an agent's session for good.
 
     The session is never imported again. The client keeps its transcript.
@@ -198,18 +232,17 @@ def _forget(ws: Workspace, yes: bool, session: str = "") -> None:
     from ...verbs.importing import forget
     from .import_command import kept_text
 
-    if not session:
-        raise InvalidArgument(
-            "forget needs a session.",
-            hint="--session ID; `synaptic search --sessions` lists ids.",
-        )
     if agreed("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget(ws, session)
         text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
         answer({"success": True} | wire.as_json(done), clean(text + kept_text(done)))
 
 
-@command("evaluate", f.QUESTIONS, f.KEEP, f.AS_JSON)
+@command(
+    "evaluate",
+    option(int | None, "questions", "At most so many questions, 1 to 300. [default: 300]"),
+    switch("save", "Keep the result, so that the next run is compared with it."),
+)
 def _evaluate(ws: Workspace, **given: Any) -> None:
     """Measure how well a search finds your own entries.
 
@@ -233,7 +266,11 @@ def _end_like_control_c() -> None:
         signal.signal(getattr(signal, name, signal.SIGINT), signal.default_int_handler)
 
 
-@command("model", f.MODEL, f.YES, f.AS_JSON)
+@command(
+    "model",
+    argument(list[str] | None, "words", "[use NAME|FOLDER]", "The model to use from now on."),
+    f.YES,
+)
 def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
     """List the models that find notes by meaning, or use another.
 
@@ -266,13 +303,14 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
 
 @command(
     "export",
-    f.TO_FILE,
-    f.AS_ROWS,
-    f.AS_CSV,
-    f.AS_LANCE,
+    argument(str | None, "to", "FILE", "A new file. [default: standard output]"),
+    switch("as_rows", "Write a JSON array, one object a line.", "--json"),
+    switch("as_csv", "Write a table for spreadsheets.", "--csv"),
+    text_option(
+        "lance", "Write passages and vectors as a Lance table; needs synaptic-journal[lance]."
+    ),
     *f.FILTERS,
-    f.WHERE,
-    f.MIN_IMPORTANCE,
+    json=False,
 )
 def _export(
     ws: Workspace, as_rows: bool, as_csv: bool, lance: str = "", to: str = "", **given: Any
@@ -307,7 +345,7 @@ def _export(
         ) from error
 
 
-@command("git-setup", f.REMOVE, f.AS_JSON, opens=False)
+@command("git-setup", f.REMOVE, opens=False)
 def git_setup(home: str | None, remove: bool) -> None:
     """Let git merge the journal entry by entry.
 
@@ -330,16 +368,20 @@ def git_setup(home: str | None, remove: bool) -> None:
 @command(
     "setup",
     f.CLIENT,
-    f.OF_PROJECT,
-    f.URL,
-    f.NO_HOOKS,
-    f.CAPTURE,
-    f.GUIDANCE,
+    text_option(
+        "project", "The project for agents that start outside of its repository.", **A_PROJECT
+    ),
+    text_option(
+        "url",
+        "Register `synaptic serve` at this address; the token is read from SYNAPTIC_TOKEN.",
+    ),
+    switch("no_hooks", "Do not change the client's hooks."),
+    switch("capture", "Keep a digest of every agent session from now on."),
+    switch("guidance", "Also add ten lines to CLAUDE.md, AGENTS.md or GEMINI.md."),
     f.DRY_RUN,
-    f.SHOW,
-    f.STATUS,
+    switch("show", "Show the lines to paste, and into which file.", "--print"),
+    switch("status", "Say where Synaptic is registered."),
     f.REMOVE,
-    f.AS_JSON,
     opens=False,
 )
 def setup(home: str | None, clients: Sequence[str] = (), **given: Any) -> int:
@@ -355,7 +397,15 @@ def setup(home: str | None, clients: Sequence[str] = (), **given: Any) -> int:
     return run(home, clients, as_json=IN_JSON.get(), **given)
 
 
-@command("hook", f.EVENT, f.HOOK_CLIENT, opens=False)
+@command(
+    "hook",
+    argument(
+        str, "event", "EVENT", "session-start, user-prompt, stop, pre-compact or session-end."
+    ),
+    text_option("client", "The client that calls it. [default: claude-code]"),
+    opens=False,
+    json=False,
+)
 def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     """Answer a hook of an agent, whose JSON is read from standard input.
 
@@ -378,7 +428,7 @@ def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     return 0
 
 
-@command("mcp", opens=False)
+@command("mcp", opens=False, json=False)
 def mcp(home: str | None) -> None:
     """Serve agents over MCP, on stdin and stdout.
 
@@ -392,7 +442,26 @@ def mcp(home: str | None) -> None:
 
 
 @command(
-    "serve", f.HOST, f.PORT, f.OPEN_IT, f.READ_ONLY, f.TOKEN_FILE, f.ALLOW_HOST, opens=False
+    "serve",
+    text_option(
+        "host",
+        "The address to listen on; other machines need --token-file.",
+        default="127.0.0.1",
+    ),
+    option(
+        int,
+        "port",
+        "The port; 0 takes a free one, but `setup --url` needs a fixed one.",
+        default=0,
+        min=0,
+        max=65535,
+    ),
+    switch("open_it", "Open the page in the browser.", "--open"),
+    f.READ_ONLY,
+    f.TOKEN_FILE,
+    texts_option("allow_host", "A host name that a proxy uses for this server; repeatable."),
+    opens=False,
+    json=False,
 )
 def serve(home: str | None, **given: Any) -> None:
     """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
@@ -407,12 +476,18 @@ def serve(home: str | None, **given: Any) -> None:
 
 @command(
     "token",
-    f.TOKEN_NAME,
-    f.TOKEN_PROJECT,
+    argument(
+        str | None,
+        "name",
+        "[NAME]",
+        "The name of its user; entries saved with it are signed so.",
+    ),
+    text_option(
+        "project", "The project of new entries; its entries are listed first.", **A_PROJECT
+    ),
     f.READ_ONLY,
-    f.FOR_PAGE,
+    switch("page", "The token opens the page for a person, but no tools."),
     f.TOKEN_FILE,
-    f.AS_JSON,
     opens=False,
 )
 def token(
@@ -432,18 +507,12 @@ def token(
     tokens = Tokens(home, token_file)
     file = str(tokens.path)
     if name is None:
-        if read_only or page or project:
-            raise InvalidArgument(
-                "A token needs a name.", hint="synaptic token anna-laptop --project ledger"
-            )
-        grants = [grant for _, grant in tokens.read()]
-        listed = []
-        for grant in grants:
+        listed = {}
+        for _, grant in tokens.read():
             fields = asdict(grant).items()
-            listed.append({field.replace("_", "-"): value for field, value in fields})
-        text = "\n".join(f"{grant.name:20} {_opens(grant)}" for grant in grants)
-        text = text or f"No tokens in {file}. `synaptic token NAME` makes one."
-        return answer({"file": file, "tokens": listed}, clean(text))
+            listed[grant.name] = {field.replace("_", "-"): value for field, value in fields}
+        text = outline(listed) or f"No tokens in {file}. `synaptic token NAME` makes one."
+        return answer({"file": file, "tokens": list(listed.values())}, text)
     secret = secrets.token_urlsafe(32)
     said = {"token": secret, "project": project, "read-only": read_only, "page": page}
     tokens.add(name, {key: value for key, value in said.items() if value})
@@ -452,13 +521,6 @@ def token(
         use = "Type it on the page."
     data = {"success": True, "name": name, "token": secret, "file": file}
     return answer(data, f"{secret}\n{use}")
-
-
-def _opens(grant: Grant) -> str:
-    opened = "the page" if grant.page else "tools"
-    if grant.project:
-        opened += f", project {grant.project}"
-    return f"{opened}, read-only" if grant.read_only else opened
 
 
 # a file of the journal may be called -x.md or --help.md

@@ -37,7 +37,7 @@ from ...notes.screening import Screen
 from ..render.present import brief, one_line
 from ..render.wire import error_json
 from ..serving.tokens import Grant
-from ..serving.worker import AFTER_SAVE_S, Verb, Worker, for_client
+from ..serving.worker import Verb, Worker, for_client, told
 from .answers import (
     Call,
     answer,
@@ -45,9 +45,7 @@ from .answers import (
     entry_text,
     for_agents,
     json_text,
-    near_by_now_text,
     review_text,
-    starting,
 )
 from .tools import BY_NAME, INSTRUCTIONS, READING, TOOLS, check_arguments
 
@@ -66,16 +64,14 @@ Result = TypeVar("Result")
 def run(home: str | Path | None = None) -> None:
     """Serves one client on stdin and stdout, and ends the process when it is gone."""
     lines = Lines()
-    if folder := os.environ.get(
-        "CLAUDE_PROJECT_DIR"
-    ):  # a client may start its servers anywhere
+    folder = os.environ.get("CLAUDE_PROJECT_DIR")
+    if folder:  # a client may start its servers anywhere
         with suppress(OSError, SynapticError):
             home = resolve_home(home)
             os.chdir(folder)
     for ending in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(
-            ending, signal.SIG_DFL
-        )  # the kernel ends us, whatever any thread is doing; saves survive that
+        # the kernel ends us, whatever any thread is doing; saves survive that
+        signal.signal(ending, signal.SIG_DFL)
     logging.basicConfig(
         level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s"
     )
@@ -122,7 +118,6 @@ def build_server(worker: Worker) -> Server[Worker]:
         on_read_resource=_read_resource,
         on_list_prompts=_always(_PROMPTS),
         on_get_prompt=_get_prompt,
-        on_completion=_complete,
         # what is read is a person's, and changes at any moment: the SDK's default
         cache_hints={
             name: CacheHint(HOUR_MS, "public")
@@ -217,44 +212,34 @@ def without_surrogates(text: str) -> str:
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
-    worker, given = ctx.lifespan_context, params.arguments or {}
-    as_json = str(given.get("format")).strip().lower() == "json"
+    given = params.arguments or {}
     try:
-        if params.name not in BY_NAME:
-            raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
-        tool, grant = BY_NAME[params.name], _grant(ctx)
-        args = check_arguments(tool, given)
-        if grant and grant.read_only and tool.name not in READING:
-            works = f"These work: {', '.join(READING)}."
-            raise Refused("This server is read-only for you: nothing was written.", hint=works)
-        known = ctx.session.client_params
-        client = (
-            grant.name if grant else _client_name(known.client_info.name) if known else None
-        )
-        if "query" in args and args.get("strategy") != "lexical" and worker.loading:
-            await worker.model_tried()
-        unsaid = worker.unsaid.setdefault(grant.name if grant else None, [])
-        verb = partial(
-            answer, name=params.name, call=Call(args, client, worker.loading, unsaid=unsaid)
-        )
-        said = await _ask(ctx, verb)
-        if unsaid and not as_json:
-            if params.name == "context_save" and worker.loading:
-                await worker.model_tried(AFTER_SAVE_S)
-            with suppress(SynapticError):  # the call itself has succeeded
-                said += await _ask(ctx, partial(near_by_now_text, unsaid=unsaid))
-        return _result(said)
-    except SynapticError as error:
-        wrong = error
+        text = await _answer(ctx, params.name, given)
+        return _result(text)
     except Exception as error:
-        log.exception("%s failed", one_line(params.name))
-        problem = (
-            f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's "
-            f"log has "
-            f"the details."
-        )
-        wrong = SynapticError(problem, hint="`synaptic doctor` looks for the cause.")
-    return _result(_error_text(wrong, as_json), failed=True)
+        as_json = str(given.get("format")).strip().lower() == "json"
+        return _result(_error_text(told(error), as_json), failed=True)
+
+
+async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> str:
+    if name not in BY_NAME:
+        raise InvalidArgument(f"There is no tool {name!r}.", valid=BY_NAME)
+    worker, grant = ctx.lifespan_context, _grant(ctx)
+    args = check_arguments(BY_NAME[name], given)
+    if grant and grant.read_only and name not in READING:
+        works = f"These work: {', '.join(READING)}."
+        raise Refused("This server is read-only for you: nothing was written.", hint=works)
+    known = ctx.session.client_params
+    client = None
+    if grant:
+        client = grant.name
+    elif known:
+        client = _client_name(known.client_info.name)
+    is_meant = "query" in args and args.get("strategy") != "lexical"
+    if worker.loading and (is_meant or name == "context_save"):
+        await worker.model_tried()
+    call = Call(args, client, worker.loading)
+    return await _ask(ctx, lambda ws: answer(ws, name, call))
 
 
 def _client_name(said: str) -> str | None:
@@ -271,13 +256,12 @@ async def _ask(ctx: Context, verb: Verb[Result]) -> Result:
     """The result of the verb, for this client, on the thread that owns the journal."""
     if grant := _grant(ctx):
         verb = partial(for_client, verb, grant.project)
-    return await asyncio.wrap_future(ctx.lifespan_context.submit(verb))
+    return await ctx.lifespan_context.ask(verb)
 
 
 def _result(text: str, *, failed: bool = False) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=without_surrogates(text))], is_error=failed
-    )
+    content = types.TextContent(type="text", text=without_surrogates(text))
+    return types.CallToolResult(content=[content], is_error=failed)
 
 
 def _error_text(error: SynapticError, as_json: bool = False) -> str:
@@ -292,34 +276,27 @@ def _error_text(error: SynapticError, as_json: bool = False) -> str:
 # ------------------------------------------------------------------------------
 
 _JOURNAL, _ENTRY = "synaptic://journal/", "synaptic://entry/"
-
-
 _MARKDOWN = "text/markdown"
-_RESOURCES = types.ListResourcesResult(
-    resources=[
-        types.Resource(
-            uri=f"{_JOURNAL}today",
-            name="today",
-            description="Today's entries.",
-            mime_type=_MARKDOWN,
-        )
-    ]
+_TODAY = types.Resource(
+    uri=f"{_JOURNAL}today",
+    name="today",
+    description="Today's entries.",
+    mime_type=_MARKDOWN,
 )
-_TEMPLATES = types.ListResourceTemplatesResult(
-    resource_templates=[
-        types.ResourceTemplate(
-            uri_template=place, name=name, description=description, mime_type=_MARKDOWN
-        )
-        for place, name, description in (
-            (
-                f"{_JOURNAL}{{date}}",
-                "journal",
-                "All entries of a day: 2026-11-21, today or yesterday.",
-            ),
-            (f"{_ENTRY}{{id}}", "entry", "One entry, whole."),
-        )
-    ]
+_DAY = types.ResourceTemplate(
+    uri_template=f"{_JOURNAL}{{date}}",
+    name="journal",
+    description="All entries of a day: 2026-11-21, today or yesterday.",
+    mime_type=_MARKDOWN,
 )
+_ONE = types.ResourceTemplate(
+    uri_template=f"{_ENTRY}{{id}}",
+    name="entry",
+    description="One entry, whole.",
+    mime_type=_MARKDOWN,
+)
+_RESOURCES = types.ListResourcesResult(resources=[_TODAY])
+_TEMPLATES = types.ListResourceTemplatesResult(resource_templates=[_DAY, _ONE])
 
 
 async def _read_resource(
@@ -327,85 +304,68 @@ async def _read_resource(
 ) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
-        read, place = (entry_text, _ENTRY) if uri.startswith(_ENTRY) else (day_text, _JOURNAL)
-        if not uri.startswith(place):
-            raise InvalidArgument(
-                f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}")
-            )
-        text = await _ask(ctx, lambda ws: read(ws, uri.removeprefix(place)))
+        if uri.startswith(_ENTRY):
+            text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(_ENTRY)))
+        elif uri.startswith(_JOURNAL):
+            text = await _ask(ctx, lambda ws: day_text(ws, uri.removeprefix(_JOURNAL)))
+        else:
+            valid = (_DAY.uri_template, _ONE.uri_template)
+            raise InvalidArgument(f"There is no resource {uri}.", valid=valid)
     except SynapticError as error:
-        raise MCPError(
-            code=types.INVALID_PARAMS, message=_error_text(error), data={"uri": uri}
-        ) from error
-    except Exception as error:
-        log.exception("%s failed", one_line(uri))
-        raise MCPError(
-            code=types.INTERNAL_ERROR, message=f"Reading it failed ({type(error).__name__})."
-        ) from error
-    return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=params.uri, mime_type=_MARKDOWN, text=text)]
-    )
+        raise _refused(_error_text(error), uri=uri) from error
+    content = types.TextResourceContents(uri=params.uri, mime_type=_MARKDOWN, text=text)
+    return types.ReadResourceResult(contents=[content])
 
 
-async def _complete(ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-    """The dates or ids of a template that begin as typed, newest first; nothing for a prompt."""
-    place, typed = getattr(params.ref, "uri", ""), params.argument.value
-    values: list[str] = []
-    if params.argument.name in ("date", "id") and place.endswith(f"{{{params.argument.name}}}"):
-        values = await _ask(ctx, lambda ws: starting(ws, params.argument.name, typed))
-    most = 100  # what the protocol allows
-    return types.CompleteResult(
-        completion=types.Completion(values=values[:most], has_more=len(values) > most)
-    )
+def _refused(message: str, **data: str) -> MCPError:
+    return MCPError(code=types.INVALID_PARAMS, message=message, data=data)
 
 
 HANDOFF = """\
 Write a hand-off, so that the next session can go on without asking{focus}.
 
 1. context_recent: see what is already noted, and the last handoff.
-2. Save what is still only in this conversation: decisions with their reasons, findings, open issues.
-3. context_save with type "handoff": what was to be done, what is done, what is not and why, the exact next \
-step, the files in play. Put the last handoff's id in supersedes, if this one replaces it.
+2. Save what is still only in this conversation: decisions with their reasons, findings, \
+open issues.
+3. context_save with type "handoff": what was to be done, what is done, what is not and why, \
+the exact next step, the files in play. Put the last handoff's id in supersedes, if this one \
+replaces it.
 
 No secrets. Then show me the hand-off in a few lines."""
 
 
 REVIEW = """\
-Review the journal with me{focus}: look at both entries of each finding with context_get, say what you would do and \
-why, and do it only when I agree.
+Review the journal with me{focus}: look at both entries of each finding with context_get, \
+say what you would do and why, and do it only when I agree.
 
-- supersede: context_update of the second, with the first's id in supersedes, beside those that it has
+- supersede: context_update of the second, with the first's id in supersedes, beside those \
+that it has
 - merge: context_update of the second, with append, then context_delete of the first
 - close: context_update with add_tags ["done"]
 - delete: context_delete of the first
-- pin, keep: nothing; I can run `synaptic review pin FINDING`, or keep, so that it is not listed again
+- pin, keep: nothing; I can run `synaptic review pin FINDING`, or keep, so that it is not \
+listed again
 
 {findings}"""
 
-_ASKED = {
-    "handoff": (
-        HANDOFF,
-        "End a session: save where things stand.",
-        "focus",
-        "What of the session, if not all of it.",
-    ),
-    "review": (
-        REVIEW,
-        "Tidy the journal: what repeats, contradicts or outlived others.",
-        "project",
-        "Only this one.",
-    ),
-}
-"""By prompt: its text, what it is for, the name of its argument, and what that is for."""
-
+_TEXTS = {"handoff": (HANDOFF, "focus"), "review": (REVIEW, "project")}
+"""By prompt: its text and the name of its argument."""
+_FOCUS = types.PromptArgument(
+    name="focus", description="What of the session, if not all of it."
+)
+_PROJECT = types.PromptArgument(name="project", description="Only this one.")
 _PROMPTS = types.ListPromptsResult(
     prompts=[
         types.Prompt(
-            name=name,
-            description=said,
-            arguments=[types.PromptArgument(name=argument, description=about)],
-        )
-        for name, (_, said, argument, about) in _ASKED.items()
+            name="handoff",
+            description="End a session: save where things stand.",
+            arguments=[_FOCUS],
+        ),
+        types.Prompt(
+            name="review",
+            description="Tidy the journal: what repeats, contradicts or outlived others.",
+            arguments=[_PROJECT],
+        ),
     ]
 )
 
@@ -413,26 +373,20 @@ _PROMPTS = types.ListPromptsResult(
 async def _get_prompt(
     ctx: Context, params: types.GetPromptRequestParams
 ) -> types.GetPromptResult:
-    if params.name not in _ASKED:
-        valid = ", ".join(_ASKED)
-        raise MCPError(
-            code=types.INVALID_PARAMS,
-            message=f"There is no prompt {params.name!r}. Valid: {valid}.",
-        )
-    text, said, argument, _ = _ASKED[params.name]
+    if params.name not in _TEXTS:
+        raise _refused(f"There is no prompt {params.name!r}. Valid: {', '.join(_TEXTS)}.")
+    text, argument = _TEXTS[params.name]
     given = dict(params.arguments or {})
     value = one_line(given.pop(argument, ""))
     for unknown in given:
-        wrong = f"{params.name} has no argument {unknown!r}. Valid: {argument}."
-        raise MCPError(code=types.INVALID_PARAMS, message=wrong)
+        raise _refused(f"{params.name} has no argument {unknown!r}. Valid: {argument}.")
     findings = ""
     if params.name == "review":
         findings = await _ask(ctx, lambda ws: review_text(ws, value))
     text = text.format(focus=f": {value}" if value else "", findings=findings)
-    message = types.PromptMessage(
-        role="user", content=types.TextContent(type="text", text=text)
-    )
-    return types.GetPromptResult(description=said, messages=[message])
+    content = types.TextContent(type="text", text=text)
+    message = types.PromptMessage(role="user", content=content)
+    return types.GetPromptResult(messages=[message])
 
 
 def _version() -> str:
