@@ -2,8 +2,8 @@
 `~/.openclaw/workspace` by default.
 
 `MEMORY.md` and `USER.md` are lasting notes, `memory/2026-11-21.md` is a day, also with a slug
-(`2026-11-21-vendor-pitch.md`) or the local time of a session (`2026-11-21-1430.md`). `DREAMS.md`
-is its diary, `memory/.dreams` state.
+(`2026-11-21-vendor-pitch.md`) or the local time of a session
+(`2026-11-21-1430.md`). `DREAMS.md` is its diary, `memory/.dreams` state.
 """
 
 from __future__ import annotations

@@ -103,8 +103,8 @@ class Session:
         elif tool in TABLE["shells"]:
             events.append(self.add("ran", line, command))
         elif tool in TABLE["editors"]:
-            paths = [values.get(key) for key in ("file_path", "filePath", "notebook_path")]
-            events.append(self.add("edited", line, next(filter(None, paths), "")))
+            path = values.get("file_path") or values.get("filePath")
+            events.append(self.add("edited", line, path or values.get("notebook_path")))
 
     def add_result(
         self, call: object, output: str, failed: bool | None = None, status: object = None
