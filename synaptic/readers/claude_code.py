@@ -73,10 +73,12 @@ def _add_line(session: Session, number: int, line: dict[str, Any]) -> None:
     else:
         session.folder = session.folder or text_of(line, "cwd")
         session.branch = text_of(line, "gitBranch").replace("HEAD", "") or session.branch
-    kind, content = line.get("type"), dig(line, "message", "content")
+    kind = line.get("type")
+    content = dig(line, "message", "content")
     if dig(line, "attachment", "type") == "queued_command":
         line = line | line["attachment"]
-        kind, content = "user", line.get("prompt")
+        kind = "user"
+        content = line.get("prompt")
     for block in list_of(content):
         _add_tool(session, number, block)
     if kind == "assistant" and number and dig(line, "message", "model") != "<synthetic>":
@@ -89,7 +91,8 @@ def _add_line(session: Session, number: int, line: dict[str, Any]) -> None:
 def _add_tool(session: Session, number: int, block: object) -> None:
     kind = dig(block, "type")
     if kind == "tool_use":
-        name, given = dig(block, "name"), dig(block, "input")
+        name = dig(block, "name")
+        given = dig(block, "input")
         session.add_call(number, name, given, dig(block, "id"))
     elif kind == "tool_result":
         output = text_of(block, "content")

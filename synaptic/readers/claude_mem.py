@@ -39,7 +39,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 def _record(table: str, row: dict[str, Any]) -> Record:
     texts = {name: text_of(value) for name, value in row.items()}
-    kind, title = texts.get("type", ""), texts.get("title", "")
+    kind = texts.get("type", "")
+    title = texts.get("title", "")
     parts = [texts.get("request"), texts.get("subtitle")]
     parts.append(texts.get("narrative") or texts.get("text"))
     parts.append("\n".join(f"- {fact}" for fact in items_of(texts.get("facts"))))

@@ -56,7 +56,8 @@ def _drop_summary(session: Session, message: str) -> None:
 
 
 def _add_payload(session: Session, number: int, payload: dict[str, Any]) -> None:
-    kind, role = text_of(payload, "type"), payload.get("role")
+    kind = text_of(payload, "type")
+    role = payload.get("role")
     if kind == "message" and role == "assistant":
         session.add("said", number, payload.get("content"))
     elif kind == "user_message" or (kind == "message" and role == "user"):
@@ -88,7 +89,8 @@ def _add_item(session: Session, number: int, item: object) -> None:
 
 
 def _add_output(session: Session, payload: dict[str, Any]) -> None:
-    output, status = text_of(payload, "output"), None
+    output = text_of(payload, "output")
+    status = None
     with suppress(ValueError):
         value = read_json(output)
         output = text_of(value) or output

@@ -61,13 +61,15 @@ def _add_claude(session: Session, talk: Any) -> None:
 
 def _add_chatgpt(session: Session, talk: Any) -> None:
     """Adds the messages that a person sees, in order."""
-    mapping, node = talk["mapping"], talk.get("current_node")
+    mapping = talk["mapping"]
+    node = talk.get("current_node")
     messages: dict[str, Any] = {}
     while node in mapping and node not in messages:
         messages[node] = mapping[node].get("message")
         node = mapping[node].get("parent")
     for message in filter(None, reversed(messages.values())):
-        role, content = message["author"]["role"], message.get("content")
+        role = message["author"]["role"]
+        content = message.get("content")
         is_hidden = dig(message, "metadata", "is_visually_hidden_from_conversation")
         if role not in _ROLES or is_hidden or message.get("recipient") not in (None, "", "all"):
             continue

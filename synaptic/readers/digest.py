@@ -34,7 +34,10 @@ from .source import changed_at, files_below
 
 PART_CHARS, HEAD_CHARS = 6000, 400
 """Characters of a part, and the share of them for its first line."""
-TITLE_CHARS, ASKED_CHARS, SAID_CHARS, LINE_CHARS = 80, 700, 1100, 150
+TITLE_CHARS = 80
+ASKED_CHARS = 700
+SAID_CHARS = 1100
+LINE_CHARS = 150
 COMMANDS, FILES = 8, 12
 """Commands and files that a turn lists; the others are counted."""
 SHORT_CHARS = 40
@@ -149,7 +152,8 @@ def _first_line(session: Session, events: Sequence[Event], until: datetime) -> s
     place = f" in {_code(folder)}" if folder else ""
     if branch:
         place += f" on {_code(branch)}"
-    first, last = f"{events[0].at:%Y-%m-%d %H:%M}", f"{until:%Y-%m-%d %H:%M}"
+    first = f"{events[0].at:%Y-%m-%d %H:%M}"
+    last = f"{until:%Y-%m-%d %H:%M}"
     if first != last:
         first += f" to {last.removeprefix(first[:11])}"
     return f"{session.client}{place}, {first}."
@@ -162,7 +166,8 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
     """
     requests = _requests(events)
     private = set[bytes]().union(*map(private_lines, requests))
-    is_private, remaining = False, iter(requests)
+    is_private = False
+    remaining = iter(requests)
     for event in events:
         text = event.text
         if event.kind == "asked":
@@ -171,7 +176,8 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
         if event.kind == "asked":
             is_private = not text
         if text and not is_private:
-            error, commit = _clean(event.error, private), _clean(event.commit, private)
+            error = _clean(event.error, private)
+            commit = _clean(event.commit, private)
             yield replace(event, text=text, error=error, commit=commit)
 
 
@@ -249,6 +255,8 @@ def _command_line(event: Event) -> str:
 
 def _clean(text: str, private: Collection[bytes]) -> str:
     """`text` without private passages, lines that repeat one of `private`, and secrets."""
+    if not text:
+        return ""
     text = without_private(text)
     if len(text) > READ_CHARS:
         text = text[:READ_CHARS].rpartition(" ")[0]

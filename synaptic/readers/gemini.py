@@ -82,7 +82,8 @@ def _folder(project: Path) -> str:
 
 def _add_message(session: Session, number: int, message: Any) -> None:
     session.set_time(dig(message, "timestamp"))
-    kind, content = dig(message, "type"), text_of(message, "content")
+    kind = dig(message, "type")
+    content = text_of(message, "content")
     if kind == "user":
         session.add("asked", number, text_of(message, "displayContent") or content)
     elif kind == "gemini":
@@ -92,7 +93,8 @@ def _add_message(session: Session, number: int, message: Any) -> None:
 
 
 def _add_call(session: Session, number: int, call: object) -> None:
-    id, status = dig(call, "id"), dig(call, "status")
+    id = dig(call, "id")
+    status = dig(call, "status")
     session.add_call(number, dig(call, "name"), dig(call, "args"), id)
     texts = []
     for result in list_of(call, "result"):

@@ -45,7 +45,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     def record_of(entry: Any, *_: object) -> Iterator[Record]:
         if isinstance(entry, bytes):
             entry = _parse(entry)
-        title, at = entry["title"].strip(), f"{entry['date']} {entry['time']}"
+        title = entry["title"].strip()
+        at = f"{entry['date']} {entry['time']}"
         key = f"{at}-{sha256(title.encode()).hexdigest()[:8]}"  # jrnl gives entries no ids
         keys[key] += 1
         yield Record(

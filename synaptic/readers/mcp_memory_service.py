@@ -74,7 +74,8 @@ def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
     with suppress(ValueError):
         metadata = read_json(row.get("metadata"))
     fields = metadata.items() if isinstance(metadata, dict) else ()
-    kind, content = text_of(row, "memory_type"), text_of(row, "content")
+    kind = text_of(row, "memory_type")
+    content = text_of(row, "content")
     tags = [tag for tag in items_of(row.get("tags")) if tag != "untagged"]
     project = text_of(metadata, "project")
     for tag in tags:

@@ -2,7 +2,8 @@
 `~/.openclaw/workspace` by default.
 
 `MEMORY.md` and `USER.md` are lasting notes, `memory/2026-11-21.md` is a day, also with a slug
-(`2026-11-21-vendor-pitch.md`) or the local time of a session (`2026-11-21-1430.md`). `DREAMS.md` is its diary, `memory/.dreams` state.
+(`2026-11-21-vendor-pitch.md`) or the local time of a session
+(`2026-11-21-1430.md`). `DREAMS.md` is its diary, `memory/.dreams` state.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ find = partial(
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     parts = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
     for file, record in notes(path, skipped, parts):
-        at, title = record.at, record.title
+        at = record.at
+        title = record.title
         with suppress(ValueError):
             day = _DAY.fullmatch(file.stem)
             if day:

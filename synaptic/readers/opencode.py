@@ -58,7 +58,8 @@ def _add_messages(
 def _add_part(session: Session, number: int, message: Any, part: Any) -> None:
     kind = dig(part, "type")
     if kind == "tool":
-        state, call = dig(part, "state"), dig(part, "callID")
+        state = dig(part, "state")
+        call = dig(part, "callID")
         session.add_call(number, dig(part, "tool"), dig(state, "input"), call)
         failed = {"completed": False, "error": True}.get(text_of(state, "status"))
         output = text_of(state) or text_of(state, "error")

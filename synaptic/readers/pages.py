@@ -111,7 +111,8 @@ class _Page:
         title, body = headed(_LINK.sub(self._show, text).strip())
         title = title or self.titles[self.name]
         at = self.files[self.name].at
-        created, tags = _CREATED.search(body[:_HEAD]), _TAGS.search(body[:_HEAD])
+        created = _CREATED.search(body[:_HEAD])
+        tags = _TAGS.search(body[:_HEAD])
         if created:
             with suppress(InvalidArgument):
                 at = read_moment(created[1], now=at, name="created")
@@ -177,12 +178,14 @@ def _of_html(html: str) -> str:
         cells = [cell.get_text(", ", strip=True) for cell in row.select("th, td")]
         properties.append(": ".join(cells))
     for box in soup.select("div.checkbox"):
-        box.name, box.string = "span", "[x]" if "checkbox-on" in box["class"] else "[ ]"
+        box.name = "span"
+        box.string = "[x]" if "checkbox-on" in box["class"] else "[ ]"
     # tags are renamed, not removed: a removal takes time by the number of siblings
     for around in soup.select("a:has(> img)"):
         around.name = "span"
     for hidden in soup.select("head, script, style, svg, table.properties, h1.page-title"):
-        hidden.name, hidden.string = "span", ""
+        hidden.name = "span"
+        hidden.string = ""
     text = MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(soup).strip()
     return "\n\n".join(filter(None, (title, "\n".join(properties), text)))
 

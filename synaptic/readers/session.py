@@ -94,7 +94,8 @@ class Session:
     def add_call(self, line: int, name: object, given: object, call: object) -> None:
         """Adds the events of a tool's call: a command, edited files, or none."""
         values = given if isinstance(given, dict) else {"command": given}
-        tool, command = text_of(name).lower(), _command_of(values)
+        tool = text_of(name).lower()
+        command = _command_of(values)
         events = self.calls.setdefault(text_of(call), [])
         if "*** Begin Patch" in command:
             for path in PATTERNS["patched"].findall(command):
@@ -102,8 +103,8 @@ class Session:
         elif tool in TABLE["shells"]:
             events.append(self.add("ran", line, command))
         elif tool in TABLE["editors"]:
-            paths = [values.get(key) for key in ("file_path", "filePath", "notebook_path")]
-            events.append(self.add("edited", line, next(filter(None, paths), "")))
+            path = values.get("file_path") or values.get("filePath")
+            events.append(self.add("edited", line, path or values.get("notebook_path")))
 
     def add_result(
         self, call: object, output: str, failed: bool | None = None, status: object = None

@@ -278,17 +278,20 @@ def notes(
 
 def _note(path: Path, text: str) -> Record:
     start, end, below = front_matter_end(text, 0) or (0, 0, 0)
-    head, front = text[start:end], None
+    head = text[start:end]
+    front = None
     with suppress(yaml.YAMLError):
         front = read_front_matter(head)
     if front:
         text = text[below:]
     front = front or FrontMatter()
     deep = {name: value.strip(" \t\"'") for name, value in _DEEP.findall(head)}
-    title, kind = front.title or deep.get("name", ""), deep.get("type", "")
+    title = front.title or deep.get("name", "")
+    kind = deep.get("type", "")
     heading, body = headed(text)
     if heading and heading == (title or heading):
-        title, text = heading, body
+        title = heading
+        text = body
     if not text.strip() and not title:
         raise ValueError("it is empty")
     fields = [item for item in front.fields if item[0] not in _KNOWN_KEYS]
@@ -305,5 +308,6 @@ def _note(path: Path, text: str) -> Record:
 
 def _from_home(path: Path) -> str:
     """The path below the home folder, so that it stays the same for another user name."""
-    place, home = path.absolute(), Path.home()
+    place = path.absolute()
+    home = Path.home()
     return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()

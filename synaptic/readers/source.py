@@ -109,7 +109,8 @@ def json_items(begin: str, stream: IO[bytes]) -> Iterator[Any]:
     """
     file = io.TextIOWrapper(stream, "utf-8-sig", "replace")
     before = re.compile(begin + _NEXT.pattern, re.DOTALL)
-    text, at = "", 0
+    text = ""
+    at = 0
     while True:
         try:
             found = before.match(text, at)
@@ -125,8 +126,10 @@ def json_items(begin: str, stream: IO[bytes]) -> Iterator[Any]:
             more = file.read(max(_CHUNK, len(text) - at))
             if not more:
                 raise
-            text, at = text[at:] + more, 0
+            text = text[at:] + more
+            at = 0
             continue
         _check_limits(text[found.end() : end])
         yield item
-        before, at = _NEXT, end
+        before = _NEXT
+        at = end

@@ -230,7 +230,10 @@ class _Known:
     def __init__(
         self, ws: Workspace, source: str, projects: Sequence[str], into: str | None
     ) -> None:
-        self._ws, self._source, self._projects, self._into = ws, source, projects, into
+        self._ws = ws
+        self._source = source
+        self._projects = projects
+        self._into = into
         self._standing = in_step(ws, lambda _: ws.index.standing())
         self._gone = _gone(ws)
         self._forgotten = _forgotten(ws)
@@ -354,7 +357,8 @@ def run(
     done = {run.name for run in ws.journal.runs.all() if not run.open}
     while name in done:
         name += "a"
-    pictures, skipped = dict[str, str](), list[tuple[str, str]]()
+    pictures = dict[str, str]()
+    skipped = list[tuple[str, str]]()
     coming = [*planned.new, *planned.grown]
     for picture, read in chain.from_iterable(one.record.pictures for one in coming):
         with reporting(lambda where, why: skipped.append((where, why)), picture):
@@ -394,7 +398,8 @@ def catch_up(ws: Workspace) -> None:
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
             said = json.loads(noted.read_bytes())
-            client, path = said["client"], said["path"]
+            client = said["client"]
+            path = said["path"]
             for place in places_of(client) if client == "opencode" else [Path("/")]:
                 run(ws, plan(ws, client, place / path), name=f"captured-{noted.name}")
         except Busy:

@@ -858,30 +858,6 @@ async def test_resources(connect: Callable[..., Client], mode: str) -> None:
 
 
 @pytest.mark.anyio
-async def test_dates_and_ids_are_completed(connect: Callable[..., Client]) -> None:
-    async with connect() as client:
-        ids = [
-            (await call(client, "context_save", content=f"N{n}.", at=f"2026-03-0{n}T08:00"))[
-                "short"
-            ]
-            for n in (4, 5)
-        ]
-        date, entry = (
-            types.ResourceTemplateReference(uri=f"synaptic://{end}")
-            for end in ("journal/{date}", "entry/{id}")
-        )
-        for ref, name, typed, values in (
-            (date, "date", "2026-03", ["2026-03-05", "2026-03-04"]),
-            (date, "date", "y", ["yesterday"]),
-            (entry, "id", "", ids[::-1]),
-            (entry, "id", ids[0][:6], ids[:1]),
-            (date, "id", "", []),
-        ):
-            found = await client.complete(ref, {"name": name, "value": typed})
-            assert found.completion.values == values
-
-
-@pytest.mark.anyio
 async def test_a_day_with_many_entries_is_read_whole(
     connect: Callable[..., Client], home: Path
 ) -> None:
@@ -962,8 +938,10 @@ async def test_until_the_model_is_ready_words_answer_and_say_so(home: Path) -> N
 async def test_the_first_search_waits_for_a_model_that_is_nearly_there(home: Path) -> None:
     slow = SlowModel(DEFAULT_MODEL, cache=home)
     slow.go = threading.Event()
+    (home / "journal").mkdir(parents=True)
+    day = home / "journal" / "2026-03-04.md"
+    day.write_text("## 09:30 Fixed the JWT refresh in the login flow.\n")
     async with Client(build_server(Worker(home, slow))) as client:
-        await call(client, "context_save", content="Fixed the JWT refresh in the login flow.")
         asked = asyncio.create_task(
             call(client, "context_search", query="trouble when users sign in")
         )

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import InvalidArgument, check_range, one_of
-from ...index.lookup import known
 from ...language.query import build_preference
 from ...models import NOTHING_CLOSE, Near
 from ...search.search import search
@@ -18,8 +17,7 @@ from ...verbs.browse import Listing, days, find, get, recent
 from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import Receipt, delete, restore, save, update
-from ...workspace.sync import in_step
-from ...workspace.workspace import Workspace, index_of
+from ...workspace.workspace import Workspace
 from ..render.present import (
     CHARS_PER_TOKEN,
     DATA_FOLLOWS,
@@ -118,7 +116,12 @@ def json_text(data: Json) -> str:
     return json.dumps(cleaned(data), ensure_ascii=False)
 
 
-def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
+def _count(
+    ws: Workspace,
+    name: str,
+    call: Call,
+    data: Json,
+) -> None:
     """Keeps the number of what an answer shows, for `status --use`."""
     shown = len(data.get("hits") or data.get("entries") or ())
     if name == "context_get":
@@ -137,7 +140,13 @@ def _save(ws: Workspace, call: Call) -> Answer:
     marks = dict(call.args)
     if marks.get("project") == "":  # left out
         del marks["project"]
-    receipt = save(ws, **marks, by=call.client or "agent", via="mcp", by_person=False)
+    receipt = save(
+        ws,
+        **marks,
+        by=call.client or "agent",
+        via="mcp",
+        by_person=False,
+    )
     return _receipt(receipt, "Saved")
 
 
@@ -147,7 +156,14 @@ def _search(ws: Workspace, call: Call) -> Answer:
     query = args.pop("query", "")
     prefer = build_preference(args.pop("prefer", {}))
     wait = not call.loading
-    found = search(ws, query, filters=filters, prefer=prefer, load_model=wait, **args)
+    found = search(
+        ws,
+        query,
+        filters=filters,
+        prefer=prefer,
+        load_model=wait,
+        **args,
+    )
     data, count = search_json(found), len(found.hits)
     if call.layout == "json" and call.max_tokens:
         left = call.room(count) - len(json_text(data | {"hits": []}))
@@ -156,7 +172,13 @@ def _search(ws: Workspace, call: Call) -> Answer:
         return "", data | {"hits": data["hits"][:fits], "omitted": count - fits}
     length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
     items = hit_items(found, length=length, detailed=call.layout == "detailed")
-    return _found(ws, data, items, call, cure="raise max_tokens")
+    return _found(
+        ws,
+        data,
+        items,
+        call,
+        cure="raise max_tokens",
+    )
 
 
 def _recent(ws: Workspace, call: Call) -> Answer:
@@ -250,15 +272,6 @@ def entry_text(ws: Workspace, id: str) -> str:
     return _get(ws, Call({"ids": [id]}, max_tokens=sys.maxsize))[0]
 
 
-def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
-    """The short ids of entries, or the dates, that begin with what was typed, newest first."""
-    file = ws.config.state / index_of(ws.config.model)
-    names = [name for name, _ in in_step(ws, lambda _: known(file, kind))]
-    if kind == "date":
-        names = ["today", "yesterday", *names]
-    return [name for name in names if name.startswith(typed)]
-
-
 def review_text(ws: Workspace, project: str) -> str:
     """The findings of a review, fenced: titles are other people's text."""
     found = review(ws, project=[project] if project else ())
@@ -307,10 +320,23 @@ def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
     if call.layout == "concise":
         length = max(80, call.room(count) // max(1, count) - 60)
     items = entry_items(listing, length=length)
-    return _found(ws, listing_json(listing), items, call, cure="lower limit")
+    return _found(
+        ws,
+        listing_json(listing),
+        items,
+        call,
+        cure="lower limit",
+    )
 
 
-def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: str) -> Answer:
+def _found(
+    ws: Workspace,
+    data: Json,
+    items: list[Item],
+    call: Call,
+    *,
+    cure: str,
+) -> Answer:
     """As much of the items as fits, what to know of them, and how to get the rest."""
     notices = _first_notice(data["notices"])
     if not items:

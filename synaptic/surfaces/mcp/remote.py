@@ -4,7 +4,7 @@ Each request stands alone, also in the era of sessions: nothing is kept between 
 a client goes on after the server was started again, and a token that was taken out ends with
 the answer that is under way. The server never speaks first, so there is no stream to open.
 
-The SDK takes longer to import than all the rest, so that is done once MCP is asked for.
+The SDK is imported when the server starts, not with the command line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
@@ -24,10 +23,8 @@ from ...errors import ConfigError
 from ..serving.tokens import Tokens
 from ..serving.worker import GRACE_S, Worker
 
-if TYPE_CHECKING:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
 log = logging.getLogger(__name__)
+CURE = "`synaptic token NAME`, where the server runs, makes one."
 
 
 class Remote:
@@ -39,15 +36,11 @@ class Remote:
         self._worker = worker
         self._tokens = tokens
         self._read_only = read_only
-        self._wanted = asyncio.Event()
-        self._app: asyncio.Future[ASGIApp]
+        self._app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if refused := self._refusal(scope):
-            await refused(scope, receive, send)
-        else:
-            self._wanted.set()
-            await (await asyncio.shield(self._app))(scope, receive, send)
+        refused = self._refusal(scope)
+        await (refused or self._app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
         """The refusal of a request without a valid token; a valid one puts its Grant into the
@@ -58,80 +51,55 @@ class Remote:
             grant = self._tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
         except ConfigError as error:
             log.error("%s", error)
-            return _no(503, "The server's tokens cannot be read; its log says why.")
-        if grant and not grant.page:
-            scope["grant"] = replace(grant, read_only=grant.read_only or self._read_only)
-            return (
-                None
-                if scope["method"] == "POST"
-                else Response(status_code=405, headers={"Allow": "POST"})
-            )
-        cure = "`synaptic token NAME`, where the server runs, makes one."
-        if grant:
-            return _no(
-                403,
-                f"This token opens the page, and no tool. {cure}",
-                'Bearer error="insufficient_scope"',
-            )
-        if token:
-            return _no(
-                401, f"The server knows no such token. {cure}", 'Bearer error="invalid_token"'
-            )
-        return _no(401, f"The request bears no token. {cure}", "Bearer")
+            return _no(503, "The server's tokens cannot be read; its log says why.", "")
+        if grant and grant.page:
+            asked = 'Bearer error="insufficient_scope"'
+            return _no(403, f"This token opens the page, and no tool. {CURE}", asked)
+        if grant is None and token:
+            asked = 'Bearer error="invalid_token"'
+            return _no(401, f"The server knows no such token. {CURE}", asked)
+        if grant is None:
+            return _no(401, f"The request bears no token. {CURE}", "Bearer")
+        scope["grant"] = replace(grant, read_only=grant.read_only or self._read_only)
+        if scope["method"] != "POST":
+            return Response(status_code=405, headers={"Allow": "POST"})
+        return None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        self._app = asyncio.get_running_loop().create_future()
-        serving = asyncio.create_task(self._serve())
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        from mcp.server.transport_security import (
+            DEFAULT_MAX_REQUEST_BODY_SIZE,
+            RequestBodyLimitMiddleware,
+        )
+
+        from .server import build_server, readable
+
+        manager = StreamableHTTPSessionManager(
+            build_server(self._worker), json_response=True, stateless=True
+        )
+
+        async def mended(scope: Scope, receive: Receive, send: Send) -> None:
+            """Hands on the request, whose body comes whole, as the SDK can read it."""
+            message = await receive()
+            with suppress(ValueError, RecursionError):  # which the SDK answers
+                message["body"] = readable(message.get("body", b"").decode()).encode()
+            given = [message]
+
+            async def again() -> Message:
+                return given.pop() if given else await receive()
+
+            await manager.handle_request(scope, again, send)
+
+        self._app = RequestBodyLimitMiddleware(mended, DEFAULT_MAX_REQUEST_BODY_SIZE)
         try:
-            yield
+            async with manager.run():
+                yield
         finally:
-            serving.cancel()
-            await asyncio.gather(serving, return_exceptions=True)
             await asyncio.to_thread(self._worker.close, GRACE_S)
 
-    async def _serve(self) -> None:
-        await self._wanted.wait()
-        try:
-            manager, app = await asyncio.to_thread(_made, self._worker)
-            async with manager.run():
-                self._app.set_result(app)
-                await asyncio.Event().wait()
-        except Exception as error:
-            log.exception("MCP over HTTP cannot be served")
-            if not self._app.done():
-                self._app.set_exception(error)
 
-
-def _no(status: int, why: str, asked: str = "") -> Response:
+def _no(status: int, why: str, asked: str) -> Response:
     """A refusal in the protocol's own form, so that clients show its words."""
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": why}}
     return JSONResponse(error, status, {"WWW-Authenticate": asked} if asked else None)
-
-
-def _made(worker: Worker) -> tuple[StreamableHTTPSessionManager, ASGIApp]:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from mcp.server.transport_security import (
-        DEFAULT_MAX_REQUEST_BODY_SIZE,
-        RequestBodyLimitMiddleware,
-    )
-
-    from .server import build_server, readable
-
-    manager = StreamableHTTPSessionManager(
-        build_server(worker), json_response=True, stateless=True
-    )
-
-    async def mended(scope: Scope, receive: Receive, send: Send) -> None:
-        """Hands on the request, whose body comes whole, as the SDK can read it."""
-        message = await receive()
-        with suppress(ValueError, RecursionError):  # which the SDK answers
-            message["body"] = readable(message.get("body", b"").decode()).encode()
-        given = [message]
-
-        async def again() -> Message:
-            return given.pop() if given else await receive()
-
-        await manager.handle_request(scope, again, send)
-
-    return manager, RequestBodyLimitMiddleware(mended, DEFAULT_MAX_REQUEST_BODY_SIZE)

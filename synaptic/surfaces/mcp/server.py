@@ -46,7 +46,6 @@ from .answers import (
     for_agents,
     json_text,
     review_text,
-    starting,
 )
 from .tools import BY_NAME, INSTRUCTIONS, READING, TOOLS, check_arguments
 
@@ -119,7 +118,6 @@ def build_server(worker: Worker) -> Server[Worker]:
         on_read_resource=_read_resource,
         on_list_prompts=_always(_PROMPTS),
         on_get_prompt=_get_prompt,
-        on_completion=_complete,
         # what is read is a person's, and changes at any moment: the SDK's default
         cache_hints={
             name: CacheHint(HOUR_MS, "public")
@@ -321,19 +319,6 @@ async def _read_resource(
 
 def _refused(message: str, **data: str) -> MCPError:
     return MCPError(code=types.INVALID_PARAMS, message=message, data=data)
-
-
-async def _complete(ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-    """The dates or ids of a template that begin as typed, newest first; nothing for a prompt."""
-    place = getattr(params.ref, "uri", "")
-    name, typed = params.argument.name, params.argument.value
-    values: list[str] = []
-    if name in ("date", "id") and place.endswith(f"{{{name}}}"):
-        values = await _ask(ctx, lambda ws: starting(ws, name, typed))
-    most = 100  # what the protocol allows
-    return types.CompleteResult(
-        completion=types.Completion(values=values[:most], has_more=len(values) > most)
-    )
 
 
 HANDOFF = """\

@@ -84,7 +84,7 @@ class Worker:
             self._thread.start()
 
     def submit(self, verb: Verb[Result]) -> Future[Result]:
-        """A future of the result of `verb`. A call that was cancelled in the queue is skipped."""
+        """A future of the result of `verb`. A call cancelled in the queue is skipped."""
         future: Future[Result] = Future()
         self._jobs.put((verb, future))
         self.start()
@@ -193,7 +193,11 @@ def told(error: Exception) -> SynapticError:
     )
 
 
-def for_client(verb: Verb[Result], project: str | None, ws: Workspace) -> Result:
+def for_client(
+    verb: Verb[Result],
+    project: str | None,
+    ws: Workspace,
+) -> Result:
     """Returns the result of the verb for a remote client, with its project and not that of the
     server's folder.
     """

@@ -28,7 +28,7 @@ from ..serving.worker import GRACE_S, Worker
 from . import days, entries, files, searching, upkeep
 from .connections import Connection
 from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
-from .site import HERE, Site, form_of, page, show_error, show_missing, site_of
+from .site import HERE, Site, form_of, page, show_error, site_of
 
 log = logging.getLogger(__name__)
 
@@ -36,15 +36,31 @@ log = logging.getLogger(__name__)
 class McpApp(Protocol):
     """Answers `/mcp` while `running` is entered."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None: ...
 
     def running(self) -> AbstractAsyncContextManager[None]: ...
 
 
+USED = (
+    "This link was used already, or belongs to another run of synaptic serve. Start it "
+    "again for a new one."
+)
+ADVICE = (
+    "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale)."
+)
 MakeMcpApp = Callable[[Worker, Tokens, bool], McpApp]
 
 
-def build_app(site: Site, hosts: Collection[str], mcp: McpApp) -> ASGIApp:
+def build_app(
+    site: Site,
+    hosts: Collection[str],
+    mcp: McpApp,
+) -> ASGIApp:
     """The program behind its guard; its worker ends with `mcp`."""
     app = Starlette(
         routes=[
@@ -58,48 +74,66 @@ def build_app(site: Site, hosts: Collection[str], mcp: McpApp) -> ASGIApp:
             *files.ROUTES,
             *upkeep.ROUTES,
         ],
-        exception_handlers={SynapticError: show_error, 404: show_missing},
+        exception_handlers={SynapticError: show_error, 404: show_error},
         lifespan=lambda _: mcp.running(),
     )
     app.state.site = site
-    return Guard(
-        app, site.sessions, hosts
-    )  # outside of all, so that an answer of 500 has its headers, too
+    # outside of all, so that an answer of 500 has its headers, too
+    return Guard(app, site.sessions, hosts)
 
 
 async def _login(request: Request) -> Response:
     """Lets a browser in that has the link that was printed, or a token that opens the page."""
-    site, address = site_of(request), request.client.host[:50] if request.client else ""
-    wrong = ""
-    if request.method == "GET" and (
-        token := request.query_params.get("token", "")
-    ):  # HEAD is sent by previews
-        if site.sessions.redeem(token):
-            return _let_in(request, Visitor("person", site.read_only))
-        if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
-            return RedirectResponse("/", 303)
-        wrong = (
-            "This link was used already, or belongs to another run of synaptic serve. Start it "
-            "again for a new one."
+    if request.method == "POST":
+        return await _log_in_with_token(request)
+    site, token = site_of(request), request.query_params.get("token", "")
+    if not token or request.method == "HEAD":  # HEAD is sent by previews
+        return await page(request, "login.html", wrong="")
+    if site.sessions.redeem(token):
+        return _let_in(request, Visitor("person", site.read_only))
+    if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
+        return RedirectResponse("/", 303)
+    return await page(
+        request,
+        "login.html",
+        401,
+        wrong=USED,
+    )
+
+
+async def _log_in_with_token(request: Request) -> Response:
+    site = site_of(request)
+    address = request.client.host[:50] if request.client else ""
+    token = str((await request.form()).get("token", "")).strip()
+    if not site.sessions.may_try(address):  # and no await until it has failed
+        wrong = "Too many wrong tokens: wait a minute."
+        return await page(
+            request,
+            "login.html",
+            429,
+            wrong=wrong,
         )
-    elif request.method == "POST":
-        token = str((await request.form()).get("token", "")).strip()
-        if not site.sessions.may_try(address):  # and no await until it has failed
-            return await page(
-                request, "login.html", 429, wrong="Too many wrong tokens: wait a minute."
-            )
-        if grant := _page_grant(site, token):
-            is_read_only = grant.read_only or site.read_only
-            return _let_in(
-                request,
-                Visitor(grant.name, is_read_only, lambda: _page_grant(site, token) == grant),
-            )
-        site.sessions.failed(address)
-        wrong = "No token of tokens.toml that opens the page is this one."
-    return await page(request, "login.html", 401 if wrong else 200, wrong=wrong)
+    grant = _page_grant(site, token)
+    if grant:
+        is_read_only = grant.read_only or site.read_only
+        return _let_in(
+            request,
+            Visitor(grant.name, is_read_only, lambda: _page_grant(site, token) == grant),
+        )
+    site.sessions.failed(address)
+    wrong = "No token of tokens.toml that opens the page is this one."
+    return await page(
+        request,
+        "login.html",
+        401,
+        wrong=wrong,
+    )
 
 
-def _page_grant(site: Site, token: str) -> Grant | None:
+def _page_grant(
+    site: Site,
+    token: str,
+) -> Grant | None:
     """The grant of a token that opens the page.
 
     A file that cannot be used is named in the log only: anyone may ask.
@@ -112,11 +146,17 @@ def _page_grant(site: Site, token: str) -> Grant | None:
     return grant if grant and grant.page else None
 
 
-def _let_in(request: Request, session: Visitor) -> Response:
+def _let_in(
+    request: Request,
+    session: Visitor,
+) -> Response:
     answer = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer"})
-    cookie, secure = site_of(request).sessions.begin(session), request.url.scheme == "https"
     answer.set_cookie(
-        cookie_name(request.scope), cookie, httponly=True, samesite="strict", secure=secure
+        cookie_name(request.scope),
+        site_of(request).sessions.begin(session),
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
     )
     return answer
 
@@ -153,19 +193,17 @@ def serve(
     listening = _listen(host, port)
     sessions = Sessions()
     site = Site(Worker(home, read_only=read_only), sessions, tokens, read_only, local)
-    names = {
-        "127.0.0.1",
-        "localhost",
-        "::1",
-        host.strip("[]"),
-        listening.getsockname()[0],
-        *allow_host,
-    }
+    address, port = listening.getsockname()[:2]
+    names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), address, *allow_host}
     if host in ("0.0.0.0", "::"):
-        names |= {ANY_ADDRESS, host := socket.gethostname()}
-    at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        host = socket.gethostname()
+        names |= {ANY_ADDRESS, host}
+    at = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     link = f"{at}/login?token={sessions.link}"
-    _announce(at, link, local)
+    print(f"Synaptic is at {link}", flush=True)
+    print(f"(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
+    if not local:
+        print(ADVICE, flush=True)
     if open_it:
         webbrowser.open(link)
     settings = uvicorn.Config(
@@ -186,7 +224,10 @@ def serve(
     os._exit(status)  # a thread that is still at work in the model would abort the process
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(
+    host: str,
+    port: int,
+) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)
@@ -197,14 +238,6 @@ def _listen(host: str, port: int) -> socket.socket:
     # without it the end of an answer waits for 40 ms
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
-
-
-def _announce(at: str, link: str, local: bool) -> None:
-    print(f"Synaptic is at {link}", flush=True)
-    print(f"(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
-    if not local:
-        advice = "Put TLS in front, or the network can read what passes"
-        print(f"{advice} (docs/SERVE.md: Caddy, Tailscale).", flush=True)
 
 
 def _is_loopback(host: str) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from datetime import date, timedelta
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,7 +12,6 @@ from starlette.routing import Route
 from ...errors import InvalidArgument
 from ...models import Filters
 from ...verbs import browse
-from ...verbs.browse import Days
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .site import TEMPLATES, ask, page
@@ -23,7 +22,10 @@ COLOURS = 4
 """Shades of the days in the calendar, without that of an empty day."""
 
 
-def _spoken(day: str, weekday: bool = True) -> str:
+def _spoken(
+    day: str,
+    weekday: bool = True,
+) -> str:
     """A date as people say it: `Saturday, 21 November 2026`."""
     on = date.fromisoformat(day)
     name = f"{on:%A}, " if weekday else ""
@@ -34,68 +36,70 @@ TEMPLATES.filters["spoken"] = _spoken
 
 
 async def _day(request: Request) -> Response:
-    asked = request.path_params.get("date") or request.query_params.get("date")
-    cursor = request.query_params.get("cursor")
+    query = request.query_params
+    asked = request.path_params.get("date") or query.get("date")
+    cursor = query.get("cursor")
 
-    def read(ws: Workspace) -> tuple[str, Days, bool, int]:
-        days = browse.days(ws, asked or "today", limit=DAY_ENTRIES, cursor=cursor)
+    def read(ws: Workspace) -> dict[str, Any]:
+        days = browse.days(
+            ws,
+            asked or "today",
+            limit=DAY_ENTRIES,
+            cursor=cursor,
+        )
         nearest = days.before or days.after
         is_latest = not asked and not days.found.total and bool(nearest)
         if is_latest:
-            days = browse.days(ws, nearest or "today", limit=DAY_ENTRIES)
+            days = browse.days(ws, nearest or "", limit=DAY_ENTRIES)
         total = days.found.total or browse.find(ws, limit=1).total
-        return ws.clock().date().isoformat(), days, is_latest, total
+        today = ws.clock().date().isoformat()
+        return {"today": today, "days": days, "total": total, "is_latest": is_latest}
 
-    today, days, is_latest, total = await ask(request, read)
+    shown = await ask(request, read)
     return await page(
         request,
         "day.html",
-        today=today,
-        days=days,
-        total=total,
-        is_latest=is_latest,
         is_more=bool(cursor),
+        **shown,
     )
 
 
 async def _calendar(request: Request) -> Response:
-    asked_year = request.query_params.get("year", "").strip()
-    if asked_year and not _is_year(asked_year):
-        raise InvalidArgument(f"year is {asked_year[:60]!r}.", valid=("1 to 9999",))
+    asked = request.query_params.get("year", "")
 
-    every = Filters(include_superseded=True)
-    today = await ask(request, lambda ws: ws.clock().date())
-    days = await ask(request, lambda ws: in_step(ws, lambda _: ws.index.counted(every, "day")))
-    year = int(asked_year) if asked_year else today.year
-    years = {int(day[:4]) for day, _ in days}
+    def read(ws: Workspace) -> tuple[date, list[tuple[str, int]]]:
+        return ws.clock().date(), ws.index.counted(Filters(include_superseded=True), "day")
+
+    today, days = await ask(request, lambda ws: in_step(ws, lambda _: read(ws)))
+    try:
+        start = date(int(asked or today.year), 1, 1)
+    except (ValueError, OverflowError) as error:
+        raise InvalidArgument(f"year is {asked[:60]!r}.", valid=("1 to 9999",)) from error
+    year = start.year
     counts = {day: count for day, count in sorted(days) if int(day[:4]) == year}
     ranked = sorted(set(counts.values()))
     steps = {}
     for day, count in counts.items():
-        steps[day] = 1 + COLOURS * bisect_left(ranked, count) // len(ranked)
-    halves = [
-        _weeks(date(year, 1, 1), date(year, 6, 30)),
-        _weeks(date(year, 7, 1), date(year, 12, 31)),
-    ]
+        steps[day] = 1 + COLOURS * ranked.index(count) // len(ranked)
     return await page(
         request,
         "calendar.html",
         today=today,
         year=year,
-        years=sorted(years | {today.year, year}),
+        years=sorted({int(day[:4]) for day, _ in days} | {today.year, year}),
         counts=counts,
         steps=steps,
-        halves=halves,
+        halves=[
+            _weeks(start, date(year, 6, 30)),
+            _weeks(date(year, 7, 1), date(year, 12, 31)),
+        ],
     )
 
 
-def _is_year(text: str) -> bool:
-    if not text.isascii() or not text.isdigit() or len(text) > 4:
-        return False
-    return int(text) > 0
-
-
-def _weeks(first: date, last: date) -> list[tuple[date, int, int]]:
+def _weeks(
+    first: date,
+    last: date,
+) -> list[tuple[date, int, int]]:
     """(day, column of its week, row of its weekday from Monday on) of each day."""
     rows = []
     for number in range((last - first).days + 1):

@@ -7,8 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -19,9 +19,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import Ambiguous, Changed, NotFound, Refused, SynapticError, one_of
-from ...index.rows import Position
 from ...journal.folder import OWN
-from ...models import TYPES, Entry, Filters, Order
+from ...models import TYPES, Entry, Filters
 from ...notes.markdown import compose_entry
 from ...verbs import browse, writing
 from ...verbs.writing import Receipt
@@ -29,7 +28,6 @@ from ...workspace.checkout import project_of, working_checkout
 from ...workspace.workspace import Workspace
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
-from .deleting import ask_first, deleted_text, file_of, is_agreed
 from .site import ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -40,159 +38,272 @@ SAME = {
 EVERY = Filters(include_superseded=True)
 TEXTS = ("content", "title", "type", "project", "expires")
 LISTS = ("tags", "add_tags", "supersedes")
+DEGREES = tuple(map(str, range(11)))
 
 
 async def _entry(request: Request) -> Response:
     id, near = request.path_params["id"], request.query_params.getlist("near")
-
-    def look(ws: Workspace) -> dict[str, Any]:
-        listing = browse.get(
-            ws, [id]
-        )  # brings the index in step, so that it can be asked without a verb
-        entry, row = listing.entries[0], ws.index.resolve(id).rowid
-        at = ws.index.standings([row])[row].position
-
-        def found(
-            filters: Filters, order: Order, limit: int, after: Position | None = None
-        ) -> list[Entry]:
-            rows = ws.index.listing(filters, order=order, limit=limit, after=after)[1]
-            return [ws.index.entries([row])[row].entry for row in rows]
-
-        return {
-            "listing": listing,
-            "entry": entry,
-            "before": found(EVERY, "newest", 1, at),
-            "after": found(EVERY, "oldest", 1, at),
-            "continued": found(replace(EVERY, parent=entry.id), "oldest", 20),
-            "titles": ws.index.titles(
-                [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
-            ),
-            "versions": writing.versions(ws, entry),
-            "place": ws.journal.place(entry.there.path),
-            "locked": ws.journal.roots.of(entry.there.path)[0] not in OWN,
-        }
-
     try:
-        shown = await ask(request, look)
-    except (Ambiguous, NotFound) as error:
-        fits = error.valid
-        titles = await ask(request, lambda ws: ws.index.titles(fits))
-        gone = [
-            one for one in await ask(request, writing.deleted) if id in (one.id, short(one.id))
-        ]
-        return await page(
-            request, "missing.html", status_of(error), error=error, titles=titles, gone=gone
+        shown = await ask(
+            request,
+            _whole,
+            id,
+            near,
         )
+    except (Ambiguous, NotFound) as error:
+        return await _missing(request, id, error)
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    return await page(request, "entry.html", local=site_of(request).local, near=near, **shown)
+    return await page(
+        request,
+        "entry.html",
+        local=site_of(request).local,
+        near=near,
+        **shown,
+    )
+
+
+def _whole(
+    ws: Workspace,
+    id: str,
+    near: list[str],
+) -> dict[str, Any]:
+    """An entry and what leads from it."""
+    listing = browse.get(ws, [id])
+    entry = listing.entries[0]
+    around = browse.find(
+        ws,
+        filters=EVERY,
+        around=entry.id,
+        limit=3,
+    ).entries
+    at = [one.id for one in around].index(entry.id)
+    children = replace(EVERY, parent=entry.id)
+    leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
+    path = entry.there.path
+    return {
+        "listing": listing,
+        "entry": entry,
+        "before": around[:at][-1:],
+        "after": around[at + 1 :][:1],
+        "continued": browse.find(ws, filters=children, order="oldest").entries,
+        "titles": ws.index.titles(leading),
+        "versions": writing.versions(ws, entry),
+        "place": ws.journal.place(path),
+        "locked": ws.journal.roots.of(path)[0] not in OWN,
+    }
+
+
+async def _missing(
+    request: Request,
+    id: str,
+    error: SynapticError,
+) -> Response:
+    """The page of an id that is not one entry; a deleted one can be restored there."""
+    titles = await ask(request, lambda ws: ws.index.titles(error.valid))
+    deleted = await ask(request, writing.deleted)
+    gone = [one for one in deleted if id in (one.id, short(one.id))]
+    status = status_of(error)
+    return await page(
+        request,
+        "missing.html",
+        status,
+        error=error,
+        titles=titles,
+        gone=gone,
+    )
 
 
 async def _form(request: Request) -> Response:
-    """The form of an entry, or of a new one, and what it sends, or a button beside the entry."""
-    id, asked = request.path_params.get("id", ""), request.query_params
+    """The form of an entry, or of a new one, and the answer to what it or a button sends."""
+    id = request.path_params.get("id", "")
     form: dict[str, str] = {}
     error: SynapticError | None = None
     if request.method == "POST":
         form = dict(await form_of(request))
         try:
-            given = _given(form)
-            if not id:
-                given |= {
-                    "by": session_of(request).name,
-                    "via": "web",
-                    "parent": asked.get("parent"),
-                }
-                given |= {"supersedes": asked.getlist("supersedes")}
-            write = writing.update if id else writing.save
-            receipt = await ask(
-                request, lambda ws: write(ws, id or given.pop("content", ""), **given)
+            receipt = await _written(request, id, form)
+            return _told(
+                request,
+                receipt,
+                form.get("said", "Saved."),
+                undo=id,
             )
-            return _told(request, receipt, form.get("said", "Saved."), undo=id)
         except SynapticError as refused:
             error = refused
-
-    def look(ws: Workspace) -> tuple[Entry | None, str, str]:
-        """The first values of the form: the entry, or the one that the new one follows; and the
-        project from here.
-        """
-        if id:
-            return *writing.opened(ws, id), ""
-        of, project = (
-            asked.get("supersedes") or asked.get("parent"),
-            project_of(ws.config, working_checkout(ws.config)),
-        )
-        return browse.get(ws, [of]).entries[0] if of else None, "", project or ""
-
+    was, seen, project = None, "", ""
     try:
-        was, seen, project = await ask(request, look)
+        was, seen, project = await ask(
+            request,
+            _first_values,
+            request,
+            id,
+        )
     except SynapticError as gone:  # the entry, or the journal
         if not form:
             raise
-        was, seen, project, error = None, "", "", gone
+        error = gone
     if isinstance(error, Changed) or "seen" not in form:
         form["seen"] = seen  # both are shown: who saves now has seen them
     # a title that is made of the text is left out, as it will be made again
     made = compose_entry(was.content, id=was.id, at=was.at)[0].title if was else ""
-    shown = {
-        "form": form,
-        "id": id,
-        "was": was,
-        "project": project,
-        "types": TYPES,
-        "made": made,
-    }
-    return await page(request, "edit.html", status_of(error), error=error, **shown)
+    return await page(
+        request,
+        "edit.html",
+        status_of(error),
+        error=error,
+        form=form,
+        id=id,
+        was=was,
+        project=project,
+        types=TYPES,
+        made=made,
+    )
+
+
+async def _written(
+    request: Request,
+    id: str,
+    form: dict[str, str],
+) -> Receipt:
+    """The receipt of what a form sends."""
+    given = _given(form)
+    if id:
+        return await ask(
+            request,
+            writing.update,
+            id,
+            **given,
+        )
+    asked = request.query_params
+    content = given.pop("content", "")
+    given["by"] = session_of(request).name
+    given["parent"] = asked.get("parent")
+    given["supersedes"] = asked.getlist("supersedes")
+    return await ask(
+        request,
+        writing.save,
+        content,
+        via="web",
+        **given,
+    )
+
+
+def _first_values(
+    ws: Workspace,
+    request: Request,
+    id: str,
+) -> tuple[Entry | None, str, str]:
+    """(the entry that the form edits, or that the new one follows; its `seen`; the project from
+    here).
+    """
+    if id:
+        return *writing.opened(ws, id), ""
+    asked = request.query_params
+    of = asked.get("supersedes") or asked.get("parent")
+    was = browse.get(ws, [of]).entries[0] if of else None
+    return was, "", project_of(ws.config, working_checkout(ws.config)) or ""
 
 
 def _given(form: dict[str, str]) -> dict[str, Any]:
     """The values of a form as `save` and `update` take them."""
     given: dict[str, Any] = {name: form[name] for name in TEXTS if name in form}
-    given |= {name: form[name] for name in ("append", "seen") if form.get(name, "").strip()}
-    given |= {name: re.findall(r"[^,\s]+", form[name]) for name in LISTS if name in form}
-    if number := form.get("importance"):
-        given["importance"] = int(one_of([str(one) for one in range(11)], number, "importance"))
-    return given | ({"pin": form["pin"] == "yes"} if "pin" in form else {})
+    for name in ("append", "seen"):
+        if form.get(name, "").strip():
+            given[name] = form[name]
+    for name in LISTS:
+        if name in form:
+            given[name] = re.findall(r"[^,\s]+", form[name])
+    number = form.get("importance")
+    if number:
+        given["importance"] = int(one_of(DEGREES, number, "importance"))
+    if "pin" in form:
+        given["pin"] = form["pin"] == "yes"
+    return given
 
 
-def _told(request: Request, receipt: Receipt, said: str, *, undo: str) -> Response:
+def _told(
+    request: Request,
+    receipt: Receipt,
+    said: str,
+    *,
+    undo: str,
+) -> Response:
     """Leads to the entry, which says what was done to it, and what a new one is near to."""
-    hints = urlencode(
-        {"near": [one.id for one in receipt.near or ()], "tag": receipt.suggested_tags},
-        doseq=True,
-    )
-    where = f"/entry/{receipt.id}{'?' if hints else ''}{hints}"
-    if receipt.notices and (same := SAME.get(receipt.notices[0])):
+    near = [one.id for one in receipt.near or ()]
+    hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
+    where = f"/entry/{receipt.id}?{hints}".removesuffix("?")
+    same = SAME.get("".join(receipt.notices[:1]))
+    if same:
         return done(request, where, same)
-    return done(request, where, said, receipt, undo=undo)
+    return done(
+        request,
+        where,
+        " ".join([said, *receipt.notices]),
+        undo=undo,
+    )
 
 
 async def _delete(request: Request) -> Response:
     """Asks, and deletes by the form of that question."""
     form, id = await form_of(request), request.path_params["id"]
-
-    def remove(ws: Workspace) -> tuple[Entry, Receipt | None]:
-        entry = browse.get(ws, [id]).entries[0]
-        return entry, writing.delete(ws, entry.id) if is_agreed(form, entry) else None
-
-    entry, receipt = await ask(request, remove)
-    if receipt is None:
+    [entry] = (await ask(request, browse.get, [id])).entries
+    if not is_agreed(form, entry):
         return await ask_first(request, entry, back=f"/entry/{entry.id}")
-    return done(request, "/", deleted_text(entry), undo=receipt.id, file=file_of(entry))
+    await ask(request, writing.delete, entry.id)
+    return done(
+        request,
+        "/",
+        deleted_text(entry),
+        undo=entry.id,
+        file=file_of(entry),
+    )
+
+
+async def ask_first(
+    request: Request,
+    entry: Entry,
+    *,
+    back: str,
+    fields: Mapping[str, str] | None = None,
+) -> Response:
+    """The question before an entry is deleted, which names it, or the file that goes with it.
+    Its form sends the same request again, with these fields.
+    """
+    file = file_of(entry)
+    return await page(
+        request, "delete.html", entry=entry, file=file, back=back, fields=fields or {}
+    )
+
+
+def is_agreed(
+    form: Mapping[str, str],
+    entry: Entry,
+) -> bool:
+    """True when a form was shown the question about this entry, where it stands now."""
+    return form.get("agreed") == f"{entry.id} {entry.there.path}"
+
+
+def file_of(entry: Entry) -> str:
+    """The file that goes with an entry; empty where others may stand in it."""
+    return entry.there.path if entry.whole_file else ""
+
+
+def deleted_text(entry: Entry) -> str:
+    return f"Deleted {f'the file {file_of(entry)}' if entry.whole_file else short(entry.id)}."
 
 
 async def _deleted(request: Request) -> Response:
-    return await page(
-        request,
-        "deleted.html",
-        gone=await ask(request, writing.deleted),
-    )
+    gone = await ask(request, writing.deleted)
+    return await page(request, "deleted.html", gone=gone)
 
 
 async def _restore(request: Request) -> Response:
     await form_of(request)
-    receipt = await ask(request, partial(writing.restore, id=request.path_params["id"]))
-    return done(request, f"/entry/{receipt.id}", f"Restored in {receipt.path}.", receipt)
+    id = request.path_params["id"]
+    receipt = await ask(request, writing.restore, id)
+    said = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
+    return done(request, f"/entry/{receipt.id}", said)
 
 
 async def _open(request: Request) -> Response:
@@ -201,23 +312,25 @@ async def _open(request: Request) -> Response:
     await form_of(request)
     if not site_of(request).local:
         raise Refused("The editor would open on the server, which is another machine.")
-    there = (await ask(request, lambda ws: browse.get(ws, [id]))).entries[0].there
+    [entry] = (await ask(request, browse.get, [id])).entries
+    there = entry.there
     path = await ask(request, lambda ws: ws.journal.place(there.path))
     return done(request, f"/entry/{id}", f"{_show(path, there.line)} {path}:{there.line}")
 
 
-def _show(path: Path, line: int) -> str:
+def _show(
+    path: Path,
+    line: int,
+) -> str:
     """Shows the file in a window of its own, and says in which; or says that there is none."""
     command = chosen()
     if command and name_of(command) in WINDOWED and shutil.which(command[0]):
-        subprocess.Popen(
-            command_at(command, path, line), stdin=subprocess.DEVNULL, start_new_session=True
-        )
+        shown = command_at(command, path, line)
+        subprocess.Popen(shown, stdin=subprocess.DEVNULL, start_new_session=True)
         return f"Opened in {name_of(command)}:"
-    has_desktop = sys.platform in ("darwin", "win32") or os.environ.keys() & {
-        "DISPLAY",
-        "WAYLAND_DISPLAY",
-    }
+    has_desktop = sys.platform in ("darwin", "win32")
+    if "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ:
+        has_desktop = True
     if has_desktop and typer.launch(str(path)) == 0:
         return "Opened:"
     return "No editor with a window is known here, so open it yourself (or set VISUAL):"

@@ -11,7 +11,6 @@ import posixpath
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
-from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote, unquote
@@ -33,8 +32,13 @@ PART_BYTES = 65_536
 
 async def _picture(request: Request) -> Response:
     roots = await ask(request, lambda ws: ws.journal.roots)
-    name, path = (request.query_params.get(key, "") for key in ("name", "from"))
-    image = await run_in_threadpool(_image, roots, name, path)
+    name, path = _asked(request)
+    image = await run_in_threadpool(
+        _image,
+        roots,
+        name,
+        path,
+    )
     if image is None:
         return PlainTextResponse("The journal has no such picture.\n", 404)
     kind, file = image
@@ -42,12 +46,15 @@ async def _picture(request: Request) -> Response:
     return StreamingResponse(_parts(file), media_type=kind, headers=headers)
 
 
-def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
+def _image(
+    roots: Roots,
+    name: str,
+    path: str,
+) -> tuple[str, BinaryIO] | None:
     """(kind, file) of the picture that a note in the file `path` calls `name`."""
     root, folder, note = roots.of(path)
     for spelling in dict.fromkeys((name, unquote(name))):
-        beside = posixpath.normpath(posixpath.join(posixpath.dirname(note), spelling))
-        for place in chain((beside, spelling), _only_match(folder, spelling)):
+        for place in _places(folder, note, spelling):
             if "/." in f"/{place}":
                 continue  # hidden, as `.trash`, or outside
             image = _open_image(roots, posixpath.join(root, place))
@@ -56,36 +63,40 @@ def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
     return None
 
 
-def _open_image(roots: Roots, place: str) -> tuple[str, BinaryIO] | None:
+def _open_image(
+    roots: Roots,
+    place: str,
+) -> tuple[str, BinaryIO] | None:
     with suppress(JournalError, OSError), pinned(roots, place) as real:
         file = open_regular(real, follow=False)
-        kind = _kind(file)
-        if kind:
+        beginning = file.read(32)
+        file.seek(0)
+        is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES
+        kind = picture_kind(beginning)
+        if kind and is_small:
             return kind, file
         file.close()
     return None
 
 
-def _only_match(folder: Path, name: str) -> Iterator[str]:
-    """The one file below the folder whose path ends with `name`, as Obsidian writes it."""
+def _places(
+    folder: Path,
+    note: str,
+    name: str,
+) -> Iterator[str]:
+    """The place beside the note, that in the folder, and the only file whose path ends with
+    `name`, as Obsidian writes it.
+    """
+    yield posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
+    yield name
     matches: list[str] = []
     for parent, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
-        for file in files:
-            if not name.endswith(file):
-                continue
-            path = Path(parent, file).relative_to(folder).as_posix()
-            if f"/{path}".endswith(f"/{name}"):
-                matches.append(path)
+        path = Path(parent).relative_to(folder)
+        places = [(path / file).as_posix() for file in files if name.endswith(file)]
+        matches += [place for place in places if f"/{place}".endswith(f"/{name}")]
     if len(matches) == 1:
         yield matches[0]
-
-
-def _kind(file: BinaryIO) -> str | None:
-    beginning = file.read(32)
-    file.seek(0)
-    is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES
-    return picture_kind(beginning) if is_small else None
 
 
 def _parts(file: BinaryIO) -> Iterator[bytes]:
@@ -96,15 +107,31 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
 
 async def _to(request: Request) -> Response:
     """Redirects to the entry or day that a link names; else a page says it is missing."""
-    name, path = (request.query_params.get(key, "").strip() for key in ("name", "from"))
+    name, path = _asked(request)
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
-    entry = await ask(request, lambda ws: leads_to(ws, name, path))
+    entry = await ask(
+        request,
+        leads_to,
+        name,
+        path,
+    )
     if entry is None:
-        return await page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
+        return await page(
+            request,
+            "unnamed.html",
+            404,
+            name=unquote(name).partition("#")[0],
+        )
     is_day = link_key(entry.date) == link_key(name)
     target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}"
     return RedirectResponse(target, 303)
+
+
+def _asked(request: Request) -> tuple[str, str]:
+    """(the name in a note, the file of the note)."""
+    query = request.query_params
+    return query.get("name", "").strip(), query.get("from", "")
 
 
 ROUTES = [Route("/picture", _picture), Route("/to", _to)]

@@ -1,12 +1,12 @@
 """The guard of the server: hosts, origins, sessions, and the headers of each answer.
 
-| a request for      | needs                                                                        |
-|--------------------|------------------------------------------------------------------------------|
-| anything           | a known Host, no Origin or the same, and no more than BODY_BYTES             |
-| `/static/`, login  | nothing else                                                                 |
-| `/mcp`             | a bearer token; the cookie opens nothing there                               |
-| a page             | the cookie of a session                                                      |
-| a change by a page | also an Origin, the session's `csrf` in the form, and a session that may write|
+| a request for      | needs                                                             |
+|--------------------|-------------------------------------------------------------------|
+| anything           | a known Host, no Origin or the same, no more than BODY_BYTES      |
+| `/static/`, login  | nothing else                                                      |
+| `/mcp`             | a bearer token; the cookie opens nothing there                    |
+| a page             | the cookie of a session                                           |
+| a change by a page | an Origin too, the session's `csrf`, and a session that may write |
 
 A session begins with the link that `serve` prints, which works once, or with a token of
 `tokens.toml` that opens the page. It lives in memory: it ends with the server, and after IDLE_S
@@ -19,7 +19,6 @@ import hmac
 import re
 import secrets
 import time
-from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -53,6 +52,10 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+ENDED = """\
+Your session has ended, and nothing was saved. Go back: your browser still has what you typed.
+Copy it, log in at /login, and save it again.
+"""
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 
 
@@ -80,46 +83,63 @@ class Sessions:
     def __init__(self) -> None:
         self.link = secrets.token_urlsafe(32)
         self._open: dict[str, Visitor] = {}
-        self._wrong: dict[str, deque[float]] = {}
+        self._wrong: dict[str, list[float]] = {}
 
-    def redeem(self, token: str) -> bool:
+    def redeem(
+        self,
+        token: str,
+    ) -> bool:
         """True when this is the link; from then on none is."""
-        if not self.link or not hmac.compare_digest(
-            self.link.encode(), token.encode("utf-8", "replace")
-        ):
+        given = token.encode("utf-8", "replace")
+        if not self.link or not hmac.compare_digest(self.link.encode(), given):
             return False
         self.link = ""
         return True
 
-    def begin(self, session: Visitor) -> str:
+    def begin(
+        self,
+        session: Visitor,
+    ) -> str:
         """The value of its cookie."""
         cookie = secrets.token_urlsafe(32)
         self._open[cookie] = session
         return cookie
 
-    def of(self, cookie: str) -> Visitor | None:
+    def of(
+        self,
+        cookie: str,
+    ) -> Visitor | None:
         now = time.monotonic()
         self._open = {key: one for key, one in self._open.items() if now - one.seen < IDLE_S}
-        if (found := self._open.get(cookie)) is None or not found.granted():
+        found = self._open.get(cookie)
+        if found is None or not found.granted():
             return None
         found.seen = now
         return found
 
-    def end(self, cookie: str) -> None:
+    def end(
+        self,
+        cookie: str,
+    ) -> None:
         self._open.pop(cookie, None)
 
-    def may_try(self, address: str) -> bool:
+    def may_try(
+        self,
+        address: str,
+    ) -> bool:
         """True when this address has not tried too often; `failed` counts."""
-        now = time.monotonic()
-        self._wrong = {
-            who: tried for who, tried in self._wrong.items() if now - tried[-1] < WITHIN_S
-        }
-        if tried := self._wrong.get(address):
-            return len(tried) < TRIES or now - tried[0] > WITHIN_S
+        since = time.monotonic() - WITHIN_S
+        self._wrong = {who: tried for who, tried in self._wrong.items() if tried[-1] > since}
+        if address in self._wrong:
+            return len([at for at in self._wrong[address] if at >= since]) < TRIES
         return len(self._wrong) < ADDRESSES
 
-    def failed(self, address: str) -> None:
-        self._wrong.setdefault(address, deque(maxlen=TRIES)).append(time.monotonic())
+    def failed(
+        self,
+        address: str,
+    ) -> None:
+        tried = self._wrong.get(address, [])
+        self._wrong[address] = [*tried, time.monotonic()][-TRIES:]
 
 
 class Guard:
@@ -127,17 +147,28 @@ class Guard:
     be called.
     """
 
-    def __init__(self, app: ASGIApp, sessions: Sessions, hosts: Collection[str]) -> None:
-        self.app, self.sessions, self.hosts = app, sessions, frozenset(map(str.lower, hosts))
+    def __init__(
+        self,
+        app: ASGIApp,
+        sessions: Sessions,
+        hosts: Collection[str],
+    ) -> None:
+        self.app = app
+        self.sessions = sessions
+        self.hosts = frozenset(map(str.lower, hosts))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        is_static, most = (
-            scope["path"].startswith("/static/"),
-            LOGIN_BYTES if scope["path"] == "/login" else BODY_BYTES,
-        )
+        is_static = scope["path"].startswith("/static/")
+        added = HEADERS | {"Cache-Control": "no-cache" if is_static else "no-store"}
+        most = LOGIN_BYTES if scope["path"] == "/login" else BODY_BYTES
         got = 0
 
         async def limited() -> Message:
@@ -151,28 +182,31 @@ class Guard:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in {
-                    **HEADERS,
-                    "Cache-Control": "no-cache" if is_static else "no-store",
-                }.items():
+                for name, value in added.items():
                     headers.setdefault(name, value)
             await send(message)
 
         await (self._refusal(scope) or self.app)(scope, limited, with_headers)
 
-    def _knows(self, name: str) -> bool:
+    def _knows(
+        self,
+        name: str,
+    ) -> bool:
         """True when the server has this name. DNS rebinding cannot lead to a bare address."""
         with suppress(ValueError):
             return name in self.hosts or (ANY_ADDRESS in self.hosts and bool(ip_address(name)))
         return False
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _refusal(
+        self,
+        scope: Scope,
+    ) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
         host, origin = headers.get("host", "").lower(), headers.get("origin")
-        if (called := _HOST.fullmatch(host)) is None or not self._knows(called[1] or called[2]):
-            return PlainTextResponse(
-                "This host is unknown here: synaptic serve --allow-host NAME lets it in.\n", 421
-            )
+        called = _HOST.fullmatch(host)
+        if called is None or not self._knows(called[1] or called[2]):
+            told = "This host is unknown here: synaptic serve --allow-host NAME lets it in.\n"
+            return PlainTextResponse(told, 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             return PlainTextResponse("This request comes from another site.\n", 403)
         if path == "/mcp" or path.startswith("/static/"):
@@ -187,14 +221,7 @@ class Guard:
             if headers.get("hx-request"):
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})
             if not reading:
-                told = (
-                    "Your session has ended, and nothing was saved. Go back: your browser "
-                    "still has what "
-                    "you typed.\n"
-                )
-                return PlainTextResponse(
-                    f"{told}Copy it, log in at /login, and save it again.\n", 401
-                )
+                return PlainTextResponse(ENDED, 401)
             return RedirectResponse("/login", 303)
         if session.read_only and not reading and path != "/logout":
             return PlainTextResponse("This page is read-only: nothing was changed.\n", 403)

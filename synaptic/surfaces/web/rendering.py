@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, MutableMapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
 import nh3
 from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
 from ..render.present import clean, headed, one_line
@@ -45,12 +42,17 @@ finds it before.
 _DEEP = re.compile(
     r"^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})", re.MULTILINE
 )
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"(\w+)")
 _SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
-_TASK = re.compile(r"\[([ xX])\] ")
+_WIKI = re.compile(r"(!?)\[\[(?!\s*(?:\||]]))([^|\n]{1,400}?)(?:\|(.{0,400}?))?]]", re.DOTALL)
+_PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
+_TASK = re.compile(r"\A\[([ xX])\] ")
 
 
-def render(text: str, path: str) -> Markup:
+def render(
+    text: str,
+    path: str,
+) -> Markup:
     """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through
     the server.
     """
@@ -64,6 +66,7 @@ def render(text: str, path: str) -> Markup:
         return as_it_is.format(text)
     for token in tokens:
         token.tag = HEADINGS.get(token.tag, token.tag)
+        _lead_here(token.children or (), path)
     cleaned = nh3.clean(
         _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env),
         tags=TAGS,
@@ -80,26 +83,34 @@ def plain(text: str) -> str:
     return render(text, "").striptags()
 
 
-def plain_heading(title: str, text: str) -> tuple[str, str]:
+def plain_heading(
+    title: str,
+    text: str,
+) -> tuple[str, str]:
     """The heading of an entry as plain text, and the Markdown below, without a repetition."""
     heading, below = headed(title, text)
     return one_line(heading) if heading == title else plain(heading), below
 
 
-def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
+def lit(
+    text: str,
+    is_hit: Callable[[str], bool],
+) -> Markup:
     """Plain text as HTML with the words marked that were sought."""
-    parts, end = [], 0
-    for word in _WORD.finditer(text):
-        if is_hit(word[0].lower()):
-            parts += [
-                escape(text[end : word.start()]),
-                Markup("<mark>{}</mark>").format(word[0]),
-            ]
-            end = word.end()
-    return Markup("").join([*parts, escape(text[end:])])
+    parts = []
+    for piece in _WORD.split(text):
+        shown = escape(piece)
+        if is_hit(piece.lower()):
+            shown = Markup("<mark>{}</mark>").format(shown)
+        parts.append(shown)
+    return Markup("").join(parts)
 
 
-def _attribute(tag: str, name: str, value: str) -> str | None:
+def _attribute(
+    tag: str,
+    name: str,
+    value: str,
+) -> str | None:
     """The value of an attribute that may stay: a link outwards or to a page of ours, a picture
     of the journal.
     """
@@ -116,92 +127,77 @@ def _scheme(address: str) -> str:
     return match[1].lower() if match else ""
 
 
-def _wiki_link(state: StateInline, silent: bool) -> bool:
+def _wiki_link(
+    state: StateInline,
+    silent: bool,
+) -> bool:
     """`[[Page|words]]` and `![[picture.png]]`."""
-    start, is_picture = state.pos, state.src.startswith("![[", state.pos)
-    begin = start + 3 if is_picture else start + 2
-    if (
-        not (is_picture or state.src.startswith("[[", start))
-        or (end := state.src.find("]]", begin, begin + 400)) < 0
-    ):
+    found = _WIKI.match(state.src, state.pos)
+    if not found:
         return False
-    name, _, words = state.src[begin:end].partition("|")
-    if not name.strip() or "\n" in name:
-        return False
-    if not silent:
-        if is_picture and re.search(r"\.(png|jpe?g|gif|webp|avif)$", name, re.IGNORECASE):
-            token = state.push("image", "img", 0)
-            token.attrs, token.content = {"src": name, "alt": ""}, name
-            token.children = []
-        else:
-            state.push("link_open", "a", 1).attrs = {"href": name}
-            state.push("text", "", 0).content = words or name
-            state.push("link_close", "a", -1)
-    state.pos = end + 2
+    state.pos = found.end()
+    if silent:
+        return True
+    mark, name, words = found.groups()
+    if mark and _PICTURE.search(name):
+        token = state.push("image", "img", 0)
+        token.attrs, token.content, token.children = {"src": name}, name, []
+    else:
+        state.push("link_open", "a", 1).attrs = {"href": name}
+        state.push("text", "", 0).content = words or name
+        state.push("link_close", "a", -1)
     return True
 
 
-def _in_time(state: StateInline, silent: bool) -> bool:
+def _in_time(
+    state: StateInline,
+    silent: bool,
+) -> bool:
     """Never the rule that applies. Raises TimeoutError where the note has had its time."""
     if time.thread_time() > state.env["until"]:
         raise TimeoutError
     return False
 
 
-class _Renderer(RendererHTML):
-    """Leads links and pictures of notes through the server."""
-
-    def link_open(
-        self,
-        tokens: Sequence[Token],
-        at: int,
-        options: OptionsDict,
-        env: MutableMapping[str, Any],
-    ) -> str:
-        href = str(tokens[at].attrs.get("href", ""))
-        if _scheme(href) not in OUTSIDE and not href.startswith("#"):
-            tokens[at].attrs["href"] = (
-                f"/to?name={quote(href, safe='')}&from={quote(env['path'], safe='')}"
-            )
-        return self.renderToken(tokens, at, options, env)
-
-    def image(
-        self,
-        tokens: Sequence[Token],
-        at: int,
-        options: OptionsDict,
-        env: MutableMapping[str, Any],
-    ) -> str:
-        token = tokens[at]
-        src, words = str(token.attrs.get("src", "")), token.content or "picture"
-        if _scheme(src):  # nothing is fetched from elsewhere
-            is_linked = tokens[at - 1].type == "link_open"
-            return (
-                str(escape(words))
-                if is_linked
-                else f'<a href="{escape(src)}">{escape(words)}</a>'
-            )
-        place = f"/picture?name={quote(src, safe='')}&from={quote(env['path'], safe='')}"
-        return f'<img src="{escape(place)}" alt="{escape(words)}">'
-
-    def text(
-        self,
-        tokens: Sequence[Token],
-        at: int,
-        options: OptionsDict,
-        env: MutableMapping[str, Any],
-    ) -> str:
-        text = tokens[at].content
-        task = _TASK.match(text) if at == 0 else None
-        return (
-            f"{'☐' if task[1] == ' ' else '☑'} {escape(text[task.end() :])}"
-            if task
-            else str(escape(text))
-        )
+def _lead_here(
+    children: Sequence[Token],
+    path: str,
+) -> None:
+    """Leads links and pictures of a note in the file `path` through the server."""
+    before = ""
+    for number, token in enumerate(children):
+        if token.type == "link_open":
+            href = str(token.attrs.get("href", ""))
+            if _scheme(href) not in OUTSIDE and not href.startswith("#"):
+                token.attrs["href"] = _address("/to", href, path)
+        elif token.type == "image":
+            src = str(token.attrs.get("src", ""))
+            words = escape(token.content or "picture")
+            if not _scheme(src):
+                place = escape(_address("/picture", src, path))
+                token.content = f'<img src="{place}" alt="{words}">'
+            elif before == "link_open":  # nothing is fetched from elsewhere
+                token.content = words
+            else:
+                token.content = f'<a href="{escape(src)}">{words}</a>'
+            token.type = "html_inline"
+        elif token.type == "text" and number == 0:
+            token.content = _TASK.sub(_box, token.content)
+        before = token.type
 
 
-_MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS}, renderer_cls=_Renderer).enable(
-    ["table", "strikethrough"]
-)
+def _address(
+    place: str,
+    name: str,
+    path: str,
+) -> str:
+    return f"{place}?name={quote(name, safe='')}&from={quote(path, safe='')}"
+
+
+def _box(task: re.Match[str]) -> str:
+    return "☐ " if task[1] == " " else "☑ "
+
+
+_MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS}).enable(["table", "strikethrough"])
 _MARKDOWN.inline.ruler.before("text", "in_time", _in_time)
 _MARKDOWN.inline.ruler.before("image", "wiki_link", _wiki_link)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
@@ -27,13 +26,9 @@ from ..serving.arguments import take_filters
 from .rendering import lit, plain, plain_heading
 from .site import ask, page, site_of
 
-TIMELINE_ENTRIES = 20
-"""Entries on a page without a query."""
 MORE_HITS = 50
 """Hits of a query when more than the default are asked for."""
-FacetRows = dict[str, list[tuple[str, str, int]]]
-"""By filter: (value, label, number of entries)."""
-PERIODS = {"last 7 days": 7, "last 30 days": 30, "last 12 months": 365}
+LISTS = ("type", "tag", "project", "source")
 NO_RESULT: dict[str, Any] = {
     "error": None,
     "result": None,
@@ -53,14 +48,21 @@ async def _search(request: Request) -> Response:
     is_part = "hx-request" in request.headers
     query = asked.get("q", "").strip()
     loading = site_of(request).worker.loading
-    given = _given_filters(request)
+    given: dict[str, Any] = {name: asked.getlist(name) for name in LISTS}
+    for name in ("since", "until"):
+        given[name] = asked.get(name, "").strip()
+    for name in ("sessions", "include_superseded"):
+        given[name] = bool(asked.get(name))
     status = 200
-
-    def read(ws: Workspace) -> dict[str, Any]:
-        return answer(ws, query, given, asked, loading, is_part)
-
     try:
-        results = await ask(request, read)
+        results = await ask(
+            request,
+            answer,
+            query,
+            given,
+            asked,
+            loading,
+        )
         given = results["given"]
     except InvalidArgument as error:
         results = {"error": error, "given": given}
@@ -73,22 +75,15 @@ async def _search(request: Request) -> Response:
 
     template = "results.html" if is_part else "search.html"
     shown = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
-    reply = await page(request, template, status, **shown)
+    reply = await page(
+        request,
+        template,
+        status,
+        **shown,
+    )
     if is_part:
         reply.headers["HX-Replace-Url"] = url()
     return reply
-
-
-def _given_filters(request: Request) -> dict[str, Any]:
-    asked = request.query_params
-    given: dict[str, Any] = {}
-    for name in ("type", "tag", "project", "source"):
-        given[name] = asked.getlist(name)
-    for name in ("since", "until"):
-        given[name] = asked.get(name, "").strip()
-    for name in ("sessions", "include_superseded"):
-        given[name] = bool(asked.get(name))
-    return given
 
 
 def answer(
@@ -97,26 +92,23 @@ def answer(
     given: Mapping[str, Any],
     asked: Mapping[str, str],
     loading: bool,
-    hurried: bool,
 ) -> dict[str, Any]:
-    """The values of the page: hits or the newest entries, facets, and the filters as read.
-
-    `hurried`: the counts of the facets may be those of an earlier page.
-    """
+    """The values of the page: hits or the newest entries, facets, and the filters as read."""
     # a search at every letter must not count as reading entries
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
     stated = {name: value for name, value in given.items() if value}
     filters = any_of_all(take_filters(stated, ws.clock()))
-    facets, finished_query = in_step(
-        ws, lambda _: (_known_facets(ws, filters, hurried), _finished(ws, query))
-    )
+    facets, finished_query = in_step(ws, lambda _: (_facets(ws, filters), _finished(ws, query)))
     shown = {"given": _read_filters(filters), "facets": facets}
     if not query:
         cursor = asked.get("cursor")
         listing = browse.find(
-            ws, filters=filters, order="newest", limit=TIMELINE_ENTRIES, cursor=cursor
+            ws,
+            filters=filters,
+            order="newest",
+            cursor=cursor,
         )
-        return shown | {"listing": listing, "is_older": "cursor" in asked}
+        return shown | {"listing": listing, "is_older": cursor}
     explain = bool(asked.get("explain"))
     limit = MORE_HITS if asked.get("more") else None
     result = search(
@@ -128,18 +120,14 @@ def answer(
         explain=explain,
     )
     is_hit = term_test(result.terms, ws.index.stem)
-    both = result.mode == "hybrid"
-    hits = [_hit_row(hit, is_hit, both) for hit in result.hits]
+    hits = [_hit_row(hit, is_hit) for hit in result.hits]
     return shown | {"result": result, "hits": hits, "explain": explain, "more": limit}
 
 
 def _read_filters(filters: Filters) -> dict[str, Any]:
     """The filters as the page names them."""
-    return {
-        "type": filters.types,
-        "tag": filters.tags,
-        "project": filters.projects,
-        "source": filters.sources,
+    lists = (filters.types, filters.tags, filters.projects, filters.sources)
+    return dict(zip(LISTS, lists, strict=True)) | {
         "since": filters.since or "",
         "until": filters.until or "",
         "sessions": filters.sessions,
@@ -147,18 +135,19 @@ def _read_filters(filters: Filters) -> dict[str, Any]:
     }
 
 
-def _hit_row(
-    hit: Hit, is_hit: Callable[[str], bool], both: bool
-) -> tuple[Hit, Markup, Markup, str]:
+def _hit_row(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
     heading, below = plain_heading(hit.entry.title, hit.snippet)
     lines = [line for line in below.split("\n") if not line.startswith("```")]
     snippet = plain("\n".join(line for line in lines if line.strip()))
-    why = why_text(hit, hit.why, both=both) if hit.why else ""
+    why = why_text(hit)
     return hit, lit(heading, is_hit), lit(snippet, is_hit), why
 
 
-def _finished(ws: Workspace, query: str) -> str:
+def _finished(
+    ws: Workspace,
+    query: str,
+) -> str:
     """The query, with `*` behind a last word that is only the beginning of words here."""
     last = query.rpartition(" ")[2]
     is_word = [word for _, word in words(last)] == [last.lower()]
@@ -169,41 +158,19 @@ def _finished(ws: Workspace, query: str) -> str:
     return f"{query}*" if counts[prefix] and not counts[last] else query
 
 
-def _known_facets(ws: Workspace, filters: Filters, hurried: bool) -> FacetRows:
-    known = ws.index.file.keep("facets", dict[Filters, FacetRows])
-    if not hurried or filters not in known:
-        known.clear()
-        known[filters] = _facets(ws, filters)
-    return known[filters]
-
-
-def _facets(ws: Workspace, filters: Filters) -> FacetRows:
-    """The facets of the entries that pass the other filters, most frequent first."""
-    index, count_facets = ws.index, cache(ws.index.facets)
-    without_types = count_facets(replace(filters, types=()))
-    without_tags = count_facets(replace(filters, tags=()))
-    without_projects = count_facets(replace(filters, projects=()))
-    sources = index.counted(replace(filters, sources=()), "source")
-    projects = without_projects.projects
+def _facets(
+    ws: Workspace,
+    filters: Filters,
+) -> dict[str, list[tuple[str, int]]]:
+    """By filter: (value, entries that pass the other filters), most frequent first."""
+    count = cache(ws.index.facets)
+    projects = count(replace(filters, projects=())).projects
     return {
-        "type": [(type, type, count) for type, count in without_types.types],
-        "tag": [(tag, tag, count) for tag, count in without_tags.tags],
-        "project": [(project_key(name), name, count) for name, count in projects],
-        "source": [(source, source, count) for source, count in sources],
-        "since": _periods(ws, filters),
+        "type": list(count(replace(filters, types=())).types),
+        "tag": list(count(replace(filters, tags=())).tags),
+        "project": [(project_key(name), entries) for name, entries in projects],
+        "source": ws.index.counted(replace(filters, sources=()), "source"),
     }
-
-
-def _periods(ws: Workspace, filters: Filters) -> list[tuple[str, str, int]]:
-    daily = ws.index.counted(replace(filters, since=None, until=None), "day")
-    today = ws.clock().date()
-    rows = []
-    for label, days in PERIODS.items():
-        first = (today - timedelta(days)).isoformat()
-        total = sum(count for day, count in daily if day >= first)
-        if total:
-            rows.append((first, label, total))
-    return rows
 
 
 ROUTES = [Route("/search", _search)]

@@ -6,28 +6,36 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from ...errors import Refused, SynapticError
-from ...verbs.writing import Receipt
+from ...errors import NotFound, Refused, SynapticError
+from ...workspace.workspace import Workspace
 from ..render.present import one_line, page_end, short
 from ..serving.tokens import Tokens
-from ..serving.worker import Verb, Worker
+from ..serving.worker import Worker
 from .guard import BODY_BYTES, Sessions, Visitor
 from .rendering import plain, plain_heading, render
 
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 HERE = Path(__file__).parent
-STATUS = {"not-found": 404, "ambiguous-id": 404, "refused": 403, "changed": 409, "busy": 503}
-"""Of an error's code; an argument is 400, anything else the server's own 500."""
+STATUS = {
+    "invalid-argument": 400,
+    "refused": 403,
+    "not-found": 404,
+    "ambiguous-id": 404,
+    "changed": 409,
+    "busy": 503,
+}
+"""Of an error's code; anything else is the server's own 500."""
 
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE / "templates"),
@@ -71,9 +79,14 @@ def session_of(request: Request) -> Visitor:
     return session
 
 
-async def ask(request: Request, verb: Verb[Result]) -> Result:
+async def ask(
+    request: Request,
+    verb: Callable[Concatenate[Workspace, Arguments], Result],
+    *args: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
     """The result of the verb on the thread that owns the journal. Raises SynapticError."""
-    return await site_of(request).worker.ask(verb)
+    return await site_of(request).worker.ask(lambda ws: verb(ws, *args, **named))
 
 
 async def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
@@ -117,38 +130,32 @@ def done(
     request: Request,
     where: str,
     said: str,
-    receipt: Receipt | None = None,
     *,
     undo: str = "",
     file: str = "",
 ) -> Response:
-    """Leads to a page that says what was done, with the notices of its receipt, and offers to
-    undo it.
-
-    `file` is the file that an undo brings back.
+    """Leads to a page that says what was done, and offers to undo it, which brings back the
+    `file`.
     """
-    said = " ".join([said, *(receipt.notices if receipt else ())])
     session_of(request).told = {"said": said, "undo": undo, "undo_file": file}
     return RedirectResponse(where, 303)
 
 
-async def show_error(request: Request, error: Exception) -> Response:
+async def show_error(
+    request: Request,
+    error: Exception,
+) -> Response:
     """The page of an error: what happened, what is valid, what to do next."""
-    assert isinstance(error, SynapticError)
-    return await page(request, "error.html", status_of(error), error=error)
-
-
-async def show_missing(request: Request, _: Exception) -> Response:
-    """The page of an address that belongs to none."""
+    if not isinstance(error, SynapticError):
+        error = NotFound("There is no page at this address.")
     return await page(
-        request, "error.html", 404, error=SynapticError("There is no page at this address.")
+        request,
+        "error.html",
+        status_of(error),
+        error=error,
     )
 
 
 def status_of(error: SynapticError | None) -> int:
     """The status of a page that shows this error, or none."""
-    return (
-        STATUS.get(error.code, 400 if error.code == "invalid-argument" else 500)
-        if error
-        else 200
-    )
+    return STATUS.get(error.code, 500) if error else 200
