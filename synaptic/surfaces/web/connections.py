@@ -25,10 +25,7 @@ class Connection(H11Protocol):
     unfinished: dict[Connection, asyncio.TimerHandle] = {}  # noqa: RUF012, of all connections
     _limit: float | None = None
 
-    def connection_made(
-        self,
-        transport: asyncio.Transport,
-    ) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._wait(HEAD_S)
 
