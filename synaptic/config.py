@@ -294,30 +294,23 @@ _REMOVED = {
 
 def _read(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The checked values of the file by the fields of a Config, and notices of removed keys."""
-    tables: dict[str, dict[str, Any]] = {"": {}, "search": {}, "hooks": {}}
-    for key, value in raw.items():
-        if key not in tables:
-            tables[""][key] = value
-        elif isinstance(value, dict):
-            tables[key] = value
-        else:
-            raise ConfigError(f"{path}: {key} must be a table, [{key}].")
+    values: dict[str, Any] = {}
+    tables: dict[str, dict[str, Any]] = {"search": {}, "hooks": {}}
+    for table in tables:
+        given = raw.pop(table, {})
+        if not isinstance(given, dict):
+            raise ConfigError(f"{path}: {table} must be a table, [{table}].")
+        raw |= {f"{table}.{name}": value for name, value in given.items()}
     notices = []
-    checked: dict[str, dict[str, Any]] = {}
-    for table, values in tables.items():
-        checked[table] = {}
-        for name, value in values.items():
-            key = f"{table}.{name}".lstrip(".")
-            if key in _REMOVED:
-                notices.append(
-                    f"{path}: the key {key} was removed and is ignored. {_REMOVED[key]} Delete "
-                    f"its line."
-                )
-            else:
-                checked[table][name] = _check(path, key, value)
-    values = checked[""]
-    values["search"] = SearchConfig(**checked["search"])
-    values["hooks"] = HooksConfig(**checked["hooks"])
+    for key, value in raw.items():
+        if key in _REMOVED:
+            reason = f"was removed and is ignored. {_REMOVED[key]} Delete its line."
+            notices.append(f"{path}: the key {key} {reason}")
+            continue
+        table, _, name = key.rpartition(".")
+        tables.get(table, values)[name] = _check(path, key, value)
+    values["search"] = SearchConfig(**tables["search"])
+    values["hooks"] = HooksConfig(**tables["hooks"])
     return values, tuple(notices)
 
 

@@ -18,6 +18,10 @@ Vector: TypeAlias = "npt.NDArray[np.float32]"
 Matrix: TypeAlias = "npt.NDArray[np.float32]"
 """Vectors in rows: shape (vectors, dimensions)."""
 
+Texts = tuple[str, ...]
+Pairs = tuple[tuple[str, str], ...]
+Counts = tuple[tuple[str, int], ...]
+
 EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
@@ -85,27 +89,27 @@ class Entry:
     title: str
     content: str
     type: EntryType = "note"
-    tags: tuple[str, ...] = ()
+    tags: Texts = ()
     project: str | None = None
     importance: int | None = None
-    files: tuple[str, ...] = ()
-    fingerprints: tuple[tuple[str, str], ...] = ()
+    files: Texts = ()
+    fingerprints: Pairs = ()
     parent: str | None = None
-    supersedes: tuple[str, ...] = ()
+    supersedes: Texts = ()
     by: str | None = None
     via: str | None = None
     branch: str | None = None
     expires: str | None = None
     pin: bool = False
-    extra: tuple[tuple[str, str], ...] = ()
-    fields: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    heading_tags: tuple[str, ...] = field(default=(), compare=False)
-    file_tags: tuple[str, ...] = field(default=(), compare=False)
+    extra: Pairs = ()
+    fields: Pairs = field(default=(), compare=False)
+    heading_tags: Texts = field(default=(), compare=False)
+    file_tags: Texts = field(default=(), compare=False)
     date_source: DateSource = field(default="file", compare=False)
     derived_id: bool = field(default=False, compare=False)
     place: Place | None = field(default=None, compare=False)
-    changed_files: tuple[str, ...] = field(default=(), compare=False)
-    marks: tuple[str, ...] = field(default=(), compare=False)
+    changed_files: Texts = field(default=(), compare=False)
+    marks: Texts = field(default=(), compare=False)
 
     @property
     def of_session(self) -> bool:
@@ -233,11 +237,11 @@ class Filters:
     """
 
     types: tuple[EntryType, ...] = ()
-    tags: tuple[str, ...] = ()
-    projects: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
+    tags: Texts = ()
+    projects: Texts = ()
+    files: Texts = ()
+    paths: Texts = ()
+    words: Texts = ()
     since: str | None = None
     until: str | None = None
     min_importance: int | None = None
@@ -246,9 +250,9 @@ class Filters:
     has_body: bool | None = None
     has_files: bool | None = None
     has_tasks: bool | None = None
-    where: tuple[tuple[str, str], ...] = ()
+    where: Pairs = ()
     links_to: str | None = None
-    sources: tuple[str, ...] = ()
+    sources: Texts = ()
     sessions: bool = False
     include_superseded: bool = False
     without: Filters | None = None
@@ -303,8 +307,8 @@ class Why:
     lexical_rank: int | None
     semantic_rank: int | None
     similarity: float | None
-    matched_layers: tuple[str, ...]
-    matched_filters: tuple[str, ...]
+    matched_layers: Texts
+    matched_filters: Texts
     combined: float
     decay: float
     age_days: float
@@ -341,13 +345,10 @@ class SubQuery:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round of a smart search: its queries, the number of new candidates, and the parts that
-    still have no answer.
-    """
+    """A round of a smart search: its queries, and the number of new candidates."""
 
     sub_queries: tuple[SubQuery, ...]
     new: int
-    missing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,8 +392,8 @@ class SearchResult:
     weights: dict[str, float]
     total: int
     hits: tuple[Hit, ...]
-    terms: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+    terms: Texts = ()
+    notices: Texts = ()
     rounds: tuple[Round, ...] = ()
     choice: Choice | None = None
 
@@ -401,10 +402,10 @@ class SearchResult:
 class Facets:
     """Counts of types, tags and projects, most frequent first, and of months, newest first."""
 
-    types: tuple[tuple[str, int], ...]
-    tags: tuple[tuple[str, int], ...]
-    projects: tuple[tuple[str, int], ...]
-    months: tuple[tuple[str, int], ...]
+    types: Counts
+    tags: Counts
+    projects: Counts
+    months: Counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ class Writer:
         self._replaced: list[str] = []
         self._doomed: list[int] = []
         self._reused = 0
+        self._has_vectors = False
         self._change = 1 + (file.meta("stored") or 0)
 
     # -- files
@@ -64,6 +65,7 @@ class Writer:
         that all entries go by which it dates.
         """
         hides = False
+        self._has_vectors = bool(self._value("SELECT 1 FROM vector LIMIT 1"))
         for file in files:
             if isinstance(file, Stamp):
                 self._db.execute(_STAMP, (*file, None, True))
@@ -169,7 +171,9 @@ class Writer:
 
         No statement here may fail halfway: FTS5 would write all words it holds before each.
         """
-        vector = self._kept.get(chunk.hash) or self._value(_VECTOR_OF_TEXT, chunk.hash)
+        vector = self._kept.get(chunk.hash)
+        if vector is None and self._has_vectors:
+            vector = self._value(_VECTOR_OF_TEXT, chunk.hash)
         state = -1
         if chunk.embed:
             state = self._change if vector else 0
@@ -211,7 +215,8 @@ class Writer:
         copies = set[str]()
         for path in (*self._replaced, *removed):
             copies |= {path, *numbered_copies(path)}
-        for path in filter(numbered_of, copies):
+        known = self._file.column(_KNOWN_PATHS, json.dumps(list(copies)))
+        for path in filter(numbered_of, known):
             self._db.execute(_SETTLE_NUMBERED, {"copy": path, "original": numbered_of(path)})
 
     # -- vectors
@@ -272,6 +277,7 @@ _CHANGE_ENTRY = f"UPDATE entry SET {_set(ENTRY_COLUMNS)} WHERE rowid = ?"
 _MOVE_ENTRY = f"UPDATE entry SET {_set(PLACE_COLUMNS)} WHERE rowid = ?"
 _KNOWN_ENTRIES = f"""
     SELECT own_id, rowid, row_hash, {", ".join(PLACE_COLUMNS)} FROM entry WHERE source = ?"""
+_KNOWN_PATHS = f"SELECT path FROM source WHERE path IN {THESE}"
 _ENTRIES_OF_FILES = f"""
     SELECT rowid FROM entry
     WHERE source IN (SELECT id FROM source WHERE path IN {THESE})"""

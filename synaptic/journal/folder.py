@@ -148,6 +148,8 @@ def _notes(roots: Roots, only: str) -> Iterator[tuple[str, os.DirEntry[str], Pat
             with _listed(root / within) as items:
                 for item in items:
                     path = prefix + item.name
+                    if only and not only.startswith(path):
+                        continue
                     if item.name[0] == "." or roots.excludes(path[start:]):
                         continue
                     if item.is_dir(follow_symlinks=False):

@@ -454,8 +454,11 @@ def plain_text(text: str) -> str:
 
     `[[Page|alias]]` -> `Page alias`, `[text](url)` -> `text url`.
     """
-    commented, end, rest = text.rpartition("-->")
-    text = _COMMENT.sub(" ", commented + end) + rest
+    if "<!--" in text:
+        commented, end, rest = text.rpartition("-->")
+        text = _COMMENT.sub(" ", commented + end) + rest
     if "::" in text:
         text = _LOGSEQ_LINE.sub("", text)
+    if "[" not in text:
+        return text
     return LINK.sub(r"\1 \2", WIKI_LINK.sub(r"\1 \2", text))

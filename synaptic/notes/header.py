@@ -58,6 +58,8 @@ def read_heading(raw: str) -> Heading:
 
 def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
     """Title and tags of a heading without a type."""
+    if "#" not in raw:
+        return unescape_title(raw.strip(" \t")), ()
     title, trailing = _split_tags(_CLOSING.sub("", raw.strip(" \t")))
     inline = (tag for _, _, tag in inline_tags(title))
     return unescape_title(title), unique((*inline, *trailing))
@@ -93,6 +95,8 @@ def _split_tags(raw: str) -> tuple[str, tuple[str, ...]]:
 
 def unescape_title(raw: str) -> str:
     r"""`raw` with `\#` as `#`, `\<private>` as `<private>`."""
+    if "\\" not in raw:
+        return raw
     return unescape_tags(_ESCAPED_HASH.sub(r"\1#", raw))
 
 

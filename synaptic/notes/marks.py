@@ -99,6 +99,8 @@ def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _properties(text: str) -> Iterator[tuple[str, str]]:
+    if "::" not in text:
+        return
     plain = without_code(text)
     for pattern in (_PROPERTY, _INLINE_FIELD):
         for match in pattern.finditer(plain):
@@ -197,6 +199,8 @@ def _links(
     line: int,
 ) -> dict[tuple[int, ...], Link]:
     found: dict[tuple[int, ...], Link] = {}
+    if "[[" not in text and "](" not in text:
+        return found
     plain = without_code(text)
     folder = posixpath.dirname(path)
     matches = [*WIKI_LINK.finditer(plain), *LINK.finditer(plain)]
@@ -228,7 +232,7 @@ def tasks_of(
     place = entry.there
     day = entry.date if entry.dated else None
     found: list[Task] = []
-    plain = without_code(text)
+    plain = without_code(text) if _TASK.search(text) else ""
     line = place.body_line
     at = 0
     for match in _TASK.finditer(plain):

@@ -415,8 +415,9 @@ class _Reader:
     def _entry(self, mark: Mark, end: int) -> Entry:
         parts = measure(self.text, mark, end)
         heading = read_heading(self._decode(parts.time[1], parts.line_end))
-        comment = Comment(None, {}, None, {}, [])
-        if parts.comment_at >= 0:
+        if parts.comment_at < 0:
+            comment = Comment(None, {}, None, {}, [])
+        else:
             comment = read_comment(self._decode(parts.comment_at, parts.comment_end))
         for problem in comment.problems:
             self._issue(parts.comment_at, "comment", problem)

@@ -214,7 +214,7 @@ def test_a_day_shows_the_text_of_a_page_of_that_date(home: Home) -> None:
     )
     shown = home.run("day", "2026-11-10").out
     assert "## Roses\n" in shown and "The roses were pruned.\n\n- [ ] Buy string" in shown
-    assert "## Long\n" in shown and len(shown) < 5_000 and "shows all of it" in shown
+    assert "## Long\n" in shown and shown.count("A line of it.") == 1_000
 
 
 def test_a_day_has_titles_for_headings_and_shows_tags_and_ids(home: Home) -> None:

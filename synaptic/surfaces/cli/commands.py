@@ -69,19 +69,14 @@ def init(home: str | None, journal: str | None = None) -> None:
     "save",
     f.WORDS,
     f.TYPE,
-    f.TAGS,
     text_option(
         "project", "Its project. [default: the git repository of this folder]", **A_PROJECT
     ),
-    f.TITLE,
+    *f.MARKS,
     text_option(
         "at", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]"
     ),
-    f.IMPORTANCE,
-    f.FILES,
     text_option("parent", "The entry that this one continues.", **AN_ID),
-    f.SUPERSEDES,
-    f.EXPIRES,
     switch("pin", "Show it at the start of every session of its project."),
     switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
@@ -119,23 +114,11 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
 @command(
     "search",
     f.WORDS,
-    f.IN_TYPES,
-    f.IN_TAGS,
-    f.IN_PROJECTS,
-    f.SINCE,
-    f.UNTIL,
+    *f.LISTED,
     option(
         int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
     ),
     option(int | None, "days", "Entries of the last N days, with today."),
-    f.IN_FILES,
-    f.IN_PATHS,
-    f.SESSIONS,
-    f.WHERE,
-    f.MIN_IMPORTANCE,
-    f.MAX_IMPORTANCE,
-    f.ORDER,
-    f.SUPERSEDED,
     switch("explain", "Say why each hit has its rank."),
     f.STRATEGY,
     option(float | None, "budget_ms", "Milliseconds that an automatic search may take."),
@@ -170,15 +153,13 @@ def search(
     Example: synaptic search "why did we leave postgres" --type decision
     """
     filters = take_filters(given, ws.clock())
-    preferred: dict[str, list[str]] = {}
-    for name, value in _pairs("--prefer", prefer):
-        preferred.setdefault(name, []).append(value)
+    weights = _named("--weight", weight)
     result = search_journal(
         ws,
         " ".join(text),
         filters=filters,
-        weights={name: _number(name, value) for name, value in _pairs("--weight", weight)},
-        prefer=build_preference(preferred),
+        weights={name: _number(name, value) for name, value in weights.items()},
+        prefer=build_preference(_named("--prefer", prefer)),
         embed_ms=EMBED_MS,
         **given,
     )
@@ -220,7 +201,7 @@ def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
 @command(
     "find",
     f.WORDS,
-    *f.FILTERS,
+    *f.LISTED,
     text_option("parent", "Entries that continue this one.", **AN_ID),
     switch(
         "has_body",
@@ -234,17 +215,11 @@ def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     switch(
         "has_tasks", "Entries with or without tasks.", "--has-tasks/--no-tasks", default=None
     ),
-    f.WHERE,
     text_option(
         "links_to", "Entries that link to this entry or page: an id, title, alias or path."
     ),
-    f.SESSIONS,
-    f.MIN_IMPORTANCE,
-    f.MAX_IMPORTANCE,
-    f.ORDER,
     text_option("around", "List what happened before and after this entry.", **AN_ID),
     switch("facets", "Also count types, tags and projects."),
-    f.SUPERSEDED,
     f.LENGTH,
     text_option("cursor", "Continue the list that ended with this cursor."),
 )
@@ -284,18 +259,13 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
     f.ID,
     text_option("content", "The new text; - reads standard input."),
     text_option("append", "Text to add at the end; - reads standard input."),
-    f.TITLE,
+    *f.MARKS,
     f.NEW_TYPE,
-    f.TAGS,
     texts_option("add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **A_TAG),
     texts_option(
         "remove_tags", "A tag to remove; repeatable.", "--remove-tag", "--remove-tags", **A_TAG
     ),
-    f.IMPORTANCE,
     text_option("project", "The project; an empty text removes it.", **A_PROJECT),
-    f.FILES,
-    f.SUPERSEDES,
-    f.EXPIRES,
     opens=False,
 )
 def update(home: str | None, id: str, **changes: Any) -> None:
@@ -303,18 +273,15 @@ def update(home: str | None, id: str, **changes: Any) -> None:
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
-    piped = [name for name in ("content", "append") if changes.get(name) == "-"]
-    if len(piped) > 1:
-        raise InvalidArgument(
-            "Standard input can be read once.", hint="Give --content or --append."
-        )
     asks = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
     with open_home(home) as ws:
         if asks:
             id = agreed_id(ws, id, lambda _: "Change it?", always=False)
         else:
             check_id(id)
-        changes |= {name: _read_stdin() for name in piped}
+        for name in ("content", "append"):
+            if changes.get(name) == "-":
+                changes[name] = _read_stdin()
         receipt = writing.update(ws, id, by_person=not agent(), **changes)
         answer_receipt(ws, "Updated", receipt)
 
@@ -356,8 +323,7 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     Example: synaptic delete 7k3m9q2x --yes
     """
     check_can_ask("delete", yes=yes)
-    in_json = IN_JSON.get()
-    if yes or in_json:
+    if yes:
         check_id(id)
 
     def question(entry: Entry) -> str:
@@ -366,8 +332,7 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
 
     with open_home(home) as ws:
         if not yes:
-            known = browse.get(ws, [id]).entries[0].id if in_json else id
-            id = agreed_id(ws, known, question, always=True)
+            id = agreed_id(ws, id, question, always=True)
         receipt = writing.delete(ws, id, purge=purge, by_person=not agent())
         answer_receipt(ws, "Deleted", receipt)
 
@@ -480,16 +445,21 @@ def _read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _pairs(flag: str, given: Words) -> list[list[str]]:
-    """NAME and VALUE of each NAME=VALUE. Raises InvalidArgument."""
+def _named(flag: str, given: Words) -> dict[str, list[str]]:
+    """The values of each NAME in texts like NAME=VALUE. Raises InvalidArgument."""
+    named: dict[str, list[str]] = {}
     for text in given:
-        if "=" not in text:
+        name, sign, value = text.partition("=")
+        if not sign:
             raise InvalidArgument(f"{flag} is {text!r}.", valid=["NAME=VALUE"])
-    return [list(map(str.strip, text.split("=", 1))) for text in given]
+        named.setdefault(name.strip(), []).append(value.strip())
+    return named
 
 
-def _number(name: str, text: str) -> float:
+def _number(name: str, given: Words) -> float:
     try:
-        return float(text)
+        return float(given[-1])
     except ValueError:
-        raise InvalidArgument(f"The weight of {name} is {text!r}.", valid=("0 to 1",)) from None
+        raise InvalidArgument(
+            f"The weight of {name} is {given[-1]!r}.", valid=["0 to 1"]
+        ) from None

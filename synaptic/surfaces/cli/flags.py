@@ -54,48 +54,36 @@ def switch(name: str, help: str, *flags: str, default: bool | None = False) -> P
 def choice_option(
     name: str,
     values: Iterable[str],
-    help: str = "One of",
     kind: Any = str | None,
     default: Any = None,
 ) -> Parameter:
+    def complete(incomplete: str) -> list[str]:
+        return [value for value in values if value.startswith(incomplete)]
+
     return option(
         kind,
         name,
-        f"{help}: {', '.join(values)}.",
+        f"One of: {', '.join(values)}.",
         default=default,
-        autocompletion=_starting(lambda _: [(value, "") for value in values]),
+        autocompletion=complete,
     )
 
 
-def _starting(
-    values: Callable[[typer.Context], Iterable[tuple[str, str]]],
-) -> Callable[..., list[tuple[str, str]]]:
-    """A completion with the first 50 values that begin with the typed word."""
+def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
+    """The completion with the first 50 tags, projects or ids that begin with the typed word."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-        return [value for value in values(ctx) if value[0].startswith(incomplete)][:50]
+        # without an index there is nothing to complete
+        with suppress(SynapticError, apsw.Error, OSError):
+            config = load_config(ctx.find_root().params.get("home"))
+            names = known(config.state / index_of(config.model), kind)
+            return [name for name in names if name[0].startswith(incomplete)][:50]
+        return []
 
-    return complete
-
-
-def _clients(_: typer.Context) -> list[tuple[str, str]]:
-    from ..clients.clients import CLIENTS  # only one command needs it
-
-    return [(client.name, "") for client in CLIENTS]
-
-
-def _known(kind: str, ctx: typer.Context) -> list[tuple[str, str]]:
-    with suppress(
-        SynapticError, apsw.Error, OSError
-    ):  # without an index there is nothing to complete
-        config = load_config(ctx.find_root().params.get("home"))
-        return known(config.state / index_of(config.model), kind)
-    return []
+    return {"autocompletion": complete}
 
 
-A_TAG, A_PROJECT, AN_ID = (
-    {"autocompletion": _starting(partial(_known, kind))} for kind in ("tag", "project", "id")
-)
+A_TAG, A_PROJECT, AN_ID = _known("tag"), _known("project"), _known("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
 ID = argument(str, "id", "ID", "A whole id, or at least four characters of it.", **AN_ID)
@@ -110,61 +98,65 @@ AS_JSON = switch("as_json", "Answer in JSON, also errors.", "--json")
 # what an entry is marked with
 TYPE = choice_option("type", TYPES, default="note")
 NEW_TYPE = choice_option("type", TYPES)
-TAGS = texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **A_TAG)
-TITLE = text_option("title", "The heading. [default: the first sentence]")
-IMPORTANCE = option(int | None, "importance", "0 to 10. An entry without one counts as 5.")
-FILES = texts_option(
-    "files", "A file that the entry is about; repeatable.", "--file", "--files"
+
+MARKS = (
+    text_option("title", "The heading. [default: the first sentence]"),
+    texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **A_TAG),
+    option(int | None, "importance", "0 to 10. An entry without one counts as 5."),
+    texts_option("files", "A file that the entry is about; repeatable.", "--file", "--files"),
+    texts_option("supersedes", "An entry that this one replaces; repeatable.", **AN_ID),
+    text_option(
+        "expires",
+        "Rank it lower after this day: 2026-12-31, next friday. An empty text removes it.",
+    ),
 )
-SUPERSEDES = texts_option("supersedes", "An entry that this one replaces; repeatable.", **AN_ID)
-EXPIRES = text_option(
-    "expires",
-    "Rank it lower after this day: 2026-12-31, next friday. An empty text removes it.",
-)
+"""The marks that a save gives and an update changes."""
 
 # filters, named as in `build_filters`
-IN_TYPES = choice_option("type", TYPES, kind=list[str] | None)
-IN_TAGS = texts_option(
-    "tags", "Entries with one of these tags; repeatable.", "--tag", "--tags", **A_TAG
-)
-IN_FILES = texts_option(
-    "file", "Entries about one of these files; repeatable.", "--file", "--files"
-)
-IN_PATHS = texts_option(
-    "path", "Entries in these folders or files of the journal: en/, *.md; repeatable."
-)
 IN_PROJECTS = texts_option(
     "project", "Entries of these projects; repeatable. '*': all projects alike.", **A_PROJECT
 )
-SINCE = text_option(
-    "since", "Only entries from this day on: 2026-11-03, yesterday, 'last week', Q2."
+FILTERS = (
+    choice_option("type", TYPES, kind=list[str] | None),
+    texts_option(
+        "tags", "Entries with one of these tags; repeatable.", "--tag", "--tags", **A_TAG
+    ),
+    IN_PROJECTS,
+    text_option(
+        "since", "Only entries from this day on: 2026-11-03, yesterday, 'last week', Q2."
+    ),
+    text_option("until", "Only entries up to this day."),
+    texts_option("file", "Entries about one of these files; repeatable.", "--file", "--files"),
+    texts_option(
+        "path", "Entries in these folders or files of the journal: en/, *.md; repeatable."
+    ),
+    texts_option(
+        "where", "NAME=VALUE of front matter or a property; repeat it to require several."
+    ),
+    option(int | None, "min_importance", "0 to 10. An entry without one counts as 5."),
 )
-UNTIL = text_option("until", "Only entries up to this day.")
-FILTERS = (IN_TYPES, IN_TAGS, IN_FILES, IN_PATHS, IN_PROJECTS, SINCE, UNTIL)
 """The filters of a list and of an export."""
-WHERE = texts_option(
-    "where", "NAME=VALUE of front matter or a property; repeat it to require several."
+LISTED = (
+    *FILTERS,
+    option(int | None, "max_importance", "0 to 10."),
+    switch(
+        "sessions", "Only digests of agents' sessions: questions, answers, edits and commands."
+    ),
+    switch("include_superseded", "Also entries that a later one replaced."),
+    choice_option("order", ORDERS),
 )
-SESSIONS = switch(
-    "sessions", "Only digests of agents' sessions: questions, answers, edits and commands."
-)
-MIN_IMPORTANCE = option(
-    int | None, "min_importance", "0 to 10. An entry without one counts as 5."
-)
-MAX_IMPORTANCE = option(int | None, "max_importance", "0 to 10.")
-SUPERSEDED = switch("include_superseded", "Also entries that a later one replaced.")
+"""The filters and the order of a list."""
 
 # how they are answered
 LENGTH = option(int, "limit", "1 to 100 entries.", default=20)
 STRATEGY = choice_option("strategy", STRATEGIES, default="auto")
-PRESET = choice_option("preset", PRESETS, "Weights by name")
+PRESET = choice_option("preset", PRESETS)
 WEIGHTS = texts_option(
     "weight",
     f"NAME=N, N from 0 to 1, of {', '.join(SIGNALS)}; repeatable.",
     "--weight",
     "--weights",
 )
-ORDER = choice_option("order", ORDERS)
 
 # what a command does
 YES = switch("yes", "Do not ask.", "--yes", "-y")
@@ -174,7 +166,6 @@ CLIENT = argument(
     "clients",
     "CLIENT",
     "[default: all clients on this machine]",
-    autocompletion=_starting(_clients),
 )
 DRY_RUN = switch("dry_run", "Show the changes without making them.")
 SOURCE = argument(
@@ -182,7 +173,6 @@ SOURCE = argument(
     "source",
     "[SOURCE]",
     f"One of {', '.join((*READERS, *IN_PLACE))}.",
-    autocompletion=_starting(lambda _: [(source, "") for source in (*READERS, *IN_PLACE)]),
 )
 
 # the server over HTTP

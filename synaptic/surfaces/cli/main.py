@@ -28,17 +28,6 @@ from .program import app
 __all__ = ["app", "commands", "main", "upkeep"]
 
 _LEFT_OUT = re.compile(r"-[^\W\d_]\w")
-MEANT = {
-    **dict.fromkeys(("add", "new"), 'save "TEXT"'),
-    **dict.fromkeys(("list", "ls"), "find"),
-    "log": "recent",
-    **dict.fromkeys(("show", "view"), "get ID"),
-    **dict.fromkeys(("rm", "remove"), "delete ID"),
-    "undo": "restore ID",
-    "trash": "restore",
-    "grep": 'search "TEXT"',
-}
-"""What other programs call our commands."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -105,11 +94,10 @@ def _told(error: Exception) -> SynapticError:
     known = [name for name in all_commands if not all_commands[name].hidden]
     typed = typed.strip("'.")
     message = f"{context.command_path} has no command `{typed}`"
-    for meant in (MEANT.get(typed), *get_close_matches(typed, known)):
-        if meant:
-            message += f"; you probably mean: {context.command_path} {meant}"
-            return InvalidArgument(message, hint=hint)
-    return InvalidArgument(f"{message}.", valid=known, hint=hint)
+    close = get_close_matches(typed, known, n=1)
+    if close:
+        message += f"; you probably mean: {context.command_path} {close[0]}"
+    return InvalidArgument(message, valid=[] if close else known, hint=hint)
 
 
 def _decoded(arg: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
 
 from ...config import load_config
 from ...workspace.workspace import Workspace, open_workspace
@@ -16,39 +15,7 @@ from .replies import IN_JSON
 
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
-GROUPS = {
-    "Write": ["save", "today"],
-    "Find": [
-        "search",
-        "recent",
-        "find",
-        "get",
-        "open",
-        "day",
-        "week",
-        "tasks",
-        "links",
-        "tags",
-        "analyze",
-    ],
-    "Correct": ["update", "edit", "delete", "restore", "pin"],
-}
-"""What people do with the commands; all others are for upkeep."""
-
-
-class _Program(TyperGroup):
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        named = set().union(*GROUPS.values())
-        shown = [name for name, command in self.commands.items() if not command.hidden]
-        groups = GROUPS | {"Upkeep": [name for name in shown if name not in named]}
-        for group, names in groups.items():
-            rows = [(name, self.commands[name].get_short_help_str(60)) for name in names]
-            with formatter.section(group):
-                formatter.write_dl(rows)
-
-
 app = typer.Typer(
-    cls=_Program,
     suggest_commands=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

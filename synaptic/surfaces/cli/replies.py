@@ -14,7 +14,7 @@ import typer
 
 from ...errors import InvalidArgument, NotFound
 from ...journal.disk import overwrite
-from ...models import NOTHING_CLOSE, Entry, SearchResult
+from ...models import Entry, SearchResult
 from ...verbs import browse
 from ...verbs.browse import Days, Listing
 from ...verbs.mentions import id_called
@@ -48,26 +48,21 @@ def when_empty(ws: Workspace) -> str:
 
 
 def answer(data: wire.Json, text: str, notices: Sequence[str] = ()) -> None:
-    """Answers with the JSON, or with the text, if there is any, and the notices; a doubt stands
-    before the text.
-    """
+    """Answers with the JSON, or with the notices and the text, if there is any."""
     if IN_JSON.get():
         return emit_json(data)
-    doubts = int(NOTHING_CLOSE in notices[:1])
-    for notice in notices[:doubts]:
+    for notice in notices:
         say(f"note: {notice}")
     if text:
         emit(text)
-    for notice in notices[doubts:]:
-        say(f"note: {notice}")
     return None
 
 
 def check_can_ask(command: str, *, yes: bool) -> None:
     """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
-    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
+    if not yes and (IN_JSON.get() or not terminal.is_terminal(sys.stdin, sys.stderr)):
         raise InvalidArgument(
-            f"{command} asks first, and here is no terminal to ask on.", hint="Add --yes."
+            f"{command} asks first, and nobody can be asked here.", hint="Add --yes."
         )
 
 

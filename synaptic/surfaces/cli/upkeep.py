@@ -24,7 +24,7 @@ from ..render import terminal, wire
 from ..render.present import clean, matter_text, outline
 from ..render.terminal import emit
 from ..serving.arguments import agent, take_filters
-from ..serving.tokens import Grant, Tokens
+from ..serving.tokens import Tokens
 from . import flags as f
 from .flags import A_PROJECT, argument, option, switch, text_option, texts_option
 from .program import app, command, open_home
@@ -217,10 +217,12 @@ def _import(ws: Workspace, **given: Any) -> int:
 
 @command(
     "forget",
-    text_option("session", "The client's id of the session, or the id of its digest."),
+    option(
+        str, "session", "The client's id of the session, or the id of its digest.", default=...
+    ),
     f.YES,
 )
-def _forget(ws: Workspace, yes: bool, session: str = "") -> None:
+def _forget(ws: Workspace, yes: bool, session: str) -> None:
     """Remove the digests of an agent's session for good.
 
     The session is never imported again. The client keeps its transcript.
@@ -230,11 +232,6 @@ def _forget(ws: Workspace, yes: bool, session: str = "") -> None:
     from ...verbs.importing import forget
     from .import_command import kept_text
 
-    if not session:
-        raise InvalidArgument(
-            "forget needs a session.",
-            hint="--session ID; `synaptic search --sessions` lists ids.",
-        )
     if agreed("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget(ws, session)
         text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
@@ -313,8 +310,6 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
         "lance", "Write passages and vectors as a Lance table; needs synaptic-journal[lance]."
     ),
     *f.FILTERS,
-    f.WHERE,
-    f.MIN_IMPORTANCE,
     json=False,
 )
 def _export(
@@ -378,7 +373,7 @@ def git_setup(home: str | None, remove: bool) -> None:
     ),
     text_option(
         "url",
-        "Register `synaptic serve` at this address; clients read the token from SYNAPTIC_TOKEN.",
+        "Register `synaptic serve` at this address; the token is read from SYNAPTIC_TOKEN.",
     ),
     switch("no_hooks", "Do not change the client's hooks."),
     switch("capture", "Keep a digest of every agent session from now on."),
@@ -512,18 +507,12 @@ def token(
     tokens = Tokens(home, token_file)
     file = str(tokens.path)
     if name is None:
-        if read_only or page or project:
-            raise InvalidArgument(
-                "A token needs a name.", hint="synaptic token anna-laptop --project ledger"
-            )
-        grants = [grant for _, grant in tokens.read()]
-        listed = []
-        for grant in grants:
+        listed = {}
+        for _, grant in tokens.read():
             fields = asdict(grant).items()
-            listed.append({field.replace("_", "-"): value for field, value in fields})
-        text = "\n".join(f"{grant.name:20} {_opens(grant)}" for grant in grants)
-        text = text or f"No tokens in {file}. `synaptic token NAME` makes one."
-        return answer({"file": file, "tokens": listed}, clean(text))
+            listed[grant.name] = {field.replace("_", "-"): value for field, value in fields}
+        text = outline(listed) or f"No tokens in {file}. `synaptic token NAME` makes one."
+        return answer({"file": file, "tokens": list(listed.values())}, text)
     secret = secrets.token_urlsafe(32)
     said = {"token": secret, "project": project, "read-only": read_only, "page": page}
     tokens.add(name, {key: value for key, value in said.items() if value})
@@ -532,13 +521,6 @@ def token(
         use = "Type it on the page."
     data = {"success": True, "name": name, "token": secret, "file": file}
     return answer(data, f"{secret}\n{use}")
-
-
-def _opens(grant: Grant) -> str:
-    opened = "the page" if grant.page else "tools"
-    if grant.project:
-        opened += f", project {grant.project}"
-    return f"{opened}, read-only" if grant.read_only else opened
 
 
 # a file of the journal may be called -x.md or --help.md

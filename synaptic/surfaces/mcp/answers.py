@@ -116,7 +116,12 @@ def json_text(data: Json) -> str:
     return json.dumps(cleaned(data), ensure_ascii=False)
 
 
-def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
+def _count(
+    ws: Workspace,
+    name: str,
+    call: Call,
+    data: Json,
+) -> None:
     """Keeps the number of what an answer shows, for `status --use`."""
     shown = len(data.get("hits") or data.get("entries") or ())
     if name == "context_get":
@@ -135,7 +140,13 @@ def _save(ws: Workspace, call: Call) -> Answer:
     marks = dict(call.args)
     if marks.get("project") == "":  # left out
         del marks["project"]
-    receipt = save(ws, **marks, by=call.client or "agent", via="mcp", by_person=False)
+    receipt = save(
+        ws,
+        **marks,
+        by=call.client or "agent",
+        via="mcp",
+        by_person=False,
+    )
     return _receipt(receipt, "Saved")
 
 
@@ -145,7 +156,14 @@ def _search(ws: Workspace, call: Call) -> Answer:
     query = args.pop("query", "")
     prefer = build_preference(args.pop("prefer", {}))
     wait = not call.loading
-    found = search(ws, query, filters=filters, prefer=prefer, load_model=wait, **args)
+    found = search(
+        ws,
+        query,
+        filters=filters,
+        prefer=prefer,
+        load_model=wait,
+        **args,
+    )
     data, count = search_json(found), len(found.hits)
     if call.layout == "json" and call.max_tokens:
         left = call.room(count) - len(json_text(data | {"hits": []}))
@@ -154,7 +172,13 @@ def _search(ws: Workspace, call: Call) -> Answer:
         return "", data | {"hits": data["hits"][:fits], "omitted": count - fits}
     length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
     items = hit_items(found, length=length, detailed=call.layout == "detailed")
-    return _found(ws, data, items, call, cure="raise max_tokens")
+    return _found(
+        ws,
+        data,
+        items,
+        call,
+        cure="raise max_tokens",
+    )
 
 
 def _recent(ws: Workspace, call: Call) -> Answer:
@@ -296,10 +320,23 @@ def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
     if call.layout == "concise":
         length = max(80, call.room(count) // max(1, count) - 60)
     items = entry_items(listing, length=length)
-    return _found(ws, listing_json(listing), items, call, cure="lower limit")
+    return _found(
+        ws,
+        listing_json(listing),
+        items,
+        call,
+        cure="lower limit",
+    )
 
 
-def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: str) -> Answer:
+def _found(
+    ws: Workspace,
+    data: Json,
+    items: list[Item],
+    call: Call,
+    *,
+    cure: str,
+) -> Answer:
     """As much of the items as fits, what to know of them, and how to get the rest."""
     notices = _first_notice(data["notices"])
     if not items:

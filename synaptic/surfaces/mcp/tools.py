@@ -115,12 +115,8 @@ def _converted(name: str, value: Any, schema: Json) -> Any:
     except ValueError:
         raise InvalidArgument(f"{name} is {_shown(value)}.", valid=valid) from None
     if name in _SEPARATED and isinstance(found, list):
-        return [
-            part
-            for one in found
-            for part in map(str.strip, re.split(_SEPARATED[name], one))
-            if part
-        ]
+        parts = re.split(_SEPARATED[name], ",".join(found))
+        return [part.strip() for part in parts if part.strip()]
     return found
 
 

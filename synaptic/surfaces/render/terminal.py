@@ -7,13 +7,11 @@ Colours appear only on a terminal, and never with NO_COLOR.
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import re
 import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,20 +20,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import JournalError, SynapticError
-from ...models import Entry, Facets, Hit, Link, ParseIssue, SearchResult, Task
+from ...models import Entry, Facets, Hit, ParseIssue, SearchResult, Task
 from ...verbs.adopt import Adopted
 from ...verbs.browse import Days, Listing, Status
 from ...verbs.doctor import Checkup
 from ...verbs.mentions import Links
 from ...workspace.sync import RebuildReport
 from .present import (
+    INVISIBLE,
     LINKS_SHOWN,
     clean,
     headed,
     link_lines,
+    link_text,
     marks,
     one_line,
-    page_end,
     short,
     why_text,
 )
@@ -58,11 +57,12 @@ _STYLES = {
     "hit": "1;33",
 }
 _WORD = re.compile(r"\w+")
-_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _SHOWN = 10
 """Findings of a kind that are shown."""
 _COUNTS_SHOWN = 6
 _SNIPPET_LINES = 6
+REPORT_S = 0.1
+"""The line of progress is written anew after so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,7 @@ def screen(place: Callable[[str | Path], Path]) -> Output:
     """The screen that standard output is."""
     if not is_terminal(sys.stdout):
         return Output(False, None, place)
-    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return Output(not plain, shutil.get_terminal_size().columns, place)
+    return Output("NO_COLOR" not in os.environ, shutil.get_terminal_size().columns, place)
 
 
 def is_terminal(*streams: object) -> bool:
@@ -125,13 +124,7 @@ def emit_json(data: Json) -> None:
     """Prints `data` to standard output as JSON, with invisible characters escaped."""
     utf8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
     text = json.dumps(data, indent=2, ensure_ascii=not utf8)
-    emit(_NOT_ASCII.sub(lambda found: _visible(found[0]), text))
-
-
-@functools.cache
-def _visible(char: str) -> str:
-    """The character, or its JSON escape where a person would see nothing."""
-    return char if char.isprintable() and clean(char) else json.dumps(char)[1:-1]
+    emit(INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text))
 
 
 def say(text: str) -> None:
@@ -194,29 +187,23 @@ def deleted_text(found: Sequence[Deleted], to: Output) -> str:
         heading, below = headed(one.title, one.text)
         place = to.paint(one_line(one.path), "dim")
         lines.append(f"{short(one.id)}  {one.date} {one.time}  {one_line(heading)}  {place}")
-        lines += [f"  {line}" for line in _wrapped(below, to)]
+        lines += [f"  {line}" for line in _lines(below)]
     return "\n".join(lines) or "Nothing is deleted."
 
 
 def links_text(found: Links, to: Output) -> str:
-    """A line for each link and each backlink: the entry at the other end, the link, and where
+    """A line for each link and each backlink: the link, the entry at the other end, and where
     it stands.
     """
     lines = []
     for name, links in (("links", found.links), ("backlinks", found.backlinks)):
         if links:
             lines.append(to.paint(name, "bold"))
-        lines += [_link(link, to) for link in links[:LINKS_SHOWN]]
+        for link in links[:LINKS_SHOWN]:
+            place = to.at(link.path, link.line)
+            lines.append(f"  [[{one_line(link.text)}]]  {link_text(link)}  {place}")
         lines += _rest(len(links) - LINKS_SHOWN, "--json")
     return "\n".join(lines) or "No links."
-
-
-def _link(link: Link, to: Output) -> str:
-    end = short(link.id) if link.id else to.paint("no entry", "warning")
-    line = f"  {end}  [[{one_line(link.text)}]]  "
-    if link.title and link.title != link.text:
-        line += f"{one_line(link.title)}  "
-    return line + to.at(link.path, link.line)
 
 
 def tasks_text(tasks: Sequence[Task], to: Output) -> str:
@@ -272,14 +259,11 @@ def days_text(days: Days, to: Output) -> str:
 def _of_day(entry: Entry) -> list[str]:
     """The paragraphs of an entry of a day: its heading, its type, tags and id, and its text."""
     title, text = headed(entry.title, entry.content)
-    heading = f"{entry.time if entry.timed else ''} {title}".strip()
-    kind = [] if entry.type == "note" else [entry.type]
-    about = " · ".join([*kind, *(f"#{tag}" for tag in entry.tags), short(entry.id)])
-    end = page_end(text)
-    is_page = entry.whole_file and entry.date_source != "file"
-    if is_page and end < len(text):
-        text = f"{text[:end].rstrip()}\n\n… `synaptic get {short(entry.id)}` shows all of it."
-    return [part for part in (f"## {one_line(heading)}", one_line(about), text) if part]
+    heading = f"{entry.time if entry.timed else ''} {title}"
+    about = [f"#{tag}" for tag in entry.tags] + [short(entry.id)]
+    if entry.type != "note":
+        about.insert(0, entry.type)
+    return [f"## {one_line(heading)}", one_line(" · ".join(about)), text]
 
 
 def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
@@ -287,13 +271,10 @@ def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
     highlighted.
     """
     blocks = []
-    if choice := result.choice:
-        spent = f"{result.strategy} ({choice.because}): {choice.actual_ms:.0f} ms"
-        blocks.append(to.paint(spent, "dim"))
     for number, hit in enumerate(result.hits, start=1):
         lines = _hit(hit, is_hit, to)
         if hit.why:
-            lines.append(f"   {why_text(hit, hit.why, both=result.mode == 'hybrid')}")
+            lines.append(f"   {why_text(hit)}")
         blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
     return "\n\n".join(blocks)
 
@@ -307,7 +288,7 @@ def _hit(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
         f"   {_stamp(entry, to)}  {about}".rstrip(),
         f"   {to.at(entry.there.path, hit.snippet_line)}",
     ]
-    return lines + [f"     {_lit(line, is_hit, to)}" for line in _wrapped(below, to)]
+    return lines + [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
 
 
 def facets_text(facets: Facets, to: Output) -> str:
@@ -328,14 +309,9 @@ def _stamp(entry: Entry, to: Output) -> str:
     return f"{id}  {when:16}  {to.paint(f'{entry.type:9}', 'info')}"
 
 
-def _wrapped(text: str, to: Output) -> list[str]:
-    lines = [line.rstrip() for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
-    if to.width is None:
-        return lines
-    wrapped = []
-    for line in lines:
-        wrapped += textwrap.wrap(line.expandtabs(4), max(20, to.width - 6))
-    return wrapped
+def _lines(text: str) -> list[str]:
+    """The first lines of a text that are not empty."""
+    return [line for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
 
 
 def _lit(text: str, is_hit: IsHit, to: Output) -> str:
@@ -370,11 +346,10 @@ def status_text(status: Status, to: Output) -> str:
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",
         "not read": f"{len(status.issues):,}",
-        "types": _counted(status.facets.types),
-        "tags": _counted(status.facets.tags),
-        "projects": _counted(status.facets.projects),
         "months": _counted(status.months),
     }
+    for name in ("types", "tags", "projects"):
+        rows[name] = _counted(getattr(status.facets, name))
     for name, root in status.roots.items():
         rows[name] = f"{to.path(root['folder'])}, {_files(root['files'])}"
     for verb, figures in status.figures.items():
@@ -462,8 +437,6 @@ def evaluation_text(found: Evaluation, to: Output) -> str:
         f"where second."
     )
     lines.append(f"Questions: {found.questions:,}, in {found.seconds:.0f} s.")
-    if found.before and before["questions"] != found.questions:
-        lines.append(f"The run of {before['date']} asked {before['questions']:,}.")
     if found.missed:
         lines.append(f"\nNot among the first 20 of a default search: {len(found.missed):,}.")
     for missed in found.missed[:_SHOWN]:
@@ -528,23 +501,18 @@ def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
 
 
 def progress() -> Callable[[str, int, int], None]:
-    """A function to report (phase, done, total) to: it keeps a line up to date, or in a pipe
-    adds one now and then.
-    """
-    live = is_terminal(sys.stderr)
-    pause_s = 0.1 if live else 5.0
-    last = time.monotonic()
+    """A function to report (phase, done, total) to, which keeps a line of a terminal."""
+    last = 0.0
 
     def report(phase: str, done: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
         is_last = done >= total
-        if now - last < pause_s and not (live and is_last):
-            return
-        last = now
-        line = f"{phase} {done:,}/{total:,}"
-        end = "\n" if is_last or not live else ""
-        with contextlib.suppress(OSError):
-            print(f"\r{line:60}" if live else line, end=end, file=sys.stderr, flush=True)
+        if is_terminal(sys.stderr) and (is_last or now - last > REPORT_S):
+            last = now
+            line = f"\r{phase} {done:,}/{total:,}"
+            end = "\n" if is_last else ""
+            with contextlib.suppress(OSError):
+                print(f"{line:60}", end=end, file=sys.stderr, flush=True)
 
     return report

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ OF_AN_ENTRY = (
     "parent supersedes "
     "superseded_by by via branch expires pin fields content truncated path line"
 ).split()
+OF_AN_ERROR = ("code", "message", "valid", "hint")
 OF_A_ROW = (
     "id at date type title content tags project importance files by via path line".split()
 )
@@ -42,24 +43,19 @@ def as_json(value: Any) -> Any:
         return [as_json(each) for each in value]
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, float):
+        return round(value, 4)
     return str(value) if isinstance(value, Path) else value
 
 
 def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
-    place = entry.place
     properties: dict[str, list[str]] = {}
     for name, value in entry.fields:
         properties.setdefault(name, []).append(value)
-    data: Json = dict.fromkeys(OF_AN_ENTRY)
-    for name in OF_AN_ENTRY:
-        data[name] = as_json(getattr(entry, name, None))
-    return data | {
-        "superseded_by": superseded_by,
-        "fields": properties,
-        "truncated": False,
-        "path": place.path if place else None,
-        "line": place.line if place else None,
-    }
+    data = {name: as_json(getattr(entry, name, None)) for name in OF_AN_ENTRY}
+    if entry.place:
+        data |= {"path": entry.place.path, "line": entry.place.line}
+    return data | {"superseded_by": superseded_by, "fields": properties, "truncated": False}
 
 
 def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
@@ -103,62 +99,43 @@ def hit_json(hit: Hit) -> Json:
 
 
 def why_json(why: Why) -> Json:
-    scores = {
-        name: None if value is None else round(value, 4)
-        for name, value in why.signals._asdict().items()
-    }
-    accessed = why.last_accessed_at
-    return {
-        "scores": scores | {"combined": why.combined},
-        "ranks": {"lexical": why.lexical_rank, "semantic": why.semantic_rank},
-        "similarity": None if why.similarity is None else round(why.similarity, 4),
-        "matched_layers": list(why.matched_layers),
-        "matched_filters": list(why.matched_filters),
-        "decay": round(why.decay, 6),
-        "age_days": round(why.age_days, 4),
-        "access_count": why.access_count,
-        "last_accessed_at": accessed.isoformat(timespec="seconds") if accessed else None,
-    }
+    data: Json = as_json(why)
+    scores = as_json(why.signals._asdict())
+    del data["signals"]
+    data["scores"] = scores | {"combined": data.pop("combined")}
+    data["ranks"] = {"lexical": data.pop("lexical_rank"), "semantic": data.pop("semantic_rank")}
+    return data
 
 
 def search_json(result: SearchResult) -> Json:
-    data: Json = {
-        "query": result.query,
-        "mode": result.mode,
-        "strategy": result.strategy,
-        "weights": dict(result.weights),
-        "total": result.total,
-        "hits": [hit_json(hit) for hit in result.hits],
-        "notices": list(result.notices),
-    }
-    optional = {"rounds": as_json(result.rounds), "choice": as_json(result.choice)}
-    return data | {name: value for name, value in optional.items() if value}
+    data: Json = as_json(replace(result, hits=()))
+    data["hits"] = [hit_json(hit) for hit in result.hits]
+    del data["terms"]
+    for name in ("rounds", "choice"):
+        if not data[name]:
+            del data[name]
+    return data
 
 
 def listing_json(listing: Listing) -> Json:
-    result: Json = {
-        "total": listing.total,
-        "entries": [
-            entry_json(entry, listing.superseded_by.get(entry.id)) for entry in listing.entries
-        ],
-        "notices": list(listing.notices),
-    }
-    for data in result["entries"] if listing.links else ():
-        data |= as_json(listing.links[data["id"]])
+    entries = []
+    for entry in listing.entries:
+        data = entry_json(entry, listing.superseded_by.get(entry.id))
+        if listing.links:
+            data |= as_json(listing.links[entry.id])
+        entries.append(data)
+    found: Json = {"total": listing.total, "entries": entries, "notices": list(listing.notices)}
     if listing.cursor:
-        result["cursor"] = listing.cursor
+        found["cursor"] = listing.cursor
     if listing.facets:
-        result["facets"] = facets_json(listing.facets)
-    return result
+        found["facets"] = facets_json(listing.facets)
+    return found
 
 
 def days_json(days: Days) -> Json:
-    beside = {name: getattr(days, name) for name in ("since", "until", "before", "after")}
-    return (
-        beside
-        | listing_json(days.found)
-        | {"on_this_day": listing_json(days.on_this_day)["entries"]}
-    )
+    data = {name: getattr(days, name) for name in ("since", "until", "before", "after")}
+    on_this_day = listing_json(days.on_this_day)["entries"]
+    return data | listing_json(days.found) | {"on_this_day": on_this_day}
 
 
 def facets_json(facets: Facets) -> Json:
@@ -186,12 +163,7 @@ def matter_json(matter: Matter) -> Json:
 
 
 def error_json(error: SynapticError) -> Json:
-    details = {
-        "code": error.code,
-        "message": error.message,
-        "valid": list(error.valid),
-        "hint": error.hint,
-    }
+    details = {name: as_json(getattr(error, name)) for name in OF_AN_ERROR}
     return {"success": False, "error": details}
 
 

@@ -44,7 +44,11 @@ class Tokens:
     out opens nothing.
     """
 
-    def __init__(self, home: str | Path | None, file: str | None) -> None:
+    def __init__(
+        self,
+        home: str | Path | None,
+        file: str | None,
+    ) -> None:
         self.path = Path(file).expanduser() if file else resolve_home(home) / "tokens.toml"
 
     def grant(self, token: str) -> Grant | None:
@@ -74,7 +78,11 @@ class Tokens:
             raise ConfigError(f"{self.path} cannot be read: {error}.") from error
         return [self._read(name, table) for name, table in tables.items()]
 
-    def add(self, name: str, table: Mapping[str, Any]) -> None:
+    def add(
+        self,
+        name: str,
+        table: Mapping[str, Any],
+    ) -> None:
         """Writes one more table below what stands there. Raises ConfigError for one that could
         not be read again.
         """
@@ -95,7 +103,11 @@ class Tokens:
             before = self.path.read_bytes().rstrip() if self.path.exists() else b""
             overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
 
-    def _read(self, name: str, table: Any) -> tuple[str, Grant]:
+    def _read(
+        self,
+        name: str,
+        table: Any,
+    ) -> tuple[str, Grant]:
         where = f"[{name}] in {self.path}"
         if not isinstance(table, dict) or len(str(table.get("token", ""))) < LEAST_CHARS:
             raise ConfigError(f"{where} needs a token of at least {LEAST_CHARS} characters.")

@@ -193,7 +193,11 @@ def told(error: Exception) -> SynapticError:
     )
 
 
-def for_client(verb: Verb[Result], project: str | None, ws: Workspace) -> Result:
+def for_client(
+    verb: Verb[Result],
+    project: str | None,
+    ws: Workspace,
+) -> Result:
     """Returns the result of the verb for a remote client, with its project and not that of the
     server's folder.
     """

@@ -36,7 +36,12 @@ log = logging.getLogger(__name__)
 class McpApp(Protocol):
     """Answers `/mcp` while `running` is entered."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None: ...
 
     def running(self) -> AbstractAsyncContextManager[None]: ...
 
@@ -45,10 +50,17 @@ USED = (
     "This link was used already, or belongs to another run of synaptic serve. Start it "
     "again for a new one."
 )
+ADVICE = (
+    "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale)."
+)
 MakeMcpApp = Callable[[Worker, Tokens, bool], McpApp]
 
 
-def build_app(site: Site, hosts: Collection[str], mcp: McpApp) -> ASGIApp:
+def build_app(
+    site: Site,
+    hosts: Collection[str],
+    mcp: McpApp,
+) -> ASGIApp:
     """The program behind its guard; its worker ends with `mcp`."""
     app = Starlette(
         routes=[
@@ -81,7 +93,12 @@ async def _login(request: Request) -> Response:
         return _let_in(request, Visitor("person", site.read_only))
     if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
         return RedirectResponse("/", 303)
-    return await page(request, "login.html", 401, wrong=USED)
+    return await page(
+        request,
+        "login.html",
+        401,
+        wrong=USED,
+    )
 
 
 async def _log_in_with_token(request: Request) -> Response:
@@ -90,7 +107,12 @@ async def _log_in_with_token(request: Request) -> Response:
     token = str((await request.form()).get("token", "")).strip()
     if not site.sessions.may_try(address):  # and no await until it has failed
         wrong = "Too many wrong tokens: wait a minute."
-        return await page(request, "login.html", 429, wrong=wrong)
+        return await page(
+            request,
+            "login.html",
+            429,
+            wrong=wrong,
+        )
     grant = _page_grant(site, token)
     if grant:
         is_read_only = grant.read_only or site.read_only
@@ -100,10 +122,18 @@ async def _log_in_with_token(request: Request) -> Response:
         )
     site.sessions.failed(address)
     wrong = "No token of tokens.toml that opens the page is this one."
-    return await page(request, "login.html", 401, wrong=wrong)
+    return await page(
+        request,
+        "login.html",
+        401,
+        wrong=wrong,
+    )
 
 
-def _page_grant(site: Site, token: str) -> Grant | None:
+def _page_grant(
+    site: Site,
+    token: str,
+) -> Grant | None:
     """The grant of a token that opens the page.
 
     A file that cannot be used is named in the log only: anyone may ask.
@@ -116,7 +146,10 @@ def _page_grant(site: Site, token: str) -> Grant | None:
     return grant if grant and grant.page else None
 
 
-def _let_in(request: Request, session: Visitor) -> Response:
+def _let_in(
+    request: Request,
+    session: Visitor,
+) -> Response:
     answer = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer"})
     answer.set_cookie(
         cookie_name(request.scope),
@@ -170,8 +203,7 @@ def serve(
     print(f"Synaptic is at {link}", flush=True)
     print(f"(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
     if not local:
-        advice = "Put TLS in front, or the network can read what passes"
-        print(f"{advice} (docs/SERVE.md: Caddy, Tailscale).", flush=True)
+        print(ADVICE, flush=True)
     if open_it:
         webbrowser.open(link)
     settings = uvicorn.Config(
@@ -192,7 +224,10 @@ def serve(
     os._exit(status)  # a thread that is still at work in the model would abort the process
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(
+    host: str,
+    port: int,
+) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)

@@ -22,7 +22,10 @@ COLOURS = 4
 """Shades of the days in the calendar, without that of an empty day."""
 
 
-def _spoken(day: str, weekday: bool = True) -> str:
+def _spoken(
+    day: str,
+    weekday: bool = True,
+) -> str:
     """A date as people say it: `Saturday, 21 November 2026`."""
     on = date.fromisoformat(day)
     name = f"{on:%A}, " if weekday else ""
@@ -38,7 +41,12 @@ async def _day(request: Request) -> Response:
     cursor = query.get("cursor")
 
     def read(ws: Workspace) -> dict[str, Any]:
-        days = browse.days(ws, asked or "today", limit=DAY_ENTRIES, cursor=cursor)
+        days = browse.days(
+            ws,
+            asked or "today",
+            limit=DAY_ENTRIES,
+            cursor=cursor,
+        )
         nearest = days.before or days.after
         is_latest = not asked and not days.found.total and bool(nearest)
         if is_latest:
@@ -48,7 +56,12 @@ async def _day(request: Request) -> Response:
         return {"today": today, "days": days, "total": total, "is_latest": is_latest}
 
     shown = await ask(request, read)
-    return await page(request, "day.html", is_more=bool(cursor), **shown)
+    return await page(
+        request,
+        "day.html",
+        is_more=bool(cursor),
+        **shown,
+    )
 
 
 async def _calendar(request: Request) -> Response:
@@ -76,11 +89,17 @@ async def _calendar(request: Request) -> Response:
         years=sorted({int(day[:4]) for day, _ in days} | {today.year, year}),
         counts=counts,
         steps=steps,
-        halves=[_weeks(start, date(year, 6, 30)), _weeks(date(year, 7, 1), date(year, 12, 31))],
+        halves=[
+            _weeks(start, date(year, 6, 30)),
+            _weeks(date(year, 7, 1), date(year, 12, 31)),
+        ],
     )
 
 
-def _weeks(first: date, last: date) -> list[tuple[date, int, int]]:
+def _weeks(
+    first: date,
+    last: date,
+) -> list[tuple[date, int, int]]:
     """(day, column of its week, row of its weekday from Monday on) of each day."""
     rows = []
     for number in range((last - first).days + 1):

@@ -44,19 +44,39 @@ DEGREES = tuple(map(str, range(11)))
 async def _entry(request: Request) -> Response:
     id, near = request.path_params["id"], request.query_params.getlist("near")
     try:
-        shown = await ask(request, _whole, id, near)
+        shown = await ask(
+            request,
+            _whole,
+            id,
+            near,
+        )
     except (Ambiguous, NotFound) as error:
         return await _missing(request, id, error)
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    return await page(request, "entry.html", local=site_of(request).local, near=near, **shown)
+    return await page(
+        request,
+        "entry.html",
+        local=site_of(request).local,
+        near=near,
+        **shown,
+    )
 
 
-def _whole(ws: Workspace, id: str, near: list[str]) -> dict[str, Any]:
+def _whole(
+    ws: Workspace,
+    id: str,
+    near: list[str],
+) -> dict[str, Any]:
     """An entry and what leads from it."""
     listing = browse.get(ws, [id])
     entry = listing.entries[0]
-    around = browse.find(ws, filters=EVERY, around=entry.id, limit=3).entries
+    around = browse.find(
+        ws,
+        filters=EVERY,
+        around=entry.id,
+        limit=3,
+    ).entries
     at = [one.id for one in around].index(entry.id)
     children = replace(EVERY, parent=entry.id)
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
@@ -74,13 +94,24 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> dict[str, Any]:
     }
 
 
-async def _missing(request: Request, id: str, error: SynapticError) -> Response:
+async def _missing(
+    request: Request,
+    id: str,
+    error: SynapticError,
+) -> Response:
     """The page of an id that is not one entry; a deleted one can be restored there."""
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
     deleted = await ask(request, writing.deleted)
     gone = [one for one in deleted if id in (one.id, short(one.id))]
     status = status_of(error)
-    return await page(request, "missing.html", status, error=error, titles=titles, gone=gone)
+    return await page(
+        request,
+        "missing.html",
+        status,
+        error=error,
+        titles=titles,
+        gone=gone,
+    )
 
 
 async def _form(request: Request) -> Response:
@@ -92,12 +123,22 @@ async def _form(request: Request) -> Response:
         form = dict(await form_of(request))
         try:
             receipt = await _written(request, id, form)
-            return _told(request, receipt, form.get("said", "Saved."), undo=id)
+            return _told(
+                request,
+                receipt,
+                form.get("said", "Saved."),
+                undo=id,
+            )
         except SynapticError as refused:
             error = refused
     was, seen, project = None, "", ""
     try:
-        was, seen, project = await ask(request, _first_values, request, id)
+        was, seen, project = await ask(
+            request,
+            _first_values,
+            request,
+            id,
+        )
     except SynapticError as gone:  # the entry, or the journal
         if not form:
             raise
@@ -120,20 +161,39 @@ async def _form(request: Request) -> Response:
     )
 
 
-async def _written(request: Request, id: str, form: dict[str, str]) -> Receipt:
+async def _written(
+    request: Request,
+    id: str,
+    form: dict[str, str],
+) -> Receipt:
     """The receipt of what a form sends."""
     given = _given(form)
     if id:
-        return await ask(request, writing.update, id, **given)
+        return await ask(
+            request,
+            writing.update,
+            id,
+            **given,
+        )
     asked = request.query_params
     content = given.pop("content", "")
     given["by"] = session_of(request).name
     given["parent"] = asked.get("parent")
     given["supersedes"] = asked.getlist("supersedes")
-    return await ask(request, writing.save, content, via="web", **given)
+    return await ask(
+        request,
+        writing.save,
+        content,
+        via="web",
+        **given,
+    )
 
 
-def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | None, str, str]:
+def _first_values(
+    ws: Workspace,
+    request: Request,
+    id: str,
+) -> tuple[Entry | None, str, str]:
     """(the entry that the form edits, or that the new one follows; its `seen`; the project from
     here).
     """
@@ -162,7 +222,13 @@ def _given(form: dict[str, str]) -> dict[str, Any]:
     return given
 
 
-def _told(request: Request, receipt: Receipt, said: str, *, undo: str) -> Response:
+def _told(
+    request: Request,
+    receipt: Receipt,
+    said: str,
+    *,
+    undo: str,
+) -> Response:
     """Leads to the entry, which says what was done to it, and what a new one is near to."""
     near = [one.id for one in receipt.near or ()]
     hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
@@ -170,7 +236,12 @@ def _told(request: Request, receipt: Receipt, said: str, *, undo: str) -> Respon
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
         return done(request, where, same)
-    return done(request, where, " ".join([said, *receipt.notices]), undo=undo)
+    return done(
+        request,
+        where,
+        " ".join([said, *receipt.notices]),
+        undo=undo,
+    )
 
 
 async def _delete(request: Request) -> Response:
@@ -180,11 +251,21 @@ async def _delete(request: Request) -> Response:
     if not is_agreed(form, entry):
         return await ask_first(request, entry, back=f"/entry/{entry.id}")
     await ask(request, writing.delete, entry.id)
-    return done(request, "/", deleted_text(entry), undo=entry.id, file=file_of(entry))
+    return done(
+        request,
+        "/",
+        deleted_text(entry),
+        undo=entry.id,
+        file=file_of(entry),
+    )
 
 
 async def ask_first(
-    request: Request, entry: Entry, *, back: str, fields: Mapping[str, str] | None = None
+    request: Request,
+    entry: Entry,
+    *,
+    back: str,
+    fields: Mapping[str, str] | None = None,
 ) -> Response:
     """The question before an entry is deleted, which names it, or the file that goes with it.
     Its form sends the same request again, with these fields.
@@ -195,7 +276,10 @@ async def ask_first(
     )
 
 
-def is_agreed(form: Mapping[str, str], entry: Entry) -> bool:
+def is_agreed(
+    form: Mapping[str, str],
+    entry: Entry,
+) -> bool:
     """True when a form was shown the question about this entry, where it stands now."""
     return form.get("agreed") == f"{entry.id} {entry.there.path}"
 
@@ -234,7 +318,10 @@ async def _open(request: Request) -> Response:
     return done(request, f"/entry/{id}", f"{_show(path, there.line)} {path}:{there.line}")
 
 
-def _show(path: Path, line: int) -> str:
+def _show(
+    path: Path,
+    line: int,
+) -> str:
     """Shows the file in a window of its own, and says in which; or says that there is none."""
     command = chosen()
     if command and name_of(command) in WINDOWED and shutil.which(command[0]):

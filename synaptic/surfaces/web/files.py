@@ -33,7 +33,12 @@ PART_BYTES = 65_536
 async def _picture(request: Request) -> Response:
     roots = await ask(request, lambda ws: ws.journal.roots)
     name, path = _asked(request)
-    image = await run_in_threadpool(_image, roots, name, path)
+    image = await run_in_threadpool(
+        _image,
+        roots,
+        name,
+        path,
+    )
     if image is None:
         return PlainTextResponse("The journal has no such picture.\n", 404)
     kind, file = image
@@ -41,7 +46,11 @@ async def _picture(request: Request) -> Response:
     return StreamingResponse(_parts(file), media_type=kind, headers=headers)
 
 
-def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
+def _image(
+    roots: Roots,
+    name: str,
+    path: str,
+) -> tuple[str, BinaryIO] | None:
     """(kind, file) of the picture that a note in the file `path` calls `name`."""
     root, folder, note = roots.of(path)
     for spelling in dict.fromkeys((name, unquote(name))):
@@ -54,7 +63,10 @@ def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
     return None
 
 
-def _open_image(roots: Roots, place: str) -> tuple[str, BinaryIO] | None:
+def _open_image(
+    roots: Roots,
+    place: str,
+) -> tuple[str, BinaryIO] | None:
     with suppress(JournalError, OSError), pinned(roots, place) as real:
         file = open_regular(real, follow=False)
         beginning = file.read(32)
@@ -67,7 +79,11 @@ def _open_image(roots: Roots, place: str) -> tuple[str, BinaryIO] | None:
     return None
 
 
-def _places(folder: Path, note: str, name: str) -> Iterator[str]:
+def _places(
+    folder: Path,
+    note: str,
+    name: str,
+) -> Iterator[str]:
     """The place beside the note, that in the folder, and the only file whose path ends with
     `name`, as Obsidian writes it.
     """
@@ -94,9 +110,19 @@ async def _to(request: Request) -> Response:
     name, path = _asked(request)
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
-    entry = await ask(request, leads_to, name, path)
+    entry = await ask(
+        request,
+        leads_to,
+        name,
+        path,
+    )
     if entry is None:
-        return await page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
+        return await page(
+            request,
+            "unnamed.html",
+            404,
+            name=unquote(name).partition("#")[0],
+        )
     is_day = link_key(entry.date) == link_key(name)
     target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}"
     return RedirectResponse(target, 303)

@@ -49,7 +49,10 @@ _PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
 _TASK = re.compile(r"\A\[([ xX])\] ")
 
 
-def render(text: str, path: str) -> Markup:
+def render(
+    text: str,
+    path: str,
+) -> Markup:
     """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through
     the server.
     """
@@ -80,13 +83,19 @@ def plain(text: str) -> str:
     return render(text, "").striptags()
 
 
-def plain_heading(title: str, text: str) -> tuple[str, str]:
+def plain_heading(
+    title: str,
+    text: str,
+) -> tuple[str, str]:
     """The heading of an entry as plain text, and the Markdown below, without a repetition."""
     heading, below = headed(title, text)
     return one_line(heading) if heading == title else plain(heading), below
 
 
-def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
+def lit(
+    text: str,
+    is_hit: Callable[[str], bool],
+) -> Markup:
     """Plain text as HTML with the words marked that were sought."""
     parts = []
     for piece in _WORD.split(text):
@@ -97,7 +106,11 @@ def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
     return Markup("").join(parts)
 
 
-def _attribute(tag: str, name: str, value: str) -> str | None:
+def _attribute(
+    tag: str,
+    name: str,
+    value: str,
+) -> str | None:
     """The value of an attribute that may stay: a link outwards or to a page of ours, a picture
     of the journal.
     """
@@ -114,7 +127,10 @@ def _scheme(address: str) -> str:
     return match[1].lower() if match else ""
 
 
-def _wiki_link(state: StateInline, silent: bool) -> bool:
+def _wiki_link(
+    state: StateInline,
+    silent: bool,
+) -> bool:
     """`[[Page|words]]` and `![[picture.png]]`."""
     found = _WIKI.match(state.src, state.pos)
     if not found:
@@ -133,14 +149,20 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _in_time(state: StateInline, silent: bool) -> bool:
+def _in_time(
+    state: StateInline,
+    silent: bool,
+) -> bool:
     """Never the rule that applies. Raises TimeoutError where the note has had its time."""
     if time.thread_time() > state.env["until"]:
         raise TimeoutError
     return False
 
 
-def _lead_here(children: Sequence[Token], path: str) -> None:
+def _lead_here(
+    children: Sequence[Token],
+    path: str,
+) -> None:
     """Leads links and pictures of a note in the file `path` through the server."""
     before = ""
     for number, token in enumerate(children):
@@ -164,7 +186,11 @@ def _lead_here(children: Sequence[Token], path: str) -> None:
         before = token.type
 
 
-def _address(place: str, name: str, path: str) -> str:
+def _address(
+    place: str,
+    name: str,
+    path: str,
+) -> str:
     return f"{place}?name={quote(name, safe='')}&from={quote(path, safe='')}"
 
 

@@ -55,7 +55,14 @@ async def _search(request: Request) -> Response:
         given[name] = bool(asked.get(name))
     status = 200
     try:
-        results = await ask(request, answer, query, given, asked, loading)
+        results = await ask(
+            request,
+            answer,
+            query,
+            given,
+            asked,
+            loading,
+        )
         given = results["given"]
     except InvalidArgument as error:
         results = {"error": error, "given": given}
@@ -68,7 +75,12 @@ async def _search(request: Request) -> Response:
 
     template = "results.html" if is_part else "search.html"
     shown = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
-    reply = await page(request, template, status, **shown)
+    reply = await page(
+        request,
+        template,
+        status,
+        **shown,
+    )
     if is_part:
         reply.headers["HX-Replace-Url"] = url()
     return reply
@@ -90,7 +102,12 @@ def answer(
     shown = {"given": _read_filters(filters), "facets": facets}
     if not query:
         cursor = asked.get("cursor")
-        listing = browse.find(ws, filters=filters, order="newest", cursor=cursor)
+        listing = browse.find(
+            ws,
+            filters=filters,
+            order="newest",
+            cursor=cursor,
+        )
         return shown | {"listing": listing, "is_older": cursor}
     explain = bool(asked.get("explain"))
     limit = MORE_HITS if asked.get("more") else None
@@ -103,8 +120,7 @@ def answer(
         explain=explain,
     )
     is_hit = term_test(result.terms, ws.index.stem)
-    both = result.mode == "hybrid"
-    hits = [_hit_row(hit, is_hit, both) for hit in result.hits]
+    hits = [_hit_row(hit, is_hit) for hit in result.hits]
     return shown | {"result": result, "hits": hits, "explain": explain, "more": limit}
 
 
@@ -119,18 +135,19 @@ def _read_filters(filters: Filters) -> dict[str, Any]:
     }
 
 
-def _hit_row(
-    hit: Hit, is_hit: Callable[[str], bool], both: bool
-) -> tuple[Hit, Markup, Markup, str]:
+def _hit_row(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
     heading, below = plain_heading(hit.entry.title, hit.snippet)
     lines = [line for line in below.split("\n") if not line.startswith("```")]
     snippet = plain("\n".join(line for line in lines if line.strip()))
-    why = why_text(hit, hit.why, both=both) if hit.why else ""
+    why = why_text(hit)
     return hit, lit(heading, is_hit), lit(snippet, is_hit), why
 
 
-def _finished(ws: Workspace, query: str) -> str:
+def _finished(
+    ws: Workspace,
+    query: str,
+) -> str:
     """The query, with `*` behind a last word that is only the beginning of words here."""
     last = query.rpartition(" ")[2]
     is_word = [word for _, word in words(last)] == [last.lower()]
@@ -141,8 +158,11 @@ def _finished(ws: Workspace, query: str) -> str:
     return f"{query}*" if counts[prefix] and not counts[last] else query
 
 
-def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]:
-    """By filter: (value, number of entries that pass the other filters), most frequent first."""
+def _facets(
+    ws: Workspace,
+    filters: Filters,
+) -> dict[str, list[tuple[str, int]]]:
+    """By filter: (value, entries that pass the other filters), most frequent first."""
     count = cache(ws.index.facets)
     projects = count(replace(filters, projects=())).projects
     return {

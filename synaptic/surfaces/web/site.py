@@ -127,7 +127,12 @@ async def form_of(request: Request) -> Mapping[str, str]:
 
 
 def done(
-    request: Request, where: str, said: str, *, undo: str = "", file: str = ""
+    request: Request,
+    where: str,
+    said: str,
+    *,
+    undo: str = "",
+    file: str = "",
 ) -> Response:
     """Leads to a page that says what was done, and offers to undo it, which brings back the
     `file`.
@@ -136,11 +141,19 @@ def done(
     return RedirectResponse(where, 303)
 
 
-async def show_error(request: Request, error: Exception) -> Response:
+async def show_error(
+    request: Request,
+    error: Exception,
+) -> Response:
     """The page of an error: what happened, what is valid, what to do next."""
     if not isinstance(error, SynapticError):
         error = NotFound("There is no page at this address.")
-    return await page(request, "error.html", status_of(error), error=error)
+    return await page(
+        request,
+        "error.html",
+        status_of(error),
+        error=error,
+    )
 
 
 def status_of(error: SynapticError | None) -> int:

@@ -58,7 +58,10 @@ async def _review(request: Request) -> Response:
     )
 
 
-def _with_texts(ws: Workspace, matters: list[Matter]) -> list[tuple[Matter, list[Entry]]]:
+def _with_texts(
+    ws: Workspace,
+    matters: list[Matter],
+) -> list[tuple[Matter, list[Entry]]]:
     """The findings with the texts of their entries. This counts as no read."""
 
     def read(_: object) -> list[tuple[Matter, list[Entry]]]:
@@ -76,16 +79,31 @@ async def _answer_finding(request: Request) -> Response:
     key, chosen, next = (form.get(name, "") for name in ("finding", "answer", "next"))
     message = ANSWERED.get(chosen, "")
     if chosen == "delete":
-        gone = await ask(request, review.first_of, key, chosen)
+        gone = await ask(
+            request,
+            review.first_of,
+            key,
+            chosen,
+        )
         if not is_agreed(form, gone):
             fields = {"finding": key, "answer": chosen, "next": next}
             return await ask_first(
                 request, gone, back=f"?{request.url.query}#{key}", fields=fields
             )
         message = deleted_text(gone)
-    receipt = await ask(request, review.answer, key, chosen)
+    receipt = await ask(
+        request,
+        review.answer,
+        key,
+        chosen,
+    )
     where = f"/review?{request.url.query}#{next}"
-    return done(request, where, message, undo=receipt.id if receipt else "")
+    return done(
+        request,
+        where,
+        message,
+        undo=receipt.id if receipt else "",
+    )
 
 
 async def _health(request: Request) -> Response:
