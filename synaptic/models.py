@@ -345,13 +345,10 @@ class SubQuery:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round of a smart search: its queries, the number of new candidates, and the parts that
-    still have no answer.
-    """
+    """A round of a smart search: its queries, and the number of new candidates."""
 
     sub_queries: tuple[SubQuery, ...]
     new: int
-    missing: Texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpus import indexed, markdown_in
+from corpus import indexed, markdown_in, read
 from panel import mean
-from sets import PANEL, WRITTEN, CachedEmbedder, Corpus, Maker, Question, by_path
+from sets import WRITTEN, CachedEmbedder, Corpus, Maker, Question, by_path
 
 from synaptic import search
 
-ANSWERABLE = PANEL.parent / "answerable.json"
-UNANSWERED = PANEL / "unanswered.json"
 NOTICE = "no close match"
 FIRST, BANDS = 8, 5
 """Hits of an answer without a limit, and bands of scores that are shown."""
@@ -77,7 +75,11 @@ def half(question: str) -> str:
     return ("fitted on", "held apart")[hashlib.sha1(question.encode()).digest()[-1] % 2]
 
 
-def ask(corpus: Corpus, question: Question, kind: str) -> Asked:
+def ask(
+    corpus: Corpus,
+    question: Question,
+    kind: str,
+) -> Asked:
     many = search(corpus.workspace, question.text, limit=FIRST)
     cut = search(corpus.workspace, question.text)
     first = [(hit.score, hit.entry.id in question.wanted) for hit in many.hits]
@@ -85,7 +87,11 @@ def ask(corpus: Corpus, question: Question, kind: str) -> Asked:
     return Asked(kind, len(question.wanted), doubted, first, len(cut.hits))
 
 
-def unanswered(name: str, corpus: Corpus, arguments: argparse.Namespace) -> Kinds:
+def unanswered(
+    name: str,
+    corpus: Corpus,
+    arguments: argparse.Namespace,
+) -> Kinds:
     """The questions of a set that none of its entries answers."""
     if name == "BEAM":
         with gzip.open(arguments.beam) as file:
@@ -94,12 +100,12 @@ def unanswered(name: str, corpus: Corpus, arguments: argparse.Namespace) -> Kind
         return kinds([{"question": text} for text in texts])
     told: list[dict[str, Any]] = []
     if name == "beliefs":
-        journals = read(PANEL / "beliefs.json")["journals"]
+        journals = read("panel/beliefs.json")["journals"]
         told = next(one["questions"] for one in journals if one["name"] == corpus.name)
     elif name in WRITTEN:
-        told = read(PANEL / f"{name}.json")["questions"]
+        told = read(f"panel/{name}.json")["questions"]
     if name != "notes":
-        told = told + read(UNANSWERED).get(name, [])
+        told = told + read("panel/unanswered.json").get(name, [])
     return kinds([one for one in told if not one.get("answers")])
 
 
@@ -107,7 +113,11 @@ def kinds(told: Sequence[dict[str, Any]]) -> Kinds:
     return [(Question(one["question"], frozenset()), one.get("kind", "near")) for one in told]
 
 
-def whole_notes(archive: Path, scratch: Path, embedder: CachedEmbedder) -> tuple[Corpus, Kinds]:
+def whole_notes(
+    archive: Path,
+    scratch: Path,
+    embedder: CachedEmbedder,
+) -> tuple[Corpus, Kinds]:
     """The notes with their titles, and questions on them."""
     home = scratch / "whole"
     (home / "journal").mkdir(parents=True)
@@ -118,19 +128,15 @@ def whole_notes(archive: Path, scratch: Path, embedder: CachedEmbedder) -> tuple
     workspace = indexed(home, embedder, datetime.now())
     ids = by_path(workspace)
     told: Kinds = []
-    for case in read(ANSWERABLE):
+    for case in read("answerable.json"):
         if case["answerable"]:
             path = next(path for note, path in paths.items() if note.endswith(case["note"]))
             told.append((Question(case["question"], frozenset(ids[path])), "answered"))
         else:
             kind = "other" if case["kind"] == "far" else case["kind"]
             told.append((Question(case["question"], frozenset()), kind))
-    told += kinds(read(UNANSWERED)["notes"])
+    told += kinds(read("panel/unanswered.json")["notes"])
     return Corpus("notes, whole", workspace, ()), told
-
-
-def read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def rows(found: dict[str, list[Asked]], half: str) -> Iterator[dict[str, Any]]:

@@ -545,7 +545,7 @@ class Journal:
             return Draft(self.woven(text.path, data, here, {text.id: text.text}), text)
 
         self.writer.change(text.path, make)
-        return self.find(text.path, text.id)[1]
+        return self.copied(text.id, text.path, text.text)
 
     # -- the lock
 

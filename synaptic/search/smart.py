@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -34,11 +33,6 @@ text is no better.
 MAX_TERMS = 8
 """Words of a sub-query that are looked up. By eye."""
 
-CHECKED = 10
-"""Best answers in which a name of the question is looked for. By eye."""
-
-_NAME = re.compile(r"(?<=\s)[A-Z][\w-]*")
-
 Found = dict[SubQuery, Sequence[Ranked]]
 """The candidates of each sub-query that ran."""
 
@@ -54,16 +48,16 @@ def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tup
         for part in request.parts or parts_of(text):
             _ask(evidence, found, part, evidence.embed(part))
     ranked = _fused(evidence, found)
-    rounds = [_round(evidence, found, ranked, 0, 0)]
+    rounds = [Round(tuple(found), len(ranked))]
     with watch.stage("reflect"):
         while ranked and len(rounds) < request.max_rounds:
             asked, known, best = len(found), len(ranked), ranked[:MOST_HITS]
-            told = " ".join(_texts(evidence, ranked[:LOOKED_AT], BEGINNING))
+            told = " ".join(_beginnings(evidence, ranked[:LOOKED_AT]))
             vector = _moved_towards(evidence, ranked[:LOOKED_AT])
             if not _ask(evidence, found, f"{text} {told}", vector):
                 break
             ranked = _fused(evidence, found)
-            rounds.append(_round(evidence, found, ranked, asked, known))
+            rounds.append(Round(tuple(found)[asked:], len(ranked) - known))
             if {r.rowid for r in best} == {r.rowid for r in ranked[:MOST_HITS]}:
                 break
     return ranked, tuple(rounds)
@@ -114,26 +108,12 @@ def _fused(evidence: Evidence, found: Found) -> list[Ranked]:
     return speakers_first(best_first(fused), evidence)
 
 
-def _round(
-    evidence: Evidence, found: Found, ranked: Sequence[Ranked], asked: int, known: int
-) -> Round:
-    """The queries after the first `asked`, the number of entries that were not known and, with
-    `explain`, the names of the question that none of the best answers holds.
-    """
-    missing = []
-    if evidence.request.explain:
-        held = evidence.stems("\n".join(_texts(evidence, ranked[:CHECKED])))
-        names = _NAME.findall(evidence.request.parsed.text)
-        missing = [name for name in names if not evidence.stems(name) <= held]
-    return Round(tuple(found)[asked:], len(ranked) - known, tuple(missing))
-
-
-def _texts(evidence: Evidence, best: Sequence[Ranked], most: int | None = None) -> list[str]:
-    """The title and best passage of each of these entries, up to so many characters."""
+def _beginnings(evidence: Evidence, best: Sequence[Ranked]) -> list[str]:
+    """The beginning of the title and best passage of each of these entries."""
     passages = evidence.passages([r.rowid for r in best])
     texts = []
     for r in best:
         _, text, _ = passages[r.rowid]
         title = r.standing.title
-        texts.append((text if text.startswith(title) else f"{title} {text}")[:most])
+        texts.append((text if text.startswith(title) else f"{title} {text}")[:BEGINNING])
     return texts

@@ -134,33 +134,17 @@ def _complexity(question: Question, question_type: str) -> str:
     """low: one fact; medium: a condition, a time, two sides, a how or why; high: several
     clauses or hops.
     """
-    clauses, conditions = question.count("second_clause"), question.count("condition")
+    parts = question.count("second_clause") + question.count("condition")
     if question_type == "temporal":
-        if question.shows("asks_order", "time_between") and question.shows(
-            "from_to", "restriction"
-        ):
-            return "high"
-        conditions += question.shows("orders", "what_did")
+        parts += question.shows("orders", "what_did")
     else:
-        conditions += question.has_range
-    if question_type == "multi-hop":
-        # a short description without a verb of asking: "job of the friend who lent us the tent"
-        is_short = not question.shows("asks") and question.line.count(" ") < 10
-        return "medium" if is_short else "high"
-    if question_type == "comparative":
-        many = clauses or conditions > 1 or question.has_range or question.shows("three_things")
-        return "high" if many else "medium"
-    if question_type == "aggregation":
-        if clauses or conditions > 1 or question.shows("restriction"):
-            return "high"
-        is_low = question.shows("one_clause") and not (conditions or question.shows("summary"))
-        return "low" if is_low else "medium"
-    conditions += question.shows("long")
-    if question_type == "conceptual":
-        return "high" if clauses > 1 or (clauses and conditions) else "medium"
-    if clauses > 1:
+        parts += question.has_range
+    if question_type == "multi-hop" or parts > 1:
         return "high"
-    return "medium" if clauses or conditions else "low"
+    is_plain = question_type in ("factual", "temporal")
+    if question_type == "aggregation":
+        is_plain = question.shows("one_clause")
+    return "low" if is_plain and not parts else "medium"
 
 
 def _intent(
