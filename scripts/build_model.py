@@ -94,7 +94,7 @@ def main() -> int:
     if importlib.util.find_spec(WEIGHTS_MODULE):
         return build(out=options.out, references=options.references)
     with tempfile.TemporaryDirectory(prefix="synaptic-build-model-") as folder:
-        command = [make_environment(Path(folder)), *sys.argv]
+        command = [str(make_environment(Path(folder))), *sys.argv]
         return subprocess.run(command, check=False).returncode
 
 
