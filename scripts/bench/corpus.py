@@ -8,21 +8,27 @@ import json
 import random
 import re
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any, TypeVar
 
 from synaptic import Config, Workspace, open_workspace, rebuild
 from synaptic.index.embedding import Embedder
 from synaptic.language.lexicon import STOP_WORDS
 from synaptic.notes.markdown import compose_entry, new_id, render_entry
 
+Key = TypeVar("Key", bound=Hashable)
+Said = tuple[Key, datetime, Mapping[str, str]]
+"""A key of an entry, its time, and its text, type and title."""
+
 PER_DAY = 30
 """Entries in a day file."""
 MINUTES_APART = 25
 LAST_DAY = datetime(2026, 11, 20, 8)
 
-_DATA = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
 _OWN = (
     "README.md",
     "ARCHITECTURE.md",
@@ -30,8 +36,6 @@ _OWN = (
     "docs/FORMAT.md",
     "docs/RELIABILITY.md",
     "docs/BENCHMARKS.md",
-    "tests/data/freshness.json",
-    "tests/data/reference_texts.json",
 )
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`\"'])")
 _FENCE = re.compile(r"^(```|~~~).*?^\1\s*$|<!--.*?-->", re.DOTALL | re.MULTILINE)
@@ -47,22 +51,36 @@ _ASKED = (
 )
 
 
-def write(
-    put: Callable[[str], object],
-    text: str,
-    at: datetime,
-    type: str = "note",
-    title: str | None = None,
-) -> str:
-    """Writes an entry to the end of a day file and returns its id."""
-    aware = at.astimezone()
+def read(name: str) -> Any:
+    """The value of a JSON file of the tests' data."""
+    return json.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+def rendered(at: datetime, one: Mapping[str, str]) -> tuple[str, str]:
+    """The id of an entry with this text, type and title, and its lines in a day file."""
+    aware = at.replace(tzinfo=None).astimezone()
     id = new_id(aware.date())
-    entry, _ = compose_entry(text, id=id, at=aware, type=type, title=title)
-    put(render_entry(entry) + "\n")
-    return entry.id
+    type = one.get("type", "note")
+    entry, _ = compose_entry(one["text"], id=id, at=aware, type=type, title=one.get("title"))
+    return entry.id, render_entry(entry) + "\n"
 
 
-def indexed(home: Path, embedder: Embedder, now: datetime) -> Workspace:
+def write_days(home: Path, said: Iterable[Said[Key]]) -> dict[Key, str]:
+    """Writes entries into day files; their ids by their keys."""
+    (home / "journal").mkdir(parents=True)
+    ids: dict[Key, str] = {}
+    for key, at, one in said:
+        ids[key], text = rendered(at, one)
+        with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
+            file.write(text)
+    return ids
+
+
+def indexed(
+    home: Path,
+    embedder: Embedder,
+    now: datetime,
+) -> Workspace:
     """A workspace whose journal is wholly indexed, and whose clock stands still."""
     aware = now.astimezone()
     workspace = open_workspace(
@@ -85,10 +103,9 @@ def sentences(notes: Path | None) -> list[str]:
     """The sentences of a tar of notes, else of the project's own documents and test data; no
     code blocks.
     """
+    texts = list(_own_texts())
     if notes:
         texts = [data.decode("utf-8", "replace") for _, data in markdown_in(notes)]
-    else:
-        texts = [text for name in _OWN for text in _texts(_DATA / name)]
     found: dict[str, None] = {}
     for text in texts:
         for paragraph in re.split(r"\n\s*\n|\n(?=[-*#|] ?)", _FENCE.sub("\n\n", text)):
@@ -98,22 +115,32 @@ def sentences(notes: Path | None) -> list[str]:
     return list(found)
 
 
-def _texts(path: Path) -> list[str]:
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".json":
-        return [text]
-    values = [item.values() if isinstance(item, dict) else [item] for item in json.loads(text)]
-    return [str(value) for some in values for value in some]
+def _own_texts() -> Iterator[str]:
+    for name in _OWN:
+        yield (ROOT / name).read_text(encoding="utf-8")
+    for case in read("freshness.json"):
+        yield from map(str, case.values())
+    yield from read("reference_texts.json")
 
 
-def entry_texts(pool: list[str], count: int, *, seed: int = 0) -> Iterator[str]:
+def entry_texts(
+    pool: list[str],
+    count: int,
+    *,
+    seed: int = 0,
+) -> Iterator[str]:
     """Texts of two to five sentences: about 45 words, as a diligent agent saves them."""
     source = random.Random(seed)
     for _ in range(count):
         yield " ".join(source.choices(pool, k=source.randint(2, 5)))
 
 
-def queries(pool: list[str], count: int, *, seed: int = 1) -> list[str]:
+def queries(
+    pool: list[str],
+    count: int,
+    *,
+    seed: int = 1,
+) -> list[str]:
     """Questions and bare words, in turns, drawn from the sentences the journal is made of."""
     source = random.Random(seed)
     made: list[str] = []
@@ -126,12 +153,8 @@ def queries(pool: list[str], count: int, *, seed: int = 1) -> list[str]:
             made.append(" ".join(source.sample(content, k=source.randint(1, 3))))
         else:
             start = source.randrange(max(1, len(words) - 7))
-            made.append(
-                source.choice(_ASKED).format(
-                    " ".join(words[start : start + source.randint(4, 8)])
-                )
-                + "?"
-            )
+            some = " ".join(words[start : start + source.randint(4, 8)])
+            made.append(source.choice(_ASKED).format(some) + "?")
     return made
 
 
@@ -145,8 +168,10 @@ def make_journal(home: Path, texts: Iterator[str]) -> None:
         days[-1].append(text)
     for back, day in enumerate(reversed(days)):
         begun = LAST_DAY - timedelta(days=back)
-        with (home / "journal" / f"{begun:%Y-%m-%d}.md").open("w", encoding="utf-8") as file:
-            file.write(f"# {begun:%Y-%m-%d}\n\n")
-            for place, text in enumerate(day):
-                at = begun + timedelta(minutes=MINUTES_APART * place)
-                write(file.write, text, at, "note" if place % 10 else "decision")
+        text = f"# {begun:%Y-%m-%d}\n\n"
+        for place, content in enumerate(day):
+            at = begun + timedelta(minutes=MINUTES_APART * place)
+            type = "note" if place % 10 else "decision"
+            text += rendered(at, {"text": content, "type": type})[1]
+        path = home / "journal" / f"{begun:%Y-%m-%d}.md"
+        path.write_text(text, encoding="utf-8")

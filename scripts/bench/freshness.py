@@ -5,7 +5,6 @@ still found.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +12,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from corpus import entry_texts, indexed, sentences, write
+from corpus import Said, entry_texts, indexed, read, sentences, write_days
 
 from synaptic import SearchConfig, Workspace, search
 from synaptic.index.embedding import FastEmbedder
 
-DATA = Path(__file__).parents[2] / "tests" / "data"
 NOW = datetime(2026, 11, 21, 12)
 NEWER, YEARS_AGO = 5_000, 2
 DEFAULT = SearchConfig()
@@ -27,7 +25,6 @@ VARIANTS = (
     ("- later first", replace(DEFAULT, later_first=False)),
     ("- decay as well", replace(DEFAULT, later_first=False, decay_floor=1.0)),
 )
-HALVES = (("even", 0), ("odd", 1))
 WEEKS = (3, 6)
 """So many pairs in a journal."""
 
@@ -54,99 +51,79 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = FastEmbedder(arguments.model, cache=scratch / "models")
     rows: list[dict[str, Any]] = []
     for name in ("freshness", "corrections"):
-        rows += measure(DATA / f"{name}.json", arguments.notes, scratch, embedder)
+        rows += measure(name, arguments.notes, scratch, embedder)
     return rows
 
 
 def measure(
-    path: Path, notes: Path | None, scratch: Path, embedder: FastEmbedder
+    name: str,
+    notes: Path | None,
+    scratch: Path,
+    embedder: FastEmbedder,
 ) -> list[dict[str, Any]]:
     """A row for each journal, ranking and half of the cases."""
-    told = json.loads(path.read_text(encoding="utf-8"))
+    told = read(f"{name}.json")
     rows = []
     for among, count in (("themselves", 0), (f"{NEWER:,} newer", NEWER)):
         newer = list(entry_texts(sentences(notes), count, seed=9)) if count else []
-        home = scratch / f"fresh-{path.stem}-{count}"
+        home = scratch / f"fresh-{name}-{count}"
         workspace, cases = _journal(home, told, newer, embedder)
-        for name, config in VARIANTS:
-            for half, remainder in HALVES:
-                shares = dict(
-                    _shares(
-                        workspace,
-                        config,
-                        [case for case in cases if case.number % 2 == remainder],
-                    )
-                )
-                rows.append(
-                    {"notes among": among, "cases": f"{path.stem}, {half}", "ranking": name}
-                    | shares
-                )
+        for variant, config in VARIANTS:
+            for remainder, half in enumerate(("even", "odd")):
+                chosen = [case for case in cases if case.number % 2 == remainder]
+                row = {"notes among": among, "cases": f"{name}, {half}", "ranking": variant}
+                rows.append(row | dict(_shares(workspace, config, chosen)))
         workspace.close()
-    weeks = [
-        {"cases": path.stem} | row
-        for row in _weeks(told, scratch / f"weeks-{path.stem}", embedder)
-    ]
-    return [*rows, *weeks]
+    weeks = _weeks(told, scratch / f"weeks-{name}", embedder)
+    return [*rows, *({"cases": name} | row for row in weeks)]
 
 
 def _journal(
-    home: Path, told: Sequence[dict[str, str]], newer: Sequence[str], embedder: FastEmbedder
+    home: Path,
+    told: Sequence[dict[str, str]],
+    newer: Sequence[str],
+    embedder: FastEmbedder,
 ) -> tuple[Workspace, list[Case]]:
     """All notes in day files: the two of a pair 1 to 19 days apart, fillers over 500 days, old
     ones before all.
     """
     chance = random.Random(1)
-    dated: list[tuple[datetime, str, int, str]] = []
+    said: list[Said[tuple[int, str]]] = []
+
+    def add(
+        at: datetime,
+        number: int,
+        which: str,
+        text: str,
+    ) -> None:
+        said.append(((number, which), at, {"text": text}))
+
     for number, case in enumerate(told):
         if case["kind"] == "filler":
-            dated.append(
-                (NOW - timedelta(days=500 * chance.random()), case["text"], number, "")
-            )
+            add(NOW - timedelta(500 * chance.random()), number, "", case["text"])
         elif case["kind"] == "old":
-            dated.append(
-                (
-                    NOW - timedelta(days=365 * YEARS_AGO + 20 * chance.random()),
-                    case["text"],
-                    number,
-                    "text",
-                )
-            )
+            days = 365 * YEARS_AGO + 20 * chance.random()
+            add(NOW - timedelta(days), number, "text", case["text"])
         else:
-            older = NOW - timedelta(days=chance.uniform(20, 450))
-            later = older + timedelta(days=chance.uniform(1, 19))
-            dated += [
-                (older, case["older"], number, "older"),
-                (later, case["newer"], number, "newer"),
-            ]
-    dated += [(NOW - timedelta(days=700 * chance.random()), text, -1, "") for text in newer]
-    ids = _written(home, dated)
-    cases = [
-        Case(
-            number,
-            case["kind"],
-            case["query"],
-            ids[number, KINDS[case["kind"]][0]],
-        )
-        for number, case in enumerate(told)
-        if case["kind"] in KINDS
-    ]
+            older = NOW - timedelta(chance.uniform(20, 450))
+            add(older, number, "older", case["older"])
+            later = older + timedelta(chance.uniform(1, 19))
+            add(later, number, "newer", case["newer"])
+    for text in newer:
+        add(NOW - timedelta(700 * chance.random()), -1, "", text)
+    ids = write_days(home, sorted(said, key=lambda one: one[1]))
+    cases = []
+    for number, case in enumerate(told):
+        if case["kind"] in KINDS:
+            wanted = ids[number, KINDS[case["kind"]][0]]
+            cases.append(Case(number, case["kind"], case["query"], wanted))
     return indexed(home, embedder, NOW), cases
 
 
-def _written(
-    home: Path, dated: Sequence[tuple[datetime, str, int, str]]
-) -> dict[tuple[int, str], str]:
-    """The id of each text, by its number and which of a pair it is, in day files."""
-    (home / "journal").mkdir(parents=True)
-    ids = {}
-    for at, text, number, which in sorted(dated):
-        with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
-            ids[number, which] = write(file.write, text, at)
-    return ids
-
-
 def _weeks(
-    told: Sequence[dict[str, str]], scratch: Path, embedder: FastEmbedder
+    told: Sequence[dict[str, str]],
+    scratch: Path,
+    embedder: FastEmbedder,
 ) -> Iterator[dict[str, str]]:
     """Journals of a week: some corrections' older notes on one day, the newer ones a week
     later, and nothing else.
@@ -157,12 +134,12 @@ def _weeks(
         for start in range(0, len(pairs) - size + 1, size):
             some = pairs[start : start + size]
             home = scratch / f"{size}-{start}"
-            dated = [
-                (day + timedelta(minutes=number), case[which], number, which)
-                for which, day in (("older", NOW - timedelta(days=7)), ("newer", NOW))
-                for number, case in enumerate(some)
-            ]
-            ids = _written(home, dated)
+            said = []
+            for which, day in (("older", NOW - timedelta(days=7)), ("newer", NOW)):
+                for number, case in enumerate(some):
+                    at = day + timedelta(minutes=number)
+                    said.append(((number, which), at, {"text": case[which]}))
+            ids = write_days(home, said)
             workspace = indexed(home, embedder, NOW + timedelta(hours=6))
             for number, case in enumerate(some):
                 first = search(workspace, case["query"], limit=1).hits[0].entry.id
@@ -177,20 +154,18 @@ def _weeks(
         }
 
 
-def _is_found(workspace: Workspace, case: Case) -> bool:
-    within = KINDS[case.kind][1]
-    return case.wanted in [
-        hit.entry.id for hit in search(workspace, case.query, limit=10).hits[:within]
-    ]
-
-
 def _shares(
-    workspace: Workspace, config: SearchConfig, cases: Sequence[Case]
+    workspace: Workspace,
+    config: SearchConfig,
+    cases: Sequence[Case],
 ) -> Iterator[tuple[str, str]]:
-    """Of each kind the share of queries whose note comes as early as it must, and their number."""
+    """Of each kind the share of queries whose note comes early enough, and their number."""
     asked = replace(workspace, config=replace(workspace.config, search=config))
-    for kind, (*_, label) in KINDS.items():
+    for kind, (_, within, label) in KINDS.items():
         chosen = [case for case in cases if case.kind == kind]
-        found = sum(_is_found(asked, case) for case in chosen)
+        found = 0
+        for case in chosen:
+            hits = search(asked, case.query, limit=10).hits[:within]
+            found += case.wanted in [hit.entry.id for hit in hits]
         if chosen:
             yield label, f"{found / len(chosen):.0%} ({found}/{len(chosen)})"

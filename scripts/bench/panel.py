@@ -103,7 +103,11 @@ def answers(corpus: Corpus, variant: Variant) -> Iterator[tuple[Sequence[str], f
     config = replace(corpus.workspace.config, search=variant.config)
     workspace = replace(corpus.workspace, config=config)
 
-    def found(text: str, limit: int, strategy: str) -> list[str]:
+    def found(
+        text: str,
+        limit: int,
+        strategy: str,
+    ) -> list[str]:
         hits = search(workspace, text, limit=limit, strategy=strategy).hits
         return [hit.entry.id for hit in hits]
 
@@ -133,7 +137,9 @@ def measures(found: Sequence[str], wanted: frozenset[str]) -> tuple[float, float
 
 
 def of_set(
-    name: str, recalls: Mapping[str, Scores], ndcg: Mapping[str, Scores]
+    name: str,
+    recalls: Mapping[str, Scores],
+    ndcg: Mapping[str, Scores],
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"set": name, "questions": len(ndcg["default"])}
     for variant in recalls:

@@ -18,14 +18,15 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from corpus import DATA, read
 from mcp import Client, StdioServerParameters
 
-DATA = Path(__file__).parents[2] / "tests" / "data"
+SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 SOURCES = ("claude-code", "codex", "gemini", "opencode")
 
 
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """How many questions have the right session first, and among the first three."""
+    """The number of questions whose session is first, and among the first three."""
     home = scratch / "home"
     with zipfile.ZipFile(DATA / "sessions.zip") as packed:
         packed.extractall(home)
@@ -34,9 +35,10 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         "SYNAPTIC_HOME": str(home / "synaptic"),
         "PATH": os.environ["PATH"],
     }
-    for words in (["init"], *(["import", source, "--yes"] for source in SOURCES)):
-        _synaptic(home, environ, *words)
-    names = {truth["session"]: truth["id"] for truth in _read("session_truth.json")}
+    _synaptic(home, environ, "init")
+    for source in SOURCES:
+        _synaptic(home, environ, "import", source, "--yes")
+    names = {truth["session"]: truth["id"] for truth in read("session_truth.json")}
     text = "".join(
         path.read_text("utf-8") for path in (home / "synaptic" / "sessions").glob("*.md")
     )
@@ -44,39 +46,36 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     sessions = {id: names[source] for id, source in sources}
     rows = []
     for file in ("session_questions.json", "session_questions_dev.json"):
-        asked = _read(file)
+        asked = read(file)
         for place in ("no project", "its project"):
             found = asyncio.run(
                 _answers(home, environ, asked, of_project=place == "its project")
             )
-            ranks = [
-                _rank(one, [sessions.get(id, "") for id in ids])
-                for one, ids in zip(asked, found, strict=True)
-            ]
-            first, three = (sum(rank <= most for rank in ranks) for most in (1, 3))
-            rows.append(
-                {
-                    "labels": file,
-                    "asked from": place,
-                    "of": len(asked),
-                    "first": first,
-                    "in three": three,
-                }
-            )
+            ranks = []
+            for one, ids in zip(asked, found, strict=True):
+                ranks.append(_rank(one, [sessions.get(id, "") for id in ids]))
+            row = {"labels": file, "asked from": place, "of": len(asked)}
+            row["first"] = ranks.count(1)
+            row["in three"] = sum(rank <= 3 for rank in ranks)
+            rows.append(row)
     return rows
 
 
 async def _answers(
-    home: Path, environ: dict[str, str], asked: list[dict[str, Any]], *, of_project: bool
+    home: Path,
+    environ: dict[str, str],
+    asked: list[dict[str, Any]],
+    *,
+    of_project: bool,
 ) -> list[list[str]]:
     """The ids that each question gets."""
     found = []
     for project in dict.fromkeys(one["project"] for one in asked) if of_project else [""]:
-        folder = home / "work" / project
-        subprocess.run(["git", "init", "-q", str(folder)], check=True)
-        folder = folder if project else home
+        folder = home / "work" / project if project else home
+        if project:
+            subprocess.run(["git", "init", "-q", str(folder)], check=True)
         server = StdioServerParameters(
-            command=_program(), args=["mcp"], env=environ, cwd=str(folder)
+            command=SYNAPTIC, args=["mcp"], env=environ, cwd=str(folder)
         )
         async with Client(server) as client:
             for number, one in enumerate(asked):
@@ -91,22 +90,13 @@ async def _answers(
 
 def _rank(asked: dict[str, Any], got: list[str]) -> int:
     right = {asked["session"], *asked.get("also", ())}
-    return next(
-        (place for place, session in enumerate(got, start=1) if session in right),
-        len(got) + 100,
-    )
+    ranks = (place for place, session in enumerate(got, start=1) if session in right)
+    return next(ranks, len(got) + 100)
 
 
-def _read(name: str) -> Any:
-    return json.loads((DATA / name).read_text("utf-8"))
-
-
-def _synaptic(home: Path, environ: dict[str, str], *words: str) -> str:
-    done = subprocess.run(
-        [_program(), *words], env=environ, cwd=home, capture_output=True, text=True, check=True
-    )
-    return done.stdout
-
-
-def _program() -> str:
-    return str(Path(sys.executable).with_name("synaptic"))
+def _synaptic(
+    home: Path,
+    environ: dict[str, str],
+    *words: str,
+) -> None:
+    subprocess.run([SYNAPTIC, *words], env=environ, cwd=home, capture_output=True, check=True)

@@ -1,14 +1,14 @@
 """The journals of the panel, each with questions and the entries that answer them.
 
-| set                       | a journal of                                     | from                             |
-|---------------------------|--------------------------------------------------|----------------------------------|
-| LoCoMo                    | short turns of a talk                            | --locomo                         |
-| BEAM                      | long chats with an assistant                     | --beam                           |
-| notes                     | a developer's notes, each sought by its title    | --notes                          |
-| logseq, obsidian          | two vaults                                       | --vaults, tests/data/panel       |
-| project                   | one project's commits, decisions and hand-offs   | tests/data/panel                 |
-| german, chinese, japanese | home and work in other languages                 | tests/data/panel                 |
-| beliefs                   | five small journals of short notes               | tests/data/panel                 |
+| set | a journal of | from |
+|---|---|---|
+| LoCoMo | short turns of a talk | --locomo |
+| BEAM | long chats with an assistant | --beam |
+| notes | a developer's notes, each sought by its title | --notes |
+| logseq, obsidian | two vaults | --vaults, tests/data/panel |
+| project | one project's commits, decisions and hand-offs | tests/data/panel |
+| german, chinese, japanese | home and work in other languages | tests/data/panel |
+| beliefs | five small journals of short notes | tests/data/panel |
 
 Sets whose files are not at hand are left out.
 """
@@ -26,18 +26,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from corpus import indexed, markdown_in, write
+from corpus import Said, indexed, markdown_in, read, write_days
 
 from synaptic import Workspace, find
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
 
-PANEL = Path(__file__).parents[2] / "tests" / "data" / "panel"
 WRITTEN = ("project", "german", "chinese", "japanese")
-
-Said = tuple[str, datetime, dict[str, str]]
-"""The set's own id of an entry, its time, and its text, type and title."""
 
 Asked = tuple[str, Iterable[str]]
 """A question, and the set's ids of the entries that answer it."""
@@ -93,7 +89,7 @@ class Maker:
         yield "beliefs", self.beliefs()
 
     def locomo(self) -> Iterator[Corpus]:
-        """One journal a conversation, one entry a turn, asked an hour after the last session."""
+        """One journal a conversation, one entry a turn, asked an hour after the last."""
         conversations = json.loads(self.arguments.locomo.read_text(encoding="utf-8"))
         first, _, last = self.arguments.split.partition("-")
         for number in range(int(first), int(last or first) + 1):
@@ -120,10 +116,10 @@ class Maker:
 
     def written(self, name: str) -> Corpus:
         """A journal that was written for the panel."""
-        return self.told(name, json.loads((PANEL / f"{name}.json").read_text("utf-8")))
+        return self.told(name, read(f"panel/{name}.json"))
 
     def beliefs(self) -> Iterator[Corpus]:
-        for told in json.loads((PANEL / "beliefs.json").read_text("utf-8"))["journals"]:
+        for told in read("panel/beliefs.json")["journals"]:
             yield self.told(told["name"], told)
 
     def told(self, name: str, told: dict[str, Any]) -> Corpus:
@@ -133,7 +129,11 @@ class Maker:
         return self.journal(name, said, asked, timedelta(days=30))
 
     def journal(
-        self, name: str, said: Sequence[Said], asked: Iterable[Asked], later: timedelta
+        self,
+        name: str,
+        said: Sequence[Said[str]],
+        asked: Iterable[Asked],
+        later: timedelta,
     ) -> Corpus:
         """Writes the entries into day files and indexes them.
 
@@ -141,18 +141,7 @@ class Maker:
         out.
         """
         home = self.scratch / name
-        (home / "journal").mkdir(parents=True)
-        ids: dict[str, str] = {}
-        for id, at, one in said:
-            day = home / "journal" / f"{at:%Y-%m-%d}.md"
-            with day.open("a", encoding="utf-8") as file:
-                ids[id] = write(
-                    file.write,
-                    one["text"],
-                    at.replace(tzinfo=None),
-                    one.get("type", "note"),
-                    one.get("title"),
-                )
+        ids = write_days(home, said)
         workspace = indexed(home, self.embedder, said[-1][1] + later)
         return Corpus(name, workspace, questions(asked, {id: {ids[id]} for id in ids}))
 
@@ -172,7 +161,7 @@ class Maker:
 
     def vault(self, name: str) -> Corpus:
         """A vault as it is; any entry of a file that answers is right."""
-        told = json.loads((PANEL / "vaults.json").read_text(encoding="utf-8"))[name]
+        told = read("panel/vaults.json")[name]
         home = self.scratch / name
         with tarfile.open(self.arguments.vaults) as opened:
             opened.extractall(self.scratch / "vaults", filter="data")
@@ -182,7 +171,7 @@ class Maker:
         return Corpus(name, workspace, questions(asked, by_path(workspace)))
 
 
-def turns_of(conversation: dict[str, Any]) -> Iterator[Said]:
+def turns_of(conversation: dict[str, Any]) -> Iterator[Said[str]]:
     """The turns of a conversation of LoCoMo, 20 seconds apart."""
     for key, session in conversation.items():
         if not key.startswith("session_") or not isinstance(session, list):

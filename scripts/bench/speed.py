@@ -107,7 +107,11 @@ async def over_stdio(home: Path, pool: list[str]) -> list[Row]:
 
     async with Client(server) as client:
 
-        async def call(tool: str, name: str, values: Iterable[str]) -> list[float]:
+        async def call(
+            tool: str,
+            name: str,
+            values: Iterable[str],
+        ) -> list[float]:
             times = []
             for value in values:
                 begun = time.perf_counter()
@@ -144,7 +148,11 @@ def cold_commands(home: Path, pool: list[str]) -> list[Row]:
     return [row(f"synaptic {name}, cold", seconds) for name, seconds in times.items()]
 
 
-def timed(action: Callable[..., object], *values: Any, **options: Any) -> float:
+def timed(
+    action: Callable[..., object],
+    *values: Any,
+    **options: Any,
+) -> float:
     """Seconds of one call."""
     begun = time.perf_counter()
     action(*values, **options)

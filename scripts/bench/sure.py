@@ -1,10 +1,10 @@
 """Doubts, the end of an answer, and the share of right hits at each score.
 
-| kind     | a question                                                         | from                              |
-|----------|--------------------------------------------------------------------|-----------------------------------|
-| answered | that an entry answers; for doubts one among the first hits        | the panel, tests/data/answerable  |
-| near     | of the journal's own matters, that no entry answers                | tests/data/panel, --beam          |
-| other    | of matters that the journal does not touch                         | tests/data/panel                  |
+| kind | a question | from |
+|---|---|---|
+| answered | that an entry answers; for doubts one among the first hits | the panel, tests/data/answerable |
+| near | of the journal's own matters, that no entry answers | tests/data/panel, --beam |
+| other | of matters that the journal does not touch | tests/data/panel |
 
 The curve (`synaptic/search/doubt.py`) was fitted on one half of the questions, drawn by
 hash. Both are shown.
@@ -22,14 +22,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpus import indexed, markdown_in
+from corpus import indexed, markdown_in, read
 from panel import mean
-from sets import PANEL, WRITTEN, CachedEmbedder, Corpus, Maker, Question, by_path
+from sets import WRITTEN, CachedEmbedder, Corpus, Maker, Question, by_path
 
 from synaptic import search
 
-ANSWERABLE = PANEL.parent / "answerable.json"
-UNANSWERED = PANEL / "unanswered.json"
 NOTICE = "no close match"
 FIRST, BANDS = 8, 5
 """Hits of an answer without a limit, and bands of scores that are shown."""
@@ -77,7 +75,11 @@ def half(question: str) -> str:
     return ("fitted on", "held apart")[hashlib.sha1(question.encode()).digest()[-1] % 2]
 
 
-def ask(corpus: Corpus, question: Question, kind: str) -> Asked:
+def ask(
+    corpus: Corpus,
+    question: Question,
+    kind: str,
+) -> Asked:
     many = search(corpus.workspace, question.text, limit=FIRST)
     cut = search(corpus.workspace, question.text)
     first = [(hit.score, hit.entry.id in question.wanted) for hit in many.hits]
@@ -85,7 +87,11 @@ def ask(corpus: Corpus, question: Question, kind: str) -> Asked:
     return Asked(kind, len(question.wanted), doubted, first, len(cut.hits))
 
 
-def unanswered(name: str, corpus: Corpus, arguments: argparse.Namespace) -> Kinds:
+def unanswered(
+    name: str,
+    corpus: Corpus,
+    arguments: argparse.Namespace,
+) -> Kinds:
     """The questions of a set that none of its entries answers."""
     if name == "BEAM":
         with gzip.open(arguments.beam) as file:
@@ -94,12 +100,12 @@ def unanswered(name: str, corpus: Corpus, arguments: argparse.Namespace) -> Kind
         return kinds([{"question": text} for text in texts])
     told: list[dict[str, Any]] = []
     if name == "beliefs":
-        journals = read(PANEL / "beliefs.json")["journals"]
+        journals = read("panel/beliefs.json")["journals"]
         told = next(one["questions"] for one in journals if one["name"] == corpus.name)
     elif name in WRITTEN:
-        told = read(PANEL / f"{name}.json")["questions"]
+        told = read(f"panel/{name}.json")["questions"]
     if name != "notes":
-        told = told + read(UNANSWERED).get(name, [])
+        told = told + read("panel/unanswered.json").get(name, [])
     return kinds([one for one in told if not one.get("answers")])
 
 
@@ -107,7 +113,11 @@ def kinds(told: Sequence[dict[str, Any]]) -> Kinds:
     return [(Question(one["question"], frozenset()), one.get("kind", "near")) for one in told]
 
 
-def whole_notes(archive: Path, scratch: Path, embedder: CachedEmbedder) -> tuple[Corpus, Kinds]:
+def whole_notes(
+    archive: Path,
+    scratch: Path,
+    embedder: CachedEmbedder,
+) -> tuple[Corpus, Kinds]:
     """The notes with their titles, and questions on them."""
     home = scratch / "whole"
     (home / "journal").mkdir(parents=True)
@@ -118,19 +128,15 @@ def whole_notes(archive: Path, scratch: Path, embedder: CachedEmbedder) -> tuple
     workspace = indexed(home, embedder, datetime.now())
     ids = by_path(workspace)
     told: Kinds = []
-    for case in read(ANSWERABLE):
+    for case in read("answerable.json"):
         if case["answerable"]:
             path = next(path for note, path in paths.items() if note.endswith(case["note"]))
             told.append((Question(case["question"], frozenset(ids[path])), "answered"))
         else:
             kind = "other" if case["kind"] == "far" else case["kind"]
             told.append((Question(case["question"], frozenset()), kind))
-    told += kinds(read(UNANSWERED)["notes"])
+    told += kinds(read("panel/unanswered.json")["notes"])
     return Corpus("notes, whole", workspace, ()), told
-
-
-def read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def rows(found: dict[str, list[Asked]], half: str) -> Iterator[dict[str, Any]]:
@@ -145,7 +151,7 @@ def rows(found: dict[str, list[Asked]], half: str) -> Iterator[dict[str, Any]]:
 
 
 def row_of(asked: Sequence[Asked]) -> dict[str, float]:
-    """Shares of doubted questions by kind; then recall@8 kept by the cut, hits and precision."""
+    """Shares of doubted questions by kind; then recall@8 after the cut, hits, precision."""
     answered = [one for one in asked if one.kind == "answered"]
     found = [one for one in answered if one.recall()]
     by_kind = {
@@ -179,8 +185,9 @@ def bands(found: dict[str, list[Asked]]) -> dict[str, str]:
                 band = sums[min(BANDS - 1, int(score * BANDS))]
                 for place, value in enumerate((1.0, score, float(right))):
                     band[place] += value / len(asked)
-    return {
-        f"{place / BANDS:.1f} to {(place + 1) / BANDS:.1f}": f"{score / all:.2f} : {right / all:.2f}"
-        for place, (all, score, right) in enumerate(sums)
-        if all
-    }
+    shown: dict[str, str] = {}
+    for place, (share, scores, rights) in enumerate(sums):
+        if share:
+            name = f"{place / BANDS:.1f} to {(place + 1) / BANDS:.1f}"
+            shown[name] = f"{scores / share:.2f} : {rights / share:.2f}"
+    return shown

@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from endpoint import Call, Endpoint, Json, Reply, name_of, results_of, tools_of
+from endpoint import Call, Endpoint, Json, results_of, tools_of
 from install import Scratch, Unavailable, run
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -83,28 +83,26 @@ CLIENTS: dict[str, tuple[str, str, dict[str, str]]] = {
 """Package, command and environment of each client, by the name that `synaptic setup` knows."""
 
 
-class Caller(Endpoint):
-    """A model that looks for Synaptic's tools where a client hides them, then makes CALLS."""
-
-    def say(self, body: Json) -> Reply:
-        known = [name_of(tool) for tool in tools_of(body)]
-        if not known:  # the client asks for a title
-            return Reply("Done.")
-        calls = list(CALLS)
-        if "ToolSearch" in known:
-            names = ",".join(f"mcp__synaptic__{tool}" for tool, _ in CALLS)
-            calls.insert(0, ("ToolSearch", {"query": f"select:{names}"}))
-        done = len(results_of(body))
-        if done >= len(calls):
-            return Reply("Done.")
-        tool, values = calls[done]
-        full = next((name for name in known if name.endswith(tool)), f"mcp__synaptic__{tool}")
-        return Reply(calls=[(full, values)])
+def say(body: Json) -> Call | None:
+    """The next of CALLS, after a look for Synaptic's tools where a client hides them."""
+    known = tools_of(body)
+    if not known:  # the client asks for a title
+        return None
+    calls = list(CALLS)
+    if "ToolSearch" in known:
+        names = ",".join(f"mcp__synaptic__{tool}" for tool, _ in CALLS)
+        calls.insert(0, ("ToolSearch", {"query": f"select:{names}"}))
+    done = len(results_of(body))
+    if done >= len(calls):
+        return None
+    tool, values = calls[done]
+    full = next((name for name in known if name.endswith(tool)), f"mcp__synaptic__{tool}")
+    return full, values
 
 
-def talk(client: str, scratch: Scratch) -> Caller:
+def talk(client: str, scratch: Scratch) -> Endpoint:
     """The model after a session of this client. Raises Unavailable."""
-    model = Caller()
+    model = Endpoint(say)
     package, command, variables = CLIENTS[client]
     bin, environ = scratch.node(package)
     environ = {name: value for name, value in environ.items() if not name.startswith(OWN)}
@@ -132,7 +130,7 @@ def talk(client: str, scratch: Scratch) -> Caller:
 
 def main() -> int:
     """0 when every client came to its last call."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clients", nargs="*", choices=[[], *CLIENTS], metavar="CLIENT")
     parser.add_argument("--keep", type=Path, help="keep the installed clients here")
     parser.add_argument("--to", type=Path, help="write every request here, as CLIENT.json")

@@ -26,23 +26,19 @@ _PAUSE_S = 2 * LOCK_POLL_S
 """The time between two files: those who wait for the lock look for it that often."""
 
 
-def take_in(journal: Journal, run: Run, progress: Callable[[int], object]) -> None:
+def take_in(journal: Journal, run: Run) -> None:
     """Puts the blocks of a run into their files, in order of time, each file written once.
 
     The run is durable first. A block whose id stands in its file already is passed over, so
-    that a run that was killed is finished by the same call. `progress` gets the number of
-    blocks that are done. Raises JournalError, Busy or Changed; then the run stays open.
+    that a run that was killed is finished by the same call. Raises JournalError, Busy or Changed; then the run stays open.
     """
     with journal.writing():
         if run.name not in journal.runs.names():
             journal.runs.put(run)
-    done = 0
     for path, blocks in run.by_path().items():
         with journal.writing():
             _weave(journal, path, blocks)
             fault("woven")
-        done += len(blocks)
-        progress(done)
         time.sleep(_PAUSE_S)
     hashes = tuple(replace(block, text="") for block in run.blocks)
     with journal.writing():

@@ -2,10 +2,9 @@
 
 A file has front matter: name, description and `metadata.type`, in older versions `type` (user,
 feedback, project, reference). A `MEMORY.md` that only lists the files beside it is left out.
-`autoMemoryDirectory` of the settings is one more folder, `agent-memory/*` those of subagents. A
-`CLAUDE.md`, of the user or of a project on this machine, is a reference. A project's folder
-below `projects` has the project's path as its name, with a dash for each other sign than a
-letter or digit.
+The folders of subagents are `agent-memory/*`. A `CLAUDE.md`, of the user or of a project on
+this machine, is a reference. A project's folder below `projects` has the project's path as its
+name, with a dash for each other sign than a letter or digit.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from ..files import read_regular
 from .record import Record, Skipped
-from .shared import find_places, notes
+from .shared import notes
 from .source import FILE_BYTES
 
 _OTHER_SIGN = re.compile(r"[^a-zA-Z0-9]")
@@ -28,8 +27,9 @@ _LIST_LINE = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\([^)]{1,200}\).*)?")
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    places = set(find_places(home, environ, ["autoMemoryDirectory"], [], "*.md"))
-    for folder in (claude, *map(_project_folder, claude.glob("projects/*"))):
+    places: set[Path] = set()
+    projects = [_folder_of(project.name) for project in claude.glob("projects/*")]
+    for folder in (claude, *projects):
         if folder:
             places.update(folder.glob("CLAUDE.md"), folder.glob(".claude/CLAUDE.md"))
     for folder in (*claude.glob("projects/*/memory"), *claude.glob("agent-memory/*")):
@@ -65,7 +65,7 @@ def _instructions(file: Path, record: Record) -> Record:
 def _with_project(file: Path, record: Record) -> Record:
     for memory in file.absolute().parents:
         if memory.name == "memory" and memory.parent.parent.name == "projects":
-            folder = _project_folder(memory.parent)
+            folder = _folder_of(memory.parent.name)
             if folder:
                 return replace(record, folder=str(folder))
             return replace(record, project=memory.parent.name.rpartition("-")[2])
@@ -78,20 +78,15 @@ def _only_lists(index: Path) -> bool:
 
 
 @cache
-def _project_folder(project: Path) -> Path | None:
-    """The folder of a project, by the name of its folder below `projects`."""
-    return _named_by_dashes(Path("/"), project.name)
-
-
-def _named_by_dashes(folder: Path, rest: str) -> Path | None:
-    """The folder below `folder` whose relative path reads `rest` with dashes."""
-    if not rest:
-        return folder
+def _folder_of(name: str, above: Path = Path("/")) -> Path | None:
+    """The folder below `above` whose relative path reads `name` with dashes."""
+    if not name:
+        return above
     with suppress(OSError):
-        for child in folder.iterdir():
+        for child in above.iterdir():
             step = f"-{_OTHER_SIGN.sub('-', child.name)}"
-            if f"{rest}-".startswith(f"{step}-") and child.is_dir():
-                below = _named_by_dashes(child, rest[len(step) :])
+            if f"{name}-".startswith(f"{step}-") and child.is_dir():
+                below = _folder_of(name[len(step) :], child)
                 if below:
                     return below
     return None

@@ -38,10 +38,8 @@ TITLE_CHARS = 80
 ASKED_CHARS = 700
 SAID_CHARS = 1100
 LINE_CHARS = 150
-COMMANDS, FILES = 8, 12
-"""Commands and files that a turn lists; the others are counted."""
-SHORT_CHARS = 40
-"""A shorter answer, like "Done.", is shown with the answer before it."""
+COMMANDS = 8
+"""Commands that a turn lists; the others are counted."""
 READ_CHARS = 100_000
 """Characters of a text that are searched for secrets; the rest of it is left out."""
 
@@ -211,15 +209,13 @@ def _told(turn: Sequence[Event]) -> Iterator[str]:
     for line in _markdown(request.text, ASKED_CHARS).splitlines():
         yield f"> {line}".rstrip()
     answers = [event.text for event in after if event.kind == "said"]
-    count = 2 if answers and len(answers[-1]) < SHORT_CHARS else 1
-    reply = _markdown("\n\n".join(answers[-count:]), SAID_CHARS)
+    reply = _markdown("".join(answers[-1:]), SAID_CHARS)
     if reply:
         yield f"\n{reply}"
     yield ""
-    files = list(dict.fromkeys(_code(event.text) for event in after if event.kind == "edited"))
+    files = dict.fromkeys(_code(event.text) for event in after if event.kind == "edited")
     if files:
-        more = f" and {len(files) - FILES} more" if len(files) > FILES else ""
-        yield f"- Edited: {', '.join(files[:FILES])}{more}"
+        yield f"- Edited: {_shorten(', '.join(files), ASKED_CHARS)}"
     yield from _commands(after)
     for event in after:
         if event.commit:
@@ -229,20 +225,14 @@ def _told(turn: Sequence[Event]) -> Iterator[str]:
 def _commands(after: Sequence[Event]) -> Iterator[str]:
     """The lines of the commands that did more than look around.
 
-    If there are many: failed commands, each with the command after it, then the last ones.
+    If there are many, the last ones.
     """
     ran = []
     for event in after:
         is_commit = event.commit and event.text.startswith("git ")
         if event.kind == "ran" and not is_commit and not PATTERNS["looks"].match(event.text):
             ran.append(event)
-
-    def priority(number: int) -> tuple[bool, int]:
-        before = ran[number - 1] if number else ran[number]
-        return not (before.error or ran[number].error), -number
-
-    chosen = sorted(range(len(ran)), key=priority)[:COMMANDS]
-    yield from dict.fromkeys(_command_line(ran[number]) for number in sorted(chosen))
+    yield from dict.fromkeys(map(_command_line, ran[-COMMANDS:]))
     if len(ran) > COMMANDS:
         yield f"- and {len(ran) - COMMANDS} more commands"
 

@@ -2,19 +2,18 @@
 2026 `.jsonl`, or below GEMINI_CLI_HOME.
 
 The `.json` is one object: sessionId, kind (subagent is not read), summary, messages. A line of
-the `.jsonl` is such an object, also within `$set`, whose `messages` are the model's
-input, also compressed; or a message, which takes the place of an earlier one with its `id`; or
+the `.jsonl` is such an object, also within `$set`, whose `messages` are the model's input and
+are not read; or a message, which takes the place of an earlier one with its `id`; or
 `{"$rewindTo": ID}`: this message and all after it were taken back. A message has timestamp,
 type (user, gemini, info), content (a text or parts), displayContent (the typed text, if it
 differs) and toolCalls (id, name, args, status, result). The folder of a project stands in
-PROJECT/.project_root; where PROJECT is its hash, in `projects.json`.
+PROJECT/.project_root.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,6 @@ from .digest import Transcripts
 from .record import Skipped, reporting
 from .session import Session, json_lines
 from .shared import SETTINGS_BYTES, dig, list_of, text_of
-from .source import read_json
-
-Messages = dict[str, tuple[int, Any]]
-"""(line, message) by id; in a `.json` (number, message)."""
 
 
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
@@ -34,18 +29,23 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
         head, messages = _replay(file, skipped)
         key = text_of(head, "sessionId")
         if key and head.get("kind") != "subagent":
-            folder = _folder(file.parent.parent)
-            session = Session(key, "Gemini CLI", folder, text_of(head, "summary"))
-            for number, message in messages.values():
+            session = Session(key, "Gemini CLI", title=text_of(head, "summary"))
+            with suppress(OSError):
+                root = read_regular(file.parents[1] / ".project_root", SETTINGS_BYTES)
+                session.folder = root.decode("utf-8", "replace").strip()
+            for number, message in messages:
                 with reporting(skipped, f"{file.name}:{number}"):
                     _add_message(session, number, message)
             yield session
 
 
-def _replay(file: Path, skipped: Skipped) -> tuple[dict[str, Any], Messages]:
-    """The head and the messages that were not taken back."""
+def _replay(file: Path, skipped: Skipped) -> tuple[dict[str, Any], list[tuple[int, Any]]]:
+    """The head, and (line, message) of those that were not taken back.
+
+    In a `.json` it is (number, message).
+    """
     head: dict[str, Any] = {}
-    messages: Messages = {}
+    messages: dict[str, tuple[int, Any]] = {}
     for number, line in json_lines(file, skipped):
         id = text_of(line, "id")
         patch = line.get("$set", line)
@@ -57,27 +57,7 @@ def _replay(file: Path, skipped: Skipped) -> tuple[dict[str, Any], Messages]:
             messages[id] = (first, line)
         elif isinstance(patch, dict):
             head |= patch
-            _add_missing(messages, patch, 0 if file.suffix == ".json" else number)
-    return head, messages
-
-
-def _add_missing(messages: Messages, patch: dict[str, Any], line: int) -> None:
-    texts = {text_of(message, "content") for _, message in messages.values()}
-    for count, message in enumerate(list_of(patch, "messages"), start=1):
-        if text_of(message, "content") not in texts:
-            messages.setdefault(text_of(message, "id"), (line or count, message))
-
-
-def _folder(project: Path) -> str:
-    with suppress(OSError):
-        root = read_regular(project / ".project_root", SETTINGS_BYTES)
-        return root.decode("utf-8", "replace").strip()
-    with suppress(OSError, ValueError):
-        projects = read_regular(project.parents[1] / "projects.json", SETTINGS_BYTES)
-        for path in dig(read_json(projects), "projects") or ():
-            if sha256(path.encode()).hexdigest() == project.name:
-                return str(path)
-    return ""
+    return head, list(messages.values()) or list(enumerate(list_of(head, "messages"), 1))
 
 
 def _add_message(session: Session, number: int, message: Any) -> None:

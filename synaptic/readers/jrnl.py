@@ -15,15 +15,19 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from hashlib import sha256
 from io import BufferedReader
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, cast
 
 from .archive import read_items
 from .record import Record, Skipped
 from .shared import named_in
-from .source import ENTRIES, RECORD_BYTES, json_items
+from .source import ENTRIES, FILE_BYTES, json_items
 
-_BEGIN = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] ")
+_BEGIN = re.compile(
+    rb"(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] ",
+    re.MULTILINE,
+)
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
 _HINT = (
     "Is it encrypted, or its time of another form? Import what `jrnl --export json` writes "
@@ -64,23 +68,15 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any] | bytes]:
     """The bytes of each entry of a text file, or the entries of the JSON."""
     file = cast(BufferedReader, stream)
-    if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
-        file.read(len(BOM_UTF8))
-    if file.peek(1).lstrip().startswith(b"{"):
+    if file.peek(3).removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
         yield from json_items(ENTRIES, file)
         return
-    entry = bytearray()
-    while line := file.readline(RECORD_BYTES):
-        if _BEGIN.match(line):
-            if entry:
-                yield bytes(entry)
-            entry = bytearray(line)
-        elif entry:  # lines before the first entry are left out
-            entry += line
-        if len(entry) > RECORD_BYTES:
-            raise ValueError(f"an entry is longer than {RECORD_BYTES >> 20} MB")
-    if entry:
-        yield bytes(entry)
+    text = file.read(FILE_BYTES + 1)
+    if len(text) > FILE_BYTES:
+        raise ValueError(f"it is larger than {FILE_BYTES >> 20} MB")
+    begins = [begin.start() for begin in _BEGIN.finditer(text)]  # not what is before the first
+    for start, end in pairwise([*begins, len(text)]):
+        yield text[start:end]
 
 
 def _parse(entry: bytes) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 `MCP_MEMORY_SQLITE_PATH`.
 
 `memories` has content, content_hash, tags (between commas), memory_type, metadata (a JSON
-object), created_at (seconds since 1970), created_at_iso, and later deleted_at and superseded_by
-(a hash). `memory_graph`, which older ones lack, has source_hash, target_hash and, later,
-relationship_type.
+object), created_at (seconds since 1970), created_at_iso, and later deleted_at. `memory_graph`,
+which older ones lack, has source_hash, target_hash and, later, relationship_type.
 """
 
 from __future__ import annotations
@@ -59,9 +58,7 @@ def _links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
             kind = text_of(row, "relationship_type") or "related"
             relations.append((text_of(row, "source_hash"), kind, text_of(row, "target_hash")))
         elif not row.get("deleted_at"):
-            key = text_of(row, "content_hash")
-            titles[key] = title_for(text_of(row, "content"))
-            relations.append((key, "superseded_by", text_of(row, "superseded_by")))
+            titles[text_of(row, "content_hash")] = title_for(text_of(row, "content"))
     links: dict[str, list[str]] = {}
     for start, kind, end in relations:
         if end in titles:

@@ -20,11 +20,11 @@ from .record import Record, Skipped
 from .shared import find_places, notes
 
 _PARTS = ("memory", "memory.md", "user.md", "dreams.md")
-_DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-(.+))?")
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-.+)?")
 _MARKER = re.compile(r"<!-- openclaw:.*?(?:-->\n?|\Z)", re.DOTALL)
 find = partial(
     find_places,
-    names=["workspace"],
+    names=[],
     usual=[".openclaw*/workspace*"],
     holds="[Mm][Ee][Mm][Oo][Rr][Yy]*",
 )
@@ -34,11 +34,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     parts = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
     for file, record in notes(path, skipped, parts):
         at = record.at
-        title = record.title
         with suppress(ValueError):
             day = _DAY.fullmatch(file.stem)
             if day:
                 at = datetime.strptime(day[1] + (day[2] or "0000"), "%Y-%m-%d%H%M")
-            if day and day[3] and title == file.stem:
-                title = day[3].replace("-", " ")
-        yield replace(record, at=at, title=title, text=_MARKER.sub("", record.text).strip())
+        yield replace(record, at=at, text=_MARKER.sub("", record.text).strip())

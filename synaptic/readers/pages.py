@@ -44,7 +44,6 @@ _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*# +(.+)|<title>([^<]+)</title>")
 _INLINE = re.compile(
     rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)"
 )
-_PLACEHOLDER = "inline-picture:"
 _UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
 _BLANK = re.compile(r"&(?:#0*(?:9|10|13|32)|#[xX]0*(?:9|20|[aAdD])|Tab|NewLine);?")
 _BLANKS = re.compile(r"([ \t\r\n]{80})[ \t\r\n]++")
@@ -98,8 +97,6 @@ class _Page:
     files: dict[str, ExportedFile]
     titles: dict[str, str]
     pictures: dict[str, Callable[[], bytes]] = field(default_factory=dict)
-    inline: list[tuple[str, str, Callable[[], bytes]]] = field(default_factory=list)
-    """(hash, suffix, function that reads the bytes) of each picture within the page."""
 
     def record(self) -> Record:
         data = _INLINE.sub(self._set_aside, self.files[self.name].read())
@@ -122,7 +119,7 @@ class _Page:
             text=body.strip() or title,
             at=at,
             tags=tuple(tag.strip() for tag in tags[1].split(",")) if tags else (),
-            pictures=tuple(self.pictures.items()),
+            pictures=tuple(item for item in self.pictures.items() if item[0] in body),
         )
 
     @property
@@ -130,18 +127,14 @@ class _Page:
         return [self.name, *_ids(self.name)][-1]
 
     def _set_aside(self, picture: re.Match[bytes]) -> bytes:
-        """Replaces a picture within the page by a short placeholder."""
+        """Replaces a picture within the page by its path."""
         read = partial(_read_inline, self.files[self.name], *picture.span(2))
         digest = sha256(picture[2]).hexdigest()
-        self.inline.append((digest, f".{picture[1].decode()}", read))
-        return f"{_PLACEHOLDER}{len(self.inline) - 1}".encode()
+        return self._attach(digest, f".{picture[1].decode()}", read).encode()
 
     def _show(self, link: re.Match[str]) -> str:
         """A link as an entry shows it."""
         is_picture, words, target = link.groups()
-        number = target.removeprefix(_PLACEHOLDER)
-        if number != target and number.isdecimal() and int(number) < len(self.inline):
-            return self._attach(*self.inline[int(number)])
         path = normpath(join(dirname(self.name), unquote(target)))
         for page in (path, *_ids(path)):
             if page in self.titles:
@@ -151,14 +144,16 @@ class _Page:
         if not is_picture or not is_picture_name(path):
             return words or PurePosixPath(path).name  # the file stays in the export
         read = partial(self.files[path].read, PICTURE_BYTES)
-        return self._attach(f"{self._key} {path}", PurePosixPath(path).suffix, read)
+        shown = self._attach(f"{self._key} {path}", PurePosixPath(path).suffix, read)
+        return f"![]({shown})"
 
     def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
+        """The path of a picture in the journal."""
         name = sha256(identity.encode()).hexdigest()[:32] + suffix
         if not is_picture_name(name):
-            return "(a picture was left out)"
+            return "left-out"
         self.pictures[name] = read
-        return f"![]({PICTURE_FOLDER}/{name})"
+        return f"{PICTURE_FOLDER}/{name}"
 
 
 def _of_html(html: str) -> str:

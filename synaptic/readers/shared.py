@@ -18,12 +18,12 @@ import yaml
 
 from ..errors import InvalidArgument
 from ..files import open_regular, read_regular
-from ..models import TYPES, EntryType, Proof, proof_of
+from ..models import TYPES, EntryType
 from ..notes.blocks import slug_tag
 from ..notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
 from ..notes.header import unique
 from .record import Record, Skipped, reporting
-from .source import FILE_BYTES, RECORD_BYTES, changed_at, files_below, read_json
+from .source import RECORD_BYTES, changed_at, files_below, read_json
 
 KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
     **dict.fromkeys("bugfix change feature refactor milestone".split(), "progress"),
@@ -34,11 +34,6 @@ KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
     **dict.fromkeys("bug error failure security_alert".split(), "issue"),
 }
 """The nearest entry type of other programs' kinds. A fixed bug is no open issue."""
-_SETTINGS = tuple(
-    ".claude.json .claude/settings.json .claude-mem/settings.json .cursor/mcp.json "
-    ".openclaw/openclaw.json "
-    ".config/Claude/claude_desktop_config.json */*/Claude/claude_desktop_config.json".split()
-)
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
 _CONTROL = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
@@ -64,16 +59,9 @@ def find_places(
 ) -> list[Path]:
     """The files, and the folders with a file `holds`, of one program.
 
-    `usual` are patterns below the home folder. `names` are variables that name a place, in the
-    environment or in the settings from which clients pass variables to their servers.
+    `usual` are patterns below the home folder, `names` variables of the environment.
     """
     paths = [environ.get(name, "") for name in names]
-    key = re.compile(rf'\b(?:{"|".join(names)})"?\s*:\s*("[^"\n]+")')
-    for pattern in _SETTINGS:
-        for file in home.glob(pattern):
-            with suppress(OSError, ValueError):
-                settings = read_regular(file, FILE_BYTES).decode()
-                paths += [json.loads(path) for path in key.findall(settings)]
     places = {home / path.removeprefix("~/") for path in paths if path}
     for pattern in usual:
         places.update(home.glob(pattern))
@@ -173,11 +161,13 @@ def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]
 def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection to a private copy of a database and its log; the copy is deleted afterwards.
 
-    The program may write meanwhile. A row of more than RECORD_BYTES is refused. Raises
-    InvalidArgument for an error of SQLite.
+    A row of more than RECORD_BYTES is refused. Raises InvalidArgument for an error of SQLite.
     """
     with tempfile.TemporaryDirectory(prefix="synaptic-") as folder:
-        _copy_database(path, Path(folder))
+        for part in (path, path.with_name(f"{path.name}-wal")):
+            copy = Path(folder, part.name)
+            with suppress(FileNotFoundError), open_regular(part) as file, copy.open("wb") as to:
+                shutil.copyfileobj(file, to)
         try:
             with closing(sqlite3.connect(Path(folder, path.name))) as db:
                 db.row_factory = sqlite3.Row
@@ -189,22 +179,6 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
             raise InvalidArgument(
                 f"{path} cannot be read: {error}.", hint="Name the program's database."
             ) from error
-
-
-def _copy_database(path: Path, folder: Path) -> None:
-    """Copies again, up to five times, until nothing was written during the copy."""
-    copied: list[Proof] = []
-    for _ in range(5):
-        parts = [part for part in (path, path.with_name(f"{path.name}-wal")) if part.is_file()]
-        proofs = [proof_of(part.stat()) for part in parts]
-        if copied == proofs:
-            return
-        copied = proofs
-        for old in folder.iterdir():  # SQLite would play an old log into the newer database
-            old.unlink()
-        for part in parts:
-            with open_regular(part) as file, Path(folder, part.name).open("wb") as copy:
-                shutil.copyfileobj(file, copy)
 
 
 def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:

@@ -64,7 +64,7 @@ def fix(ws: Workspace) -> Checkup:
         with ws.journal.writing():  # which takes what an older version left waiting
             pass
         for run in ws.journal.runs.open():
-            take_in(ws.journal, run, lambda done: None)
+            take_in(ws.journal, run)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
                 ws.journal.hide(stamp.path, ws.journal.read(stamp.path))

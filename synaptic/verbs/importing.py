@@ -111,20 +111,20 @@ def places_of(source: str) -> list[Path]:
 
 def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
     """The readable data on this machine: source, place, number of records, dates."""
+    found: list[tuple[str, Path, list[date]]] = []
     for number, source in enumerate(READERS, start=1):
         for place in places_of(source):
             with suppress(SynapticError):
-                records = list(_records(source, [place], lambda where, why: None, None))
-                yield from _about(source, place, [record.at.date() for record in records])
+                records = _records(source, [place], lambda where, why: None, None)
+                found.append((source, place, [record.at.date() for record in records]))
         progress("looking", number, len(READERS))
     for vault in vaults():
         notes = scan(Roots({"": vault}))
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
-        yield from _about("obsidian", vault, days)
-
-
-def _about(source: str, place: Path, days: list[date]) -> Iterator[dict[str, Any]]:
-    if days:
+        found.append(("obsidian", vault, days))
+    for source, place, days in found:
+        if not days:
+            continue
         data = {"source": source, "place": place, "records": len(days)}
         yield data | {"since": min(days), "until": max(days)}
 
@@ -316,8 +316,7 @@ def _records(
 ) -> Iterator[Record]:
     number = 0
     for place in places:
-        is_session = source in SESSIONS and place.parent.is_file()  # of a database
-        if not place.exists() and not is_session:
+        if not (place.exists() or place.parent.is_file()):  # a session of a database
             raise InvalidArgument(
                 f"{place} does not exist.", hint="Give a file or a folder that does."
             )
@@ -347,9 +346,7 @@ def _gone(ws: Workspace) -> set[str]:
     return {id.partition("-")[2] for id in ids}
 
 
-def run(
-    ws: Workspace, planned: ImportPlan, progress: Progress | None = None, *, name: str = ""
-) -> Done:
+def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     """Writes what was planned, each day file once. A run that is killed is finished by
     `resume`.
     """
@@ -367,7 +364,7 @@ def run(
     new = sorted(planned.new, key=lambda one: one.path)
     blocks = tuple(Block.of(one.path, one.entry) for one in new)
     if blocks:
-        _finish(ws, Run(name, blocks, pictures=pictures), progress)
+        take_in(ws.journal, Run(name, blocks, pictures=pictures))
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
@@ -383,7 +380,7 @@ def capture(home: str | None, client: str, said: bytes) -> None:
     are noted by their ids.
     """
     state = resolve_home(home) / ".state"
-    with suppress(OSError, ValueError, TypeError, LookupError, AttributeError, SynapticError):
+    with suppress(Exception):  # anybody may run it
         told = json.loads(said)
         path = told.get("transcript_path") or told["session_id"]
         noted = json.dumps({"client": client, "path": path}).encode()
@@ -401,7 +398,7 @@ def catch_up(ws: Workspace) -> None:
             client = said["client"]
             path = said["path"]
             for place in places_of(client) if client == "opencode" else [Path("/")]:
-                run(ws, plan(ws, client, place / path), name=f"captured-{noted.name}")
+                run(ws, plan(ws, client, place / path), f"captured-{noted.name}")
         except Busy:
             return
         except (OSError, ValueError, KeyError, TypeError, SynapticError):
@@ -409,11 +406,11 @@ def catch_up(ws: Workspace) -> None:
         noted.unlink(missing_ok=True)
 
 
-def resume(ws: Workspace, progress: Progress | None = None) -> list[str]:
+def resume(ws: Workspace) -> list[str]:
     """Finishes the runs that were killed; returns their names."""
     runs = ws.journal.runs.open()
     for run in runs:
-        _finish(ws, run, progress)
+        take_in(ws.journal, run)
     return [run.name for run in runs]
 
 
@@ -503,7 +500,7 @@ def _session_hash(source: str, key: str) -> str:
     return blake2b(f"{source}\0{key.partition('/')[0]}".encode(), digest_size=16).hexdigest()
 
 
-def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
+def undo(ws: Workspace, name: str) -> Done:
     """Takes a run back, to the trash. Entries that were edited, or that others name, stay and
     are listed.
 
@@ -517,8 +514,6 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
     for path, blocks in run.by_path().items():
         free = [block for block in blocks if block.id not in named]
         count += len(take_out(ws.journal, path, free))
-        if progress:
-            progress("taking back", count, len(ids))
     drop_pictures(ws.journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
@@ -531,14 +526,6 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
         why = "others name it" if block.id in named else "it was edited"
         kept.append((block.id, left[block.id], why))
     return Done(run.name, count, tuple(kept))
-
-
-def _finish(ws: Workspace, run: Run, progress: Progress | None) -> None:
-    def report(done: int) -> None:
-        if progress:
-            progress("writing", done, len(run.blocks))
-
-    take_in(ws.journal, run, report)
 
 
 def _followed(new: Entry, old: Entry) -> Entry:

@@ -252,15 +252,12 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
         b"---\ntype: reference\n---\n\xef\xbb\xbfTax is 7 %.\r\n",
     )
     put(projects / "-nowhere-shop" / "memory" / "bad.md", b"\xff\xfe\x00")
-    elsewhere = put(tmp_path / "notes" / "style.md", "Short words.\n").parent
-    put(tmp_path / ".claude" / "settings.json", json.dumps({"autoMemoryDirectory": "~/notes"}))
     places = found("claude-code-memory", tmp_path)
     assert places == sorted(
         [
             there,
             gone / "memory",
             projects / "-nowhere-shop" / "memory",
-            elsewhere,
             here / "CLAUDE.md",
         ]
     )
@@ -308,33 +305,31 @@ def test_the_days_of_openclaw_are_days(tmp_path: Path) -> None:
     assert {record.title: record.text for record in read.all} == {
         "Long-term": "- Ada prefers tea",
         "2026-11-21": "## Call\n\nThey want 3 %.",
-        "vendor pitch": "Pitch at noon.",
+        "2026-11-19-vendor-pitch": "Pitch at noon.",
         "Session: 2026-11-20 14:30:00 America/New_York": "- **Source**: telegram",
         "Dream Diary": "Tea again.",
         "2026-13-45": "No such day.",
     }
     assert not read.skipped
     assert read["2026-11-21"].at == datetime(2026, 11, 21)
-    assert read["vendor pitch"].at == datetime(2026, 11, 19)
+    assert read["2026-11-19-vendor-pitch"].at == datetime(2026, 11, 19)
     session = read["Session: 2026-11-20 14:30:00 America/New_York"]
     assert session.at == datetime(2026, 11, 20, 14, 30)
     assert read["Long-term"].at.timestamp() == 1.7e9
 
 
-def test_places_are_found_where_the_environment_and_the_clients_name_them(
+def test_places_are_found_where_the_environment_names_them(
     tmp_path: Path,
 ) -> None:
     graph = put(tmp_path / "elsewhere" / "graph.jsonl", "")
     env = {"MEMORY_FILE_PATH": "~/elsewhere/graph.jsonl", "MCP_MEMORY_SQLITE_PATH": "~/none.db"}
-    put(tmp_path / ".cursor" / "mcp.json", json.dumps({"mcpServers": {"memory": {"env": env}}}))
-    put(tmp_path / ".claude.json", b"\xff not JSON")
     mem = put(tmp_path / "data" / "claude-mem.db", "")
     coffee = put(tmp_path / "coffee" / "a.md", "a").parent
     put(
         tmp_path / ".basic-memory" / "config.json",
         json.dumps({"projects": {"main": {"path": str(coffee)}, "x": "/none"}}),
     )
-    assert found("server-memory", tmp_path) == [graph]
+    assert found("server-memory", tmp_path, env) == [graph]
     assert Read("server-memory", graph).all == []
     assert found("claude-mem", tmp_path, {"CLAUDE_MEM_DATA_DIR": str(mem.parent)}) == [
         mem.parent

@@ -45,7 +45,7 @@ def run(
     progress = terminal.progress()
     if undo is not None:
         if as_json or agreed("import --undo", f"Take {undo} back?", yes=yes):
-            back = importing.undo(ws, undo, progress)
+            back = importing.undo(ws, undo)
             text = (
                 f"Took back {back.entries:,} of {back.run}; the same import brings them again."
             )
@@ -58,7 +58,7 @@ def run(
     if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
         return _in_place(ws, source, place, dry_run=dry_run, yes=yes, as_json=as_json)
     if not dry_run:
-        for name in importing.resume(ws, progress):
+        for name in importing.resume(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
     path = Path(place) if place else None
     planned = importing.plan(ws, source, path, progress=progress, **given)
@@ -70,7 +70,7 @@ def run(
         return 0
     if not (as_json or agreed("import", f"Import {coming:,}?", yes=yes)):
         return 0
-    done = importing.run(ws, planned, progress)
+    done = importing.run(ws, planned)
     in_step(ws, lambda _: None)
     for where, why in done.skipped:
         planned.skip(where, why)
