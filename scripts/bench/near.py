@@ -1,4 +1,4 @@
-"""What a save is told to be near: corrections are to be found, and where nothing is replaced
+"""The entries that a save names as near: corrections are to be found, and where nothing is replaced
 nothing is to be named.
 """
 

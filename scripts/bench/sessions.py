@@ -26,7 +26,7 @@ SOURCES = ("claude-code", "codex", "gemini", "opencode")
 
 
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """How many questions have the right session first, and among the first three."""
+    """The number of questions whose session is first, and among the first three."""
     home = scratch / "home"
     with zipfile.ZipFile(DATA / "sessions.zip") as packed:
         packed.extractall(home)

@@ -1,14 +1,14 @@
 """The journals of the panel, each with questions and the entries that answer them.
 
-| set                       | a journal of                                     | from                             |
-|---------------------------|--------------------------------------------------|----------------------------------|
-| LoCoMo                    | short turns of a talk                            | --locomo                         |
-| BEAM                      | long chats with an assistant                     | --beam                           |
-| notes                     | a developer's notes, each sought by its title    | --notes                          |
-| logseq, obsidian          | two vaults                                       | --vaults, tests/data/panel       |
-| project                   | one project's commits, decisions and hand-offs   | tests/data/panel                 |
-| german, chinese, japanese | home and work in other languages                 | tests/data/panel                 |
-| beliefs                   | five small journals of short notes               | tests/data/panel                 |
+| set | a journal of | from |
+|---|---|---|
+| LoCoMo | short turns of a talk | --locomo |
+| BEAM | long chats with an assistant | --beam |
+| notes | a developer's notes, each sought by its title | --notes |
+| logseq, obsidian | two vaults | --vaults, tests/data/panel |
+| project | one project's commits, decisions and hand-offs | tests/data/panel |
+| german, chinese, japanese | home and work in other languages | tests/data/panel |
+| beliefs | five small journals of short notes | tests/data/panel |
 
 Sets whose files are not at hand are left out.
 """
@@ -89,7 +89,7 @@ class Maker:
         yield "beliefs", self.beliefs()
 
     def locomo(self) -> Iterator[Corpus]:
-        """One journal a conversation, one entry a turn, asked an hour after the last session."""
+        """One journal a conversation, one entry a turn, asked an hour after the last."""
         conversations = json.loads(self.arguments.locomo.read_text(encoding="utf-8"))
         first, _, last = self.arguments.split.partition("-")
         for number in range(int(first), int(last or first) + 1):

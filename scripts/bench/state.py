@@ -1,11 +1,11 @@
-"""What is open, was left off, was decided, and why: labelled questions about one journal of
+"""Labelled questions about open, left and decided matters, and reasons, in one journal of
 three projects.
 
-| label    | right where                                                                           |
-|----------|---------------------------------------------------------------------------------------|
-| list     | exactly these entries are among the first eight, newest first if `ordered`            |
-| first    | the entry stands first                                                                |
-| ordinary | it only sounds so: the question is searched, and the entry is among the first three   |
+| label | right where |
+|---|---|
+| list | exactly these entries are among the first eight, newest first if `ordered` |
+| first | the entry stands first |
+| ordinary | it only sounds so: the question is searched, and the entry is among the first three |
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST = 8
 
 
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """How many questions of each label are right, and of all."""
+    """The number of right questions of each label, and of all."""
     questions = read("state_questions.json")
     embedder = FastEmbedder(DEFAULT_MODEL, cache=scratch / "models")
     found = list(zip(questions, answers(scratch / "state", embedder, questions), strict=True))

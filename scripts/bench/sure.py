@@ -1,10 +1,10 @@
 """Doubts, the end of an answer, and the share of right hits at each score.
 
-| kind     | a question                                                         | from                              |
-|----------|--------------------------------------------------------------------|-----------------------------------|
-| answered | that an entry answers; for doubts one among the first hits        | the panel, tests/data/answerable  |
-| near     | of the journal's own matters, that no entry answers                | tests/data/panel, --beam          |
-| other    | of matters that the journal does not touch                         | tests/data/panel                  |
+| kind | a question | from |
+|---|---|---|
+| answered | that an entry answers; for doubts one among the first hits | the panel, tests/data/answerable |
+| near | of the journal's own matters, that no entry answers | tests/data/panel, --beam |
+| other | of matters that the journal does not touch | tests/data/panel |
 
 The curve (`synaptic/search/doubt.py`) was fitted on one half of the questions, drawn by
 hash. Both are shown.
@@ -151,7 +151,7 @@ def rows(found: dict[str, list[Asked]], half: str) -> Iterator[dict[str, Any]]:
 
 
 def row_of(asked: Sequence[Asked]) -> dict[str, float]:
-    """Shares of doubted questions by kind; then recall@8 kept by the cut, hits and precision."""
+    """Shares of doubted questions by kind; then recall@8 after the cut, hits, precision."""
     answered = [one for one in asked if one.kind == "answered"]
     found = [one for one in answered if one.recall()]
     by_kind = {
@@ -185,8 +185,9 @@ def bands(found: dict[str, list[Asked]]) -> dict[str, str]:
                 band = sums[min(BANDS - 1, int(score * BANDS))]
                 for place, value in enumerate((1.0, score, float(right))):
                     band[place] += value / len(asked)
-    return {
-        f"{place / BANDS:.1f} to {(place + 1) / BANDS:.1f}": f"{score / all:.2f} : {right / all:.2f}"
-        for place, (all, score, right) in enumerate(sums)
-        if all
-    }
+    shown: dict[str, str] = {}
+    for place, (share, scores, rights) in enumerate(sums):
+        if share:
+            name = f"{place / BANDS:.1f} to {(place + 1) / BANDS:.1f}"
+            shown[name] = f"{scores / share:.2f} : {rights / share:.2f}"
+    return shown

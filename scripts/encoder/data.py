@@ -402,7 +402,8 @@ def own_pairs(choose: random.Random) -> Iterator[Pair]:
     """Pairs written for this project; the others are entries of the same journal."""
     if not OWN_PAIRS.exists():
         return
-    told = [json.loads(line) for line in lzma.open(OWN_PAIRS, "rt", encoding="utf-8")]
+    lines = lzma.decompress(OWN_PAIRS.read_bytes()).decode().splitlines()
+    told = [json.loads(line) for line in lines]
     journals: dict[str, list[str]] = defaultdict(list)
     for one in told:
         journals[one["journal"]].append(one["passage"])

@@ -1,4 +1,4 @@
-"""What the attacks of the soak share: trials that a seed repeats, and a home to attack.
+"""The common part of the attacks: trials that a seed repeats, and a home to attack.
 
 A trial is a function of its number, a source of random choices and an empty folder. It returns
 how many checks it made, and raises Broken where a promise of Synaptic did not hold. Number and
@@ -130,7 +130,7 @@ def _tried(
     until: float,
     number: int,
 ) -> tuple[int, str]:
-    """How many checks a trial made, and what was wrong."""
+    """The number of checks of a trial, and its failure."""
     if sys.platform == "win32":
         raise NotImplementedError
     if time.monotonic() > until:
@@ -208,12 +208,12 @@ def files(journal: Path) -> dict[str, bytes]:
 
 
 def ids(text: bytes) -> Counter[str]:
-    """How often each id stands in a comment."""
+    """The count of each id in comments."""
     return Counter(found.decode() for found in _ID.findall(text))
 
 
 def vanished(ws: Workspace) -> set[str]:
-    """The ids that doctor names as vanished, or by the line where a comment lost its heading."""
+    """The ids that doctor names as vanished, or by a comment that lost its heading."""
     named: set[str] = set()
     for found in checkup(ws).findings:
         if found.code == "vanished":

@@ -116,7 +116,7 @@ def appending(page: Page, _: bytes) -> Steps:
 
 @dataclass
 class Told:
-    """What was acknowledged: the texts of each entry in order, "" where it was deleted."""
+    """All that was acknowledged: the texts of each entry in order, "" where it was deleted."""
 
     texts: dict[str, list[str]] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)

@@ -146,7 +146,7 @@ def _judge(
 
 
 def _judge_delete(scene: Scene, *, gone: bool) -> None:
-    """What was purged is nowhere, at the latest after the same command again; what was deleted
+    """A purged text is nowhere, at the latest after the same command again; a deleted one
     is in the trash.
     """
     if "--purge" in scene.command:
@@ -247,14 +247,15 @@ def warm_up(folder: Path) -> None:
     """None; what commands load when they are first used is loaded, so that a fork of this
     process costs little.
     """
-    setattr(synaptic.surfaces.cli.main, "get_command", functools.cache(get_command))  # noqa: B010
+    main = synaptic.surfaces.cli.main
+    setattr(main, "get_command", functools.cache(get_command))  # noqa: B010
     os.environ |= {
         "SYNAPTIC_HOME": str(folder / "warm"),
         "SYNAPTIC_PROJECT": "soak",
         "SYNAPTIC_NOW": NOW.isoformat(),
     }
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        synaptic.surfaces.cli.main.main(["save", "One.", "--at", "2026-11-21T08:00", "--json"])
+        main.main(["save", "One.", "--at", "2026-11-21T08:00", "--json"])
         id = json.loads(said.getvalue())["id"]
         for words in (
             ["update", id, "--append", "Two."],
@@ -262,7 +263,7 @@ def warm_up(folder: Path) -> None:
             ["restore", id],
             ["find"],
         ):
-            assert synaptic.surfaces.cli.main.main([*words, "--json"]) == 0
+            assert main.main([*words, "--json"]) == 0
 
 
 def _copy(home: Path, to: Path) -> None:
@@ -291,7 +292,8 @@ def _command(
         os.chdir(home.parent)
         sys.argv = ["synaptic", *words, "--json"]
         sys.stdin = open(os.devnull)  # noqa: PTH123, SIM115
-        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
         shim.watch(home)
         shim.break_at(call, kind, forever=forever)
         code = 99

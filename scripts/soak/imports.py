@@ -200,7 +200,7 @@ def _damaged(
     seed: float,
     size: int,
 ) -> tuple[int, float, int]:
-    """How many entries come of a damaged export, the seconds, and how many may be lost."""
+    """The number of entries of a damaged export, its seconds, and how many may be lost."""
     shutil.copytree(_samples()[source], folder)
     lost = change(folder, random.Random(seed), size)
     return *_planned(source, _place(source, folder)), lost
@@ -225,7 +225,7 @@ def _workspace() -> Workspace:
 
 
 def _planned(source: str, place: Path) -> tuple[int, float]:
-    """How many entries would come, and processor seconds."""
+    """The number of entries that would come, and processor seconds."""
     begun = time.process_time()
     taken = 0
     try:
@@ -340,7 +340,7 @@ def _change_zip(
     choose: random.Random,
     size: int,
 ) -> int:
-    """A zip of the files, with other dates and names, or with bytes of its own that are others."""
+    """A zip of the files, with other dates and names, or with other bytes of its own."""
     files = _files(folder)
     packed = folder / "export.zip"
     method = choose.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])

@@ -31,10 +31,10 @@ from attack import (
 from synaptic import SynapticError, Workspace, delete, restore, save, update
 
 CUTS = 12
-"""How many cuts are made of one session."""
+"""The cuts that are made of one session."""
 STEPS = 8
 BOOTING_S = 120
-"""How long the machine takes to come back: a file is older than that for the next command."""
+"""Seconds until the machine comes back: a file is older than that for the next command."""
 States = dict[str, set[str]]
 """The texts that an entry may have; "" says that it may be gone."""
 
@@ -270,7 +270,7 @@ def _settle(
 
 
 def _promised(calls: list[Call], known: list[str]) -> tuple[States, set[str]]:
-    """What each entry may say after these calls, and the texts that were purged."""
+    """The texts that each entry may have after these calls, and the texts that were purged."""
     states: States = {id: {f"Early {number}."} for number, id in enumerate(known[:3])}
     purged: set[str] = set()
     begun: tuple[str, str, str] | None = None

@@ -69,7 +69,7 @@ def break_at(
 
 
 def calls() -> int:
-    """How many calls were counted."""
+    """The number of calls that were counted."""
     count: Callable[[], int] = ctypes.CDLL(None).shim_calls
     return count()
 

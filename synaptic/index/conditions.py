@@ -181,7 +181,9 @@ _CONDITIONS: dict[str, tuple[str, Callable[[Any], Sequence[Any]]]] = {
         _two,
     ),
     "until": (
-        "e.dated = 1 AND e.at < unixepoch(?, '2 days') * 1000000 AND e.date <= ?",
+        # SQLite has no second day after 9999-12-30
+        "e.dated = 1 AND e.at < coalesce(unixepoch(?, '2 days'), 1e12) * 1000000 "
+        "AND e.date <= ?",
         _two,
     ),
     "min_importance": ("coalesce(e.importance, 5) >= ?", _one),

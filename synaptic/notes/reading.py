@@ -263,7 +263,7 @@ def measure(text: str, mark: Mark, end: int) -> BlockParts:
         if text[comment_end:eol].strip(" \t\r"):
             eol = comment_end - 1
         first = _FIRST_TIME.match(text, mark.start)
-        if first and _own_h2s(text, mark) == _ALL:
+        if first and first.end() != time[1] and _own_h2s(text, mark) == _ALL:
             time = time[0], first.end()
     head_end = min(eol + 1, end)
     line_end = end_of_line(text, mark.start, end)

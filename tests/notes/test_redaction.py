@@ -717,7 +717,7 @@ def test_the_setting_refuses_or_allows(home: ForkedHome) -> None:
     )
     config.write_text('secrets = "never"\n')
     wrong = home.run("save", "A text.")
-    assert wrong.code == 1 and '"redact", "refuse" or "allow"' in wrong.err
+    assert wrong.code == 1 and '"redact" or "refuse" or "allow"' in wrong.err
 
 
 def test_no_tool_can_change_the_setting() -> None:

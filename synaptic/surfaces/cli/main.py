@@ -87,9 +87,12 @@ def _told(error: Exception) -> SynapticError:
     hint = f"See {context.command_path} --help."
     typed = message.removeprefix("No such command ")
     if typed == message:
-        if message.startswith("No such option"):
-            hint += ' A text that starts with a dash goes after "--".'
-        return InvalidArgument(message, hint=hint)
+        if not message.startswith("No such option"):
+            return InvalidArgument(message, hint=hint)
+        options = [name for one in context.command.params for name in one.opts]
+        hint += ' A text that starts with a dash goes after "--".'
+        valid = [name for name in options if name.startswith("--")]
+        return InvalidArgument(message, valid=valid, hint=hint)
     all_commands = getattr(context.command, "commands", {})
     known = [name for name in all_commands if not all_commands[name].hidden]
     typed = typed.strip("'.")
