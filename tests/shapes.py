@@ -309,9 +309,7 @@ and more.
 
 def known() -> Known:
     words = frozenset({"redis", "db", "anna", "kestrel", "a"})
-    return Known(
-        tags=words, projects=words, files=frozenset({"src/a.py"}), names={"anna": "Anna"}
-    )
+    return Known(tags=words, projects=words, files=frozenset({"src/a.py"}))
 
 
 def entry(text: str) -> Entry:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from typing import Any
 
 from ..language.analysis.analyze import Known, analyze
-from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, asked_of
+from ..language.analysis.asked import asked_of
 from ..language.analysis.plan import form_of
 from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
@@ -16,7 +15,6 @@ from ..language.query import MAX_QUERY, filled, parse_query
 from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private
-from ..workspace.readback import read_passages
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .evidence import Request
@@ -25,12 +23,6 @@ from .understanding import understand
 
 MAX_KEYWORDS = 12
 """By eye."""
-NAMES_SOUGHT = 8
-"""Words of a question that the journal is asked about: whether it writes them as names."""
-PASSAGES_READ = 4
-"""Passages for each such word; enough to see how the journal writes it, few enough for each
-question.
-"""
 
 
 def analysis_of(ws: Workspace, query: str) -> dict[str, Any]:
@@ -45,8 +37,7 @@ def analysis_of(ws: Workspace, query: str) -> dict[str, Any]:
         )
         understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
         told = (understood.nothing,) if understood.nothing else understood.parsed.notices
-        names = _names_used(ws, query[:READ_CHARACTERS])
-        known = Known(tags, projects, files, names)
+        known = Known(tags, projects, files)
         found = analyze(query, asked_of(query, today=now.date()), known)
         plan = _plan(understood) | {"estimated_complexity": found["complexity"]}
         keywords = _keywords(ws, found["text"])
@@ -70,28 +61,6 @@ def _plan(request: Request) -> dict[str, Any]:
     query = {"id": "q1", "query": request.parsed.text, "layer": layer, "priority": 1}
     only = query | {"filters": shown, "depends_on": []}
     return {"sub_queries": [only], "execution": "parallel", "merge": "weighted"}
-
-
-def _names_used(ws: Workspace, question: str) -> dict[str, str]:
-    """Words of the question that passages of the journal write as names, by their lower case.
-
-    A name has a capital within a sentence, more often than not: `where is maria` asks for Maria
-    where the journal says "lunch with Maria".
-    """
-    distinct = dict.fromkeys(word for _, word in words(question))
-    telling = [word for word in distinct if word not in NO_NAMES]
-    sought = telling[:NAMES_SOUGHT]
-    chunks: set[int] = set()
-    for word in sought:
-        stem = ws.index.stem(word)
-        if stem:
-            chunks.update(ws.index.chunks_with_stem(stem, limit=PASSAGES_READ))
-    within = re.compile(rf"(?<=[\w,;)] )(?:{'|'.join(sought)})\b", re.IGNORECASE)
-    forms: Counter[str] = Counter()
-    for text, _ in read_passages(ws, list(chunks)).values():
-        forms.update(within.findall(text))
-    usual = {form.lower(): form for form, _ in reversed(forms.most_common())}
-    return {word: form for word, form in usual.items() if form[0].isupper()}
 
 
 def read_note(ws: Workspace, text: str) -> dict[str, Any]:

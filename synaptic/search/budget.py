@@ -25,16 +25,23 @@ REASONS: Mapping[str, str] = {
 
 def costs_of(calls: Iterable[TimedCall], now_s: float) -> Costs:
     """The costs of each strategy that ran in the last hour."""
-    times: dict[str, dict[str, list[float]]] = {}
+    times: dict[str, list[Mapping[str, float]]] = {}
     for call in calls:
         if call.strategy and call.at >= now_s - REMEMBERED_S:
-            stages = times.setdefault(call.strategy, {})
-            for stage, ms in call.stages.items():
-                stages.setdefault(stage, []).append(ms)
-    return {
-        strategy: {stage: sorted(ms)[int(0.95 * len(ms))] for stage, ms in stages.items()}
-        for strategy, stages in times.items()
-    }
+            times.setdefault(call.strategy, []).append(call.stages)
+    costs = {}
+    for strategy, stages in times.items():
+        costs[strategy] = {name: ms[len(ms) * 95 // 100] for name, ms in sorted_ms(stages)}
+    return costs
+
+
+def sorted_ms(calls: Iterable[Mapping[str, float]]) -> Iterable[tuple[str, list[float]]]:
+    """(stage, its milliseconds in these calls, the fastest first)."""
+    times: dict[str, list[float]] = {}
+    for call in calls:
+        for stage, ms in call.items():
+            times.setdefault(stage, []).append(ms)
+    return [(stage, sorted(each)) for stage, each in times.items()]
 
 
 def over_budget(strategy: Strategy, budget_ms: float | None, costs: Costs) -> str:

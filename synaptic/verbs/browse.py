@@ -21,7 +21,7 @@ from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
-from ..search.budget import Costs
+from ..search.budget import Costs, sorted_ms
 from ..search.search import any_of_all, known_costs, of_asker, search
 from ..workspace.changes import marked
 from ..workspace.checkout import project_of, working_checkout
@@ -335,13 +335,8 @@ def status(ws: Workspace) -> Status:
 
 def _figures(calls: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     """The latencies of the stages of these calls, the slowest stage first."""
-    times: dict[str, list[float]] = {}
-    for call in calls:
-        for stage, ms in call.items():
-            times.setdefault(stage, []).append(ms)
     latencies = {}
-    for stage, each in times.items():
-        each.sort()
+    for stage, each in sorted_ms(calls):
         half = each[len(each) // 2]
         most = each[len(each) * 95 // 100]
         latencies[stage] = {"p50": round(half, 1), "p95": round(most, 1)}

@@ -24,7 +24,6 @@ KNOWN = Known(
     tags=frozenset({"auth", "vector-db", "migration"}),
     projects=frozenset({"synaptic", "big app"}),
     files=frozenset({"src/worker.py", "docs/readme.md", "web/readme.md"}),
-    names={"maria": "Maria", "lopez": "Lopez"},
 )
 
 TYPES = {"factual", "temporal", "comparative", "aggregation", "multi-hop", "conceptual"}
@@ -186,7 +185,6 @@ def test_the_kinds_of_information_that_an_answer_needs(query: str, wanted: set[s
         ("status of Synaptic", "synaptic", "project"),
         ("what is in the Big App", "big app", "project"),
         ("what changed in worker.py", "src/worker.py", "file"),
-        ("where is maria lopez", "Maria Lopez", "unknown"),
     ],
 )
 def test_what_the_journal_knows_is_found_under_its_own_name(

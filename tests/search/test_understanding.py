@@ -211,33 +211,6 @@ def test_no_tag_that_closes_an_entry_is_suggested(home: Home) -> None:
         assert "Tags of the journal that fit: importer." in told
 
 
-@pytest.mark.parametrize(
-    ("question", "name", "kind"),
-    [
-        ("where is maria lopez", "Maria Lopez", "unknown"),
-        ("what did maria say about the pier", "Maria", "unknown"),
-        ("nightjar status", "Nightjar", "unknown"),
-    ],
-)
-def test_names_that_the_journal_uses_are_known_in_any_spelling(
-    ws: Workspace, question: str, name: str, kind: str
-) -> None:
-    save(ws, "Had lunch with Maria Lopez at the pier. The cable of Nightjar is new.")
-    save(
-        ws,
-        "Cable and pier are fine, says Maria. Pier work goes on at the pier, and the "
-        "status is good.",
-    )
-    assert {entity.name: entity.type for entity in analysis_of(ws, question)["entities"]} == {
-        name: kind
-    }
-
-
-def test_common_words_are_no_names_of_the_journal(ws: Workspace) -> None:
-    save(ws, "Pier work. See Pier of the harbour. We met at the pier, by the old pier.")
-    assert analysis_of(ws, "what about the pier?")["entities"] == ()
-
-
 def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> None:
     assert analysis_of(ws, "what did Nora decide last week?")["text"] == "what did Nora decide?"
     assert analysis_of(ws, "cable, only from last week?")["text"] == "cable?"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ...notes.blocks import project_key, slug_tag
@@ -30,14 +30,11 @@ _SIGNS = "'./\\:&-"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The names that the journal uses: tags, projects and files in lower case, and other names
-    by their lower case.
-    """
+    """The tags, projects and files of the journal, in lower case."""
 
     tags: Collection[str] = ()
     projects: Collection[str] = ()
     files: Collection[str] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +195,7 @@ def entities_of(text: str, known: Known) -> tuple[EntityMention, ...]:
     place = 0
     while place < len(tokens):
         beside = tokens[place : place + LONGEST_NAME]
-        count, mention = _marked_at(text, beside, marked) or _written_at(text, beside, known)
+        count, mention = _marked_at(text, beside, marked) or _written_at(text, beside)
         place += count
         if mention:
             found.append(mention)
@@ -218,9 +215,7 @@ def _marked_at(
     return None
 
 
-def _written_at(
-    text: str, tokens: list[re.Match[str]], known: Known
-) -> tuple[int, EntityMention | None]:
+def _written_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention | None]:
     """(the number of words that are read, the quotation or the name that they spell)."""
     bare = _bare(tokens[0][0])
     if bare[0] in '"“':
@@ -234,14 +229,13 @@ def _written_at(
     end = tokens[0].start() - 1
     for token in tokens:  # capitals with a blank between them
         word = _bare(token[0])
-        name = known.names.get(word.lower(), word)
-        is_name = name[0].isupper() and len(word) > 1 and word.lower() not in NO_NAMES
+        is_name = word[0].isupper() and len(word) > 1 and word.lower() not in NO_NAMES
         if not is_name or token.start() != end + 1:
             break
-        run.append(name)
+        run.append(word)
         end = token.start() + len(word)
     opens = text[: tokens[0].start()].rstrip()[-1:] in ".!?:"  # as does the first word
-    is_lone = len(run) == 1 and not bare.isupper() and bare.lower() not in known.names
+    is_lone = len(run) == 1 and not bare.isupper()
     if not run or (opens and (is_lone or bare.lower() in QUESTIONS.asking)):
         return 1, None
     return len(run), EntityMention(" ".join(run), "unknown")
