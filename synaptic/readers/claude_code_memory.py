@@ -2,9 +2,9 @@
 
 A file has front matter: name, description and `metadata.type`, in older versions `type` (user,
 feedback, project, reference). A `MEMORY.md` that only lists the files beside it is left out.
-The folders of subagents are `agent-memory/*`. A `CLAUDE.md`, of the user or of a project on
-this machine, is a reference. A project's folder below `projects` has the project's path as its
-name, with a dash for each other sign than a letter or digit.
+The folders of subagents are `agent-memory/*`. A `CLAUDE.md` is a reference; only the user's is
+looked for. A project's folder below `projects` has the project's path as its name, with a dash
+for each other sign than a letter or digit.
 """
 
 from __future__ import annotations
@@ -27,15 +27,9 @@ _LIST_LINE = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\([^)]{1,200}\).*)?")
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    places: set[Path] = set()
-    projects = [_folder_of(project.name) for project in claude.glob("projects/*")]
-    for folder in (claude, *projects):
-        if folder:
-            places.update(folder.glob("CLAUDE.md"), folder.glob(".claude/CLAUDE.md"))
-    for folder in (*claude.glob("projects/*/memory"), *claude.glob("agent-memory/*")):
-        if any(folder.rglob("*.md")):
-            places.add(folder)
-    return sorted(places)
+    folders = (*claude.glob("projects/*/memory"), *claude.glob("agent-memory/*"))
+    places = [folder for folder in folders if any(folder.rglob("*.md"))]
+    return sorted([*places, *claude.glob("CLAUDE.md")])
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:

@@ -74,10 +74,6 @@ def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
     kind = text_of(row, "memory_type")
     content = text_of(row, "content")
     tags = [tag for tag in items_of(row.get("tags")) if tag != "untagged"]
-    project = text_of(metadata, "project")
-    for tag in tags:
-        if not project and tag.startswith(("proj:", "project:")):
-            project = tag.partition(":")[2]
     at = moment(row.get("created_at"), row.get("created_at_iso"), row.get("updated_at"))
     if at is None:
         raise ValueError("it has no time")
@@ -94,5 +90,5 @@ def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
         title=title_for(content),
         type=KINDS.get(kind.lower(), "note"),
         tags=tags_of(kind, *tags),
-        project=project or None,
+        project=text_of(metadata, "project") or None,
     )

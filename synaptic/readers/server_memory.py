@@ -4,8 +4,8 @@ object a line:
     {"type": "entity", "name": ..., "entityType": ..., "observations": ["...", ...]}
     {"type": "relation", "from": ..., "to": ..., "relationType": ...}
 
-The time is the file's. Forks write `createdAt`, and observations that are objects with
-`content`. The file is `memory.jsonl` beside the program, or at `MEMORY_FILE_PATH`.
+Forks' observations are objects with `content`. The time is that of the file, `memory.jsonl`
+beside the program, or at `MEMORY_FILE_PATH`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from ..errors import InvalidArgument
 from ..files import read_regular
 from .record import Record, Skipped, reporting
-from .shared import KINDS, find_places, list_of, markdown, moment, tags_of, text_of
+from .shared import KINDS, find_places, list_of, markdown, tags_of, text_of
 from .source import FILE_BYTES, changed_at, read_json
 
 _PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
@@ -35,7 +35,6 @@ class Entity:
 
     kinds: list[str] = field(default_factory=list)
     observations: dict[str, None] = field(default_factory=dict)
-    created: list[object] = field(default_factory=list)
     links: dict[str, None] = field(default_factory=dict)
 
 
@@ -72,7 +71,6 @@ def _add(entities: dict[str, Entity], item: Any) -> None:
         entity.links[f"- {kind} [[{item['to']}]]"] = None
         return
     entity.kinds += filter(None, [text_of(item, "entityType")])
-    entity.created.append(item.get("createdAt"))
     for observation in list_of(item, "observations"):
         said = text_of(observation) or text_of(observation, "content")
         text = said.strip().replace("\n", "\n  ")
@@ -85,7 +83,7 @@ def _record(name: str, entity: Entity, changed: datetime) -> Record:
     return Record(
         key=name,
         text=markdown(list(entity.observations), list(entity.links)) or name,
-        at=moment(*entity.created) or changed,
+        at=changed,
         title=name,
         type=KINDS.get(kind, "note"),
         tags=tags_of(*entity.kinds),

@@ -94,13 +94,12 @@ class ImportPlan:
 @dataclass(frozen=True, slots=True)
 class Done:
     """The result of an import, or of taking one back. `kept` are (id, title, why) of entries
-    that stay, `skipped` are (name, why) of pictures that could not be taken.
+    that stay. Pictures that could not be taken are among the `skipped` of the plan.
     """
 
     run: str
     entries: int
     kept: tuple[tuple[str, str, str], ...] = ()
-    skipped: tuple[tuple[str, str], ...] = ()
 
 
 def places_of(source: str) -> list[Path]:
@@ -355,10 +354,9 @@ def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     while name in done:
         name += "a"
     pictures = dict[str, str]()
-    skipped = list[tuple[str, str]]()
     coming = [*planned.new, *planned.grown]
     for picture, read in chain.from_iterable(one.record.pictures for one in coming):
-        with reporting(lambda where, why: skipped.append((where, why)), picture):
+        with reporting(planned.skip, picture):
             path = put_picture(ws.journal, picture, read)
             pictures[path] = hash_of_block(ws.journal.read(path))
     new = sorted(planned.new, key=lambda one: one.path)
@@ -368,7 +366,7 @@ def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
-    return Done(name if blocks else "", len(coming), skipped=tuple(skipped))
+    return Done(name if blocks else "", len(coming))
 
 
 def capture(home: str | None, client: str, said: bytes) -> None:
@@ -401,7 +399,7 @@ def catch_up(ws: Workspace) -> None:
                 run(ws, plan(ws, client, place / path), f"captured-{noted.name}")
         except Busy:
             return
-        except (OSError, ValueError, KeyError, TypeError, SynapticError):
+        except Exception:  # of the note, or of what it names
             pass
         noted.unlink(missing_ok=True)
 
@@ -521,10 +519,8 @@ def undo(ws: Workspace, name: str) -> Done:
         ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
     else:
         ws.journal.runs.drop(run.name)
-    kept = []
-    for block in stays:
-        why = "others name it" if block.id in named else "it was edited"
-        kept.append((block.id, left[block.id], why))
+    why = {False: "it was edited", True: "others name it"}
+    kept = [(block.id, left[block.id], why[block.id in named]) for block in stays]
     return Done(run.name, count, tuple(kept))
 
 

@@ -80,7 +80,6 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(
             "type": "entity",
             "name": "Ada",
             "observations": [{"content": "likes tea"}],
-            "createdAt": 1.7e12,
         },
         {
             "type": "entity",
@@ -111,10 +110,7 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(
         "9",
         "11",
     ]
-    assert (read["Ada"].text, read["Ada"].at) == (
-        "- likes tea\n\n- knows [[Bo]]",
-        datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
-    )
+    assert read["Ada"].text == "- likes tea\n\n- knows [[Bo]]"
     assert read["Bo"].text == "- a sentence\n- two\n  lines"
     assert (read["Bo"].type, read["Bo"].tags) == ("decision", ("tag-2026",))
     assert read["Nobody's"].text == "- relates_to [[Bo]]"
@@ -193,11 +189,7 @@ def test_mcp_memory_service_gives_what_was_not_deleted_with_its_graph_as_links(
         read["We deploy from the release branch only."],
         read["A release needs two reviews."],
     )
-    assert (branch.type, branch.tags, branch.project) == (
-        "decision",
-        ("deploy", "proj-ledger"),
-        "ledger",
-    )
+    assert (branch.type, branch.tags) == ("decision", ("deploy", "proj-ledger"))
     assert branch.text == "We deploy from the release branch only.\n\nsource:: planning"
     assert branch.at == datetime(2026, 11, 21, 23, 33, 20, 250000, tzinfo=UTC)
     assert (reviews.type, reviews.tags) == ("insight", ("learning", "deploy", "tag-2026"))
@@ -258,7 +250,6 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
             there,
             gone / "memory",
             projects / "-nowhere-shop" / "memory",
-            here / "CLAUDE.md",
         ]
     )
     read = {place: Read("claude-code-memory", place) for place in places}
@@ -278,7 +269,7 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
     tax = read[projects / "-nowhere-shop" / "memory"]["tax"]
     assert (tax.project, tax.type) == ("shop", "reference")
     assert len(read[projects / "-nowhere-shop" / "memory"].skipped) == 1
-    rules = read[here / "CLAUDE.md"]["CLAUDE.md of my-ledger"]
+    rules = Read("claude-code-memory", here / "CLAUDE.md")["CLAUDE.md of my-ledger"]
     assert (rules.type, rules.folder, rules.text) == ("reference", str(here), "Use just.")
 
 

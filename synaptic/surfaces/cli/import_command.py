@@ -70,12 +70,11 @@ def run(
         return 0
     if not (as_json or agreed("import", f"Import {coming:,}?", yes=yes)):
         return 0
+    told = len(planned.skipped)
     done = importing.run(ws, planned)
     in_step(ws, lambda _: None)
-    for where, why in done.skipped:
-        planned.skip(where, why)
     data = _plan_json(planned) | {"success": True, "run": done.run}
-    answer(data, clean(_done_text(done)))
+    answer(data, clean(_done_text(done, planned.skipped[told:])))
     with suppress(ModelError):  # a search says so
         ws.embedder.load()
         embed_pending(ws, budget_s=None, progress=progress)
@@ -96,11 +95,11 @@ def _list_sources(ws: Workspace, as_json: bool) -> None:
     answer({"found": wire.as_json(sources)}, "\n".join(lines))
 
 
-def _done_text(done: importing.Done) -> str:
+def _done_text(done: importing.Done, left: list[tuple[str, str]]) -> str:
     lines = [f"Imported {done.entries:,}."]
     if done.run:
         lines[0] += f" `synaptic import --undo {done.run}` takes the new ones back."
-    lines += [f"A picture was left out, {where}: {why}." for where, why in done.skipped]
+    lines += [f"A picture was left out, {where}: {why}." for where, why in left]
     return "\n".join(lines)
 
 
