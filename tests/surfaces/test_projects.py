@@ -279,7 +279,8 @@ def test_what_both_projects_know_differs_and_what_one_knows_is_found_by_the_othe
 def marks(home: ForkedHome) -> dict[str, str]:
     """By title what `recent` says of the branches of entries."""
     lines = (
-        line.split("note  ")[1].partition("  ") for line in home.run("recent").out.splitlines()
+        line.split("note  ")[1].strip().partition("  ")
+        for line in home.run("recent").out.splitlines()
     )
     return {title: mark for title, _, mark in lines}
 
