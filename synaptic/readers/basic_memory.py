@@ -17,14 +17,8 @@ from .shared import named_in, notes
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     folder = environ.get("BASIC_MEMORY_CONFIG_DIR") or home / ".basic-memory"
-    usual = environ.get("BASIC_MEMORY_HOME") or "basic-memory"
-    places = {
-        home / usual.removeprefix("~/"),
-        *named_in(Path(folder, "config.json"), "projects", "path", home),
-    }
-    return sorted(
-        place for place in places if place.is_dir() and places.isdisjoint(place.parents)
-    )
+    places = named_in(Path(folder, "config.json"), "projects", "path", home)
+    return sorted(place for place in places if place.is_dir())
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:

@@ -92,7 +92,8 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             fitting = fitting | {"exclude": list(globs)}
         if os.environ.get("SYNAPTIC_JOURNAL"):
             notices.append(
-                "SYNAPTIC_JOURNAL is set and wins over config.toml: unset it to use the new setting."
+                "SYNAPTIC_JOURNAL is set and wins over config.toml: unset it to use the new "
+                "setting."
             )
     lacking = {key: value for key, value in fitting.items() if said.get(key) != value}
     with open_workspace(load_config(home)) as ws:
