@@ -27,6 +27,9 @@ POOL = 100
 WEEK = timedelta(days=7)
 """Entries younger than this, and than the last hand-off, are new to a session that starts."""
 
+READING_SHARE = 0.3
+"""The share of a hook's time in which new files may be read; the rest is for the answer."""
+
 RARE_WORDS = 8
 """At most this many words of the work at hand are looked up, the rarest first."""
 
@@ -57,6 +60,7 @@ class Briefing:
     handoff: Entry | None
     later: str
     shelves: tuple[Shelf, ...]
+    unread_files: int
 
 
 def brief(ws: Workspace, folder: Path, since: timedelta = WEEK) -> Briefing:
@@ -70,7 +74,11 @@ def brief(ws: Workspace, folder: Path, since: timedelta = WEEK) -> Briefing:
     every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
     at_hand = [term for term in terms_of(work_at_hand(folder)) if len(term) > 1]
     terms = [term for term in at_hand if term not in every_entry_has]
-    return in_step(ws, lambda _: _gather(ws, project, here, since, terms))
+    return in_step(
+        ws,
+        lambda report: _gather(ws, project, here, since, terms, report.unread),
+        within_s=READING_SHARE * ws.config.hooks.timeout_s,
+    )
 
 
 def _gather(
@@ -79,6 +87,7 @@ def _gather(
     here: Checkout | None,
     recent: timedelta,
     terms: Sequence[str],
+    unread: int,
 ) -> Briefing:
     now = ws.clock().replace(microsecond=0)  # entries know whole seconds
     key = project_key(project) if project else None
@@ -128,6 +137,7 @@ def _gather(
         handoff=handoff,
         later=f"{len(later)}{'+' if more else ''}" if left_off else "0",
         shelves=tuple(shelves),
+        unread_files=unread,
     )
 
 

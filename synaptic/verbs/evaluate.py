@@ -8,20 +8,16 @@ passages and is deleted.
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from ..errors import check_range
-from ..journal.disk import overwrite
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
 from ..models import Entry, Filters
@@ -68,8 +64,6 @@ class Missed:
 class Evaluation:
     """`mrr` is the mean reciprocal rank, 0 to 1, of each of WAYS, `margin` half of the 95 %
     interval of the last of them, by the normal approximation.
-
-    `before` has the first three fields of the evaluation that was saved last.
     """
 
     date: str
@@ -78,7 +72,6 @@ class Evaluation:
     margin: float
     missed: tuple[Missed, ...]
     seconds: float
-    before: dict[str, Any] | None
     notices: tuple[str, ...]
 
 
@@ -86,10 +79,9 @@ def evaluate(
     ws: Workspace,
     *,
     questions: int = MAX_QUESTIONS,
-    save: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Measures each of WAYS on this journal. With `save` the next run shows this result too.
+    """Measures each of WAYS on this journal.
 
     Raises ModelError without a model. Journal and index stay as they are.
     """
@@ -106,23 +98,13 @@ def evaluate(
             place = entry.there
             missed.append(Missed(entry.title, date, place.path, place.line))
     mrr = {way: round(statistics.fmean(each), 4) for way, each in ranks.items() if each}
-    measured: dict[str, Any] = {
-        "date": ws.clock().date().isoformat(),
-        "questions": len(asked),
-        "mrr": mrr,
-    }
-    saved = ws.config.state / "evaluation.json"
-    before = None
-    with suppress(OSError, ValueError):
-        before = json.loads(saved.read_bytes())
-    if save and asked:
-        overwrite(saved, json.dumps(measured).encode())
     return Evaluation(
-        **measured,
+        date=ws.clock().date().isoformat(),
+        questions=len(asked),
+        mrr=mrr,
         margin=round(1.96 * statistics.pstdev(last or [0.0]) / max(len(last), 1) ** 0.5, 4),
         missed=tuple(missed),
         seconds=round(time.perf_counter() - begun, 1),
-        before=before,
         notices=() if len(asked) >= TOO_FEW else (FEW.format(len(asked)),),
     )
 

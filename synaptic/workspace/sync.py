@@ -4,6 +4,7 @@ never leads.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -38,6 +39,9 @@ UNSCRUBBED = (
     "Another process is reading the index, or its file cannot be written: it may hold removed "
     "text until the next search or save; `synaptic rebuild-index` tries at once."
 )
+LEAST_FILES = 20
+"""Files that a sync reads however little time it has, so that each gets further."""
+DAY_NS = 86_400_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class RebuildReport:
 @dataclass(frozen=True, slots=True)
 class SyncReport:
     """The result of a sync. `behind`: another process held the index, which shows an earlier
-    state of the journal.
+    state of the journal. `unread` counts files that are left to the next sync.
 
     `trouble`: the reason why the index is in memory only. `unscrubbed`: removed text may still
     stand in the bytes of the index, because another process reads its log. `absent` names
@@ -66,6 +70,7 @@ class SyncReport:
     embedded: int = 0
     pending_entries: int = 0
     behind: bool = False
+    unread: int = 0
     trouble: str = ""
     unscrubbed: bool = False
     absent: tuple[str, ...] = ()
@@ -84,8 +89,10 @@ def in_step(
     *,
     embed_ms: float = 0,
     at_least: int = 0,
+    within_s: float | None = None,
 ) -> Result:
-    """The result of `action`, run on an index that shows the present journal.
+    """The result of `action`, run on an index that shows the present journal; with `within_s`
+    the newest files that can be read in that time.
 
     Runs again when a file changed meanwhile. A damaged index is made anew, one that cannot be
     written goes on in memory. Embedding takes `embed_ms`, or longer until `at_least` passages
@@ -94,10 +101,11 @@ def in_step(
     """
     at_rest = 0
     wait_ms = LOCK_WAIT_MS
+    until = None if within_s is None else time.monotonic() + within_s
 
     def attempt() -> Result:
         nonlocal at_rest, wait_ms
-        report = sync(ws, wait_ms=wait_ms)
+        report = sync(ws, wait_ms=wait_ms, until=until)
         embedded = 0
         if embed_ms:
             embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least)
@@ -161,6 +169,7 @@ def sync(
     *,
     wait_ms: int = LOCK_WAIT_MS,
     written: Sequence[str] = (),
+    until: float | None = None,
 ) -> SyncReport:
     """Writes the changed files of the journal into the index and reports the changes.
 
@@ -169,8 +178,11 @@ def sync(
     of all. The wait takes `wait_ms`, or longer while a new index is filled. `written`: files
     that the caller has just written; if the index knows them, no others are looked at. Purged
     text is scrubbed from the file's bytes, now or by a later sync.
+
+    `until`: the `time.monotonic` at which to stop reading new files. While another process
+    fills a new index, this process then reads them into memory instead of waiting.
     """
-    report = _synced(ws, wait_ms, written)
+    report = _synced(ws, wait_ms, written, until)
     if report.behind or not ws.index.file.owes_scrub:
         return report
     late = _synced(ws, wait_ms, ())  # another process may have purged a file since
@@ -178,22 +190,28 @@ def sync(
     return replace(report, behind=late.behind, unscrubbed=unscrubbed)
 
 
-def _synced(ws: Workspace, wait_ms: int, written: Sequence[str]) -> SyncReport:
+def _synced(
+    ws: Workspace, wait_ms: int, written: Sequence[str], until: float | None = None
+) -> SyncReport:
     index = ws.index
     index.file.look()
     trouble, absent = index.file.trouble, ws.journal.roots.absent()
     reading, head = _reading(ws), head_of(ws.config.journal)
+    is_new = index.meta("reading") is None
     if not written and (index.meta("reading"), index.meta("head")) == (reading, head):
         stamps, removed = ws.journal.compare(index.proofs())
         if not removed and next(_due(ws, stamps, ()), None) is None:
             return SyncReport(trouble=trouble, absent=absent)
-    if index.meta("reading") is None:  # another process may be filling it
+    if is_new and until is None:
         wait_ms = BUSY_TIMEOUT_MS
     try:
         with index.writing(wait_ms) as writer:
-            report = _followed(ws, writer, reading, head, written)
-    except apsw.BusyError:
-        return SyncReport(behind=True, trouble=trouble, absent=absent)
+            report = _followed(ws, writer, reading, head, written, until)
+    except apsw.BusyError as error:
+        if not is_new or until is None:
+            return SyncReport(behind=True, trouble=trouble, absent=absent)
+        index.file.detach(error)
+        return _synced(ws, wait_ms, written, until)
     return replace(report, trouble=index.file.trouble, absent=absent)
 
 
@@ -236,6 +254,7 @@ def _followed(
     reading: str,
     head: str,
     written: Sequence[str],
+    until: float | None,
 ) -> SyncReport:
     known, redated = ws.index.proofs(), _redated(ws, reading, head)
     changed, removed = list[Stamp](), list[str]()
@@ -247,12 +266,20 @@ def _followed(
             changed.append(stamp)
     if not written:
         changed, removed = ws.journal.compare({**known, **dict.fromkeys(redated)})
-    read = 0
+    end = math.inf
+    if until is not None:
+        changed = sorted(changed, key=_newness, reverse=True)
+        if not redated:  # of old rows either all are made anew, or none
+            end = until
+    read = unread = 0
 
     def rows() -> Iterator[FileRows | Stamp]:
         # one file at a time: of a new index there may be thousands
-        nonlocal read
+        nonlocal read, unread
         for stamp, must_read in _due(ws, changed, redated):
+            if read >= LEAST_FILES and time.monotonic() > end:
+                unread = len(changed) - changed.index(stamp)
+                return
             if not must_read:
                 yield stamp
                 continue
@@ -261,7 +288,14 @@ def _followed(
                 read += 1
 
     writer.apply(rows(), removed, reading=reading, head=head)
-    return SyncReport(changed=read, removed=len(removed))
+    return SyncReport(changed=read, removed=len(removed), unread=unread)
+
+
+def _newness(stamp: Stamp) -> tuple[int, bool, str]:
+    """A key that sorts newer files behind older ones; on the same day the journal's own behind
+    those of other folders.
+    """
+    return stamp.mtime_ns // DAY_NS, not stamp.path.startswith("@"), stamp.path
 
 
 def rebuild(

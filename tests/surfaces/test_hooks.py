@@ -10,21 +10,23 @@ import re
 import shutil
 import subprocess
 import tomllib
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from forks import ForkedHome, Forks
+from homes import open_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from outside import SYNAPTIC, Answer, Home
 
 from synaptic.models import TYPES, Entry
-from synaptic.surfaces.hooks.briefing import compose, count_tokens, handoff_item
+from synaptic.surfaces.hooks.briefing import briefing_text, compose, count_tokens, handoff_item
 from synaptic.surfaces.hooks.hooks import EVENTS, limited
 from synaptic.surfaces.hooks.stop import ASK, LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
+from synaptic.verbs import brief
 from synaptic.verbs.brief import Shelf
 from synaptic.workspace.checkout import work_at_hand
 
@@ -714,6 +716,24 @@ def test_a_long_line_of_marks_holds_no_session_up(at: ForkedHome, web: Path) -> 
         file.write("\n## 10:00 Long\n" + "<!-- syn:" * 50_000 + "\n")
     configure(at)
     assert "Redis" in told(at, web)
+
+
+def test_a_start_tells_of_the_newest_files_where_there_is_no_time_for_all(
+    tmp_path: Path, web: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(brief, "READING_SHARE", 0)
+    monkeypatch.delenv("SYNAPTIC_PROJECT", raising=False)
+    with open_home(tmp_path / "home", project=None) as ws:
+        for number in range(60):
+            day = (MOMENT - timedelta(days=59 - number)).date()
+            text = f"# {day}\n\n## 09:00 decision: Chosen {number:02d} #web\n\nFor a reason.\n"
+            (ws.config.journal / f"{day}.md").write_text(text)
+        text = briefing_text(ws, {"cwd": str(web)})
+        assert "40 older files are not read yet." in outside_of_fences(text)
+        assert "Chosen 59" in text and "Chosen 40" in text and "Chosen 39" not in text
+        for _ in range(2):
+            text = briefing_text(ws, {"cwd": str(web)})
+        assert "not read yet" not in text
 
 
 def test_the_log_stays_small(at: ForkedHome) -> None:

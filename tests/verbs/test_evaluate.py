@@ -220,23 +220,11 @@ def test_an_interrupted_run_leaves_nothing(ws: Workspace, temp: Path) -> None:
         return progress
 
     with pytest.raises(KeyboardInterrupt):
-        evaluate(ws, save=True, progress=interrupt("embedding"))
+        evaluate(ws, progress=interrupt("embedding"))
     assert told[-1][0] == "embedding" and len(told[-1][1]) == 1
     assert list(temp.iterdir()) == []
     ws.close()
     assert state(ws) == before
-
-
-def test_the_second_run_compares_itself_with_the_one_that_was_kept(ws: Workspace) -> None:
-    notes(ws, 12)
-    assert evaluate(ws).before is None
-    kept = evaluate(ws, save=True)
-    notes(ws)
-    again = evaluate(ws)
-    assert again.before == {"date": "2026-11-21", "questions": 12, "mrr": kept.mrr}
-    assert again.questions == len(NUMBERS)
-    (ws.config.state / "evaluation.json").write_text('{"date": 3')
-    assert evaluate(ws).before is None
 
 
 def test_the_same_journal_gives_the_same_questions_and_a_new_entry_changes_few(

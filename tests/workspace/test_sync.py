@@ -176,6 +176,12 @@ class Journaling(RuleBasedStateMachine):
         sync(self.ws)
         kept(self.ws)
 
+    @rule(files=st.integers(1, 2))
+    def sync_in_a_hurry(self, files: int) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("synaptic.workspace.sync.LEAST_FILES", files)
+            in_step(self.ws, lambda _: None, within_s=0)
+
     @rule()
     def embed_some(self) -> None:
         embed_pending(self.ws, budget_s=0, at_least=2)
@@ -672,6 +678,46 @@ def test_a_search_beside_a_writer_answers_from_what_there_is(
     for said in (answer, *listings):
         assert any("latest changes may be missing" in notice for notice in said.notices)
     assert found(filled, "giraffe") == ["a giraffe"]
+
+
+def many_files(ws: Workspace) -> list[str]:
+    """The titles in 50 files, the newest first; the last two change the journal on one day."""
+    for number in range(50):
+        path = ws.config.journal / f"note-{number:02d}.md"
+        path.write_text(f"# Note {number}\n\nThe {number}th cable.\n")
+        os.utime(path, (1_700_000_000 + 86_400 * min(number, 48),) * 2)
+    return [f"Note {number}" for number in reversed(range(50))]
+
+
+def test_who_is_in_a_hurry_reads_the_newest_files_and_the_next_goes_on(ws: Workspace) -> None:
+    titles = many_files(ws)
+
+    def listed(**hurry: float) -> tuple[int, list[str]]:
+        told = in_step(
+            ws,
+            lambda report: (report, ws.index.listing(Filters(), order="newest", limit=60)[1]),
+            **hurry,
+        )
+        return told[0].unread, [read_entries(ws, [row])[row].title for row in told[1]]
+
+    assert listed(within_s=0) == (30, titles[:20])
+    assert listed(within_s=0) == (10, titles[:40])
+    assert listed(within_s=0) == listed(within_s=0) == (0, titles)
+    os.utime(ws.config.journal / "note-00.md")
+    assert listed(within_s=0)[0] == 0 and listed() == (0, ["Note 0", *titles[:-1]])
+
+
+def test_who_is_in_a_hurry_does_not_wait_for_the_process_that_fills_a_new_index(
+    ws: Workspace,
+) -> None:
+    titles = many_files(ws)
+    with open_home(ws.config.home) as other, other.index.writing():
+        report, count = in_step(
+            ws, lambda report: (report, ws.index.counts().entries), within_s=0
+        )
+        assert (report.unread, count) == (30, 20) and "kept in memory" in report.notices[0]
+    ws.index.file.close()
+    assert sync(ws).changed == 50 and [e.title for e in find(ws, limit=60).entries] == titles
 
 
 def test_an_id_is_not_missing_because_another_process_writes(

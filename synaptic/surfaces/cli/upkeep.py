@@ -241,14 +241,13 @@ def _forget(ws: Workspace, yes: bool, session: str) -> None:
 @command(
     "evaluate",
     option(int | None, "questions", "At most so many questions, 1 to 300. [default: 300]"),
-    switch("save", "Keep the result, so that the next run is compared with it."),
 )
 def _evaluate(ws: Workspace, **given: Any) -> None:
     """Measure how well a search finds your own entries.
 
     It searches for their titles in a copy of the journal without them.
 
-    Example: synaptic evaluate --save
+    Example: synaptic evaluate --questions 100
     """
     from ...verbs.evaluate import evaluate  # only this command needs it
 

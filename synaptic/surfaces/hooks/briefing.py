@@ -64,6 +64,8 @@ def briefing_text(ws: Workspace, said: Said) -> str:
         f"From Synaptic, the journal that you share with the user: entries {about}. "
         f"context_get gives them whole."
     )
+    if briefing.unread_files:
+        head += f" {briefing.unread_files:,} older files are not read yet."
     handoff = None
     if briefing.handoff:
         handoff = handoff_item(

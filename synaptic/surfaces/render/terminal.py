@@ -425,13 +425,7 @@ def evaluation_text(found: Evaluation, to: Output) -> str:
     """
     if not found.questions:
         return "Nothing in this journal can be asked."
-    before = found.before or {"mrr": {}}
-    lines = []
-    for way, mrr in found.mrr.items():
-        line = f"{to.paint(f'{way:8}', 'bold')} {mrr:.2f}"
-        if way in before["mrr"]:
-            line += f", was {before['mrr'][way]:.2f} on {before['date']}"
-        lines.append(line)
+    lines = [f"{to.paint(f'{way:8}', 'bold')} {mrr:.2f}" for way, mrr in found.mrr.items()]
     lines.append(
         f"\nMean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 "
         f"where second."
