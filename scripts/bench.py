@@ -61,11 +61,26 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("bench", choices=BENCHES, metavar="BENCH")
     for name, about in FILES.items():
-        top.add_argument(f"--{name}", type=Path, metavar="FILE", help=about)
+        top.add_argument(
+            f"--{name}",
+            type=Path,
+            metavar="FILE",
+            help=about,
+        )
     top.add_argument("--split", default="1-5", help="LoCoMo's conversations, like 1-3")
     top.add_argument("--model", default=DEFAULT_MODEL, help="a model's name or folder")
-    top.add_argument("--entries", type=int, default=10_000, help="size of the journal (speed)")
-    top.add_argument("--cache", type=Path, metavar="DIR", help="keep large journals here")
+    top.add_argument(
+        "--entries",
+        type=int,
+        default=10_000,
+        help="size of the journal (speed)",
+    )
+    top.add_argument(
+        "--cache",
+        type=Path,
+        metavar="DIR",
+        help="keep large journals here",
+    )
     top.add_argument("--wrong", action="store_true", help="list wrong answers (state)")
     top.add_argument("--json", action="store_true", help="print JSON")
     return top

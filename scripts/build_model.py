@@ -108,7 +108,11 @@ def make_environment(folder: Path) -> Path:
     return python
 
 
-def build(*, out: Path | None, references: bool) -> int:
+def build(
+    *,
+    out: Path | None,
+    references: bool,
+) -> int:
     """Run every step inside the environment; 0 when each reference text is near enough to fp32."""
     import numpy as np
 
@@ -171,7 +175,10 @@ def calibration_texts() -> list[str]:
     return texts
 
 
-def tokenize(folder: Path, texts: list[str]) -> list[list[int]]:
+def tokenize(
+    folder: Path,
+    texts: list[str],
+) -> list[list[int]]:
     """Token ids of each text, cut to the window. The shipped tokenizer.json is the original's,
     unchanged.
     """
@@ -195,7 +202,10 @@ class Inputs:
     moments: Array
 
 
-def observe_inputs(weights: dict[str, Array], texts: list[list[int]]) -> dict[str, Inputs]:
+def observe_inputs(
+    weights: dict[str, Array],
+    texts: list[list[int]],
+) -> dict[str, Inputs]:
     """The inputs of each matrix over all tokens of `texts`, by the matrix's name."""
     import numpy as np
 
@@ -218,7 +228,10 @@ def observe_inputs(weights: dict[str, Array], texts: list[list[int]]) -> dict[st
     return observed
 
 
-def quantise_matrix(matrix: Array, moments: Array) -> tuple[Array, Array]:
+def quantise_matrix(
+    matrix: Array,
+    moments: Array,
+) -> tuple[Array, Array]:
     """int8 `codes` (inputs, outputs) and a scale for each column, so that `codes * scales` is
     near `matrix`.
 
@@ -254,7 +267,10 @@ def quantise_matrix(matrix: Array, moments: Array) -> tuple[Array, Array]:
     return codes.astype(np.int8), scales.astype(np.float32)
 
 
-def fit_beside(codes: Array, above: Array) -> Array:
+def fit_beside(
+    codes: Array,
+    above: Array,
+) -> Array:
     """`codes` of a row, each as near to zero as the code above it in its pair demands."""
     import numpy as np
 
@@ -275,7 +291,9 @@ class Graph:
     """
 
     def __init__(
-        self, weights: dict[str, Array], observed: dict[str, Inputs] | None = None
+        self,
+        weights: dict[str, Array],
+        observed: dict[str, Inputs] | None = None,
     ) -> None:
         import numpy as np
 
@@ -342,7 +360,11 @@ class Graph:
         gain, offset = self._norm("embeddings.LayerNorm")
         return self._add("LayerNormalization", summed, gain, offset, axis=-1, epsilon=EPSILON)
 
-    def _attend(self, layer: str, hidden: str) -> str:
+    def _attend(
+        self,
+        layer: str,
+        hidden: str,
+    ) -> str:
         np = self.np
         names = [f"{layer}attention.self.{part}" for part in ("query", "key", "value")]
         joined = np.concatenate([self.weights[f"{name}.weight"] for name in names], axis=1)
@@ -355,7 +377,11 @@ class Graph:
         name = f"{layer}attention.output.dense"
         return self._join(name, heads, hidden, f"{layer}attention.output.LayerNorm")
 
-    def _feed_forward(self, layer: str, hidden: str) -> str:
+    def _feed_forward(
+        self,
+        layer: str,
+        hidden: str,
+    ) -> str:
         name = f"{layer}intermediate.dense"
         matrix, offsets = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
         [product], offsets = self._multiply(name, hidden, matrix, offsets, scale="token")
@@ -474,7 +500,11 @@ class Graph:
             products.append(product)
         return products, offsets.astype(np.float32)
 
-    def _quantise(self, value: str, scale: str) -> Quantised:
+    def _quantise(
+        self,
+        value: str,
+        scale: str,
+    ) -> Quantised:
         """`value` in 8 bits, with one scale for the `text`, for each `token`, or for each
         around the `token middle`.
         """
@@ -531,7 +561,11 @@ class Graph:
             helper.make_node(kind, list(inputs), outputs, domain=domain, **attributes)
         )
 
-    def _constant(self, name: str, array: Array) -> str:
+    def _constant(
+        self,
+        name: str,
+        array: Array,
+    ) -> str:
         self._constants[name] = array
         return name
 
@@ -563,7 +597,10 @@ def session(model: Any) -> Any:
     return onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
 
 
-def embed(running: Any, texts: list[list[int]]) -> Array:
+def embed(
+    running: Any,
+    texts: list[list[int]],
+) -> Array:
     """A vector of length 1 for each text: the mean over its tokens. float32, (texts, 384)."""
     import numpy as np
 
@@ -576,7 +613,10 @@ def embed(running: Any, texts: list[list[int]]) -> Array:
     return np.stack(vectors)
 
 
-def describe(left: Array, right: Array) -> str:
+def describe(
+    left: Array,
+    right: Array,
+) -> str:
     """Mean and least of the cosines of two lists of unit vectors."""
     cosines = (left * right).sum(axis=1)
     return f"mean {cosines.mean():.4f}, least {cosines.min():.4f}"

@@ -37,7 +37,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join([*PAGES, 'empty'])}"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"of {', '.join([*PAGES, 'empty'])}",
     )
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "pictures")
     parser.add_argument("--full", action="store_true", help="to the end of each page")
@@ -65,7 +68,12 @@ def take(
 ) -> None:
     """A picture of each of these pages, or of those that are named, in each mode and width."""
     with (
-        served(home, SYNAPTIC_NOW=NOW, TZ="UTC", HOME=str(home.parent)) as server,
+        served(
+            home,
+            SYNAPTIC_NOW=NOW,
+            TZ="UTC",
+            HOME=str(home.parent),
+        ) as server,
         browsing() as browser,
     ):
         for mode in ("light", "dark"):
@@ -94,7 +102,13 @@ def _keep(
     """The picture with few colours, so that all of them together stay small."""
     page.evaluate("document.activeElement.blur()")  # a cursor blinks
     shot = Image.open(
-        io.BytesIO(page.screenshot(full_page=full, animations="disabled", caret="hide"))
+        io.BytesIO(
+            page.screenshot(
+                full_page=full,
+                animations="disabled",
+                caret="hide",
+            )
+        )
     )
     shot.convert("RGB").quantize(
         COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE

@@ -17,7 +17,10 @@ def main() -> int:
     return run()
 
 
-def _capture(home: str | None, client: str) -> int:
+def _capture(
+    home: str | None,
+    client: str,
+) -> int:
     from .verbs.importing import capture
 
     capture(home, client, sys.stdin.buffer.read())

@@ -134,7 +134,12 @@ def load_config(home: str | Path | None = None) -> Config:
             values[key] = given
     folder = root / _expand(values.pop("journal", "journal"), f"{path}: journal")
     sources = values.pop("sources", ())
-    own = Config(home=root, journal=folder.absolute(), notices=notices, **values)
+    own = Config(
+        home=root,
+        journal=folder.absolute(),
+        notices=notices,
+        **values,
+    )
     return replace(own, sources=read_sources(path, own, sources))
 
 
@@ -144,7 +149,11 @@ def resolve_home(home: str | Path | None) -> Path:
     return _expand(str(place), "The home").absolute()
 
 
-def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, Path]:
+def read_sources(
+    path: Path,
+    own: Config,
+    sources: Sequence[str],
+) -> dict[str, Path]:
     """The `sources` of the file `path`, by name; `own` has none yet.
 
     Raises ConfigError for a folder or a name that is given twice.
@@ -190,7 +199,10 @@ def make_clock() -> Callable[[], datetime]:
     return lambda: moment
 
 
-def _expand(path: str, what: str) -> Path:
+def _expand(
+    path: str,
+    what: str,
+) -> Path:
     if "\0" in path:
         raise ConfigError(f"{what} holds a NUL byte.")
     try:
@@ -237,7 +249,13 @@ def _one_of(*values: str) -> Rule:
     return lambda v: v in values, " or ".join(f'"{value}"' for value in values)
 
 
-def _number(low: float, high: float, remark: str = "", *, kinds: Any = (int, float)) -> Rule:
+def _number(
+    low: float,
+    high: float,
+    remark: str = "",
+    *,
+    kinds: Any = (int, float),
+) -> Rule:
     # a bool is an int to isinstance
     return lambda v: type(v) in kinds and low <= v <= high, f"{low:g} to {high:g}{remark}"
 
@@ -292,7 +310,10 @@ _REMOVED = {
 """Removed keys and the reason. They are ignored with one notice; each stays for one release."""
 
 
-def _read(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _read(
+    path: Path,
+    raw: dict[str, Any],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The checked values of the file by the fields of a Config, and notices of removed keys."""
     values: dict[str, Any] = {}
     tables: dict[str, dict[str, Any]] = {"search": {}, "hooks": {}}
@@ -314,7 +335,11 @@ def _read(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, .
     return values, tuple(notices)
 
 
-def _check(path: Path, key: str, value: object) -> Any:
+def _check(
+    path: Path,
+    key: str,
+    value: object,
+) -> Any:
     if key not in _RULES:
         raise ConfigError(
             f"{path}: unknown key {key}.", valid=_RULES, hint="Remove or rename it."

@@ -29,7 +29,13 @@ class SynapticError(Exception):
 
     code = "error"
 
-    def __init__(self, message: str, *, valid: Iterable[str] = (), hint: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        valid: Iterable[str] = (),
+        hint: str = "",
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.valid = tuple(valid)
@@ -85,7 +91,11 @@ class ModelError(SynapticError):
     code = "model-error"
 
 
-def one_of(known: Iterable[Name], value: str, what: str) -> Name:
+def one_of(
+    known: Iterable[Name],
+    value: str,
+    what: str,
+) -> Name:
     """The name in `known` that equals `value` in any case. Raises InvalidArgument with the
     names.
     """
@@ -95,7 +105,12 @@ def one_of(known: Iterable[Name], value: str, what: str) -> Name:
     raise InvalidArgument(f"{what} {value!r} is unknown.", valid=known)
 
 
-def check_range(name: str, value: float | None, low: float, high: float) -> None:
+def check_range(
+    name: str,
+    value: float | None,
+    low: float,
+    high: float,
+) -> None:
     """Raises InvalidArgument for a value that is not from `low` to `high`; None passes."""
     if value is not None and not low <= value <= high:
         raise InvalidArgument(f"{name} is {value}.", valid=(f"{low} to {high}",))

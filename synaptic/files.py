@@ -34,7 +34,11 @@ PICTURE_BYTES = 50_000_000
 """A larger picture is neither shown nor taken in."""
 
 
-def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
+def open_regular(
+    path: Path,
+    *,
+    follow: bool = True,
+) -> BinaryIO:
     """A file that others may have put there, open for reading, without ever waiting for it.
 
     Raises OSError for a FIFO, a device, a folder, and for a link unless `follow`.
@@ -43,7 +47,10 @@ def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
     return regular_file(os.open(path, FLAGS | (0 if follow else O_NOFOLLOW)), path)
 
 
-def regular_file(fd: int, path: Path) -> BinaryIO:
+def regular_file(
+    fd: int,
+    path: Path,
+) -> BinaryIO:
     """The open file `fd`, for reading. Raises OSError, and closes it, if it is not regular."""
     try:
         _check(os.fstat(fd), path)
@@ -53,7 +60,12 @@ def regular_file(fd: int, path: Path) -> BinaryIO:
     return os.fdopen(fd, "rb")
 
 
-def read_regular(path: Path, most: int, *, follow: bool = True) -> bytes:
+def read_regular(
+    path: Path,
+    most: int,
+    *,
+    follow: bool = True,
+) -> bytes:
     """The bytes of such a file. Raises OSError for one of more than `most` bytes too."""
     with open_regular(path, follow=follow) as file:
         data = file.read(most + 1) or b""  # None: a file of /proc with nothing to read as yet
@@ -76,6 +88,9 @@ def is_picture_name(name: str) -> bool:
     return any(suffix in suffixes for *_, suffixes in PICTURES.values())
 
 
-def _check(found: os.stat_result, path: Path) -> None:
+def _check(
+    found: os.stat_result,
+    path: Path,
+) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "it is no regular file", str(path))

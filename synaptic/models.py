@@ -64,7 +64,11 @@ class Place:
     whole_file: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class Entry:
     """One memory, read from its Markdown.
 
@@ -224,7 +228,11 @@ class Stamp(NamedTuple):
         return self.ctime_ns <= read_ns - RACY_NS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class Filters:
     """Hard filters, joined by AND; several values of one filter are joined by OR.
 

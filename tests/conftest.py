@@ -88,7 +88,10 @@ def one_model() -> Iterator[None]:
     once = cache(make)
     checked = cache(lambda _: check())
 
-    def model(folder: Path, **settings: Any) -> embedding.FolderModel:
+    def model(
+        folder: Path,
+        **settings: Any,
+    ) -> embedding.FolderModel:
         return (once if folder == embedding.MODEL_DIR else make)(folder, **settings)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -105,7 +108,10 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def ws(tmp_path: Path, clock: Clock) -> Iterator[Workspace]:
+def ws(
+    tmp_path: Path,
+    clock: Clock,
+) -> Iterator[Workspace]:
     """A workspace in an empty home, where meaning does not matter."""
     from homes import open_home
 
@@ -122,7 +128,10 @@ def forks() -> Iterator[Forks]:
 
 
 @pytest.fixture
-def home(tmp_path: Path, forks: Forks) -> ForkedHome:
+def home(
+    tmp_path: Path,
+    forks: Forks,
+) -> ForkedHome:
     """A home that is not there yet, used from outside."""
     from forks import ForkedHome
 
@@ -148,7 +157,10 @@ def rounds(request: pytest.FixtureRequest) -> Rounds:
     soak = bool(request.config.getoption("--soak"))
     shown = 0.0
 
-    def count(quick: int, soaked: int) -> Iterator[int]:
+    def count(
+        quick: int,
+        soaked: int,
+    ) -> Iterator[int]:
         nonlocal shown
         total = soaked if soak else quick
         for number in range(total):

@@ -47,7 +47,11 @@ class Served:
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=60)
+        self.client = httpx.Client(
+            base_url=self.url,
+            headers={"Origin": self.url},
+            timeout=60,
+        )
 
     def csrf(self) -> str:
         """The token of this session's forms."""
@@ -55,7 +59,11 @@ class Served:
         assert found
         return found[1]
 
-    def post(self, path: str, **fields: str) -> httpx.Response:
+    def post(
+        self,
+        path: str,
+        **fields: str,
+    ) -> httpx.Response:
         """What a form of the page answers."""
         return self.client.post(path, data={"csrf": self.csrf(), **fields})
 
@@ -63,7 +71,12 @@ class Served:
         """What the page answers once the question is answered with yes."""
         return self.agree(f"/entry/{id}/delete", self.post(f"/entry/{id}/delete"))
 
-    def agree(self, path: str, question: httpx.Response, **fields: str) -> httpx.Response:
+    def agree(
+        self,
+        path: str,
+        question: httpx.Response,
+        **fields: str,
+    ) -> httpx.Response:
         agreed = re.search(r'name="agreed" value="([^"]+)"', question.text)
         assert question.status_code == 200 and agreed, question.text
         return self.post(path, agreed=html.unescape(agreed[1]), **fields)
@@ -71,7 +84,11 @@ class Served:
 
 @contextmanager
 def served(
-    home: Path, *words: str, log_in: bool = True, installed: bool = False, **environ: str
+    home: Path,
+    *words: str,
+    log_in: bool = True,
+    installed: bool = False,
+    **environ: str,
 ) -> Iterator[Served]:
     """`synaptic serve` on this home, with these flags, on a free port; with `log_in` its
     `client` has used the link.
@@ -118,7 +135,11 @@ def browsing() -> Iterator[Browser]:
         browser.close()
 
 
-def logged_in(browser: Browser, server: Served, **options: object) -> BrowserContext:
+def logged_in(
+    browser: Browser,
+    server: Served,
+    **options: object,
+) -> BrowserContext:
     """A context of the browser with the session of `server.client`."""
     context = browser.new_context(base_url=server.url, **options)  # type: ignore[arg-type]
     context.add_cookies(

@@ -39,7 +39,10 @@ def page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def blocks(name: str, language: str) -> list[str]:
+def blocks(
+    name: str,
+    language: str,
+) -> list[str]:
     """The fenced blocks of a page in one language."""
     return [
         m[2]
@@ -49,7 +52,10 @@ def blocks(name: str, language: str) -> list[str]:
     ]
 
 
-def rows(name: str, first: str) -> list[list[str]]:
+def rows(
+    name: str,
+    first: str,
+) -> list[list[str]]:
     """The cells of the table whose heading begins with this cell, without heading and rule."""
     [table] = re.findall(
         rf"^\| {re.escape(first)} \|.*\n\|[-| ]+\n((?:\|.*\n)+)", page(name), re.MULTILINE
@@ -255,7 +261,10 @@ def test_every_script_and_data_file_named_is_there(name: str) -> None:
 
 def test_nothing_speaks_of_a_machine_or_an_index() -> None:
     listed = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
+        ["git", "ls-files"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     ).stdout.split("\n")
     kept = [
         path

@@ -56,16 +56,28 @@ def read(name: str) -> Any:
     return json.loads((DATA / name).read_text(encoding="utf-8"))
 
 
-def rendered(at: datetime, one: Mapping[str, str]) -> tuple[str, str]:
+def rendered(
+    at: datetime,
+    one: Mapping[str, str],
+) -> tuple[str, str]:
     """The id of an entry with this text, type and title, and its lines in a day file."""
     aware = at.replace(tzinfo=None).astimezone()
     id = new_id(aware.date())
     type = one.get("type", "note")
-    entry, _ = compose_entry(one["text"], id=id, at=aware, type=type, title=one.get("title"))
+    entry, _ = compose_entry(
+        one["text"],
+        id=id,
+        at=aware,
+        type=type,
+        title=one.get("title"),
+    )
     return entry.id, render_entry(entry) + "\n"
 
 
-def write_days(home: Path, said: Iterable[Said[Key]]) -> dict[Key, str]:
+def write_days(
+    home: Path,
+    said: Iterable[Said[Key]],
+) -> dict[Key, str]:
     """Writes entries into day files; their ids by their keys."""
     (home / "journal").mkdir(parents=True)
     ids: dict[Key, str] = {}
@@ -158,7 +170,10 @@ def queries(
     return made
 
 
-def make_journal(home: Path, texts: Iterator[str]) -> None:
+def make_journal(
+    home: Path,
+    texts: Iterator[str],
+) -> None:
     """A journal of day files of PER_DAY entries, the last of them on LAST_DAY."""
     (home / "journal").mkdir(parents=True)
     days: list[list[str]] = [[]]

@@ -26,7 +26,10 @@ NOW = datetime(2026, 11, 20, 20)
 """The evening of the day on which the questions were asked."""
 
 
-def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> list[dict[str, Any]]:
     """A row for each journal and language: the share of questions whose entry, and whose file,
     comes first or early.
     """
@@ -54,7 +57,10 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def ranks(workspace: Workspace, asked: Mapping[str, Any]) -> tuple[int, int]:
+def ranks(
+    workspace: Workspace,
+    asked: Mapping[str, Any],
+) -> tuple[int, int]:
     """The ranks of the right entry and of its file, from 0; 10 where it is not among the first
     ten.
     """

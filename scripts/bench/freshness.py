@@ -47,7 +47,10 @@ class Case:
     wanted: str
 
 
-def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> list[dict[str, Any]]:
     embedder = FastEmbedder(arguments.model, cache=scratch / "models")
     rows: list[dict[str, Any]] = []
     for name in ("freshness", "corrections"):

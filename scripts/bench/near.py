@@ -28,7 +28,10 @@ apart.
 """
 
 
-def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", DEFAULT_MODEL)
     rows = [row for name in CHOSEN_ON for row in _pairs(name, scratch, embedder)]
     for name, corpora in Maker(arguments, scratch, embedder).sets():

@@ -24,7 +24,13 @@ from sets import CachedEmbedder, Corpus, Maker
 from synaptic import SearchConfig, search
 
 DEFAULT = SearchConfig()
-BARE = replace(DEFAULT, decay_floor=1.0, later_first=False, speakers=False, analysis=False)
+BARE = replace(
+    DEFAULT,
+    decay_floor=1.0,
+    later_first=False,
+    speakers=False,
+    analysis=False,
+)
 """The two lists and their fusion, without any other rule."""
 EQUAL = {"lexical": 1.0, "semantic": 1.0}
 ROUNDS = 2_000
@@ -80,7 +86,10 @@ WITHOUT = (
 """The default without one rule each."""
 
 
-def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", arguments.model)
     rows: list[dict[str, Any]] = []
     scores: dict[str, dict[str, Scores]] = {v.name: {} for v in (*MEASURED, *WITHOUT)}
@@ -98,7 +107,10 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     return [*rows, of_panel(scores), *of_rules(scores)]
 
 
-def answers(corpus: Corpus, variant: Variant) -> Iterator[tuple[Sequence[str], frozenset[str]]]:
+def answers(
+    corpus: Corpus,
+    variant: Variant,
+) -> Iterator[tuple[Sequence[str], frozenset[str]]]:
     """(ids found, ids wanted) of each question."""
     config = replace(corpus.workspace.config, search=variant.config)
     workspace = replace(corpus.workspace, config=config)
@@ -128,7 +140,10 @@ def plain_rrf(lists: Iterable[Sequence[str]]) -> list[str]:
     return sorted(scores, key=lambda id: -scores[id])
 
 
-def measures(found: Sequence[str], wanted: frozenset[str]) -> tuple[float, float]:
+def measures(
+    found: Sequence[str],
+    wanted: frozenset[str],
+) -> tuple[float, float]:
     """Recall@10 and nDCG@10 (binary gains) of one answer."""
     hits = [id in wanted for id in found[:10]]
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(wanted), 10) + 1))
@@ -171,7 +186,10 @@ def of_rules(scores: Mapping[str, Mapping[str, Scores]]) -> Iterator[dict[str, A
         }
 
 
-def gains(ours: Scores, theirs: Scores) -> Scores:
+def gains(
+    ours: Scores,
+    theirs: Scores,
+) -> Scores:
     return [one - other for one, other in zip(ours, theirs, strict=True)]
 
 

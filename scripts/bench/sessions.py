@@ -25,7 +25,10 @@ SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 SOURCES = ("claude-code", "codex", "gemini", "opencode")
 
 
-def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> list[dict[str, Any]]:
     """The number of questions whose session is first, and among the first three."""
     home = scratch / "home"
     with zipfile.ZipFile(DATA / "sessions.zip") as packed:
@@ -75,7 +78,10 @@ async def _answers(
         if project:
             subprocess.run(["git", "init", "-q", str(folder)], check=True)
         server = StdioServerParameters(
-            command=SYNAPTIC, args=["mcp"], env=environ, cwd=str(folder)
+            command=SYNAPTIC,
+            args=["mcp"],
+            env=environ,
+            cwd=str(folder),
         )
         async with Client(server) as client:
             for number, one in enumerate(asked):
@@ -88,7 +94,10 @@ async def _answers(
     return [ids for _, ids in sorted(found)]
 
 
-def _rank(asked: dict[str, Any], got: list[str]) -> int:
+def _rank(
+    asked: dict[str, Any],
+    got: list[str],
+) -> int:
     right = {asked["session"], *asked.get("also", ())}
     ranks = (place for place, session in enumerate(got, start=1) if session in right)
     return next(ranks, len(got) + 100)
@@ -99,4 +108,10 @@ def _synaptic(
     environ: dict[str, str],
     *words: str,
 ) -> None:
-    subprocess.run([SYNAPTIC, *words], env=environ, cwd=home, capture_output=True, check=True)
+    subprocess.run(
+        [SYNAPTIC, *words],
+        env=environ,
+        cwd=home,
+        capture_output=True,
+        check=True,
+    )

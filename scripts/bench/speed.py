@@ -52,7 +52,10 @@ class RandomVectors(FastEmbedder):
         return vector / np.linalg.norm(vector)
 
 
-def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
+def run(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> list[Row]:
     pool = sentences(arguments.notes)
     cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
     kept = cache / f"speed-{arguments.entries}"
@@ -72,13 +75,19 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     ]
 
 
-def opened(home: Path, embedder: FastEmbedder | None = None) -> Workspace:
+def opened(
+    home: Path,
+    embedder: FastEmbedder | None = None,
+) -> Workspace:
     config = Config(home=home, journal=home / "journal")
     now = LAST_DAY.replace(hour=23, minute=50).astimezone()
     return open_workspace(config, embedder=embedder, clock=lambda: now)
 
 
-def in_process(home: Path, pool: list[str]) -> list[Row]:
+def in_process(
+    home: Path,
+    pool: list[str],
+) -> list[Row]:
     rows = []
     asked = queries(pool, QUERIES)
     with opened(home) as workspace:
@@ -95,7 +104,10 @@ def in_process(home: Path, pool: list[str]) -> list[Row]:
     return rows
 
 
-async def over_stdio(home: Path, pool: list[str]) -> list[Row]:
+async def over_stdio(
+    home: Path,
+    pool: list[str],
+) -> list[Row]:
     """Times of a warm server, asked by the SDK's client, and its memory."""
     process_id = home / "pid"
     server = StdioServerParameters(
@@ -133,7 +145,10 @@ async def over_stdio(home: Path, pool: list[str]) -> list[Row]:
     ]
 
 
-def cold_commands(home: Path, pool: list[str]) -> list[Row]:
+def cold_commands(
+    home: Path,
+    pool: list[str],
+) -> list[Row]:
     with opened(home) as workspace:
         id = recent(workspace, limit=1).entries[0].id
     environ = os.environ | NOW | {"SYNAPTIC_HOME": str(home)}
@@ -143,7 +158,13 @@ def cold_commands(home: Path, pool: list[str]) -> list[Row]:
         for name, more in words.items():
             command = [SYNAPTIC, name, *more]
             times[name].append(
-                timed(subprocess.run, command, env=environ, check=True, capture_output=True)
+                timed(
+                    subprocess.run,
+                    command,
+                    env=environ,
+                    check=True,
+                    capture_output=True,
+                )
             )
     return [row(f"synaptic {name}, cold", seconds) for name, seconds in times.items()]
 
@@ -159,6 +180,9 @@ def timed(
     return time.perf_counter() - begun
 
 
-def row(what: str, seconds: list[float]) -> Row:
+def row(
+    what: str,
+    seconds: list[float],
+) -> Row:
     cuts = statistics.quantiles(seconds, n=20, method="inclusive")
     return {"what": what, "p50": f"{1000 * cuts[9]:.1f} ms", "p95": f"{1000 * cuts[18]:.1f} ms"}

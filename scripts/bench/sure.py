@@ -49,7 +49,10 @@ class Asked(NamedTuple):
         return sum(right for _, right in self.first[:most]) / self.wanted
 
 
-def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", arguments.model)
     found: dict[str, dict[str, list[Asked]]] = {
         "held apart": defaultdict(list),
@@ -139,7 +142,10 @@ def whole_notes(
     return Corpus("notes, whole", workspace, ()), told
 
 
-def rows(found: dict[str, list[Asked]], half: str) -> Iterator[dict[str, Any]]:
+def rows(
+    found: dict[str, list[Asked]],
+    half: str,
+) -> Iterator[dict[str, Any]]:
     by_set = {name: row_of(asked) for name, asked in found.items()}
     for name, row in by_set.items():
         yield {"half": half, "set": name} | {what: f"{row[what]:.2f}" for what in row}

@@ -100,7 +100,10 @@ def say(body: Json) -> Call | None:
     return full, values
 
 
-def talk(client: str, scratch: Scratch) -> Endpoint:
+def talk(
+    client: str,
+    scratch: Scratch,
+) -> Endpoint:
     """The model after a session of this client. Raises Unavailable."""
     model = Endpoint(say)
     package, command, variables = CLIENTS[client]
@@ -131,7 +134,12 @@ def talk(client: str, scratch: Scratch) -> Endpoint:
 def main() -> int:
     """0 when every client came to its last call."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("clients", nargs="*", choices=[[], *CLIENTS], metavar="CLIENT")
+    parser.add_argument(
+        "clients",
+        nargs="*",
+        choices=[[], *CLIENTS],
+        metavar="CLIENT",
+    )
     parser.add_argument("--keep", type=Path, help="keep the installed clients here")
     parser.add_argument("--to", type=Path, help="write every request here, as CLIENT.json")
     given = parser.parse_args()

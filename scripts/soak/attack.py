@@ -52,7 +52,10 @@ class Broken(AssertionError):
     """A promise that did not hold."""
 
 
-def check(holds: object, promise: str) -> None:
+def check(
+    holds: object,
+    promise: str,
+) -> None:
     """None. Raises Broken where it does not hold."""
     if not holds:
         raise Broken(promise)
@@ -114,11 +117,29 @@ def report(
     print(f"{name}: {done}, failures {len(failures):,}, seed {seed}, {seconds:,.0f} s")
 
 
-def _asked(trials: int, unit: str) -> argparse.Namespace:
+def _asked(
+    trials: int,
+    unit: str,
+) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
-    parser.add_argument("--trials", type=int, default=trials, help=f"{unit} at least")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then")
-    parser.add_argument("--seed", type=int, default=1, help="other trials (default 1)")
+    parser.add_argument(
+        "--trials",
+        type=int,
+        default=trials,
+        help=f"{unit} at least",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=float("inf"),
+        help="stop then",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        help="other trials (default 1)",
+    )
     parser.add_argument("--only", type=int, help="the one trial of this number")
     return parser.parse_args()
 
@@ -178,7 +199,11 @@ class HashingEmbedder:
 
 def open_home(home: Path) -> Workspace:
     """A workspace in which meaning does not matter, and no two entries have one moment."""
-    config = Config(home=home, journal=home / "journal", project="soak")
+    config = Config(
+        home=home,
+        journal=home / "journal",
+        project="soak",
+    )
     seconds = itertools.count(1)
     return open_workspace(
         config,
@@ -192,7 +217,12 @@ def entries(ws: Workspace) -> list[Entry]:
     found: list[Entry] = []
     cursor: str | None = ""
     while cursor is not None:
-        page = find(ws, order="oldest", limit=100, cursor=cursor or None)
+        page = find(
+            ws,
+            order="oldest",
+            limit=100,
+            cursor=cursor or None,
+        )
         found += page.entries
         cursor = page.cursor
     return found
@@ -236,7 +266,10 @@ def check_journal(ws: Workspace) -> bytes:
     return text
 
 
-def check_purged(home: Path, word: bytes) -> None:
+def check_purged(
+    home: Path,
+    word: bytes,
+) -> None:
     """Raises Broken where a file of the home holds a purged word in lower case."""
     left = [name for name, data in files(home).items() if word in data.lower()]
     check(not left, f"Purged words are left in {left}")
@@ -251,7 +284,11 @@ def git(
     `ok`.
     """
     done = subprocess.run(
-        ["git", *words], cwd=folder, env=os.environ | _GIT, capture_output=True, text=True
+        ["git", *words],
+        cwd=folder,
+        env=os.environ | _GIT,
+        capture_output=True,
+        text=True,
     )
     assert not ok or done.returncode == 0, done.stderr
     return f"{done.stdout}{done.stderr}failed" if done.returncode else ""

@@ -54,7 +54,10 @@ Steps = list[Callable[[], None]]
 """The steps of an editor, one after the other; anything may happen in between."""
 
 
-def truncating(page: Page, buffer: bytes) -> Steps:
+def truncating(
+    page: Page,
+    buffer: bytes,
+) -> Steps:
     """Empties the file and writes its buffer."""
 
     def act() -> None:
@@ -64,7 +67,10 @@ def truncating(page: Page, buffer: bytes) -> Steps:
     return [act]
 
 
-def by_rename(page: Page, buffer: bytes) -> Steps:
+def by_rename(
+    page: Page,
+    buffer: bytes,
+) -> Steps:
     """Writes its buffer beside the file and puts that in its place."""
 
     def act() -> None:
@@ -76,7 +82,10 @@ def by_rename(page: Page, buffer: bytes) -> Steps:
     return [act]
 
 
-def slow(page: Page, buffer: bytes) -> Steps:
+def slow(
+    page: Page,
+    buffer: bytes,
+) -> Steps:
     """Empties the file, then writes its buffer in two pieces, through one handle."""
     handles: list[int] = []
     half = len(buffer) // 2
@@ -97,7 +106,10 @@ def slow(page: Page, buffer: bytes) -> Steps:
     return [empty, begin, end]
 
 
-def appending(page: Page, _: bytes) -> Steps:
+def appending(
+    page: Page,
+    _: bytes,
+) -> Steps:
     """Opens the file, and later adds a line to its end (`>>`)."""
     handles: list[int] = []
 
@@ -123,7 +135,11 @@ class Told:
     """The entries whose text an editor took away before a later update."""
 
 
-def trial(_: int, choose: random.Random, folder: Path) -> int:
+def trial(
+    _: int,
+    choose: random.Random,
+    folder: Path,
+) -> int:
     """A few verbs among editors; how many there were."""
     with open_home(folder / "home") as ws:
         page = Page(ws.config.journal / f"{NOW:%Y-%m-%d}.md")
@@ -138,7 +154,11 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
             most = min(len(waiting), choose.randrange(3))
             moments = sorted(choose.randrange(-10, CALLS) for _ in range(most))
 
-            def between(call: int, *_: bytes, moments: list[int] = moments) -> None:
+            def between(
+                call: int,
+                *_: bytes,
+                moments: list[int] = moments,
+            ) -> None:
                 while moments and moments[0] <= call and waiting:
                     moments.pop(0)
                     waiting.pop(0)()
@@ -151,7 +171,10 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
     return STEPS
 
 
-def _editor(page: Page, choose: random.Random) -> Steps:
+def _editor(
+    page: Page,
+    choose: random.Random,
+) -> Steps:
     """An editor whose buffer is the file as it is now, with a line added to it."""
     way = choose.choice((truncating, by_rename, slow, appending))
     buffer = page.read()
@@ -235,7 +258,10 @@ def _judge(
             check(id in named, "doctor does not name an update taken away before another")
 
 
-def _edited(stands: str, last: str) -> bool:
+def _edited(
+    stands: str,
+    last: str,
+) -> bool:
     """True where the entry has the heading of its last text, and of the rest what a person may
     leave.
 
@@ -251,4 +277,11 @@ def _edited(stands: str, last: str) -> bool:
 
 if __name__ == "__main__":
     unit = "saves, updates and deletions"
-    sys.exit(attack(trial, trials=5_163, unit=unit, why_not=shim.preload()))
+    sys.exit(
+        attack(
+            trial,
+            trials=5_163,
+            unit=unit,
+            why_not=shim.preload(),
+        )
+    )

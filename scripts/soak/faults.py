@@ -99,7 +99,11 @@ _places: list[str] = []
 """The folder in which each process makes its scenes."""
 
 
-def trial(number: int, _: random.Random, folder: Path) -> int:
+def trial(
+    number: int,
+    _: random.Random,
+    folder: Path,
+) -> int:
     """One fault: commands in turn, of each all calls and faults."""
     name = list(COMMANDS)[number % len(COMMANDS)]
     scene = _scene(name)
@@ -145,7 +149,11 @@ def _judge(
         _judge_delete(scene, gone=now == scene.after)
 
 
-def _judge_delete(scene: Scene, *, gone: bool) -> None:
+def _judge_delete(
+    scene: Scene,
+    *,
+    gone: bool,
+) -> None:
     """A purged text is nowhere, at the latest after the same command again; a deleted one
     is in the trash.
     """
@@ -158,7 +166,10 @@ def _judge_delete(scene: Scene, *, gone: bool) -> None:
         check(b"Zucchini" in trash, "The trash lacks what was deleted")
 
 
-def _like(scene: Scene, now: dict[str, bytes]) -> str:
+def _like(
+    scene: Scene,
+    now: dict[str, bytes],
+) -> str:
     if now == scene.before:
         return "as before"
     if now == scene.after:
@@ -228,7 +239,10 @@ def _kill_before_exchange(home: Path) -> None:
     assert {name: data for name, data in left.items() if name[0] != "."} == before
 
 
-def _normal(home: Path, known: frozenset[bytes]) -> dict[str, bytes]:
+def _normal(
+    home: Path,
+    known: frozenset[bytes],
+) -> dict[str, bytes]:
     """The journal's Markdown without the next command's file; ids that are new in it are all
     one.
     """
@@ -266,7 +280,10 @@ def warm_up(folder: Path) -> None:
             assert main.main([*words, "--json"]) == 0
 
 
-def _copy(home: Path, to: Path) -> None:
+def _copy(
+    home: Path,
+    to: Path,
+) -> None:
     shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(home, to)
 
@@ -315,4 +332,11 @@ if __name__ == "__main__":
         _places.append(scenes)
         if not why_not:
             warm_up(Path(scenes))
-        sys.exit(attack(trial, trials=10_000, unit="faults", why_not=why_not))
+        sys.exit(
+            attack(
+                trial,
+                trials=10_000,
+                unit="faults",
+                why_not=why_not,
+            )
+        )

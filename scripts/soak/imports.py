@@ -211,7 +211,10 @@ def _whole(source: str) -> int:
     return _planned(source, _place(source, _samples()[source]))[0]
 
 
-def _place(source: str, folder: Path) -> Path:
+def _place(
+    source: str,
+    folder: Path,
+) -> Path:
     if source == "opencode":
         return next(folder.rglob("opencode*.db"), folder)
     if source in OF_FOLDERS:
@@ -224,7 +227,10 @@ def _workspace() -> Workspace:
     return open_home(Path(mkdtemp(prefix="home-")))
 
 
-def _planned(source: str, place: Path) -> tuple[int, float]:
+def _planned(
+    source: str,
+    place: Path,
+) -> tuple[int, float]:
     """The number of entries that would come, and processor seconds."""
     begun = time.process_time()
     taken = 0
@@ -273,7 +279,10 @@ def _change_value(
 
 
 @contextmanager
-def _line_of(file: Path, choose: random.Random) -> Iterator[Any]:
+def _line_of(
+    file: Path,
+    choose: random.Random,
+) -> Iterator[Any]:
     """The value of a file of JSON, or of one of its lines; written back when it was changed."""
     lines = [file.read_text()] if file.suffix == ".json" else file.read_text().splitlines()
     at = choose.randrange(len(lines))
@@ -294,7 +303,10 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from _places(value[key])
 
 
-def _change_cell(file: Path, choose: random.Random) -> int:
+def _change_cell(
+    file: Path,
+    choose: random.Random,
+) -> int:
     with closing(sqlite3.connect(file)) as db, db:
         tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         (table,) = choose.choice(tables)

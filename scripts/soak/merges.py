@@ -103,7 +103,11 @@ class Author:
             self.passage() if choose.random() < 0.15 else "",
         )
 
-    def edited(self, note: Note, part: int) -> Note:
+    def edited(
+        self,
+        note: Note,
+        part: int,
+    ) -> Note:
         """With another paragraph in this place, or another private passage."""
         if note.private and self.choose.random() < 0.4:
             return replace(note, private=self.passage())
@@ -198,7 +202,11 @@ def _judge(
     twice = max(ids(data).values(), default=0) > 1
     check(conflicts or not twice, "An id stands there twice, without a conflict")
 
-    def stands(words: set[str], *, maybe_twice: bool = by_git) -> None:
+    def stands(
+        words: set[str],
+        *,
+        maybe_twice: bool = by_git,
+    ) -> None:
         for word in words:
             count = data.count(word.encode())
             check(count, "A text is lost")
@@ -226,7 +234,10 @@ def _judge(
     check(clashes or not conflicts, "A conflict, though no entry was changed on both sides")
 
 
-def _all_notes(base: list[Note], sides: tuple[Side, Side]) -> list[Note]:
+def _all_notes(
+    base: list[Note],
+    sides: tuple[Side, Side],
+) -> list[Note]:
     return [*base, *sides[0].notes, *sides[1].notes]
 
 
@@ -250,7 +261,10 @@ def _judge_private(
         check(line.encode() in data, "A private text is lost")
 
 
-def _through_git(folder: Path, texts: Sequence[bytes]) -> tuple[bytes, bool]:
+def _through_git(
+    folder: Path,
+    texts: Sequence[bytes],
+) -> tuple[bytes, bool]:
     """The file, and True for a conflict, after a real merge of two branches."""
     journal = folder / "journal"
     journal.mkdir()

@@ -50,7 +50,11 @@ class Call(NamedTuple):
     data: bytes
 
 
-def trial(_: int, choose: random.Random, folder: Path) -> int:
+def trial(
+    _: int,
+    choose: random.Random,
+    folder: Path,
+) -> int:
     """One session, and `CUTS` power cuts in it."""
     home = folder / "home"
     kept = folder / "kept"
@@ -269,7 +273,10 @@ def _settle(
 # --------------------------------------------------------------------------------------
 
 
-def _promised(calls: list[Call], known: list[str]) -> tuple[States, set[str]]:
+def _promised(
+    calls: list[Call],
+    known: list[str],
+) -> tuple[States, set[str]]:
     """The texts that each entry may have after these calls, and the texts that were purged."""
     states: States = {id: {f"Early {number}."} for number, id in enumerate(known[:3])}
     purged: set[str] = set()
@@ -315,4 +322,11 @@ def _judge(
 
 
 if __name__ == "__main__":
-    sys.exit(attack(trial, trials=2_496, unit="power cuts", why_not=shim.preload()))
+    sys.exit(
+        attack(
+            trial,
+            trials=2_496,
+            unit="power cuts",
+            why_not=shim.preload(),
+        )
+    )

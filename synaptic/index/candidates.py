@@ -60,7 +60,10 @@ class CandidateLists:
         self._sketch: Sketch | None = None
 
     def passing_chunks(
-        self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
+        self,
+        filters: Filters,
+        within: Sequence[int] | None,
+        phrases: Sequence[str],
     ) -> PassingChunks:
         """The chunks that pass the filters, are of the entries `within`, and whose entries hold
         the quoted phrases.
@@ -147,7 +150,11 @@ class CandidateLists:
         return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
 
     def semantic(
-        self, vector: Vector, passing: PassingChunks, *, limit: int | None
+        self,
+        vector: Vector,
+        passing: PassingChunks,
+        *,
+        limit: int | None,
     ) -> list[Candidate]:
         """The passing chunks nearest to the vector, nearest first; all with `limit` None."""
         from .sketch import Sketch
@@ -238,7 +245,12 @@ class CandidateLists:
         total, counts = self._frequencies(quoted.values())
         return total, {term: counts[phrase] for term, phrase in quoted.items()}
 
-    def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
+    def chunks_with_stem(
+        self,
+        stem: str,
+        *,
+        limit: int,
+    ) -> list[int]:
         """Chunks whose own text, title or tags hold a word of this stem."""
         sql = "SELECT doc FROM chunk_place WHERE term = ? AND col = ? LIMIT ?"
         return self.file.column(sql, stem, OWN, limit)

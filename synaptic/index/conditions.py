@@ -85,7 +85,9 @@ def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
 
 
 def chunks_sql(
-    filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
+    filters: Filters,
+    within: Sequence[int] | None,
+    phrases: Sequence[str],
 ) -> tuple[str, tuple[Any, ...]]:
     """SQL for the JSON list of the chunks that pass the filters, are of the entries `within`,
     and whose entries hold the quoted phrases, and its values; ("", ()) where all chunks pass.

@@ -108,7 +108,13 @@ class FolderModel:
     cost a one-shot search 0.5 s of CPU.
     """
 
-    def __init__(self, folder: Path, *, threads: int, pooling: str = "mean") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        threads: int,
+        pooling: str = "mean",
+    ) -> None:
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -166,7 +172,12 @@ class FastEmbedder:
     """
 
     def __init__(
-        self, model: str, *, cache: Path, threads: int = 1, shows: bool = False
+        self,
+        model: str,
+        *,
+        cache: Path,
+        threads: int = 1,
+        shows: bool = False,
     ) -> None:
         self.model = model
         self.dimensions = 0
@@ -224,7 +235,11 @@ class FastEmbedder:
     def embed_passage(self, text: str) -> Vector:
         return self._vector("passage_embed", text)
 
-    def _vector(self, method: str, text: str) -> Vector:
+    def _vector(
+        self,
+        method: str,
+        text: str,
+    ) -> Vector:
         """The vector of a text by this method of the model, at length 1: some of fastembed's
         models do not normalise.
         """
@@ -381,7 +396,10 @@ def _check_shipped_files() -> None:
             )
 
 
-def _unknown_model(model: str, names: list[str]) -> ModelError:
+def _unknown_model(
+    model: str,
+    names: list[str],
+) -> ModelError:
     by_key = {}
     for name in names:
         key = name.casefold()
@@ -397,7 +415,10 @@ def _unknown_model(model: str, names: list[str]) -> ModelError:
     )
 
 
-def is_downloaded(known: Mapping[str, Any], cache: Path) -> bool:
+def is_downloaded(
+    known: Mapping[str, Any],
+    cache: Path,
+) -> bool:
     """True if the files of a listed model are in `cache`."""
     from huggingface_hub import try_to_load_from_cache
 
@@ -409,7 +430,12 @@ def is_downloaded(known: Mapping[str, Any], cache: Path) -> bool:
     return True
 
 
-def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
+def _fetch(
+    known: Mapping[str, Any],
+    cache: Path,
+    *,
+    shows: bool,
+) -> None:
     """Has a listed model's files in `cache`. Raises ModelError, within seconds when offline.
 
     fastembed's own download retries for 39 s; it finds what this one fetched.
@@ -424,11 +450,18 @@ def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
     files = [known["model_file"], *known["additional_files"], *_ABOUT]
     repository = known["sources"]["hf"]
     try:
-        cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+        cache.mkdir(
+            parents=True,
+            exist_ok=True,
+            mode=0o700,
+        )
         # without it a silent server holds the next call for good
         model_info(repository, timeout=_HUB_TIMEOUT_S)
         snapshot_download(
-            repository, allow_patterns=files, cache_dir=cache, etag_timeout=_HUB_TIMEOUT_S
+            repository,
+            allow_patterns=files,
+            cache_dir=cache,
+            etag_timeout=_HUB_TIMEOUT_S,
         )
     except Exception as error:  # httpx, OSError, ValueError and the hub's own kinds
         raise ModelError(

@@ -46,7 +46,10 @@ _KNOWN = {
 }
 
 
-def known(index: Path, kind: str) -> list[tuple[str, str]]:
+def known(
+    index: Path,
+    kind: str,
+) -> list[tuple[str, str]]:
     """The tags or projects, most frequent first, or the ids and titles, or dates, newest first.
     Raises apsw.Error.
 
@@ -64,7 +67,12 @@ class Index(CandidateLists):
     `writing` gives a Writer, which alone changes entries and vectors.
     """
 
-    def __init__(self, path: Path, *, stemming: bool = True) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        stemming: bool = True,
+    ) -> None:
         super().__init__(Database(path, stemming=stemming))
         self.counters = Counters(self.file)
 
@@ -168,13 +176,21 @@ class Index(CandidateLists):
         rows = self.file.rows(_STANDINGS, json.dumps(rowids))
         return {row[0]: Standing(*row) for row in rows}
 
-    def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
+    def passing(
+        self,
+        filters: Filters,
+        rowids: Sequence[int],
+    ) -> set[int]:
         """The entries of `rowids` that pass the filters."""
         condition, values = conditions(filters)
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
         return set(self.file.column(sql, json.dumps(rowids), *values))
 
-    def _grouped(self, sql: str, these: str) -> dict[int, list[Any]]:
+    def _grouped(
+        self,
+        sql: str,
+        these: str,
+    ) -> dict[int, list[Any]]:
         """The other columns of each row, by the first; the values themselves where it is one
         column.
         """
@@ -247,7 +263,11 @@ class Index(CandidateLists):
         )
 
     def _in_order(
-        self, filters: Filters, order: Order, limit: int, after: Position | None
+        self,
+        filters: Filters,
+        order: Order,
+        limit: int,
+        after: Position | None,
     ) -> list[int]:
         condition, values = shown(filters)
         by_time = _ORDERS[order].startswith("e.at")
@@ -312,7 +332,11 @@ class Index(CandidateLists):
             ORDER BY e.twin, e.at, e.seq"""
         return self._grouped(sql, json.dumps(list(keys)))
 
-    def linking(self, rowids: Sequence[int], keys: Sequence[int] = ()) -> list[tuple[int, int]]:
+    def linking(
+        self,
+        rowids: Sequence[int],
+        keys: Sequence[int] = (),
+    ) -> list[tuple[int, int]]:
         """(entry, key) of each link from other entries to an own name of one of these, or to
         these keys.
         """
@@ -332,7 +356,11 @@ class Index(CandidateLists):
             WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)""")
 
     def calendar(
-        self, since: str, until: str, *, limit: int
+        self,
+        since: str,
+        until: str,
+        *,
+        limit: int,
     ) -> tuple[str | None, str | None, list[int]]:
         """(the last day with entries before `since`, the first after `until`, entries on the
         day of the year `since`
@@ -354,7 +382,12 @@ class Index(CandidateLists):
         sql = f"SELECT own_id, title FROM entry WHERE own_id IN {THESE}"
         return dict(self.file.rows(sql, json.dumps(ids)))
 
-    def same_content(self, content_hash: int, at: datetime, window: timedelta) -> list[int]:
+    def same_content(
+        self,
+        content_hash: int,
+        at: datetime,
+        window: timedelta,
+    ) -> list[int]:
         """The rowids of the entries with this content, no older at `at` than `window`, oldest
         first.
         """
@@ -371,7 +404,11 @@ class Index(CandidateLists):
         condition, values = shown(filters)
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
-        def count(what: str, table: str, by: str) -> tuple[tuple[str, int], ...]:
+        def count(
+            what: str,
+            table: str,
+            by: str,
+        ) -> tuple[tuple[str, int], ...]:
             sql = f"SELECT {what}, count(*) n FROM {table} IN {chosen} {by}"
             return tuple(self.file.rows(sql, *values))
 
@@ -390,7 +427,11 @@ class Index(CandidateLists):
             ),
         )
 
-    def counted(self, filters: Filters, by: str) -> list[tuple[str, int]]:
+    def counted(
+        self,
+        filters: Filters,
+        by: str,
+    ) -> list[tuple[str, int]]:
         """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most
         first.
 
@@ -404,7 +445,11 @@ class Index(CandidateLists):
         return self.file.rows(sql, *values)
 
     def reads(
-        self, filters: Filters, old: datetime, *, limit: int
+        self,
+        filters: Filters,
+        old: datetime,
+        *,
+        limit: int,
     ) -> tuple[int, int, list[tuple[str, str, int]]]:
         """(entries that were ever opened or a top hit, those from before `old` that never were,
         most read entries).
@@ -435,7 +480,12 @@ class Index(CandidateLists):
         bytes = sum(path.stat().st_size for path in files if path.exists())
         return Counts._make([*counted, bytes])
 
-    def pending(self, limit: int, *, below: int = 2**63 - 1) -> list[Passage]:
+    def pending(
+        self,
+        limit: int,
+        *,
+        below: int = 2**63 - 1,
+    ) -> list[Passage]:
         """Passages that want a vector, newest first: chunks with a rowid below `below`."""
         sql = f"""
             SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} AND c.rowid < ?

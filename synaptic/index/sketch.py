@@ -43,7 +43,11 @@ READ_AT_ONCE = 1_024
 class Sketch:
     """Rough copies of all vectors of one model in one open index, 152 bytes each."""
 
-    def __init__(self, file: Database, dimensions: int) -> None:
+    def __init__(
+        self,
+        file: Database,
+        dimensions: int,
+    ) -> None:
         self._file = file
         self.made_for = file.db, dimensions
         self._dimensions = dimensions
@@ -53,7 +57,10 @@ class Sketch:
         self._seen = 0
 
     def nearest(
-        self, vector: bytes, limit: int, among: array[int] | None
+        self,
+        vector: bytes,
+        limit: int,
+        among: array[int] | None,
     ) -> list[tuple[int, float]]:
         """(chunk, squared distance) of the nearest int8 vectors, nearest first; of equals the
         later chunk.

@@ -90,7 +90,12 @@ class Writer:
         return self._reused
 
     def refill(
-        self, files: Iterable[FileRows], *, keep_vectors: bool, reading: str, head: str
+        self,
+        files: Iterable[FileRows],
+        *,
+        keep_vectors: bool,
+        reading: str,
+        head: str,
     ) -> int:
         """Empties the index and fills it with these files; returns the number of vectors that
         were taken over.
@@ -134,7 +139,13 @@ class Writer:
     # -- entries
     # --------------------------------------------------------------------------------------
 
-    def _put_entry(self, known: int | None, source: int, seq: int, row: EntryRow) -> None:
+    def _put_entry(
+        self,
+        known: int | None,
+        source: int,
+        seq: int,
+        row: EntryRow,
+    ) -> None:
         """Writes an entry that is new, or that is `known` and says something else, or stands
         beside another one that does.
         """
@@ -165,7 +176,13 @@ class Writer:
             rest = "DELETE FROM chunk WHERE entry = ? AND seq >= ?"
             self._db.execute(rest, (entry, len(chunks)))
 
-    def _put_chunk(self, known: int | None, entry: int, number: int, chunk: ChunkRow) -> None:
+    def _put_chunk(
+        self,
+        known: int | None,
+        entry: int,
+        number: int,
+        chunk: ChunkRow,
+    ) -> None:
         """Writes a passage that is new, or `known` and different, with the vector of an equal
         text.
 
@@ -222,7 +239,13 @@ class Writer:
     # -- vectors
     # --------------------------------------------------------------------------------------
 
-    def use_model(self, name: str, dimensions: int, *, usual: float | None = None) -> None:
+    def use_model(
+        self,
+        name: str,
+        dimensions: int,
+        *,
+        usual: float | None = None,
+    ) -> None:
         """Notes the model that vectors are made by from now on, and drops those of another one.
 
         `usual` is what `embedding.usual_cosine` says of it.

@@ -39,7 +39,11 @@ class Roots:
     Where a root lies inside another, its files are read once, as its own.
     """
 
-    def __init__(self, folders: Mapping[str, Path], exclude: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        folders: Mapping[str, Path],
+        exclude: Iterable[str] = (),
+    ) -> None:
         self.folders = folders
         globs = "|".join(_regex(composed(glob)) for glob in exclude)
         self._excluded = re.compile(globs) if globs else None
@@ -92,7 +96,9 @@ def scan(roots: Roots) -> list[Stamp]:
 
 
 def compare(
-    roots: Roots, known: Mapping[str, Proof | None], only: str = ""
+    roots: Roots,
+    known: Mapping[str, Proof | None],
+    only: str = "",
 ) -> tuple[list[Stamp], list[str]]:
     """(stamps of new and changed files, known paths that are gone), both sorted. The files are
     those of `scan`, or `only` one of them.
@@ -123,13 +129,19 @@ def compare(
     return stamps, sorted(unseen)
 
 
-def stamp_of(roots: Roots, path: str) -> Stamp | None:
+def stamp_of(
+    roots: Roots,
+    path: str,
+) -> Stamp | None:
     """The stamp of one file; None if `scan` lists no such file."""
     stamps, _ = compare(roots, {}, path)
     return stamps[0] if path and stamps else None
 
 
-def _notes(roots: Roots, only: str) -> Iterator[tuple[str, os.DirEntry[str], Path]]:
+def _notes(
+    roots: Roots,
+    only: str,
+) -> Iterator[tuple[str, os.DirEntry[str], Path]]:
     """The path of each file with the name of a note, or of `only` one, its item in the listing,
     and its real root.
     """
@@ -223,7 +235,10 @@ def _check(path: str) -> None:
         )
 
 
-def locate(roots: Roots, path: str) -> Path:
+def locate(
+    roots: Roots,
+    path: str,
+) -> Path:
     """The real place of `path` (with `/`), links followed. Raises JournalError when it is
     outside its root.
     """
@@ -238,7 +253,11 @@ def locate(roots: Roots, path: str) -> Path:
     return real
 
 
-def writable(roots: Roots, path: str, line: int = 1) -> Path:
+def writable(
+    roots: Roots,
+    path: str,
+    line: int = 1,
+) -> Path:
     """The result of `locate` for a file that may be written. Raises Refused for a file that is
     read in place.
     """
@@ -250,7 +269,10 @@ def writable(roots: Roots, path: str, line: int = 1) -> Path:
     return locate(roots, path)
 
 
-def read(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
+def read(
+    roots: Roots,
+    path: str,
+) -> tuple[bytes, os.stat_result]:
     """The bytes of a journal file, and its stat. Raises NotFound, or JournalError when it may
     not be read.
     """
@@ -267,7 +289,10 @@ def read(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
             ) from error
 
 
-def _open(roots: Roots, path: str) -> int:
+def _open(
+    roots: Roots,
+    path: str,
+) -> int:
     """A descriptor of a file. No link on its path below the root is followed that was not there
     when the path was resolved.
     """
@@ -281,13 +306,19 @@ def _open(roots: Roots, path: str) -> int:
     return _open_below(root, real.relative_to(root).parts)
 
 
-def _open_below(root: Path, steps: Sequence[str]) -> int:
+def _open_below(
+    root: Path,
+    steps: Sequence[str],
+) -> int:
     with _folder_of(root, steps) as folder:
         return os.open(steps[-1], FLAGS | O_NOFOLLOW, dir_fd=folder)
 
 
 @contextlib.contextmanager
-def _folder_of(root: Path, steps: Sequence[str]) -> Iterator[int]:
+def _folder_of(
+    root: Path,
+    steps: Sequence[str],
+) -> Iterator[int]:
     """A descriptor of the folder in which the last of these steps lies, as a context. No link
     below the root is followed.
     """
@@ -302,7 +333,10 @@ def _folder_of(root: Path, steps: Sequence[str]) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def pinned(roots: Roots, path: str) -> Iterator[Path]:
+def pinned(
+    roots: Roots,
+    path: str,
+) -> Iterator[Path]:
     """A path to the file `path` through its folder, held open: it leads there even if the
     folder is replaced.
 
@@ -329,7 +363,10 @@ def _real(path: Path | str) -> Path:
     return Path(os.path.realpath(path))  # Path.resolve raises on a loop of links
 
 
-def _missing(root: Path, error: OSError) -> JournalError:
+def _missing(
+    root: Path,
+    error: OSError,
+) -> JournalError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return missing(root)
     return JournalError(

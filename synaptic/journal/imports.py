@@ -26,7 +26,10 @@ _PAUSE_S = 2 * LOCK_POLL_S
 """The time between two files: those who wait for the lock look for it that often."""
 
 
-def take_in(journal: Journal, run: Run) -> None:
+def take_in(
+    journal: Journal,
+    run: Run,
+) -> None:
     """Puts the blocks of a run into their files, in order of time, each file written once.
 
     The run is durable first. A block whose id stands in its file already is passed over, so
@@ -45,8 +48,15 @@ def take_in(journal: Journal, run: Run) -> None:
         journal.runs.put(replace(run, open=False, blocks=hashes))
 
 
-def _weave(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
-    def make(data: bytes, status: os.stat_result | None) -> Draft | None:
+def _weave(
+    journal: Journal,
+    path: str,
+    blocks: Sequence[Block],
+) -> None:
+    def make(
+        data: bytes,
+        status: os.stat_result | None,
+    ) -> Draft | None:
         there = ids_in(data)
         texts = {block.id: block.text.encode() for block in blocks if block.id not in there}
         if not texts:
@@ -68,21 +78,35 @@ def _weave(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
     journal.writer.change(path, make)
 
 
-def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str]:
+def take_out(
+    journal: Journal,
+    path: str,
+    blocks: Collection[Block],
+) -> list[str]:
     """The ids of those blocks that stand in this file as they were put there, and now in the
     trash.
     """
     known = {block.id: block.hash for block in blocks}
     ids: list[str] = []
 
-    def make(data: bytes, status: os.stat_result | None) -> Draft | None:
+    def make(
+        data: bytes,
+        status: os.stat_result | None,
+    ) -> Draft | None:
         rest, pieces = data, list[TrashedText]()
         for entry in reversed(journal.parse(path, data).entries):
             place = entry.there
             block = data[place.start : place.end]
             if known.get(entry.id) == hash_of(block):
                 now = journal.clock()
-                piece = TrashedText(entry.id, path, now, "undone", entry.title, block)
+                piece = TrashedText(
+                    entry.id,
+                    path,
+                    now,
+                    "undone",
+                    entry.title,
+                    block,
+                )
                 pieces.insert(0, piece)
                 rest = rest[: place.start] + rest[place.end :]
                 if not rest[place.start :]:  # the last entry: one line end stays
@@ -100,7 +124,11 @@ def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str
     return ids
 
 
-def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
+def put_picture(
+    journal: Journal,
+    name: str,
+    read: Callable[[], bytes],
+) -> str:
     """The path of an imported picture, which is created where it is not there. Raises
     ValueError for no picture.
     """
@@ -117,7 +145,10 @@ def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
     return path
 
 
-def drop_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
+def drop_pictures(
+    journal: Journal,
+    pictures: Mapping[str, str],
+) -> None:
     """Removes imported pictures, hashes by paths, but for those that were changed, or that a
     note still shows.
     """
@@ -129,7 +160,11 @@ def drop_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
         if PurePosixPath(path).name in shown:
             continue
 
-        def drop(data: bytes, status: os.stat_result | None, ours: str = ours) -> Draft | None:
+        def drop(
+            data: bytes,
+            status: os.stat_result | None,
+            ours: str = ours,
+        ) -> Draft | None:
             return Draft(None) if status and hash_of(data) == ours else None
 
         with journal.writing():

@@ -129,7 +129,11 @@ class FileWriter:
 
     # -- changing a file
 
-    def change(self, path: str, make: Make) -> Draft | None:
+    def change(
+        self,
+        path: str,
+        make: Make,
+    ) -> Draft | None:
         """The draft that the file holds now, synced; None when `make` returned none.
 
         Raises Refused for a file that is only read or has several names, Changed when the file
@@ -154,7 +158,13 @@ class FileWriter:
             folder.writable(self.roots, path)
             try:
                 with disk_errors(path):
-                    if self._exchange(path, real, data, status, draft):
+                    if self._exchange(
+                        path,
+                        real,
+                        data,
+                        status,
+                        draft,
+                    ):
                         return draft
             except JournalError as error:
                 if _is_unchanged(real, status):
@@ -200,7 +210,13 @@ class FileWriter:
                     disk.create(file, new, private=private or draft.mode is not None, temp=temp)
                     if draft.mode is not None:
                         file.chmod(draft.mode)
-                elif not disk.replace(file, data, status.st_ino, new, temp):
+                elif not disk.replace(
+                    file,
+                    data,
+                    status.st_ino,
+                    new,
+                    temp,
+                ):
                     return False
                 elif draft.data is None and not file.stat().st_size:
                     file.unlink()  # nobody has written to it since
@@ -219,7 +235,11 @@ class FileWriter:
             with contextlib.suppress(OSError):
                 disk.sync_dir(real.parent)
 
-    def _accept(self, temp: Path, id: str) -> None:
+    def _accept(
+        self,
+        temp: Path,
+        id: str,
+    ) -> None:
         """Names the copy in `done/`. If that fails the change has succeeded all the same, and
         an older copy must not say otherwise.
         """
@@ -242,7 +262,10 @@ class FileWriter:
                     disk.unlink(folder / name)
 
 
-def _is_unchanged(real: Path, status: os.stat_result | None) -> bool:
+def _is_unchanged(
+    real: Path,
+    status: os.stat_result | None,
+) -> bool:
     try:
         now = real.stat()
         return status is not None and os.path.samestat(now, status)

@@ -92,7 +92,11 @@ class Change:
     start: int
 
 
-def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
+def normalize(
+    text: str,
+    *,
+    on: date,
+) -> tuple[str, tuple[Change, ...]]:
     """The text with its relative times as dates and its unmistakable pronouns as names, and
     these changes of it.
 
@@ -123,7 +127,11 @@ def _shown(text: str) -> str:
 # -- times
 
 
-def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
+def anchor_times(
+    text: str,
+    *,
+    on: date,
+) -> tuple[Change, ...]:
     """A change for each relative time in a note of the day `on`: a date, two dates, a month or
     a year. Never raises.
 
@@ -140,7 +148,10 @@ def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-def _dates(phrase: str, on: date) -> str | None:
+def _dates(
+    phrase: str,
+    on: date,
+) -> str | None:
     """The dates that the phrase means, as they are written; None beyond the years that a date
     can have.
     """
@@ -157,7 +168,10 @@ def _dates(phrase: str, on: date) -> str | None:
     return f"{first} to {last}" if days else str(first)
 
 
-def _is_meant(found: re.Match[str], seen: str) -> bool:
+def _is_meant(
+    found: re.Match[str],
+    seen: str,
+) -> bool:
     """True if the words around the phrase leave it a time, and no name like "USA Today"."""
     before, phrase = seen[max(0, found.start() - 300) : found.start()], found[0]
     is_word = phrase[0].islower() or phrase.isupper() or not phrase[0].isalpha()
@@ -203,7 +217,10 @@ def resolve_pronouns(text: str) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-def _name_in(found: re.Match[str], said: str) -> tuple[str, tuple[str, ...]]:
+def _name_in(
+    found: re.Match[str],
+    said: str,
+) -> tuple[str, tuple[str, ...]]:
     """(the name that stands here, the pronouns that agree with it); "" is an unknown thing."""
     if found["thing"]:
         return said, ("it",)
@@ -224,7 +241,11 @@ def _name_in(found: re.Match[str], said: str) -> tuple[str, tuple[str, ...]]:
     return "", ("it",) if is_name else ()
 
 
-def _can_mean(found: re.Match[str], between: str, is_owning: bool) -> bool:
+def _can_mean(
+    found: re.Match[str],
+    between: str,
+    is_owning: bool,
+) -> bool:
     """True if the pronoun may mean the name that stands before `between`: in "Anna met her" it
     is not Anna, and in "it rained" it is nothing.
     """
@@ -245,7 +266,10 @@ def _is_owning(found: re.Match[str]) -> bool:
     return after is not None and after[1].lower() not in _AFTER_OBJECT
 
 
-def _fuller(one: str, other: str) -> str:
+def _fuller(
+    one: str,
+    other: str,
+) -> str:
     """The fuller of two names of the same: "Anna" and "Anna Berg", "Redis" and "Redis 7"; ""
     for two names.
     """

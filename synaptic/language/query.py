@@ -126,10 +126,19 @@ def parse_query(
     if len(terms) > MAX_TERMS:
         notices.append(f"Only the first {MAX_TERMS} words of the query were looked up.")
     told = (*notices, *remarks)
-    return ParsedQuery(text, terms[:MAX_TERMS], phrases[:MAX_PHRASES], filters, told)
+    return ParsedQuery(
+        text,
+        terms[:MAX_TERMS],
+        phrases[:MAX_PHRASES],
+        filters,
+        told,
+    )
 
 
-def filled(filters: Filters, others: Filters) -> Filters:
+def filled(
+    filters: Filters,
+    others: Filters,
+) -> Filters:
     """These filters, and those of the others about which they say nothing."""
     added = {}
     for name in others.__slots__:
@@ -139,7 +148,10 @@ def filled(filters: Filters, others: Filters) -> Filters:
     return replace(filters, **added)
 
 
-def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]]:
+def _without_words(
+    text: str,
+    filters: Filters,
+) -> tuple[str, Filters, list[str]]:
     """(the text without the words that are left out, the filters with these, notices).
 
     A pasted text of several lines leaves nothing out.
@@ -171,7 +183,11 @@ def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]
 class _Inline:
     """The filters within a query, and what is to be said of them."""
 
-    def __init__(self, now: datetime, fields: Fields) -> None:
+    def __init__(
+        self,
+        now: datetime,
+        fields: Fields,
+    ) -> None:
         self._now, self._fields = now, fields
         self._wanted: dict[str, list[str]] = {}
         self._unwanted: dict[str, list[str]] = {}
@@ -222,7 +238,10 @@ class _Inline:
         return [*self._bounds, *said]
 
 
-def _built(found: Mapping[str, Sequence[str]], now: datetime) -> Filters:
+def _built(
+    found: Mapping[str, Sequence[str]],
+    now: datetime,
+) -> Filters:
     """The filters of these values; of a date the last counts."""
     given: dict[str, Any] = {}
     for key, values in found.items():
@@ -230,14 +249,21 @@ def _built(found: Mapping[str, Sequence[str]], now: datetime) -> Filters:
     return build_filters(now=now, **given)
 
 
-def terms_of(text: str, *, stop_words: bool = True) -> tuple[str, ...]:
+def terms_of(
+    text: str,
+    *,
+    stop_words: bool = True,
+) -> tuple[str, ...]:
     """The words of a text that are looked up, each once: without stop words, unless there are
     no others.
     """
     return _words_of(text, stop_words)[:MAX_TERMS]
 
 
-def _words_of(text: str, stop_words: bool) -> tuple[str, ...]:
+def _words_of(
+    text: str,
+    stop_words: bool,
+) -> tuple[str, ...]:
     found = unique(word for _, word in words(text))
     kept = tuple(word for word in found if word not in STOP_WORDS)
     return kept if stop_words and kept else found
@@ -279,7 +305,11 @@ def build_filters(
     for name in given.keys() & _LISTS.keys():
         listed, check = _LISTS[name]
         given[listed] = unique(map(check, _values(name, given.pop(name))))
-    return Filters(since=first, until=last, **given)
+    return Filters(
+        since=first,
+        until=last,
+        **given,
+    )
 
 
 def _field(text: str) -> tuple[str, str]:
@@ -325,7 +355,12 @@ def build_preference(values: Mapping[str, object]) -> Filters:
     return build_filters(now=datetime.max, **given)
 
 
-def read_date(text: str, *, now: datetime, name: str) -> str:
+def read_date(
+    text: str,
+    *,
+    now: datetime,
+    name: str,
+) -> str:
     """A local date, `YYYY-MM-DD`, of a time as users type it. Raises InvalidArgument.
 
     Of a longer time its last day where `name` is until, due or expires, else its first: `last
@@ -339,7 +374,12 @@ def read_date(text: str, *, now: datetime, name: str) -> str:
         raise _no_time(name, text) from None
 
 
-def read_moment(text: str, *, now: datetime, name: str) -> datetime:
+def read_moment(
+    text: str,
+    *,
+    now: datetime,
+    name: str,
+) -> datetime:
     """The moment of a time as users type it, naive where it is local: `yesterday 18:00`. Raises
     InvalidArgument.
 
@@ -355,7 +395,10 @@ def read_moment(text: str, *, now: datetime, name: str) -> datetime:
     return moment
 
 
-def _no_time(name: str, text: str) -> InvalidArgument:
+def _no_time(
+    name: str,
+    text: str,
+) -> InvalidArgument:
     shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
     if name == "at":
         valid = ["2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"]
@@ -366,14 +409,20 @@ def _no_time(name: str, text: str) -> InvalidArgument:
     return InvalidArgument(f"{name} is {shown!r}, which is no date.", valid=valid)
 
 
-def _values(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
+def _values(
+    name: str,
+    value: str | Sequence[str],
+) -> tuple[str, ...]:
     """The values of a filter, but empty ones. Raises InvalidArgument that names the bound."""
     values = check_values(name, (value,) if isinstance(value, str) else value)
     clean = [one.encode("utf-8", "replace").decode().strip() for one in values]
     return tuple(filter(None, clean))
 
 
-def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
+def check_values(
+    name: str,
+    values: Sequence[str],
+) -> Sequence[str]:
     """The values, if there are at most MAX_VALUES of at most MAX_VALUE characters. Raises
     InvalidArgument.
     """

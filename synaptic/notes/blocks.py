@@ -168,7 +168,12 @@ class Scan:
     unclosed: list[Unclosed]
 
 
-def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
+def scan(
+    text: str,
+    start: int = 0,
+    *,
+    dated: bool = False,
+) -> Scan:
     """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at
     `start`.
 
@@ -225,13 +230,20 @@ def latin(masked: bytes) -> str:
     return LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
 
 
-def eol_at(text: str, at: int, end: int = sys.maxsize) -> int:
+def eol_at(
+    text: str,
+    at: int,
+    end: int = sys.maxsize,
+) -> int:
     """The line feed that ends the line of `at`; without one, `end` or the text's end."""
     eol = text.find("\n", at, end)
     return eol if eol >= 0 else min(end, len(text))
 
 
-def _closes(match: re.Match[str], fence: Unclosed) -> bool:
+def _closes(
+    match: re.Match[str],
+    fence: Unclosed,
+) -> bool:
     prefix = match["prefix"]
     if match["info"].strip(" \t\r") or prefix.strip(" \t>"):
         return False
@@ -267,7 +279,11 @@ class _Around:
         return Unclosed(match.start(), limit, match["run"], column)
 
 
-def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
+def escape(
+    text: str,
+    *,
+    typed: bool = False,
+) -> tuple[str, str]:
     r"""`text` with its border lines escaped, and the line that closes its open fence (""
     without an open fence).
 
@@ -298,13 +314,20 @@ def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
     ), closing
 
 
-def insert_backslashes(text: str, positions: Iterable[int]) -> str:
+def insert_backslashes(
+    text: str,
+    positions: Iterable[int],
+) -> str:
     """`text` with one backslash before each of the ascending positions."""
     bounds = [0, *positions, len(text)]
     return "\\".join(text[a:b] for a, b in pairwise(bounds))
 
 
-def unescape(text: str, *, typed: bool = False) -> str:
+def unescape(
+    text: str,
+    *,
+    typed: bool = False,
+) -> str:
     """`text` as it was before `escape` and `privacy.escape_tags`; line ends must be LF."""
     if "\\" not in text:
         return text
@@ -323,7 +346,11 @@ def newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def body_text(raw: bytes, *, typed: bool = False) -> str:
+def body_text(
+    raw: bytes,
+    *,
+    typed: bool = False,
+) -> str:
     """The text of a masked body: decoded (errors replaced), with LF, each escape shorter by one
     backslash.
 
@@ -412,7 +439,11 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def _code_span_end(text: str, at: int, ticks: int) -> int:
+def _code_span_end(
+    text: str,
+    at: int,
+    ticks: int,
+) -> int:
     """The end of the code span whose opening backticks end at `at`; `at` itself if nothing
     closes the span.
     """
@@ -438,7 +469,10 @@ def without_code(text: str) -> str:
     return _blanked(text, spans)
 
 
-def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def _blanked(
+    text: str,
+    spans: Iterable[tuple[int, int]],
+) -> str:
     pieces = []
     at = 0
     for start, end in spans:

@@ -48,7 +48,11 @@ def numbered_copies(path: str) -> list[str]:
     return [f"{stem} {number}{dot}{suffix}" for number in _NUMBERS]
 
 
-def copied_from(path: str, paths: Container[str], read: Callable[[str], bytes]) -> str | None:
+def copied_from(
+    path: str,
+    paths: Container[str],
+    read: Callable[[str], bytes],
+) -> str | None:
     """The file in `paths` of which this file is a conflict copy; None if it is none.
 
     A mark in the name is enough. A number is not: the two texts must be alike, too.
@@ -65,7 +69,10 @@ def copied_from(path: str, paths: Container[str], read: Callable[[str], bytes]) 
         return None
 
 
-def are_alike(one: bytes, other: bytes) -> bool:
+def are_alike(
+    one: bytes,
+    other: bytes,
+) -> bool:
     """True if at least half of the lines of two texts are equal."""
     lines, others = (
         Counter(filter(None, map(bytes.strip, text.split(b"\n")))) for text in (one, other)

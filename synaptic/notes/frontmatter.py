@@ -159,7 +159,10 @@ def add_tags(
     return data[:at] + new + data[at:]
 
 
-def _values(fields: dict[str, str | list[str]], *keys: str) -> list[str]:
+def _values(
+    fields: dict[str, str | list[str]],
+    *keys: str,
+) -> list[str]:
     values: list[str] = []
     for key in keys:
         value = fields.get(key, "")

@@ -54,7 +54,11 @@ class Merged:
     conflicts: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(
+    frozen=True,
+    slots=True,
+    eq=False,
+)
 class _Piece:
     """An entry, or a note under its H1, as it stands in one version.
 
@@ -327,7 +331,12 @@ def _merged(
         parts.append(other if mine == was else mine)
     if not clash:
         heading, comment, body = parts
-        return replace(ours, heading=heading, comment=comment, body=body)
+        return replace(
+            ours,
+            heading=heading,
+            comment=comment,
+            body=body,
+        )
     said = theirs.body
     if private or theirs.head != ours.head:
         head, _ = escape(theirs.head.decode("latin-1"), typed=True)

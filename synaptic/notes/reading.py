@@ -89,7 +89,14 @@ def parse_entries(
     zone. Places are byte offsets into `data`. `block`: `data` is one
     entry alone, out of that file, and its heading may begin with a date if `dated`.
     """
-    return _Reader(data, path, mtime, day_file, block, dated).read()
+    return _Reader(
+        data,
+        path,
+        mtime,
+        day_file,
+        block,
+        dated,
+    ).read()
 
 
 class Outline(NamedTuple):
@@ -102,7 +109,13 @@ class Outline(NamedTuple):
     diary: int
 
 
-def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> Outline:
+def outline(
+    text: str,
+    start: int = 0,
+    *,
+    of_day: bool,
+    block: bool = False,
+) -> Outline:
     """Finds where the entries of a file's text begin, from `start` on. A text without an H2 that
     begins an entry is one note.
 
@@ -135,7 +148,10 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
     return Outline(found, _without_own(text, marks), diary)
 
 
-def _diary_level(marks: Sequence[Mark], least: int) -> int:
+def _diary_level(
+    marks: Sequence[Mark],
+    least: int,
+) -> int:
     """The level of the headings that begin the entries of a diary in one file; 0 where the file
     is none.
 
@@ -152,7 +168,11 @@ def _diary_level(marks: Sequence[Mark], least: int) -> int:
     return found
 
 
-def _diary_marks(text: str, marks: Sequence[Mark], diary: int) -> list[Mark]:
+def _diary_marks(
+    text: str,
+    marks: Sequence[Mark],
+    diary: int,
+) -> list[Mark]:
     """The marks of a diary. A date that stands alone begins no entry."""
     kept = []
     end = len(text)
@@ -175,7 +195,10 @@ def _has_sign(mark: Mark) -> bool:
     return _is_timed(mark) or mark.comment_at >= 0
 
 
-def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
+def _without_own(
+    text: str,
+    marks: Sequence[Mark],
+) -> list[Mark]:
     """The marks without the H2s that saved entries count as their own."""
     found = []
     own = 0.0
@@ -190,7 +213,10 @@ def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
     return found
 
 
-def _own_h2s(text: str, mark: Mark) -> float:
+def _own_h2s(
+    text: str,
+    mark: Mark,
+) -> float:
     if mark.comment_at < 0:
         return 0
     comment = text[mark.comment_at : eol_at(text, mark.comment_at)]
@@ -210,7 +236,10 @@ def is_saved(head: str) -> bool:
     return _SAVED.search(head) is not None
 
 
-def is_day_file(path: str, day_file: str) -> bool:
+def is_day_file(
+    path: str,
+    day_file: str,
+) -> bool:
     """True if a file's name is a date and no more, as `2026-11-21 Saturday.md`."""
     if date_in_path(path, day_file) is None:
         return False
@@ -223,7 +252,11 @@ def _words(text: str) -> list[str]:
     return _LETTERS.findall(text.lower())
 
 
-def end_of_line(text: str, at: int, end: int) -> int:
+def end_of_line(
+    text: str,
+    at: int,
+    end: int,
+) -> int:
     """The end of the line that holds `at`, before its line end; at most `end`."""
     eol = eol_at(text, at, end)
     return eol - 1 if text[eol - 1] == "\r" else eol
@@ -247,7 +280,11 @@ class BlockParts(NamedTuple):
         return self.body_end > self.body_start
 
 
-def measure(text: str, mark: Mark, end: int) -> BlockParts:
+def measure(
+    text: str,
+    mark: Mark,
+    end: int,
+) -> BlockParts:
     """The parts of the block from `mark` to `end`. The first release knew fewer times: in what
     it saved they hold.
     """
@@ -268,10 +305,21 @@ def measure(text: str, mark: Mark, end: int) -> BlockParts:
     head_end = min(eol + 1, end)
     line_end = end_of_line(text, mark.start, end)
     body = body_span(text, head_end, end)
-    return BlockParts(time, line_end, mark.comment_at, comment_end, head_end, *body)
+    return BlockParts(
+        time,
+        line_end,
+        mark.comment_at,
+        comment_end,
+        head_end,
+        *body,
+    )
 
 
-def body_span(text: str, start: int, end: int) -> tuple[int, int]:
+def body_span(
+    text: str,
+    start: int,
+    end: int,
+) -> tuple[int, int]:
     """`start:end` without its outer blank lines; empty at `start` if all lines are blank."""
     rest = text[start:end].rstrip(" \t\r\n")
     filled = rest.lstrip(" \t\r\n")
@@ -412,11 +460,21 @@ class _Reader:
                 name = "" if leading is mark else f"# {self._heading(mark)}"
                 yield self._note(mark.start, end, mark, name)
 
-    def _entry(self, mark: Mark, end: int) -> Entry:
+    def _entry(
+        self,
+        mark: Mark,
+        end: int,
+    ) -> Entry:
         parts = measure(self.text, mark, end)
         heading = read_heading(self._decode(parts.time[1], parts.line_end))
         if parts.comment_at < 0:
-            comment = Comment(None, {}, None, {}, [])
+            comment = Comment(
+                None,
+                {},
+                None,
+                {},
+                [],
+            )
         else:
             comment = read_comment(self._decode(parts.comment_at, parts.comment_end))
         for problem in comment.problems:
@@ -488,7 +546,11 @@ class _Reader:
             **told,
         )
 
-    def _moment(self, clock: str, at: datetime | None) -> tuple[datetime, DateSource]:
+    def _moment(
+        self,
+        clock: str,
+        at: datetime | None,
+    ) -> tuple[datetime, DateSource]:
         """The moment of an entry with this time in its heading and this one in its comment."""
         day, source = self.day
         if at is None:
@@ -516,7 +578,13 @@ class _Reader:
         """The whole file as one note. Its only H1 is its title, wherever it stands."""
         other = read_title(self._heading(marks[0]))[0] if len(marks) == 1 else ""
         leading = self._leading(marks)
-        return self._note(self.start, len(self.text), leading, other=other, whole=True)
+        return self._note(
+            self.start,
+            len(self.text),
+            leading,
+            other=other,
+            whole=True,
+        )
 
     def _leading(self, marks: Sequence[Mark]) -> Mark | None:
         """The H1 with which the text of the file begins."""
@@ -634,7 +702,11 @@ class _Reader:
             kept[id] = entry if id == entry.id else replace(entry, id=id, derived_id=True)
         return tuple(kept.values())
 
-    def _decode(self, start: int, end: int) -> str:
+    def _decode(
+        self,
+        start: int,
+        end: int,
+    ) -> str:
         return shown(self.data[start:end]).decode("utf-8", "replace")
 
     def _line(self, at: int) -> int:
@@ -642,7 +714,12 @@ class _Reader:
         line = bisect_left(self.line_ends, at) + 1
         return max(line - self.raw.startswith(_BOM), 1)
 
-    def _issue(self, at: int, code: str, message: str) -> None:
+    def _issue(
+        self,
+        at: int,
+        code: str,
+        message: str,
+    ) -> None:
         self.issues.append(ParseIssue(self.path, self._line(at), code, message))
 
 
@@ -678,7 +755,12 @@ def composed(path: str) -> str:
     return unicodedata.normalize("NFC", path)
 
 
-def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> str:
+def derived_id(
+    day: date | None,
+    path: str,
+    heading: str,
+    occurrence: int,
+) -> str:
     """The id of an entry without a written one. Path, heading and occurrence decide it."""
     text = f"{path}\n{heading}\n{occurrence}" if heading else path
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

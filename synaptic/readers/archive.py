@@ -45,7 +45,10 @@ class ExportedFile(NamedTuple):
         return data
 
 
-def files_of(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
+def files_of(
+    path: Path,
+    skipped: Skipped,
+) -> dict[str, ExportedFile]:
     """The files of an export by relative path. Raises InvalidArgument for an unreadable zip."""
     paths = files_below(path, skipped, "*")
     if paths == [path]:
@@ -69,7 +72,11 @@ def files_of(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
 
 
 def _zipped(
-    file: IO[bytes], skipped: Skipped, left: list[int], *, inner: bool = False
+    file: IO[bytes],
+    skipped: Skipped,
+    left: list[int],
+    *,
+    inner: bool = False,
 ) -> Iterator[tuple[str, ExportedFile]]:
     """The files of a zip, by name. `left`: the bytes that all zips may still give.
 

@@ -28,7 +28,10 @@ from .source import files_below
 NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain")
 
 
-def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _sessions(
+    files: list[Path],
+    skipped: Skipped,
+) -> Iterator[Session]:
     known: set[str] = set()
     for file in files:
         session = Session(file.stem, "Claude Code")
@@ -49,7 +52,10 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
         yield session
 
 
-def _is_forked(file: Path, line: dict[str, Any]) -> bool:
+def _is_forked(
+    file: Path,
+    line: dict[str, Any],
+) -> bool:
     """True for a line of another session whose transcript is there."""
     session = text_of(line, "forkedFrom", "sessionId")
     return bool(session) and os.path.lexists(f"{file.parent}/{session}{file.suffix}")
@@ -64,7 +70,11 @@ def _keep_edits_of_subagents(session: Session) -> None:
     session.events = kept
 
 
-def _add_line(session: Session, number: int, line: dict[str, Any]) -> None:
+def _add_line(
+    session: Session,
+    number: int,
+    line: dict[str, Any],
+) -> None:
     named = text_of(line, "customTitle")
     session.title = named or session.title or text_of(line, "aiTitle")
     session.set_time(line.get("timestamp"))
@@ -88,7 +98,11 @@ def _add_line(session: Session, number: int, line: dict[str, Any]) -> None:
         session.add("asked", number, content)
 
 
-def _add_tool(session: Session, number: int, block: object) -> None:
+def _add_tool(
+    session: Session,
+    number: int,
+    block: object,
+) -> None:
     kind = dig(block, "type")
     if kind == "tool_use":
         name = dig(block, "name")
@@ -103,5 +117,9 @@ def _add_tool(session: Session, number: int, block: object) -> None:
 
 
 READER = Transcripts(
-    "CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*-*-*-*-*.jsonl",), _sessions
+    "CLAUDE_CONFIG_DIR",
+    ".claude",
+    ("projects",),
+    ("*-*-*-*-*.jsonl",),
+    _sessions,
 )

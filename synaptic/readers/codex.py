@@ -29,7 +29,10 @@ PLACES = ("sessions", "archived_sessions")
 FILES = ("rollout-*.jsonl", "rollout-*.jsonl.zst")
 
 
-def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _sessions(
+    files: list[Path],
+    skipped: Skipped,
+) -> Iterator[Session]:
     for file in files:
         session = Session("", "Codex")
         for number, line in json_lines(file, skipped):
@@ -49,13 +52,20 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
             yield session
 
 
-def _drop_summary(session: Session, message: str) -> None:
+def _drop_summary(
+    session: Session,
+    message: str,
+) -> None:
     """Drops the last event if it is a summary that only the model reads."""
     if session.events and session.events[-1].text in message:
         session.events.pop()
 
 
-def _add_payload(session: Session, number: int, payload: dict[str, Any]) -> None:
+def _add_payload(
+    session: Session,
+    number: int,
+    payload: dict[str, Any],
+) -> None:
     kind = text_of(payload, "type")
     role = payload.get("role")
     if kind == "message" and role == "assistant":
@@ -76,7 +86,11 @@ def _add_payload(session: Session, number: int, payload: dict[str, Any]) -> None
         session.add_call(number, name, given, payload.get("call_id"))
 
 
-def _add_item(session: Session, number: int, item: object) -> None:
+def _add_item(
+    session: Session,
+    number: int,
+    item: object,
+) -> None:
     kind = dig(item, "type")
     if kind == "UserMessage":
         session.add("asked", number, dig(item, "content"))
@@ -88,7 +102,10 @@ def _add_item(session: Session, number: int, item: object) -> None:
         session.add_result(call, output, status=dig(item, "exit_code"))
 
 
-def _add_output(session: Session, payload: dict[str, Any]) -> None:
+def _add_output(
+    session: Session,
+    payload: dict[str, Any],
+) -> None:
     output = text_of(payload, "output")
     status = None
     with suppress(ValueError):
@@ -99,4 +116,10 @@ def _add_output(session: Session, payload: dict[str, Any]) -> None:
     session.add_result(payload.get("call_id"), output, failed, status)
 
 
-READER = Transcripts("CODEX_HOME", ".codex", PLACES, FILES, _sessions)
+READER = Transcripts(
+    "CODEX_HOME",
+    ".codex",
+    PLACES,
+    FILES,
+    _sessions,
+)

@@ -32,13 +32,25 @@ _ROLES: dict[str, Kind] = {"user": "asked", "assistant": "said"}
 _SHOWN_TYPES = ("text", "multimodal_text", "code")
 
 
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+def read(
+    path: Path,
+    skipped: Skipped,
+) -> Iterator[Record]:
     """A digest of each conversation: each request with the last answer; long ones in parts."""
     items = partial(json_items, r"\s*\[")
-    return read_items(path, skipped, items, _conversation, pattern="conversations*.json")
+    return read_items(
+        path,
+        skipped,
+        items,
+        _conversation,
+        pattern="conversations*.json",
+    )
 
 
-def _conversation(talk: Any, *_: object) -> Iterator[Record]:
+def _conversation(
+    talk: Any,
+    *_: object,
+) -> Iterator[Record]:
     if "chat_messages" in talk:
         session = Session(text_of(talk["uuid"]), "Claude.ai", title=text_of(talk, "name"))
         _add_claude(session, talk)
@@ -47,10 +59,18 @@ def _conversation(talk: Any, *_: object) -> Iterator[Record]:
         session = Session(key, "ChatGPT", title=text_of(talk, "title"))
         _add_chatgpt(session, talk)
     for record in digest(session):
-        yield replace(record, type="reference", by=session.client.lower(), lines=None)
+        yield replace(
+            record,
+            type="reference",
+            by=session.client.lower(),
+            lines=None,
+        )
 
 
-def _add_claude(session: Session, talk: Any) -> None:
+def _add_claude(
+    session: Session,
+    talk: Any,
+) -> None:
     for message in talk["chat_messages"]:
         blocks = list_of(message, "content")
         texts = [block for block in blocks if dig(block, "type") == "text"]
@@ -59,7 +79,10 @@ def _add_claude(session: Session, talk: Any) -> None:
         session.add(kind, 1, text_of(texts) or message.get("text"))
 
 
-def _add_chatgpt(session: Session, talk: Any) -> None:
+def _add_chatgpt(
+    session: Session,
+    talk: Any,
+) -> None:
     """Adds the messages that a person sees, in order."""
     mapping = talk["mapping"]
     node = talk.get("current_node")

@@ -29,7 +29,10 @@ _PHOTO = re.compile(r"[\w-]{1,80}\.\w{1,8}")
 _ESCAPED = re.compile(r"\\([.!()'\"])")
 
 
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+def read(
+    path: Path,
+    skipped: Skipped,
+) -> Iterator[Record]:
     """A record for each entry, in the time of its place.
 
     A starred entry has importance 8; the name of a journal is a tag.
@@ -37,7 +40,11 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     return read_items(path, skipped, partial(json_items, ENTRIES), _entry)
 
 
-def _entry(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator[Record]:
+def _entry(
+    entry: Any,
+    name: str,
+    files: Mapping[str, ExportedFile],
+) -> Iterator[Record]:
     journal = PurePosixPath(name)
     photos: dict[str, str] = {}
     pictures: dict[str, Callable[[], bytes]] = {}

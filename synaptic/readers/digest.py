@@ -58,16 +58,28 @@ class Transcripts:
     patterns: tuple[str, ...]
     sessions_in: Callable[..., Iterator[Session]]
 
-    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
+    def find(
+        self,
+        home: Path,
+        environ: Mapping[str, str],
+    ) -> list[Path]:
         base = Path(environ.get(self.variable) or home / self.usual)
         return [*chain.from_iterable(sorted(base.glob(part)) for part in self.below)]
 
-    def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
+    def read(
+        self,
+        path: Path,
+        skipped: Skipped,
+    ) -> Iterator[Record]:
         for session in self.sessions(path, skipped):
             with reporting(skipped, session.key):
                 yield from digest(session)
 
-    def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
+    def sessions(
+        self,
+        path: Path,
+        skipped: Skipped,
+    ) -> Iterator[Session]:
         """The sessions of a transcript or of all below a folder, oldest first.
 
         `DATABASE/ID` is one session of a database.
@@ -118,7 +130,10 @@ def digest(session: Session) -> Iterator[Record]:
         )
 
 
-def _title(session: Session, request: str) -> str:
+def _title(
+    session: Session,
+    request: str,
+) -> str:
     """The client's title, else the first request.
 
     The client's model made its title of all requests, so one with private text is not used.
@@ -144,7 +159,11 @@ def _parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[str]]]:
     return parts
 
 
-def _first_line(session: Session, events: Sequence[Event], until: datetime) -> str:
+def _first_line(
+    session: Session,
+    events: Sequence[Event],
+    until: datetime,
+) -> str:
     folder = _clean(Path(session.folder).name, ())
     branch = _clean(events[-1].branch, ())
     place = f" in {_code(folder)}" if folder else ""
@@ -176,7 +195,12 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
         if text and not is_private:
             error = _clean(event.error, private)
             commit = _clean(event.commit, private)
-            yield replace(event, text=text, error=error, commit=commit)
+            yield replace(
+                event,
+                text=text,
+                error=error,
+                commit=commit,
+            )
 
 
 def _requests(events: Iterable[Event]) -> list[bytes]:
@@ -243,7 +267,10 @@ def _command_line(event: Event) -> str:
     return f"- Ran: {_code(event.text)}{status}{error}"
 
 
-def _clean(text: str, private: Collection[bytes]) -> str:
+def _clean(
+    text: str,
+    private: Collection[bytes],
+) -> str:
     """`text` without private passages, lines that repeat one of `private`, and secrets."""
     if not text:
         return ""
@@ -256,7 +283,10 @@ def _clean(text: str, private: Collection[bytes]) -> str:
     return redact(text, visible_secrets(text)).strip()
 
 
-def _markdown(text: str, limit: int) -> str:
+def _markdown(
+    text: str,
+    limit: int,
+) -> str:
     """`text` for the body of an entry: no headings, tasks or tags, short code."""
     text = PATTERNS["fence"].sub(lambda fence: f"{_code(fence[2])}\n", text)
     for mark in TABLE["markdown"]:
@@ -264,7 +294,10 @@ def _markdown(text: str, limit: int) -> str:
     return _shorten(text.strip(), limit)
 
 
-def _shorten(text: str, limit: int) -> str:
+def _shorten(
+    text: str,
+    limit: int,
+) -> str:
     if len(text) <= limit:
         return text
     start = text[: limit - 2]

@@ -24,7 +24,10 @@ from .session import Session, json_lines
 from .shared import SETTINGS_BYTES, dig, list_of, text_of
 
 
-def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _sessions(
+    files: list[Path],
+    skipped: Skipped,
+) -> Iterator[Session]:
     for file in files:
         head, messages = _replay(file, skipped)
         key = text_of(head, "sessionId")
@@ -39,7 +42,10 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
             yield session
 
 
-def _replay(file: Path, skipped: Skipped) -> tuple[dict[str, Any], list[tuple[int, Any]]]:
+def _replay(
+    file: Path,
+    skipped: Skipped,
+) -> tuple[dict[str, Any], list[tuple[int, Any]]]:
     """The head, and (line, message) of those that were not taken back.
 
     In a `.json` it is (number, message).
@@ -60,7 +66,11 @@ def _replay(file: Path, skipped: Skipped) -> tuple[dict[str, Any], list[tuple[in
     return head, list(messages.values()) or list(enumerate(list_of(head, "messages"), 1))
 
 
-def _add_message(session: Session, number: int, message: Any) -> None:
+def _add_message(
+    session: Session,
+    number: int,
+    message: Any,
+) -> None:
     session.set_time(dig(message, "timestamp"))
     kind = dig(message, "type")
     content = text_of(message, "content")
@@ -72,7 +82,11 @@ def _add_message(session: Session, number: int, message: Any) -> None:
         session.add("said", number, content)
 
 
-def _add_call(session: Session, number: int, call: object) -> None:
+def _add_call(
+    session: Session,
+    number: int,
+    call: object,
+) -> None:
     id = dig(call, "id")
     status = dig(call, "status")
     session.add_call(number, dig(call, "name"), dig(call, "args"), id)
@@ -86,5 +100,9 @@ def _add_call(session: Session, number: int, call: object) -> None:
 
 
 READER = Transcripts(
-    "GEMINI_CLI_HOME", "", (".gemini/tmp",), ("session-*.json", "session-*.jsonl"), _sessions
+    "GEMINI_CLI_HOME",
+    "",
+    (".gemini/tmp",),
+    ("session-*.json", "session-*.jsonl"),
+    _sessions,
 )

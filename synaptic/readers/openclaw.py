@@ -30,7 +30,10 @@ find = partial(
 )
 
 
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+def read(
+    path: Path,
+    skipped: Skipped,
+) -> Iterator[Record]:
     parts = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
     for file, record in notes(path, skipped, parts):
         at = record.at

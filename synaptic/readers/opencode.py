@@ -35,7 +35,11 @@ ORDER BY message.time_created, message.id, part.id
 """
 
 
-def _sessions(files: list[Path], skipped: Skipped, id: str = "") -> Iterator[Session]:
+def _sessions(
+    files: list[Path],
+    skipped: Skipped,
+    id: str = "",
+) -> Iterator[Session]:
     for file in files:
         with sqlite_copy(file) as db:
             for key, folder, title in fetched(db, _SESSIONS, (id,)).fetchall():
@@ -47,7 +51,10 @@ def _sessions(files: list[Path], skipped: Skipped, id: str = "") -> Iterator[Ses
 
 
 def _add_messages(
-    session: Session, key: object, db: sqlite3.Connection, skipped: Skipped
+    session: Session,
+    key: object,
+    db: sqlite3.Connection,
+    skipped: Skipped,
 ) -> None:
     for number, message, part, at in fetched(db, _PARTS, (key,)):
         session.set_time(at)
@@ -55,7 +62,12 @@ def _add_messages(
             _add_part(session, number, read_json(message), read_json(part))
 
 
-def _add_part(session: Session, number: int, message: Any, part: Any) -> None:
+def _add_part(
+    session: Session,
+    number: int,
+    message: Any,
+    part: Any,
+) -> None:
     kind = dig(part, "type")
     if kind == "tool":
         state = dig(part, "state")
@@ -70,5 +82,9 @@ def _add_part(session: Session, number: int, message: Any, part: Any) -> None:
 
 
 READER = Transcripts(
-    "XDG_DATA_HOME", ".local/share", ("opencode/opencode*.db",), ("opencode*.db",), _sessions
+    "XDG_DATA_HOME",
+    ".local/share",
+    ("opencode/opencode*.db",),
+    ("opencode*.db",),
+    _sessions,
 )

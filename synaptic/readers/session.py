@@ -74,7 +74,12 @@ class Session:
         with suppress(ValueError, OverflowError, OSError):
             self.at = (moment(value) or self.at).astimezone()
 
-    def add(self, kind: Kind, line: int, content: object) -> Event:
+    def add(
+        self,
+        kind: Kind,
+        line: int,
+        content: object,
+    ) -> Event:
         """Adds an event, but no text that a program wrote for the person, and no repetition."""
         text = text_of(content)
         checkout = _checkout(self.folder)
@@ -84,14 +89,26 @@ class Session:
             path = os.path.normpath(Path(self.folder, text))
             text = path.removeprefix(f"{checkout}/")
         text = text.strip().removeprefix(f"cd {checkout} && ")
-        event = Event(kind, line, self.at, text, self.branch)
+        event = Event(
+            kind,
+            line,
+            self.at,
+            text,
+            self.branch,
+        )
         before = [(last.kind, last.text) for last in self.events[-1:]]
         is_repeated = kind in ("asked", "said") and before == [(kind, text)]
         if text and not is_repeated:
             self.events.append(event)
         return event
 
-    def add_call(self, line: int, name: object, given: object, call: object) -> None:
+    def add_call(
+        self,
+        line: int,
+        name: object,
+        given: object,
+        call: object,
+    ) -> None:
         """Adds the events of a tool's call: a command, edited files, or none."""
         values = given if isinstance(given, dict) else {"command": given}
         tool = text_of(name).lower()
@@ -107,7 +124,11 @@ class Session:
             events.append(self.add("edited", line, path or values.get("notebook_path")))
 
     def add_result(
-        self, call: object, output: str, failed: bool | None = None, status: object = None
+        self,
+        call: object,
+        output: str,
+        failed: bool | None = None,
+        status: object = None,
     ) -> None:
         """Adds the result of a call to its events.
 
@@ -143,7 +164,10 @@ def _command_of(values: dict[str, Any]) -> str:
     return words[-1] if is_script else " ".join(words)
 
 
-def _commit_of(command: str, output: str) -> str:
+def _commit_of(
+    command: str,
+    output: str,
+) -> str:
     commits = PATTERNS["commits"].search(command)
     if not commits:
         return ""
@@ -163,7 +187,11 @@ def _checkout(folder: str) -> str:
     return str(here)
 
 
-def events(source: str, place: Path, key: str) -> list[Event]:
+def events(
+    source: str,
+    place: Path,
+    key: str,
+) -> list[Event]:
     """The events of a session; [] if its transcript is gone.
 
     `place` is one of the places that the reader finds.
@@ -177,7 +205,10 @@ def events(source: str, place: Path, key: str) -> list[Event]:
     return []
 
 
-def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_lines(
+    path: Path,
+    skipped: Skipped,
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """(number, value) of each line that is a JSON object; the whole of a `.json` is line 1.
 
     Damage is reported to `skipped`, but not a torn last line, for a session may go on.

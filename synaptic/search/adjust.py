@@ -64,7 +64,10 @@ log, rounded.
 """
 
 
-def adjusted(ranked: Ranking, evidence: Evidence) -> Ranking:
+def adjusted(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
     """The candidates of all queries of a search in their last order."""
     request = evidence.request
     ranked = near_enough(ranked, evidence)
@@ -77,7 +80,10 @@ def adjusted(ranked: Ranking, evidence: Evidence) -> Ranking:
     return copies_behind(ranked, evidence)
 
 
-def speakers_first(ranked: Ranking, evidence: Evidence) -> Ranking:
+def speakers_first(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
     """An entry counts for more if the question names its speaker.
 
     The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`. Both
@@ -103,7 +109,10 @@ def speakers_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     return best_first(ranked)
 
 
-def near_enough(ranked: Ranking, evidence: Evidence) -> Ranking:
+def near_enough(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
     """Without entries that are less similar than asked; an entry without a vector stays."""
     least = evidence.request.min_similarity
     if least is None:
@@ -111,7 +120,10 @@ def near_enough(ranked: Ranking, evidence: Evidence) -> Ranking:
     return [r for r in ranked if r.similarity is None or r.similarity >= least]
 
 
-def set_back(ranked: Ranking, evidence: Evidence) -> Ranking:
+def set_back(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
     """The ranking, best first, in which these count less: expired entries, digests of sessions,
     and entries of this checkout's project whose branch is gone without a visible merge. Without
     weights also entries of other projects, if the asker's project has some.
@@ -139,7 +151,10 @@ def set_back(ranked: Ranking, evidence: Evidence) -> Ranking:
     return best_first(ranked)
 
 
-def copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
+def copies_behind(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
     """Copies that two machines left of a file stand behind the originals of their entries."""
     places = {(r.standing.path, r.standing.title): place for place, r in enumerate(ranked)}
     paths = {path for path, _ in places}
@@ -155,7 +170,10 @@ def copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
     return sorted(ranked, key=lambda r: order[r.rowid])
 
 
-def newest_fitting(ranked: Ranking, evidence: Evidence) -> Ranking:
+def newest_fitting(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
     """Entries that hold the words nearly as well as the best, newest first; then the rest."""
     today = evidence.request.now.date().isoformat()
     fitting: Ranking = []
@@ -166,7 +184,10 @@ def newest_fitting(ranked: Ranking, evidence: Evidence) -> Ranking:
     return in_order(fitting, "newest") + others
 
 
-def later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
+def later_first(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
     """The ranking, in which of two entries of the top on one topic the later stands first.
 
     It takes the other's place, and the score of that place.

@@ -25,7 +25,10 @@ MAX_KEYWORDS = 12
 """By eye."""
 
 
-def analysis_of(ws: Workspace, query: str) -> dict[str, Any]:
+def analysis_of(
+    ws: Workspace,
+    query: str,
+) -> dict[str, Any]:
     """The analysis of a question, with the plan of a search without options, as JSON."""
 
     def run(_: SyncReport) -> dict[str, Any]:
@@ -33,9 +36,21 @@ def analysis_of(ws: Workspace, query: str) -> dict[str, Any]:
         stop_words, fields = ws.config.search.stop_words, ws.index.field_names
         tags, projects, files = ws.index.vocabulary()
         parsed = parse_query(
-            query, Filters(), now=now, stop_words=stop_words, fields=fields, tags=lambda: tags
+            query,
+            Filters(),
+            now=now,
+            stop_words=stop_words,
+            fields=fields,
+            tags=lambda: tags,
         )
-        understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
+        understood = understand(
+            ws,
+            Request(
+                parsed=parsed,
+                now=now,
+                strategy=form_of(parsed),
+            ),
+        )
         told = (understood.nothing,) if understood.nothing else understood.parsed.notices
         known = Known(tags, projects, files)
         found = analyze(query, asked_of(query, today=now.date()), known)
@@ -63,7 +78,10 @@ def _plan(request: Request) -> dict[str, Any]:
     return {"sub_queries": [only], "execution": "parallel", "merge": "weighted"}
 
 
-def read_note(ws: Workspace, text: str) -> dict[str, Any]:
+def read_note(
+    ws: Workspace,
+    text: str,
+) -> dict[str, Any]:
     """A note of today before it is saved, without what is private in it, as JSON."""
     text = without_private(text)
     plain, changes = normalize(text, on=ws.clock().date())
@@ -80,7 +98,10 @@ def read_note(ws: Workspace, text: str) -> dict[str, Any]:
     return in_step(ws, run)
 
 
-def _keywords(ws: Workspace, text: str) -> list[dict[str, Any]]:
+def _keywords(
+    ws: Workspace,
+    text: str,
+) -> list[dict[str, Any]]:
     """The words that tell most, the weightiest first: those that are said often here and are
     rare in this journal (tf-idf), the first with the weight 1.
     """

@@ -70,8 +70,30 @@ class Curve(NamedTuple):
     doubt: float
 
 
-BY_MEANING = Curve(6.5, 2.2, -0.75, -0.9, 2.4, 0.65, -0.86, 2.9, 3.7, doubt=-0.78)
-BY_WORDS = Curve(0.0, 2.9, -4.2, -0.7, 4.1, 0.51, -1.2, 2.0, 2.2, doubt=-1.9)
+BY_MEANING = Curve(
+    6.5,
+    2.2,
+    -0.75,
+    -0.9,
+    2.4,
+    0.65,
+    -0.86,
+    2.9,
+    3.7,
+    doubt=-0.78,
+)
+BY_WORDS = Curve(
+    0.0,
+    2.9,
+    -4.2,
+    -0.7,
+    4.1,
+    0.51,
+    -1.2,
+    2.0,
+    2.2,
+    doubt=-1.9,
+)
 
 
 class Signs(NamedTuple):
@@ -87,7 +109,12 @@ class Signs(NamedTuple):
     unknown: float
 
 
-def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
+def closeness(
+    signs: Signs,
+    curve: Curve,
+    *,
+    passages: int,
+) -> float:
     """The log-odds that a question whose best hit is this one has an answer in a journal of so
     many passages.
     """
@@ -129,7 +156,10 @@ def chances(
     return list(accumulate(first + own[MOST_HITS:], min))
 
 
-def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
+def fitting(
+    chance: Sequence[float],
+    signs: Sequence[Signs],
+) -> int:
     """The number of hits in an answer without a limit: at least the best one.
 
     A hit that says nothing of the question itself, and is there for the entries beside it, is
@@ -246,7 +276,11 @@ def notices_of(
     return tuple(notices)
 
 
-def _why_nothing(ws: Workspace, request: Request, ranked: Ranking) -> str:
+def _why_nothing(
+    ws: Workspace,
+    request: Request,
+    ranked: Ranking,
+) -> str:
     """A notice of the reason that no entry is left, and of a next try."""
     if ranked:
         nearest = max(r.similarity or 0.0 for r in ranked)

@@ -40,7 +40,11 @@ Lists: TypeAlias = dict[str, dict[int, Candidate]]
 """The best chunk of each entry by its row, best first, in `lexical` and in `semantic`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class Request:
     """One search. `weights` None: ranks are fused. `within`: only these index rows.
     `limit` None: all that fit.
@@ -165,7 +169,11 @@ class Evidence:
             return "lexical"
         return "hybrid" if self.request.joins else "semantic"
 
-    def candidates(self, query: Query, limit: int) -> Lists:
+    def candidates(
+        self,
+        query: Query,
+        limit: int,
+    ) -> Lists:
         """At least `limit` entries by words and by meaning, if there are as many; they join
         `lists`.
 
@@ -201,7 +209,12 @@ class Evidence:
             self.lists[name] = found | self.lists[name]
         return lists
 
-    def chunk(self, rowid: int, *, near: bool = False) -> int:
+    def chunk(
+        self,
+        rowid: int,
+        *,
+        near: bool = False,
+    ) -> int:
         """The best chunk of an entry by words, else by meaning; `near`: the reverse. -1 where
         neither list has the entry.
         """
@@ -248,7 +261,11 @@ class Evidence:
         both = count + USUAL_COUNT
         return (count * mean + USUAL_COUNT * USUAL_MEAN) / both, (squares / both) ** 0.5
 
-    def cosines(self, rowids: Sequence[int], vector: Vector) -> dict[int, float]:
+    def cosines(
+        self,
+        rowids: Sequence[int],
+        vector: Vector,
+    ) -> dict[int, float]:
         """The cosine of each entry that was found by meaning or has a vector: of its chunk
         nearest to the question, else of the best by words.
         """
@@ -337,14 +354,20 @@ class Evidence:
         return nearest if distances.get(nearest, 99) <= typing_errors(term) else None
 
 
-def corrected(parsed: ParsedQuery, nearest: Mapping[str, str]) -> ParsedQuery:
+def corrected(
+    parsed: ParsedQuery,
+    nearest: Mapping[str, str],
+) -> ParsedQuery:
     """The query with other words in place of those typed, by meaning too."""
     terms = dict.fromkeys(nearest.get(term, term) for term in parsed.terms)
     text = _WORD.sub(lambda word: nearest.get(word[0].casefold(), word[0]), parsed.text)
     return replace(parsed, terms=tuple(terms), text=text)
 
 
-def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[int, Candidate]:
+def _best_chunks(
+    fetch: Callable[..., Sequence[Candidate]],
+    limit: int,
+) -> dict[int, Candidate]:
     """The best chunk of each entry, best first. Looks deeper where few long entries fill the
     whole list.
     """

@@ -65,7 +65,11 @@ LEAST = 0.1
 """Deviations that what is no nearer than usual counts, so that its rank decides. By eye."""
 
 
-def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> Ranking:
+def ranked_for(
+    evidence: Evidence,
+    query: Query,
+    least: int = LEAST_ENTRIES,
+) -> Ranking:
     """At least `least` candidates of one query, if there are so many, best first."""
     request = evidence.request
     config = evidence.config

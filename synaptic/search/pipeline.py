@@ -130,7 +130,11 @@ def search_once(evidence: Evidence) -> Answer:
     )
 
 
-def deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
+def deeper(
+    evidence: Evidence,
+    query: Query,
+    passing: Ranking,
+) -> Ranking:
     """Candidates from deeper in the lists, to stand behind the others.
 
     They are the same for every limit, and nothing that is known of an entry changes: a larger
@@ -173,7 +177,10 @@ def listed(evidence: Evidence) -> Answer:
         return Answer(entries, entries, tuple(read(evidence, shown).values()))
 
 
-def read(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
+def read(
+    evidence: Evidence,
+    winners: Ranking,
+) -> dict[int, Hit]:
     """The winners with their text and the passage that fits best, by row."""
     request = evidence.request
     parsed = evidence.request.parsed
@@ -232,7 +239,10 @@ def _section(
     return replace(entry, title=f"{entry.title} > {title}", place=place)
 
 
-def _why(evidence: Evidence, ranked: Ranked) -> Why:
+def _why(
+    evidence: Evidence,
+    ranked: Ranked,
+) -> Why:
     request = evidence.request
     standing = ranked.standing
     ranks = {}

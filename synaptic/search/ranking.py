@@ -109,7 +109,10 @@ def best_first(ranked: Iterable[Ranked]) -> Ranking:
     return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
 
 
-def in_order(ranked: Ranking, order: Order) -> Ranking:
+def in_order(
+    ranked: Ranking,
+    order: Order,
+) -> Ranking:
     """The same entries in this order; of equals the newest first, and undated ones last."""
     if order == "relevance":
         return list(ranked)
@@ -150,7 +153,12 @@ def score_aware_rrf(
     return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
 
 
-def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
+def decay(
+    age_days: float,
+    *,
+    half_life_days: float,
+    floor: float,
+) -> float:
     """Weight of an answer of this age, from 1 (now) to `floor`; halfway after `half_life_days`.
 
     The floor keeps an old answer that alone fits from being buried under new ones that hardly
@@ -184,7 +192,10 @@ def choose_weights(
     return {signal: weight / total for signal, weight in chosen.items()}
 
 
-def weighted(found: Signals, weights: Mapping[str, float]) -> float:
+def weighted(
+    found: Signals,
+    weights: Mapping[str, float],
+) -> float:
     """The weighted mean of the signals, in [0, 1]; a signal that is missing counts 0."""
     return sum(weight * (getattr(found, name) or 0.0) for name, weight in weights.items())
 

@@ -164,7 +164,11 @@ def _answer(
     return result
 
 
-def _load(ws: Workspace, *, wait: bool) -> str:
+def _load(
+    ws: Workspace,
+    *,
+    wait: bool,
+) -> str:
     """The reason why there is no model, and what to do; empty when it is ready."""
     if not wait and not ws.embedder.ready:
         return STILL_LOADING

@@ -37,7 +37,10 @@ Found = dict[SubQuery, Sequence[Ranked]]
 """The candidates of each sub-query that ran."""
 
 
-def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tuple[Round, ...]]:
+def search_smart(
+    evidence: Evidence,
+    question: Query,
+) -> tuple[list[Ranked], tuple[Round, ...]]:
     """Candidates of the question, best first, from up to `max_rounds` rounds; the first always
     runs. Stops when a round brings nothing new.
     """
@@ -63,7 +66,12 @@ def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tup
     return ranked, tuple(rounds)
 
 
-def _ask(evidence: Evidence, found: Found, text: str, vector: Vector | None) -> bool:
+def _ask(
+    evidence: Evidence,
+    found: Found,
+    text: str,
+    vector: Vector | None,
+) -> bool:
     """Runs a sub-query; False where it has no words or ran before."""
     text = " ".join(text.replace('"', " ").split())
     terms = terms_of(text)
@@ -78,7 +86,10 @@ def _ask(evidence: Evidence, found: Found, text: str, vector: Vector | None) -> 
     return True
 
 
-def _moved_towards(evidence: Evidence, best: Sequence[Ranked]) -> Vector | None:
+def _moved_towards(
+    evidence: Evidence,
+    best: Sequence[Ranked],
+) -> Vector | None:
     """The vector of the question, moved towards those of these answers.
 
     Rocchio 1971, "Relevance feedback in information retrieval".
@@ -94,7 +105,10 @@ def _moved_towards(evidence: Evidence, best: Sequence[Ranked]) -> Vector | None:
     return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), dtype=np.float32)
 
 
-def _fused(evidence: Evidence, found: Found) -> list[Ranked]:
+def _fused(
+    evidence: Evidence,
+    found: Found,
+) -> list[Ranked]:
     """All candidates, best first."""
     rankings = {}
     candidates: dict[int, Ranked] = {}
@@ -108,7 +122,10 @@ def _fused(evidence: Evidence, found: Found) -> list[Ranked]:
     return speakers_first(best_first(fused), evidence)
 
 
-def _beginnings(evidence: Evidence, best: Sequence[Ranked]) -> list[str]:
+def _beginnings(
+    evidence: Evidence,
+    best: Sequence[Ranked],
+) -> list[str]:
     """The beginning of the title and best passage of each of these entries."""
     passages = evidence.passages([r.rowid for r in best])
     texts = []

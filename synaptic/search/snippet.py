@@ -39,6 +39,10 @@ def snippet(
     return f"{lead}{text[start:end].strip()}{tail}", text[:start].count("\n")
 
 
-def _within(places: Sequence[int], first: int, window: int) -> int:
+def _within(
+    places: Sequence[int],
+    first: int,
+    window: int,
+) -> int:
     """The number of places from `first` on in this many characters."""
     return bisect_left(places, first + window) - bisect_left(places, first)

@@ -28,7 +28,10 @@ _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 """A date alone, which notes of other days may name: it is searched."""
 
 
-def understand(ws: Workspace, request: Request) -> Request:
+def understand(
+    ws: Workspace,
+    request: Request,
+) -> Request:
     """The search with what its words ask for besides themselves.
 
     A time is preferred, not required, unless it stands with "only" or a list is asked for:
@@ -44,7 +47,11 @@ def understand(ws: Workspace, request: Request) -> Request:
     return _as_a_list(ws, request, asked) or _preferring(ws, request, asked)
 
 
-def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
+def _preferring(
+    ws: Workspace,
+    request: Request,
+    asked: Asked,
+) -> Request:
     filters, parsed, prefer = request.filters, request.parsed, request.prefer
     times, about = asked.time_range, request.about
     if times and not (filters.since or filters.until):
@@ -71,7 +78,11 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
     )
 
 
-def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
+def _as_a_list(
+    ws: Workspace,
+    request: Request,
+    asked: Asked,
+) -> Request | None:
     """The search as a list of a time, the oldest first, or of a kind or a state, the newest
     first, or among such.
 
@@ -110,7 +121,10 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
 
 
 def _filters_of(
-    request: Request, asked: Asked, listed: Listed, known: Collection[str]
+    request: Request,
+    asked: Asked,
+    listed: Listed,
+    known: Collection[str],
 ) -> Filters:
     """The filters that a list asks for; of a kind or a state those of the asking project."""
     given, added = request.filters, listed.filters
@@ -126,15 +140,24 @@ def _filters_of(
     return replace(added, include_superseded=bool(is_timed and not listed.state))
 
 
-def _terms(ws: Workspace, text: str) -> tuple[str, ...]:
+def _terms(
+    ws: Workspace,
+    text: str,
+) -> tuple[str, ...]:
     return terms_of(text, stop_words=ws.config.search.stop_words)
 
 
-def _count(ws: Workspace, filters: Filters) -> int:
+def _count(
+    ws: Workspace,
+    filters: Filters,
+) -> int:
     return ws.index.listing(filters, order="newest", limit=1)[0]
 
 
-def _what(filters: Filters, state: str) -> str:
+def _what(
+    filters: Filters,
+    state: str,
+) -> str:
     """The name of a list: `open issues and handoffs of harbor, 2026-11-20`."""
     kinds = [kind if kind == "progress" else f"{kind}s" for kind in filters.types]
     of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
@@ -153,7 +176,10 @@ def _when(filters: Filters) -> str:
     return f"since {since}" if since else f"until {until}" if until else ""
 
 
-def _nearest_days(ws: Workspace, filters: Filters) -> str:
+def _nearest_days(
+    ws: Workspace,
+    filters: Filters,
+) -> str:
     """A notice that nothing is of this time, and of the days around it that have entries."""
     before, after, _ = ws.index.calendar(filters.since or "", filters.until or "9999", limit=0)
     beside = " and ".join(day for day in (before, after) if day) or "none"
@@ -161,7 +187,12 @@ def _nearest_days(ws: Workspace, filters: Filters) -> str:
     return f"No entries {of}{_when(filters)}; the nearest days with entries: {beside}."
 
 
-def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
+def _told(
+    ws: Workspace,
+    request: Request,
+    what: str,
+    total: int,
+) -> str:
     """A notice of what is listed, how much of it, and of what later entries replaced."""
     first = "nearest" if request.order == "relevance" else request.order
     said = f"Read as a list, {first} first: {what}"

@@ -65,7 +65,10 @@ class Adopted:
     notices: tuple[str, ...] = ()
 
 
-def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> Adopted:
+def adopt(
+    home: str | Path | None = None,
+    journal: str | Path | None = None,
+) -> Adopted:
     """The home and the contents of its journal. With `journal`, config.toml names that folder
     from now on. Idempotent.
 
@@ -174,7 +177,10 @@ def _strftime(part: re.Match[str]) -> str:
     return literal.replace("%", "%%")
 
 
-def _setting(path: Path, key: str) -> str:
+def _setting(
+    path: Path,
+    key: str,
+) -> str:
     """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
     with suppress(OSError, ValueError, RecursionError, AttributeError):
         value = json.loads(read_regular(path, SMALL_BYTES)).get(key)
@@ -187,7 +193,13 @@ def _lines(values: dict[str, Any]) -> list[str]:
     return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
-def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> dict[str, Any]:
+def write_setting(
+    home: Path,
+    key: str,
+    value: Any,
+    *,
+    new: str = "",
+) -> dict[str, Any]:
     """Writes a key of config.toml and leaves every other character; returns what the file said
     before.
 

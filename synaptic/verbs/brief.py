@@ -63,7 +63,11 @@ class Briefing:
     unread_files: int
 
 
-def brief(ws: Workspace, folder: Path, since: timedelta = WEEK) -> Briefing:
+def brief(
+    ws: Workspace,
+    folder: Path,
+    since: timedelta = WEEK,
+) -> Briefing:
     """Returns the entries for a session that starts in `folder`; one that goes on names its
     pause as `since`.
 
@@ -76,7 +80,14 @@ def brief(ws: Workspace, folder: Path, since: timedelta = WEEK) -> Briefing:
     terms = [term for term in at_hand if term not in every_entry_has]
     return in_step(
         ws,
-        lambda report: _gather(ws, project, here, since, terms, report.unread),
+        lambda report: _gather(
+            ws,
+            project,
+            here,
+            since,
+            terms,
+            report.unread,
+        ),
         within_s=READING_SHARE * ws.config.hooks.timeout_s,
     )
 
@@ -155,9 +166,21 @@ def _pool(
     if types in (("issue",), ("handoff",)):
         without = replace(without, tags=tuple(SHARED.settled))
     day = since.date().isoformat() if since else None
-    wanted = [Filters(types=types, since=day, without=without)]
+    wanted = [
+        Filters(
+            types=types,
+            since=day,
+            without=without,
+        )
+    ]
     if "progress" in types:  # digests of sessions take no place of what was saved
-        wanted.append(Filters(types=types, since=day, sessions=True))
+        wanted.append(
+            Filters(
+                types=types,
+                since=day,
+                sessions=True,
+            )
+        )
     if key:
         of_project = [replace(filters, projects=(key,)) for filters in wanted]
         tag = slug_tag(key)
@@ -184,14 +207,21 @@ def _pool(
     return dict(newest_first), more
 
 
-def _is_over(ws: Workspace, entry: Entry) -> bool:
+def _is_over(
+    ws: Workspace,
+    entry: Entry,
+) -> bool:
     """True when the entry expired before today, or a tag settles the issue or hand-off."""
     if has_expired(entry.expires, ws.clock().date().isoformat()):
         return True
     return entry.type in ("issue", "handoff") and not SHARED.settled.isdisjoint(entry.tags)
 
 
-def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
+def _word_scores(
+    ws: Workspace,
+    terms: Sequence[str],
+    rows: Sequence[int],
+) -> dict[int, float]:
     """Returns BM25 by row, best first, of the entries that hold rare words of the work."""
     passages, counts = ws.index.document_counts(terms)
     most = max(COMMON_SHARE * passages, RARE_WORDS)

@@ -104,7 +104,10 @@ class Status:
     notices: tuple[str, ...] = ()
 
 
-def get(ws: Workspace, ids: Sequence[str]) -> Listing:
+def get(
+    ws: Workspace,
+    ids: Sequence[str],
+) -> Listing:
     """The whole entries of these ids (short ids too), in the order of the ids.
 
     An id that fits no entry is a notice if another id fits one. Raises NotFound or Ambiguous if
@@ -285,7 +288,11 @@ def days(
         last = first + timedelta(6)
     since = first.isoformat()
     until = last.isoformat()
-    wanted = Filters(since=since, until=until, include_superseded=True)
+    wanted = Filters(
+        since=since,
+        until=until,
+        include_superseded=True,
+    )
 
     def run(report: SyncReport) -> Days:
         shown = _shown_last(cursor, "oldest")
@@ -372,7 +379,10 @@ def _of_search(found: SearchResult) -> Listing:
     )
 
 
-def _resolved(ws: Workspace, filters: Filters) -> Filters:
+def _resolved(
+    ws: Workspace,
+    filters: Filters,
+) -> Filters:
     """The filters with whole ids in place of short ones; a linked page need not exist."""
     if filters.parent:
         filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)
@@ -438,7 +448,11 @@ def _page(
     return total, rowids[:limit], last
 
 
-def _cursor(last: Standing | None, order: Order, own: str | None = None) -> str | None:
+def _cursor(
+    last: Standing | None,
+    order: Order,
+    own: str | None = None,
+) -> str | None:
     """The place after the last entry that was shown; it holds although that is deleted."""
     if last is None or order in ("importance", "access"):
         return None
@@ -446,7 +460,10 @@ def _cursor(last: Standing | None, order: Order, own: str | None = None) -> str 
     return f"{order}:{int(last.project != own)}:{dated}:{at}:{seq}:{quote(path, safe='')}"
 
 
-def _shown_last(cursor: str | None, order: Order) -> Shown | None:
+def _shown_last(
+    cursor: str | None,
+    order: Order,
+) -> Shown | None:
     """The place at which a cursor goes on, None without one. Raises InvalidArgument."""
     if not cursor:
         return None
@@ -460,7 +477,10 @@ def _shown_last(cursor: str | None, order: Order) -> Shown | None:
     return place[2] == "1", position
 
 
-def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
+def export(
+    ws: Workspace,
+    filters: Filters,
+) -> Iterator[Entry]:
     """The whole entries that pass, oldest first, without private passages; also entries that
     arrive meanwhile.
     """

@@ -110,7 +110,9 @@ def evaluate(
 
 
 def _ranks(
-    ws: Workspace, asked: Sequence[Entry], progress: Progress | None
+    ws: Workspace,
+    asked: Sequence[Entry],
+    progress: Progress | None,
 ) -> dict[str, list[float]]:
     """By way of searching, the reciprocal rank of each of these entries; 0 where it is not
     found.
@@ -119,7 +121,12 @@ def _ranks(
     everywhere = Filters(projects=(ANY_PROJECT,))
     with TemporaryDirectory(prefix="synaptic-evaluate-") as folder:
         home = Path(folder)
-        config = replace(ws.config, home=home, journal=home / "journal", sources={})
+        config = replace(
+            ws.config,
+            home=home,
+            journal=home / "journal",
+            sources={},
+        )
         with open_workspace(config, embedder=ws.embedder, clock=ws.clock) as copy:
             paths = _write_without(asked, ws, config.journal)
             ws.index.file.copy_to(copy.index.file.path)  # only what is new is embedded
@@ -127,14 +134,24 @@ def _ranks(
             embed_pending(copy, budget_s=None, progress=progress)
             for (way, strategy), entry in product(WAYS.items(), asked):
                 text = " ".join(_WORD.findall(entry.title))
-                found = search(copy, text, filters=everywhere, limit=DEPTH, strategy=strategy)
+                found = search(
+                    copy,
+                    text,
+                    filters=everywhere,
+                    limit=DEPTH,
+                    strategy=strategy,
+                )
                 hits = [(hit.entry.there.path, hit.entry.there.start) for hit in found.hits]
                 right = paths[entry.there.path], entry.there.start
                 ranks[way].append(1 / (1 + hits.index(right)) if right in hits else 0.0)
     return ranks
 
 
-def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[str, str]:
+def _write_without(
+    asked: Sequence[Entry],
+    ws: Workspace,
+    folder: Path,
+) -> dict[str, str]:
     """Writes the journal with dots in the place of these titles; returns the new paths."""
     titles = sorted((_WORD.findall(entry.title) for entry in asked), reverse=True)
     patterns = [rb"[\W_]+".join(map(str.encode, title)) for title in titles]

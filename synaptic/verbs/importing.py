@@ -87,7 +87,11 @@ class ImportPlan:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     screened: Counter[str] = field(default_factory=Counter)
 
-    def skip(self, where: str, why: str) -> None:
+    def skip(
+        self,
+        where: str,
+        why: str,
+    ) -> None:
         self.skipped.append((where, why))
 
 
@@ -138,7 +142,12 @@ def vaults() -> list[Path]:
     ]
 
 
-def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
+def read_in_place(
+    config: Config,
+    place: Path,
+    *,
+    dry_run: bool = False,
+) -> int:
     """The number of notes in a folder, which from now on is one of the `sources`.
 
     Raises InvalidArgument for a folder without notes or one that is read already, ConfigError
@@ -227,7 +236,11 @@ class _Known:
     """The entries that this home has, or had, of a source: records are compared with them."""
 
     def __init__(
-        self, ws: Workspace, source: str, projects: Sequence[str], into: str | None
+        self,
+        ws: Workspace,
+        source: str,
+        projects: Sequence[str],
+        into: str | None,
     ) -> None:
         self._ws = ws
         self._source = source
@@ -239,7 +252,11 @@ class _Known:
         self._written = cache(partial(_written, ws))
         self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
 
-    def entry(self, screen: Screen, record: Record) -> Entry:
+    def entry(
+        self,
+        screen: Screen,
+        record: Record,
+    ) -> Entry:
         """The entry of a record, screened. Raises Refused, InvalidArgument."""
         here = self._checkout(record.folder) if record.folder else None
         project = self._project(record, here)
@@ -272,7 +289,11 @@ class _Known:
             entry = replace(entry, fingerprints=fingerprints(entry, here))
         return entry
 
-    def _project(self, record: Record, here: Checkout | None) -> str | None:
+    def _project(
+        self,
+        record: Record,
+        here: Checkout | None,
+    ) -> str | None:
         """The project of a record, else the single one that is asked for."""
         folder = Path(record.folder or Path.home())
         name = record.project
@@ -282,7 +303,11 @@ class _Known:
             name = folder.name
         return name or (self._projects[0] if len(self._projects) == 1 else None)
 
-    def compare(self, entry: Entry, record: Record) -> tuple[str, Coming]:
+    def compare(
+        self,
+        entry: Entry,
+        record: Record,
+    ) -> tuple[str, Coming]:
         """The state of an entry, and the entry with the place where it is or comes."""
         part = entry.short_id
         id, path = self._standing.get(part, (entry.id, self._path(entry)))
@@ -311,7 +336,10 @@ class _Known:
 
 
 def _records(
-    source: str, places: Iterable[Path], skipped: Skipped, progress: Progress | None
+    source: str,
+    places: Iterable[Path],
+    skipped: Skipped,
+    progress: Progress | None,
 ) -> Iterator[Record]:
     number = 0
     for place in places:
@@ -345,7 +373,11 @@ def _gone(ws: Workspace) -> set[str]:
     return {id.partition("-")[2] for id in ids}
 
 
-def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
+def run(
+    ws: Workspace,
+    planned: ImportPlan,
+    name: str = "",
+) -> Done:
     """Writes what was planned, each day file once. A run that is killed is finished by
     `resume`.
     """
@@ -369,7 +401,11 @@ def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     return Done(name if blocks else "", len(coming))
 
 
-def capture(home: str | None, client: str, said: bytes) -> None:
+def capture(
+    home: str | None,
+    client: str,
+    said: bytes,
+) -> None:
     """Notes the session that a hook was told of, for `catch_up`; a home that is not there is
     not made.
 
@@ -412,7 +448,10 @@ def resume(ws: Workspace) -> list[str]:
     return [run.name for run in runs]
 
 
-def with_source(ws: Workspace, listing: Listing) -> Listing:
+def with_source(
+    ws: Workspace,
+    listing: Listing,
+) -> Listing:
     """The digests of sessions in this list, each with what its lines of the transcript say in
     place of its own text.
 
@@ -451,17 +490,26 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
     return replace(listing, entries=tuple(told))
 
 
-def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
+def _extra(
+    ws: Workspace,
+    entry: Entry,
+) -> dict[str, str]:
     """The keys of an entry's comment that the index does not know."""
     return dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
 
 
-def _written(ws: Workspace, path: str) -> dict[str, Entry]:
+def _written(
+    ws: Workspace,
+    path: str,
+) -> dict[str, Entry]:
     """The entries of a file by their ids."""
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
-def forget(ws: Workspace, session: str) -> Done:
+def forget(
+    ws: Workspace,
+    session: str,
+) -> Done:
     """Removes the digests of a session, with all copies. `session` is the client's whole id, or
     the id of a digest.
 
@@ -494,11 +542,17 @@ def _forgotten(ws: Workspace) -> set[str]:
     return set(file.read_text().split()) if file.exists() else set()
 
 
-def _session_hash(source: str, key: str) -> str:
+def _session_hash(
+    source: str,
+    key: str,
+) -> str:
     return blake2b(f"{source}\0{key.partition('/')[0]}".encode(), digest_size=16).hexdigest()
 
 
-def undo(ws: Workspace, name: str) -> Done:
+def undo(
+    ws: Workspace,
+    name: str,
+) -> Done:
     """Takes a run back, to the trash. Entries that were edited, or that others name, stay and
     are listed.
 
@@ -524,7 +578,10 @@ def undo(ws: Workspace, name: str) -> Done:
     return Done(run.name, count, tuple(kept))
 
 
-def _followed(new: Entry, old: Entry) -> Entry:
+def _followed(
+    new: Entry,
+    old: Entry,
+) -> Entry:
     """The entry that says what its source says now, unless somebody edited it."""
     if _was(old) != _digest(old):
         return old
@@ -544,7 +601,10 @@ def _digest(entry: Entry) -> str:
     return f"{hash_of(said) & 0xFFFFFFFF:08x}"
 
 
-def key_id(source: str, key: str) -> str:
+def key_id(
+    source: str,
+    key: str,
+) -> str:
     """The last eight characters of the id of a record."""
     number = int.from_bytes(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())
     return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))

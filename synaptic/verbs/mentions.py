@@ -27,7 +27,10 @@ class Links:
     backlinks: tuple[Link, ...] = ()
 
 
-def links(ws: Workspace, name: str) -> Links:
+def links(
+    ws: Workspace,
+    name: str,
+) -> Links:
     """The links from and to the entry or page of this name: an id or four letters of it, a
     title, alias or path.
 
@@ -51,7 +54,10 @@ def links(ws: Workspace, name: str) -> Links:
     return in_step(ws, run)
 
 
-def id_called(ws: Workspace, name: str) -> str | None:
+def id_called(
+    ws: Workspace,
+    name: str,
+) -> str | None:
     """The id of the entry with this id, title, page, alias or path; None without one.
 
     Raises Ambiguous for a name of several entries.
@@ -70,7 +76,11 @@ def id_called(ws: Workspace, name: str) -> str | None:
     return in_step(ws, run)
 
 
-def leads_to(ws: Workspace, name: str, path: str) -> Entry | None:
+def leads_to(
+    ws: Workspace,
+    name: str,
+    path: str,
+) -> Entry | None:
     """The entry that a link named `name` in the file `path` leads to; None without one."""
     plain = unquote(name).partition("#")[0]
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), plain))
@@ -86,7 +96,11 @@ def leads_to(ws: Workspace, name: str, path: str) -> Entry | None:
     return in_step(ws, run)
 
 
-def linked(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Links:
+def linked(
+    ws: Workspace,
+    rowids: Sequence[int],
+    keys: Sequence[int] = (),
+) -> Links:
     """The links of these entries, and those of others to them or to these keys."""
     incoming = ws.index.linking(rowids, keys)
     others = list(dict(incoming))
@@ -125,7 +139,12 @@ def broken_links(ws: Workspace) -> tuple[Link, ...]:
     return in_step(ws, run)
 
 
-def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple[Task, ...]:
+def tasks(
+    ws: Workspace,
+    *,
+    done: bool = False,
+    due: str | None = None,
+) -> tuple[Task, ...]:
     """The open tasks, or the done ones, by day, newest first; of undated entries last.
 
     `due` keeps tasks that are due by its last day, also overdue ones; `friday` is the next

@@ -73,7 +73,11 @@ class Matter:
         return ":".join(str(one.hash) for one in self.about)
 
 
-def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
+def review(
+    ws: Workspace,
+    *,
+    project: Sequence[str] = (),
+) -> list[Matter]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
     def run(_: object) -> list[Matter]:
@@ -123,13 +127,21 @@ def answer(
     return delete(ws, first.id, by_person=by_person)
 
 
-def first_of(ws: Workspace, key: str, said: str) -> Entry:
+def first_of(
+    ws: Workspace,
+    key: str,
+    said: str,
+) -> Entry:
     """The entry that an answer to a finding is about. Raises the errors of `answer`."""
     row = _named(ws, key, said).about[0].rowid
     return read_entries(ws, [row])[row]
 
 
-def _named(ws: Workspace, key: str, said: str) -> Matter:
+def _named(
+    ws: Workspace,
+    key: str,
+    said: str,
+) -> Matter:
     """The finding of this key. Raises InvalidArgument for an unknown key or answer."""
     kind, *ids = key.split(":")
     answers = KINDS[one_of(KINDS, kind, "finding")][1]
@@ -150,7 +162,10 @@ def _kept(ws: Workspace) -> dict[str, Any]:
     return {}
 
 
-def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
+def _matters(
+    ws: Workspace,
+    known: Mapping[int, Stored],
+) -> Iterator[Matter]:
     """All findings among these entries, which are in order of time; of each kind the best
     first.
     """
@@ -181,7 +196,11 @@ def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
             yield from _alike(ws, known, rows)
 
 
-def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> Iterator[Matter]:
+def _alike(
+    ws: Workspace,
+    known: Mapping[int, Stored],
+    rows: Sequence[int],
+) -> Iterator[Matter]:
     """Entries of one project and type that a later one repeats or seems to replace, the nearest
     first.
     """
@@ -196,7 +215,10 @@ def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> I
             yield Matter("replaced", (known[old], known[new]))
 
 
-def _near(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, tuple[int, int]]]:
+def _near(
+    ws: Workspace,
+    rows: Sequence[int],
+) -> Iterator[tuple[float, tuple[int, int]]]:
     """(cosine, (earlier entry, later entry)) of the pairs of these entries that stand out as
     near; the entries are in order of time.
     """

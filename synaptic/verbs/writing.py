@@ -247,7 +247,11 @@ def update(
 
 
 def _write_update(
-    ws: Workspace, found: Stored, given: dict[str, Any], seen: str | None, past: Sequence[str]
+    ws: Workspace,
+    found: Stored,
+    given: dict[str, Any],
+    seen: str | None,
+    past: Sequence[str],
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
     changes: list[str] = []
@@ -298,7 +302,12 @@ def _one_project(project: str | None) -> str | None:
     return name or None
 
 
-def _superseded(ws: Workspace, ids: Sequence[str], *, by_person: bool) -> tuple[str, ...]:
+def _superseded(
+    ws: Workspace,
+    ids: Sequence[str],
+    *,
+    by_person: bool,
+) -> tuple[str, ...]:
     """The whole ids of superseded entries. Raises Refused if an agent supersedes a pin."""
     for id in ids:
         entry = _find(ws, id).entry
@@ -310,7 +319,12 @@ def _superseded(ws: Workspace, ids: Sequence[str], *, by_person: bool) -> tuple[
     return unique(_fixed(ws, id) for id in ids)
 
 
-def _check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
+def _check_pin(
+    ws: Workspace,
+    project: str | None,
+    *,
+    by_person: bool,
+) -> None:
     """Raises Refused for an agent: text that it has read must not begin later sessions.
 
     Raises InvalidArgument if this project, or None, has MAX_PINS pinned entries.
@@ -331,7 +345,10 @@ def _check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
 
 
 def _changed(
-    ws: Workspace, id: str, old: Entry, given: Mapping[str, Any]
+    ws: Workspace,
+    id: str,
+    old: Entry,
+    given: Mapping[str, Any],
 ) -> tuple[Entry, list[str]]:
     """The entry with its new parts, and notices."""
     screen = Screen(ws.config.secrets)
@@ -387,7 +404,10 @@ _STAYING = ("via", "branch", "extra", "date_source", "place", "fingerprints")
 
 
 def _tags_that_stay(
-    old: Entry, new: Entry, dropped: Sequence[str], given: Collection[str]
+    old: Entry,
+    new: Entry,
+    dropped: Sequence[str],
+    given: Collection[str],
 ) -> list[str]:
     """Notices on tags that an update could not remove."""
     notices = []
@@ -462,7 +482,13 @@ def _with_clean_title(
     return (entry, notices) if shown == entry.title else compose(title=shown)
 
 
-def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = True) -> Receipt:
+def delete(
+    ws: Workspace,
+    id: str,
+    *,
+    purge: bool = False,
+    by_person: bool = True,
+) -> Receipt:
     """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
 
     A whole-file note goes with its file. An entry that was deleted before can still be purged.
@@ -512,7 +538,11 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
     return receipt_of(entry, notices=notices)
 
 
-def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
+def _also(
+    copies: Sequence[str],
+    do: Callable[[str], object],
+    done: str,
+) -> list[str]:
     """Notices of what `do` did to each copy. A failure at a copy does not undo the work on the
     entry itself.
     """
@@ -576,7 +606,11 @@ def deleted(ws: Workspace) -> list[Deleted]:
 
 
 def restore(
-    ws: Workspace, id: str, *, vanished: bool = False, by_person: bool = True
+    ws: Workspace,
+    id: str,
+    *,
+    vanished: bool = False,
+    by_person: bool = True,
 ) -> Receipt:
     """The receipt of an entry brought back from the trash, or of an update undone.
 
@@ -629,7 +663,10 @@ def _marks(entry: Entry) -> tuple[object, ...]:
 
 
 def index_now(
-    ws: Workspace, *paths: str, scrub: bool = False, shows: str = ""
+    ws: Workspace,
+    *paths: str,
+    scrub: bool = False,
+    shows: str = "",
 ) -> tuple[str, ...]:
     """A notice if these files, just written, could not be indexed or do not show the entry
     `shows`.
@@ -683,7 +720,10 @@ def _fixed(ws: Workspace, id: str) -> str:
 
 
 def receipt_of(
-    entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()
+    entry: Entry,
+    *,
+    path: str | None = None,
+    notices: Sequence[str] = (),
 ) -> Receipt:
     return Receipt(
         entry.id, entry.date, entry.time, path or entry.there.path, False, tuple(notices)

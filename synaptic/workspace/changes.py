@@ -40,7 +40,10 @@ LIMIT = 256 * 1024
 GONE = "gone"
 
 
-def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], ...]:
+def fingerprints(
+    entry: Entry,
+    here: Checkout | None,
+) -> tuple[tuple[str, str], ...]:
     """(path, fingerprint) of the files of an entry of this checkout's project that lie in
     it.
     """
@@ -56,7 +59,9 @@ def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], 
 
 
 def marked(
-    ws: Workspace, entries: Mapping[int, Entry], here: Checkout | None = None
+    ws: Workspace,
+    entries: Mapping[int, Entry],
+    here: Checkout | None = None,
 ) -> dict[int, Entry]:
     """The entries with their `marks` and `changed_files` as of today in this checkout, or in
     the checkout of this process.
@@ -84,7 +89,10 @@ def marked(
     return result
 
 
-def _changed_files(entry: Entry, here: Checkout) -> list[str]:
+def _changed_files(
+    entry: Entry,
+    here: Checkout,
+) -> list[str]:
     changed = []
     for path, saved in entry.fingerprints:
         fingerprint = _fingerprint(here.root, path)
@@ -93,17 +101,26 @@ def _changed_files(entry: Entry, here: Checkout) -> list[str]:
     return changed
 
 
-def has_expired(expires: str | None, today: str) -> bool:
+def has_expired(
+    expires: str | None,
+    today: str,
+) -> bool:
     """True if the day `expires` has passed; both are `YYYY-MM-DD`."""
     return expires is not None and expires < today
 
 
-def of_project(project: str | None, here: Checkout) -> bool:
+def of_project(
+    project: str | None,
+    here: Checkout,
+) -> bool:
     """True if a project, as typed or as a key, is that of this checkout."""
     return project_key(project or "") == project_key(here.project)
 
 
-def _doubtful(root: Path, path: str) -> bool:
+def _doubtful(
+    root: Path,
+    path: str,
+) -> bool:
     """True if a relative path may mean a file of the working directory or of the root."""
     with suppress(OSError, ValueError):
         folder = Path.cwd().resolve()
@@ -113,7 +130,10 @@ def _doubtful(root: Path, path: str) -> bool:
     return True
 
 
-def _fingerprint(root: Path, path: str) -> str | None:
+def _fingerprint(
+    root: Path,
+    path: str,
+) -> str | None:
     """The fingerprint of the present file; GONE without one. None: unreadable or outside."""
     full = os.path.normpath(root / path)
     try:
@@ -132,12 +152,20 @@ def _fingerprint(root: Path, path: str) -> str | None:
         return None
 
 
-def _within(path: str, root: Path) -> bool:
+def _within(
+    path: str,
+    root: Path,
+) -> bool:
     return path.startswith(str(root).rstrip(os.sep) + os.sep)
 
 
 @lru_cache(maxsize=4096)
-def _hashed(root: Path, path: str, device: int, proof: Proof) -> str:
+def _hashed(
+    root: Path,
+    path: str,
+    device: int,
+    proof: Proof,
+) -> str:
     """The fingerprint of a file with this proof; GONE if a link leads out of the checkout."""
     real = os.path.realpath(path)
     if not _within(real, root):

@@ -68,7 +68,9 @@ _LOG = (
 
 
 def git(
-    folder: Path, *args: str, timeout_s: float = TIMEOUT_S
+    folder: Path,
+    *args: str,
+    timeout_s: float = TIMEOUT_S,
 ) -> subprocess.CompletedProcess[bytes]:
     """The finished run of git in `folder`. Synaptic calls git only through this function.
 
@@ -116,7 +118,10 @@ def head_of(folder: Path) -> str:
 
 
 @lru_cache(1)
-def added_days(folder: Path, head: str) -> Mapping[str, date]:
+def added_days(
+    folder: Path,
+    head: str,
+) -> Mapping[str, date]:
     """The author's day of the first commit that added a file, by its path below `folder`;
     without imports. `head` comes from `head_of`. Empty if git cannot tell.
     """
@@ -139,7 +144,10 @@ def added_days(folder: Path, head: str) -> Mapping[str, date]:
     return {path: day for path, day in days.items() if day}
 
 
-def fate_of(branch: str, here: Checkout) -> str:
+def fate_of(
+    branch: str,
+    here: Checkout,
+) -> str:
     """`merged`: into the default branch, or checked out. `gone`: without a visible merge.
     `open`: neither, or git cannot tell. Git is asked once for each state of the refs.
     """
@@ -155,7 +163,10 @@ def fate_of(branch: str, here: Checkout) -> str:
 
 
 @lru_cache(8)
-def _fates(here: Checkout, _: str) -> Mapping[str, str]:
+def _fates(
+    here: Checkout,
+    _: str,
+) -> Mapping[str, str]:
     """The fate of each branch that exists or was merged, by name; empty if git cannot tell."""
 
     def lines(*args: str) -> list[str]:

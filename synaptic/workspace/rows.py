@@ -24,7 +24,12 @@ recall@10 of words alone on BEAM is .38 instead of .45 (`bench.py panel`).
 """
 
 
-def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
+def file_rows(
+    stamp: Stamp,
+    data: bytes,
+    parsed: ParsedFile,
+    settled: bool,
+) -> FileRows:
     """The rows of a file."""
     masked = mask(data)
     entries = parsed.entries
@@ -43,17 +48,32 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
             entry=entry,
             block=block,
             row_hash=hash_of(made_of.encode("utf-8", "surrogatepass") + block),
-            chunks=partial(_chunk_rows, entries, number, masked, text_of),
+            chunks=partial(
+                _chunk_rows,
+                entries,
+                number,
+                masked,
+                text_of,
+            ),
             marks=partial(_mark_rows, entry, body, number == 0),
             hides=masked[place.start : place.end] != block,
         )
         rows.append(row)
     hides = masked != data
-    return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides)
+    return FileRows(
+        stamp,
+        hash_of(data),
+        settled,
+        tuple(rows),
+        parsed.issues,
+        hides,
+    )
 
 
 def _mark_rows(
-    entry: Entry, body: bytes, first: bool
+    entry: Entry,
+    body: bytes,
+    first: bool,
 ) -> tuple[list[Any], list[Any], list[Any]]:
     text = lines_of(body)
     id_of_path = derived_id(None, original_of(composed(entry.there.path)), "", 1)
@@ -80,7 +100,10 @@ _ROW = attrgetter(
 
 
 def _chunk_rows(
-    entries: Sequence[Entry], number: int, masked: bytes, text_of: Callable[[int], str]
+    entries: Sequence[Entry],
+    number: int,
+    masked: bytes,
+    text_of: Callable[[int], str],
 ) -> tuple[ChunkRow, ...]:
     entry = entries[number]
     place = entry.there
@@ -123,7 +146,10 @@ are too many.
 MAX_REPEATED_TAGS = 200
 
 
-def embedded_text(entry: Entry, text: str) -> str:
+def embedded_text(
+    entry: Entry,
+    text: str,
+) -> str:
     """The text of a passage that the model embeds, with title and tags of its entry.
 
     Not the date: with it, recall@10 on LoCoMo was 0.758 instead of 0.775.
@@ -144,7 +170,10 @@ def _labels(entry: Entry) -> str:
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()
 
 
-def _edges(entry: Entry, masked: bytes) -> tuple[object, ...]:
+def _edges(
+    entry: Entry,
+    masked: bytes,
+) -> tuple[object, ...]:
     """All of an entry that its neighbours' rows are made of."""
     place = entry.there
     return (
@@ -155,7 +184,10 @@ def _edges(entry: Entry, masked: bytes) -> tuple[object, ...]:
     )
 
 
-def _ends(entry: Entry, masked: bytes) -> bytes:
+def _ends(
+    entry: Entry,
+    masked: bytes,
+) -> bytes:
     """The body of an entry; of a long one only both ends, which its neighbours use."""
     body = masked[entry.there.body_start : entry.there.body_end]
     if len(body) <= 8 * CONTEXT_CHARS:
@@ -163,13 +195,19 @@ def _ends(entry: Entry, masked: bytes) -> bytes:
     return body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
 
 
-def _whole_text(entry: Entry, masked: bytes) -> str:
+def _whole_text(
+    entry: Entry,
+    masked: bytes,
+) -> str:
     """Title and text of an entry, as far as neighbours use it."""
     text = plain_text(body_text(_ends(entry, masked), typed=is_typed(masked, entry.there)))
     return f"{entry.title} {text}".strip()
 
 
-def is_typed(masked: bytes, place: Place) -> bool:
+def is_typed(
+    masked: bytes,
+    place: Place,
+) -> bool:
     """True if a person typed the entry, which `body_text` then reads another way."""
     return place.whole_file or not is_saved(
         masked[place.start : place.body_start].decode("latin-1")

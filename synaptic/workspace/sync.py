@@ -138,14 +138,21 @@ def in_step(
     )
 
 
-def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
+def _mending(
+    ws: Workspace,
+    action: Callable[[], Result],
+) -> Result:
     """The result of `action`. A broken index is made anew, at most `RESETS` times, or moved to
     memory once.
 
     An error that a question may cause as well is tried once more on a sound index. Raises
     IndexUnusable if nothing helps.
     """
-    left = Counter(reset=RESETS, detach=1, again=1)
+    left = Counter(
+        reset=RESETS,
+        detach=1,
+        again=1,
+    )
     while True:
         try:
             return action()
@@ -191,7 +198,10 @@ def sync(
 
 
 def _synced(
-    ws: Workspace, wait_ms: int, written: Sequence[str], until: float | None = None
+    ws: Workspace,
+    wait_ms: int,
+    written: Sequence[str],
+    until: float | None = None,
 ) -> SyncReport:
     index = ws.index
     index.file.look()
@@ -206,16 +216,31 @@ def _synced(
         wait_ms = BUSY_TIMEOUT_MS
     try:
         with index.writing(wait_ms) as writer:
-            report = _followed(ws, writer, reading, head, written, until)
+            report = _followed(
+                ws,
+                writer,
+                reading,
+                head,
+                written,
+                until,
+            )
     except apsw.BusyError as error:
         if not is_new or until is None:
-            return SyncReport(behind=True, trouble=trouble, absent=absent)
+            return SyncReport(
+                behind=True,
+                trouble=trouble,
+                absent=absent,
+            )
         index.file.detach(error)
         return _synced(ws, wait_ms, written, until)
     return replace(report, trouble=index.file.trouble, absent=absent)
 
 
-def _redated(ws: Workspace, reading: str, head: str) -> Collection[str]:
+def _redated(
+    ws: Workspace,
+    reading: str,
+    head: str,
+) -> Collection[str]:
     """The files to read although their bytes are known: all if the index was made by another
     `reading`, else those for which git has another date; git is asked only if HEAD moved.
     """
@@ -230,7 +255,9 @@ def _redated(ws: Workspace, reading: str, head: str) -> Collection[str]:
 
 
 def _due(
-    ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str]
+    ws: Workspace,
+    stamps: Sequence[Stamp],
+    redated: Collection[str],
 ) -> Iterator[tuple[Stamp, bool]]:
     """(stamp, True if the file must be read, False if only its stamp is new) of the files with
     an unknown stamp that are to be written.
@@ -288,7 +315,11 @@ def _followed(
                 read += 1
 
     writer.apply(rows(), removed, reading=reading, head=head)
-    return SyncReport(changed=read, removed=len(removed), unread=unread)
+    return SyncReport(
+        changed=read,
+        removed=len(removed),
+        unread=unread,
+    )
 
 
 def _newness(stamp: Stamp) -> tuple[int, bool, str]:
@@ -299,7 +330,10 @@ def _newness(stamp: Stamp) -> tuple[int, bool, str]:
 
 
 def rebuild(
-    ws: Workspace, *, fresh: bool = False, progress: Progress | None = None
+    ws: Workspace,
+    *,
+    fresh: bool = False,
+    progress: Progress | None = None,
 ) -> RebuildReport:
     """The index made anew, in place, while others go on reading the old one.
 
@@ -360,7 +394,11 @@ def unlike_journal(ws: Workspace) -> list[str]:
     return astray
 
 
-def _read(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
+def _read(
+    ws: Workspace,
+    stamp: Stamp,
+    head: str,
+) -> FileRows:
     settled = stamp.is_settled(time.time_ns())  # before it is read
     data = ws.journal.read(stamp.path)
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
@@ -371,7 +409,10 @@ def _read(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
     return file_rows(stamp, data, parsed, settled)
 
 
-def _by_git(entry: Entry, day: date | None) -> Entry:
+def _by_git(
+    entry: Entry,
+    day: date | None,
+) -> Entry:
     """An undated entry with the day of the commit that added its file."""
     if entry.dated or day is None:
         return entry
@@ -384,7 +425,12 @@ def _reading(ws: Workspace) -> str:
     return f"{GRAMMAR} {ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
 
 
-def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:
+def _rebuild_text(
+    ws: Workspace,
+    *,
+    fresh: bool,
+    progress: Progress | None,
+) -> int:
     stamps, head = ws.journal.scan(), head_of(ws.config.journal)
 
     def rows() -> Iterator[FileRows]:
@@ -396,4 +442,9 @@ def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> i
 
     with ws.index.writing() as writer:
         keep_vectors = not fresh and ws.index.meta("model") == ws.embedder.name
-        return writer.refill(rows(), keep_vectors=keep_vectors, reading=_reading(ws), head=head)
+        return writer.refill(
+            rows(),
+            keep_vectors=keep_vectors,
+            reading=_reading(ws),
+            head=head,
+        )

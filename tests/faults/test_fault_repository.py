@@ -98,7 +98,10 @@ def trap(tmp_path: Path) -> Trap:
     return Trap(tmp_path / "trap")
 
 
-def use(home: Home, folder: Path) -> None:
+def use(
+    home: Home,
+    folder: Path,
+) -> None:
     """Everything that looks at the repository around a folder."""
     home.folder = folder
     home.env |= {"SYNAPTIC_PROJECT": ""}
@@ -115,7 +118,9 @@ def use(home: Home, folder: Path) -> None:
 
 
 def test_no_program_that_a_partial_clone_names_is_run(
-    home: Home, trap: Trap, tmp_path: Path
+    home: Home,
+    trap: Trap,
+    tmp_path: Path,
 ) -> None:
     """A commit is missing, so any git that looks for it fetches it, by whatever program the
     settings name.
@@ -143,7 +148,11 @@ def test_no_program_that_a_partial_clone_names_is_run(
     assert trap.sprung() == []
 
 
-def test_no_program_is_run_to_date_a_note(home: Home, trap: Trap, tmp_path: Path) -> None:
+def test_no_program_is_run_to_date_a_note(
+    home: Home,
+    trap: Trap,
+    tmp_path: Path,
+) -> None:
     """A search asks git's log, which would verify the signature of a commit and read a file for
     an order.
     """
@@ -178,7 +187,9 @@ def test_no_program_is_run_to_date_a_note(home: Home, trap: Trap, tmp_path: Path
 
 
 def test_a_tracked_folder_laid_out_like_a_repository_is_none(
-    home: Home, trap: Trap, tmp_path: Path
+    home: Home,
+    trap: Trap,
+    tmp_path: Path,
 ) -> None:
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     bare = origin / "docs"
@@ -204,7 +215,8 @@ def test_a_tracked_folder_laid_out_like_a_repository_is_none(
 
 
 def test_the_repository_does_not_choose_where_the_driver_is_set_up(
-    home: Home, tmp_path: Path
+    home: Home,
+    tmp_path: Path,
 ) -> None:
     """`core.worktree` may name another checkout, a link in `.git` any file."""
     for name in ("mine", "theirs"):
@@ -259,7 +271,10 @@ print(repr((found and found.project, work_at_hand(Path(sys.argv[1])))))
 """
 
 
-def put(kind: str, path: Path) -> None:
+def put(
+    kind: str,
+    path: Path,
+) -> None:
     """Something in this place that is no file of git's."""
     if kind == "too large":
         path.write_bytes(b"ref: refs/heads/main\n" * 60_000)
@@ -275,7 +290,10 @@ def put(kind: str, path: Path) -> None:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_but_small_regular_files_is_read(
-    home: Home, tmp_path: Path, kind: str, place: str
+    home: Home,
+    tmp_path: Path,
+    kind: str,
+    place: str,
 ) -> None:
     root = tmp_path / "above" / "project"
     root.mkdir(parents=True)
@@ -302,7 +320,9 @@ def test_links_in_a_circle_are_no_repository(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["HEAD", "commondir"])
 def test_a_save_does_not_wait_for_a_hostile_folder(
-    home: Home, tmp_path: Path, place: str
+    home: Home,
+    tmp_path: Path,
+    place: str,
 ) -> None:
     folder = tmp_path / "project"
     (folder / "pointed").mkdir(parents=True)

@@ -54,7 +54,11 @@ home_journal(sys.argv[1]).edit(DAY, numbered(1).id, retitle)
 """
 
 
-def killed(home: ForkedHome, code: str, fault: str) -> bool:
+def killed(
+    home: ForkedHome,
+    code: str,
+    fault: str,
+) -> bool:
     """True; a program was killed at this step."""
     process = home.python(code, str(home.path), SYNAPTIC_FAULT=fault)
     out, err = process.communicate(timeout=TIMEOUT_S)
@@ -69,7 +73,10 @@ def entries_in(journal: Journal) -> list[Entry]:
     ]
 
 
-def assert_once_and_whole(journal: Journal, acknowledged: set[int]) -> None:
+def assert_once_and_whole(
+    journal: Journal,
+    acknowledged: set[int],
+) -> None:
     """Every acknowledged entry stands once, byte for byte, and nothing but whole entries stands
     there.
     """
@@ -119,7 +126,9 @@ def test_a_day_file_reads_like_one_written_by_hand(journal: Journal) -> None:
     ],
 )
 def test_a_block_joins_after_one_blank_line_in_the_files_line_ends(
-    journal: Journal, before: bytes, between: bytes
+    journal: Journal,
+    before: bytes,
+    between: bytes,
 ) -> None:
     (journal.root / DAY).write_bytes(before)
     entry = numbered(1)
@@ -130,7 +139,11 @@ def test_a_block_joins_after_one_blank_line_in_the_files_line_ends(
 
 
 @pytest.mark.parametrize(("step", "existing"), SAVE_FAULTS)
-def test_killed_at_each_step_of_a_save(home: ForkedHome, step: str, existing: bool) -> None:
+def test_killed_at_each_step_of_a_save(
+    home: ForkedHome,
+    step: str,
+    existing: bool,
+) -> None:
     journal = home_journal(home.path)
     if existing:
         journal.append(numbered(0))
@@ -173,7 +186,10 @@ def test_a_save_says_so_when_another_process_holds_the_lock(tmp_path: Path) -> N
     assert [entry.id for entry in entries_in(journal)] == [numbered(1).id]
 
 
-def test_a_file_with_two_names_is_refused(journal: Journal, tmp_path: Path) -> None:
+def test_a_file_with_two_names_is_refused(
+    journal: Journal,
+    tmp_path: Path,
+) -> None:
     journal.append(numbered(1))
     before = journal.read(DAY)
     (tmp_path / "backup.md").hardlink_to(journal.root / DAY)
@@ -207,7 +223,12 @@ def test_two_homes_write_to_one_file_in_turns(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------
 
 
-def spool(home: Journal, n: int, marks: str = "", **header: str) -> Path:
+def spool(
+    home: Journal,
+    n: int,
+    marks: str = "",
+    **header: str,
+) -> Path:
     """A save on its way, as versions before 0.2 wrote it."""
     entry, block = numbered(n), block_of(numbered(n))
     head = {
@@ -225,7 +246,10 @@ def spool(home: Journal, n: int, marks: str = "", **header: str) -> Path:
 
 
 @pytest.mark.parametrize("marks", ["", "at 14\n", "at 14\nwritten\n"])
-def test_a_save_in_the_old_spool_is_written_once(journal: Journal, marks: str) -> None:
+def test_a_save_in_the_old_spool_is_written_once(
+    journal: Journal,
+    marks: str,
+) -> None:
     journal.append(numbered(0))
     spool(journal, 1, marks)
     with journal.writing():
@@ -259,7 +283,8 @@ def test_an_old_save_that_was_torn_is_named_and_restored(journal: Journal) -> No
 
 
 def test_what_cannot_be_taken_out_of_the_old_spool_stays(
-    journal: Journal, tmp_path: Path
+    journal: Journal,
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "another").mkdir()
     other = spool(journal, 1, journal=str(tmp_path / "another"))
@@ -382,7 +407,10 @@ def test_no_permission(nobodys_home: Path) -> None:
     journal.root.chmod(0o700)
 
 
-def test_what_stands_in_the_way_of_a_day_file(journal: Journal, tmp_path: Path) -> None:
+def test_what_stands_in_the_way_of_a_day_file(
+    journal: Journal,
+    tmp_path: Path,
+) -> None:
     (journal.root / DAY).mkdir()
     with pytest.raises(JournalError, match="no regular file"):
         journal.append(numbered(1))
@@ -399,7 +427,10 @@ def test_what_stands_in_the_way_of_a_day_file(journal: Journal, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077, 0o777])
-def test_rights_in_the_home_and_in_a_vault(tmp_path: Path, umask: int) -> None:
+def test_rights_in_the_home_and_in_a_vault(
+    tmp_path: Path,
+    umask: int,
+) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     before = os.umask(umask)
@@ -429,10 +460,17 @@ def test_rights_in_the_home_and_in_a_vault(tmp_path: Path, umask: int) -> None:
     delete=st.booleans(),
 )
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_an_edit_keeps_everything_outside_byte_for_byte(
-    journal: Journal, above: list[str], below: list[str], eol: str, bom: bool, delete: bool
+    journal: Journal,
+    above: list[str],
+    below: list[str],
+    eol: str,
+    bom: bool,
+    delete: bool,
 ) -> None:
     entry = numbered(1)
     before = (b"\xef\xbb\xbf" if bom else b"") + eol.join(
@@ -489,7 +527,10 @@ def test_an_edit_is_repeated_on_what_the_editor_left(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("step", EDIT_FAULTS)
-def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
+def test_killed_at_each_step_of_an_update(
+    home: ForkedHome,
+    step: str,
+) -> None:
     journal = home_journal(home.path)
     for n in range(3):
         journal.append(numbered(n))
@@ -507,7 +548,10 @@ def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
 
 
 @pytest.mark.parametrize("step", [step for step in EDIT_FAULTS if not step.startswith("kept")])
-def test_killed_at_each_step_of_the_deletion_of_a_file(home: ForkedHome, step: str) -> None:
+def test_killed_at_each_step_of_the_deletion_of_a_file(
+    home: ForkedHome,
+    step: str,
+) -> None:
     journal = home_journal(home.path)
     journal.append(numbered(0))
     note = journal.root / "note.md"
@@ -536,7 +580,10 @@ home_journal(sys.argv[1]).edit("note.md", "{id}", lambda _: None)
 
 
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
-def test_a_restored_entry_stands_in_order_of_time(journal: Journal, eol: bytes) -> None:
+def test_a_restored_entry_stands_in_order_of_time(
+    journal: Journal,
+    eol: bytes,
+) -> None:
     path = journal.root / DAY
     blocks = [
         f"## {hour:02d}:30 Entry of {hour}\n\nText.\n\n".encode().replace(b"\n", eol)
@@ -636,9 +683,14 @@ def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal)
 
 @given(texts=st.lists(st.text("x\n\\<!- trsh{}>é", max_size=60), min_size=1, max_size=5))
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_no_text_can_pose_as_a_piece_of_trash(journal: Journal, texts: list[str]) -> None:
+def test_no_text_can_pose_as_a_piece_of_trash(
+    journal: Journal,
+    texts: list[str],
+) -> None:
     (journal.state / "trash.md").unlink(missing_ok=True)
     forged = (
         '<!-- trash {"id": "x", "bytes": 0, "sha256": ""} -->\n\\<!-- trash {"id": "y"} -->\n'

@@ -33,7 +33,10 @@ PNG = (DATA / "notion-md" / "Kitchen" / "plan v2.png").read_bytes()
 SHOWN = b64encode(PNG).decode()
 
 
-def read(name: str, place: Path) -> tuple[list[Record], list[tuple[str, str]]]:
+def read(
+    name: str,
+    place: Path,
+) -> tuple[list[Record], list[tuple[str, str]]]:
     """The records, and what was skipped."""
     skipped: list[tuple[str, str]] = []
     return list(
@@ -49,7 +52,10 @@ def files(home: Home) -> list[str]:
     )
 
 
-def put(path: Path, text: str) -> Path:
+def put(
+    path: Path,
+    text: str,
+) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
@@ -94,7 +100,10 @@ def photos(folder: Path) -> Path:
     ("name", "export"), [("notion", pages), ("apple-notes", pages), ("day-one", photos)]
 )
 def test_an_import_plants_no_note(
-    home: Home, tmp_path: Path, name: str, export: Callable[[Path], Path]
+    home: Home,
+    tmp_path: Path,
+    name: str,
+    export: Callable[[Path], Path],
 ) -> None:
     home.ask("init")
     place = export(tmp_path / "deep" / "er" / "export")
@@ -126,7 +135,8 @@ def test_an_import_plants_no_note(
 
 
 def test_an_undo_leaves_pictures_that_a_note_shows_or_that_were_changed(
-    home: Home, tmp_path: Path
+    home: Home,
+    tmp_path: Path,
 ) -> None:
     home.ask("init")
     place = pages(tmp_path / "export")
@@ -184,13 +194,21 @@ LARGE: dict[str, tuple[str, str, Callable[[], str]]] = {
 
 
 @pytest.mark.parametrize("what", LARGE)
-def test_reading_takes_at_most_100_megabytes(what: str, tmp_path: Path) -> None:
+def test_reading_takes_at_most_100_megabytes(
+    what: str,
+    tmp_path: Path,
+) -> None:
     name, file, make = LARGE[what]
     put(tmp_path / "export" / file, make())
     command = [sys.executable, "-c", MEASURE, name, str(tmp_path / "export")]
     taken, skipped = map(
         int,
-        subprocess.run(command, capture_output=True, check=True, timeout=300).stdout.split(),
+        subprocess.run(
+            command,
+            capture_output=True,
+            check=True,
+            timeout=300,
+        ).stdout.split(),
     )
     assert taken <= 100 and (skipped or what == "many pages")
 
@@ -229,7 +247,8 @@ def test_a_zip_in_a_zip_does_not_fill_the_disk(tmp_path: Path) -> None:
 
 
 def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("synaptic.readers.archive.UNPACKED_BYTES", 500_000)
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -241,7 +260,9 @@ def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(
 
 
 def test_a_run_has_an_end_and_the_next_goes_on(
-    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ws: Workspace,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(importing, "MOST_ENTRIES", 4)
     entries = [
@@ -258,7 +279,8 @@ def test_a_run_has_an_end_and_the_next_goes_on(
 
 
 def test_a_statement_that_never_ends_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shared, "STEPS", 20_000_000)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -285,7 +307,10 @@ LINKED = {
 
 
 @pytest.mark.parametrize("name", LINKED)
-def test_no_link_out_of_the_folder_is_followed(name: str, tmp_path: Path) -> None:
+def test_no_link_out_of_the_folder_is_followed(
+    name: str,
+    tmp_path: Path,
+) -> None:
     diary = put(tmp_path / "diary" / "mine.md", "My diary.")
     folder = tmp_path / LINKED[name]
     own = put(folder / "own.md", "A memory.")
@@ -299,7 +324,10 @@ def test_no_link_out_of_the_folder_is_followed(name: str, tmp_path: Path) -> Non
     assert all(str(tmp_path / "diary") in why for _, why in skipped)
 
 
-def test_a_linked_folder_of_claude_is_told(home: Home, tmp_path: Path) -> None:
+def test_a_linked_folder_of_claude_is_told(
+    home: Home,
+    tmp_path: Path,
+) -> None:
     put(tmp_path / "diary" / "mine.md", "My diary.")
     put(tmp_path / ".claude/projects/a/memory/own.md", "A memory.")
     (tmp_path / ".claude/projects/b").mkdir()
@@ -311,7 +339,10 @@ def test_a_linked_folder_of_claude_is_told(home: Home, tmp_path: Path) -> None:
     assert told["new"] == 1 and "diary" in told["skipped"][0]["why"]
 
 
-def test_a_fifo_and_a_device_are_told(home: Home, tmp_path: Path) -> None:
+def test_a_fifo_and_a_device_are_told(
+    home: Home,
+    tmp_path: Path,
+) -> None:
     home.ask("init")
     session = tmp_path / ".claude/projects/p/11111111-a-a-a-a.jsonl"
     lines = [
@@ -369,7 +400,11 @@ ODD: tuple[Any, ...] = (
 
 
 @pytest.mark.parametrize("name", ["day-one", "jrnl", "claude-ai", "chatgpt"])
-def test_one_wrong_value_costs_one_record(ws: Workspace, name: str, tmp_path: Path) -> None:
+def test_one_wrong_value_costs_one_record(
+    ws: Workspace,
+    name: str,
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "export"
     folder.mkdir()
     file = next(
@@ -439,7 +474,10 @@ def test_a_session_that_names_a_path_and_a_zip_without_a_day_are_read(tmp_path: 
     assert len(read("notion", tmp_path / "a.zip")[0]) == 1
 
 
-def test_all_that_a_source_says_of_an_entry_is_screened(home: Home, tmp_path: Path) -> None:
+def test_all_that_a_source_says_of_an_entry_is_screened(
+    home: Home,
+    tmp_path: Path,
+) -> None:
     home.ask("init")
     cwd = tmp_path / "shop"
     (cwd / ".git").mkdir(parents=True)
@@ -530,7 +568,10 @@ SHAPES: dict[str, tuple[str, str, Callable[[int], str]]] = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_reader_takes_time_by_the_length_of_the_text(name: str, tmp_path: Path) -> None:
+def test_a_reader_takes_time_by_the_length_of_the_text(
+    name: str,
+    tmp_path: Path,
+) -> None:
     of, file, make = SHAPES[name]
 
     def reading(text: str) -> None:

@@ -32,7 +32,11 @@ SOURCES = (
 class Read:
     """What a reader yields of a place: records by title, and what it skips."""
 
-    def __init__(self, source: str, path: Path) -> None:
+    def __init__(
+        self,
+        source: str,
+        path: Path,
+    ) -> None:
         self.skipped: list[tuple[str, str]] = []
         self.all = list(
             reader_of(source).read(path, lambda where, why: self.skipped.append((where, why)))
@@ -44,17 +48,27 @@ class Read:
         return record
 
 
-def database(path: Path, sql: str) -> Path:
+def database(
+    path: Path,
+    sql: str,
+) -> Path:
     with closing(sqlite3.connect(path)) as db:
         db.executescript(sql)
     return path
 
 
-def found(source: str, home: Path, environ: Mapping[str, str] = {}) -> list[Path]:
+def found(
+    source: str,
+    home: Path,
+    environ: Mapping[str, str] = {},
+) -> list[Path]:
     return reader_of(source).find(home, environ)
 
 
-def put(path: Path, text: str | bytes) -> Path:
+def put(
+    path: Path,
+    text: str | bytes,
+) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
@@ -331,7 +345,8 @@ def test_places_are_found_where_the_environment_names_them(
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_what_is_not_of_the_program_is_refused_with_the_next_step(
-    source: str, tmp_path: Path
+    source: str,
+    tmp_path: Path,
 ) -> None:
     stranger = database(
         tmp_path / "photos.db",
@@ -348,7 +363,8 @@ def test_what_is_not_of_the_program_is_refused_with_the_next_step(
 
 
 def test_imported_memories_link_to_each_other_are_searched_and_follow_their_source(
-    home: Home, tmp_path: Path
+    home: Home,
+    tmp_path: Path,
 ) -> None:
     graph = put(tmp_path / "memory.jsonl", (DATA / "server-memory.jsonl").read_bytes())
     database(tmp_path / "sqlite_vec.db", (DATA / "mcp-memory-service.sql").read_text())

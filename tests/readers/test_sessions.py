@@ -21,11 +21,17 @@ DATA = Path(__file__).parents[1] / "data"
 BEGUN = datetime.fromisoformat("2026-11-20T09:00:00Z")
 
 
-def user(text, **more):
+def user(
+    text,
+    **more,
+):
     return {"type": "user", "message": {"role": "user", "content": text}, **more}
 
 
-def agent(*blocks, **more):
+def agent(
+    *blocks,
+    **more,
+):
     return {
         "type": "assistant",
         "message": {"role": "assistant", "content": list(blocks)},
@@ -37,17 +43,29 @@ def said(text):
     return {"type": "text", "text": text}
 
 
-def call(id, name, **given):
+def call(
+    id,
+    name,
+    **given,
+):
     return {"type": "tool_use", "id": id, "name": name, "input": given}
 
 
-def result(id, text, failed=False):
+def result(
+    id,
+    text,
+    failed=False,
+):
     return user(
         [{"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed}]
     )
 
 
-def write(folder, lines, name="11111111-a-a-a-a.jsonl"):
+def write(
+    folder,
+    lines,
+    name="11111111-a-a-a-a.jsonl",
+):
     """A transcript of Claude Code with these lines; what is bytes is written as it is."""
     path = folder / "project" / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +87,10 @@ def write(folder, lines, name="11111111-a-a-a-a.jsonl"):
     return path
 
 
-def read(path, source="claude-code"):
+def read(
+    path,
+    source="claude-code",
+):
     """(the records of a transcript, what was skipped)."""
     skipped = []
     return list(
@@ -78,7 +99,10 @@ def read(path, source="claude-code"):
 
 
 @pytest.mark.parametrize("source", ["claude-code", "codex", "gemini", "opencode"])
-def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, tmp_path):
+def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(
+    source,
+    tmp_path,
+):
     zipfile.ZipFile(DATA / "sessions.zip").extractall(tmp_path)
     reader = reader_of(source)
     places = reader.find(tmp_path, {})
@@ -331,7 +355,12 @@ def test_earlier_parts_stay_as_they_are_while_a_session_grows(tmp_path):
 
 
 def test_geminis_log_of_changes_is_played_as_it_was_meant(tmp_path):
-    def message(id, type, text, **more):
+    def message(
+        id,
+        type,
+        text,
+        **more,
+    ):
         return {
             "id": id,
             "type": type,
@@ -402,7 +431,10 @@ ODD = (
 
 
 @given(st.randoms(use_true_random=False))
-def test_no_line_of_whatever_shape_stops_a_reader(tmp_path_factory, chance):
+def test_no_line_of_whatever_shape_stops_a_reader(
+    tmp_path_factory,
+    chance,
+):
     def bent(value):
         if chance.random() < 0.06:
             return chance.choice(ODD)

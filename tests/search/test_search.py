@@ -56,7 +56,8 @@ Wrote a short guide on feature flags""".splitlines()
 
 @pytest.fixture(scope="module")
 def meaning(
-    model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory
+    model: FastEmbedder,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Workspace]:
     """Twenty-one entries with the real model."""
     with open_home(tmp_path_factory.mktemp("home"), embedder=model) as workspace:
@@ -66,7 +67,11 @@ def meaning(
         yield workspace
 
 
-def titles(ws: Workspace, query: str, **more: object) -> list[str]:
+def titles(
+    ws: Workspace,
+    query: str,
+    **more: object,
+) -> list[str]:
     return [hit.entry.title for hit in search(ws, query, **more).hits]  # type: ignore[arg-type]
 
 
@@ -74,7 +79,10 @@ def titles(ws: Workspace, query: str, **more: object) -> list[str]:
     "query",
     ["login issues", "sign-in trouble", "JWT token", "autentication", "users cannot log in"],
 )
-def test_one_among_twenty_is_found_first(meaning: Workspace, query: str) -> None:
+def test_one_among_twenty_is_found_first(
+    meaning: Workspace,
+    query: str,
+) -> None:
     result = search(meaning, query)
     assert result.mode == "hybrid"
     assert result.hits[0].entry.title == LOGIN
@@ -111,7 +119,10 @@ def test_why(meaning: Workspace) -> None:
 
 @pytest.mark.parametrize("apart", [{"minutes": 0}, {"minutes": 20}, {"days": 30}])
 def test_of_two_on_one_topic_the_later_is_first(
-    model: FastEmbedder, tmp_path: Path, clock: Clock, apart: dict[str, float]
+    model: FastEmbedder,
+    tmp_path: Path,
+    clock: Clock,
+    apart: dict[str, float],
 ) -> None:
     with open_home(tmp_path, embedder=model, clock=clock) as ws:
         save(ws, "The staging database runs on port 5432")
@@ -127,7 +138,9 @@ def test_of_two_on_one_topic_the_later_is_first(
 
 
 def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_not(
-    model: FastEmbedder, tmp_path: Path, clock: Clock
+    model: FastEmbedder,
+    tmp_path: Path,
+    clock: Clock,
 ) -> None:
     with open_home(tmp_path, embedder=model, clock=clock) as ws:
         save(ws, "Background jobs of the invoicing app run on Celery with RabbitMQ.")
@@ -145,10 +158,17 @@ def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_
 
 
 def test_those_without_a_vector_yet_keep_their_places(
-    model: FastEmbedder, tmp_path: Path, clock: Clock
+    model: FastEmbedder,
+    tmp_path: Path,
+    clock: Clock,
 ) -> None:
     words_first = {"weights": {"lexical": 20.0, "semantic": 1.0}}
-    with open_home(tmp_path, embedder=model, clock=clock, search=words_first) as ws:
+    with open_home(
+        tmp_path,
+        embedder=model,
+        clock=clock,
+        search=words_first,
+    ) as ws:
         postgres = (
             "Postgres of pre-production listens on 5432",
             "The pre-production Postgres listens on 6543 now",
@@ -165,7 +185,11 @@ def test_those_without_a_vector_yet_keep_their_places(
         found = [
             hit.entry.title
             for hit in search(
-                ws, "staging database port", strategy="hybrid", limit=20, embed_ms=0
+                ws,
+                "staging database port",
+                strategy="hybrid",
+                limit=20,
+                embed_ms=0,
             ).hits
         ]
         assert set(found[:10]) == {"staging database port"} and set(found[10:]) == {
@@ -175,7 +199,8 @@ def test_those_without_a_vector_yet_keep_their_places(
 
 
 def test_a_stray_word_puts_at_most_one_other_matter_first(
-    model: FastEmbedder, tmp_path: Path
+    model: FastEmbedder,
+    tmp_path: Path,
 ) -> None:
     """In so small a journal `use` is rarer than `port`, which stands beside every other entry."""
     with open_home(tmp_path, embedder=model) as ws:
@@ -195,7 +220,8 @@ def test_a_stray_word_puts_at_most_one_other_matter_first(
 
 
 def test_what_is_said_by_whom_the_question_names_counts_more(
-    model: FastEmbedder, tmp_path: Path
+    model: FastEmbedder,
+    tmp_path: Path,
 ) -> None:
     with open_home(tmp_path, embedder=model, search={"later_first": False}) as ws:
         save(ws, "Ada: I play the cello on Sundays.")
@@ -226,7 +252,12 @@ def test_what_is_said_by_whom_the_question_names_counts_more(
     ],
 )
 def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
-    model: FastEmbedder, tmp_path: Path, clock: Clock, label: str, question: str, raised: bool
+    model: FastEmbedder,
+    tmp_path: Path,
+    clock: Clock,
+    label: str,
+    question: str,
+    raised: bool,
 ) -> None:
     mended = (
         "login timeout",
@@ -238,7 +269,12 @@ def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
     scores: list[dict[str, float]] = []
     for speakers in (True, False):
         home = tmp_path / str(speakers)
-        with open_home(home, embedder=model, clock=clock, search={"speakers": speakers}) as ws:
+        with open_home(
+            home,
+            embedder=model,
+            clock=clock,
+            search={"speakers": speakers},
+        ) as ws:
             for what in mended:
                 save(ws, f"{label}: {what} of the portal is mended.")
             save(
@@ -258,7 +294,8 @@ def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
 
 
 def test_a_page_without_a_date_is_not_taken_for_the_later(
-    model: FastEmbedder, tmp_path: Path
+    model: FastEmbedder,
+    tmp_path: Path,
 ) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         pages = [ws.config.journal / name for name in ("exact.md", "other.md")]
@@ -274,7 +311,8 @@ def test_a_page_without_a_date_is_not_taken_for_the_later(
 
 
 def test_a_long_entry_is_found_by_its_last_sentence(
-    model: FastEmbedder, tmp_path: Path
+    model: FastEmbedder,
+    tmp_path: Path,
 ) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         filler = " ".join(
@@ -328,7 +366,9 @@ WANTED = st.fixed_dictionaries(
 
 @given(st.lists(MARKS, min_size=1, max_size=8), WANTED)
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_filters_are_exact_in_both_lists(
     tmp_path_factory: pytest.TempPathFactory,
@@ -373,7 +413,15 @@ def test_filters_are_exact_in_both_lists(
         filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
         for strategy in ("lexical", "semantic", "hybrid"):
             assert (
-                set(titles(ws, "harbour", filters=filters, strategy=strategy, limit=100))
+                set(
+                    titles(
+                        ws,
+                        "harbour",
+                        filters=filters,
+                        strategy=strategy,
+                        limit=100,
+                    )
+                )
                 == expected
             )
         listing = find(ws, filters=filters, limit=100)
@@ -402,14 +450,20 @@ def test_inline_filters_and_phrases(ws: Workspace) -> None:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_any_query_is_answered(ws: Workspace, query: str) -> None:
+def test_any_query_is_answered(
+    ws: Workspace,
+    query: str,
+) -> None:
     if not find(ws).total:
         save(ws, "Something to find, a and b")
     assert search(ws, query).total >= 0
 
 
 @pytest.mark.parametrize("limit", [0, -1, 101, 10**9])
-def test_a_limit_outside_its_range_is_told(ws: Workspace, limit: int) -> None:
+def test_a_limit_outside_its_range_is_told(
+    ws: Workspace,
+    limit: int,
+) -> None:
     for verb in (
         lambda: search(ws, "x", limit=limit),
         lambda: recent(ws, limit=limit),
@@ -480,7 +534,8 @@ def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
 
 
 def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(
-    ws: Workspace, clock: Clock
+    ws: Workspace,
+    clock: Clock,
 ) -> None:
     save(ws, "The harbour is closed")
     for number in range(50):
@@ -493,7 +548,10 @@ def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(
     assert [entry.at for entry in found] == sorted((entry.at for entry in found), reverse=True)
 
 
-def test_paging_stays_right_while_entries_arrive(ws: Workspace, clock: Clock) -> None:
+def test_paging_stays_right_while_entries_arrive(
+    ws: Workspace,
+    clock: Clock,
+) -> None:
     wanted = []
     for number in range(7):
         clock.forward(minutes=1)
@@ -532,7 +590,8 @@ def test_ids_may_be_short(ws: Workspace) -> None:
 
 
 def test_the_same_text_again_within_ten_minutes_is_the_first(
-    ws: Workspace, clock: Clock
+    ws: Workspace,
+    clock: Clock,
 ) -> None:
     first = save(ws, "Said twice")
     clock.forward(minutes=9)
@@ -599,12 +658,22 @@ def test_a_derived_id_is_written_down_when_another_entry_names_it(ws: Workspace)
         ({"days": 0}, [21]),
     ],
 )
-def test_dates_are_inclusive(ws: Workspace, wanted: dict[str, object], days: list[int]) -> None:
+def test_dates_are_inclusive(
+    ws: Workspace,
+    wanted: dict[str, object],
+    days: list[int],
+) -> None:
     for day in range(18, 22):
         save(ws, f"harbour {day}", at=f"2026-11-{day}T{'00:00' if day % 2 else '23:59'}:00")
     filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
     for strategy in ("lexical", "semantic"):
-        found = titles(ws, "harbour", filters=filters, strategy=strategy, limit=20)
+        found = titles(
+            ws,
+            "harbour",
+            filters=filters,
+            strategy=strategy,
+            limit=20,
+        )
         assert sorted(found) == [f"harbour {day}" for day in days]
 
 
@@ -669,7 +738,10 @@ def test_stop_words_are_left_out_unless_there_is_nothing_else(ws: Workspace) -> 
     )
 
 
-def test_a_query_of_filters_alone_lists_the_newest(ws: Workspace, clock: Clock) -> None:
+def test_a_query_of_filters_alone_lists_the_newest(
+    ws: Workspace,
+    clock: Clock,
+) -> None:
     for number in range(4):
         clock.forward(minutes=1)
         save(ws, f"Entry {number}", tags=["even"] if number % 2 == 0 else [])
@@ -685,7 +757,10 @@ def test_a_query_of_filters_alone_lists_the_newest(ws: Workspace, clock: Clock) 
 
 
 @pytest.mark.parametrize("strategy", ["hybrid", "lexical", "semantic"])
-def test_what_is_left_out_is_nowhere(tmp_path: Path, strategy: str) -> None:
+def test_what_is_left_out_is_nowhere(
+    tmp_path: Path,
+    strategy: str,
+) -> None:
     (tmp_path / "notes" / "en").mkdir(parents=True)
     (tmp_path / "notes" / "Übersicht [1].md").write_text(
         "# Redis\n\nRedis beside kafka [queue]. #db/old\n", "utf-8"
@@ -698,11 +773,20 @@ def test_what_is_left_out_is_nowhere(tmp_path: Path, strategy: str) -> None:
     )
     with open_home(tmp_path / "home", journal=tmp_path / "notes") as ws:
 
-        def found(query: str, **filters: Any) -> set[str]:
+        def found(
+            query: str,
+            **filters: Any,
+        ) -> set[str]:
             built = build_filters(now=ws.clock(), **filters)
             ranked = {
                 hit.entry.title
-                for hit in search(ws, query, filters=built, strategy=strategy, limit=9).hits
+                for hit in search(
+                    ws,
+                    query,
+                    filters=built,
+                    strategy=strategy,
+                    limit=9,
+                ).hits
             }
             assert ranked == {entry.title for entry in find(ws, query, filters=built).entries}
             assert (
@@ -765,7 +849,10 @@ def test_an_unknown_strategy_is_told(ws: Workspace) -> None:
         search(ws, "x", strategy="psychic")
 
 
-def test_why_names_the_filters_and_the_age(ws: Workspace, clock: Clock) -> None:
+def test_why_names_the_filters_and_the_age(
+    ws: Workspace,
+    clock: Clock,
+) -> None:
     save(ws, "Harbour one", type="decision")
     save(ws, "Harbour two", type="reference")
     clock.forward(days=30)

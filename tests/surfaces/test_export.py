@@ -17,7 +17,10 @@ PRIVATE = "## 08:00 Told\n\nSaid <private>hunter2</private> aloud.\n"
 
 
 @pytest.fixture
-def filled(home: ForkedHome, tmp_path: Path) -> ForkedHome:
+def filled(
+    home: ForkedHome,
+    tmp_path: Path,
+) -> ForkedHome:
     home.folder = tmp_path
     home.ask(
         "save",
@@ -37,7 +40,10 @@ def filled(home: ForkedHome, tmp_path: Path) -> ForkedHome:
     return home
 
 
-def test_rows_read_back_as_the_entries_are(filled: ForkedHome, tmp_path: Path) -> None:
+def test_rows_read_back_as_the_entries_are(
+    filled: ForkedHome,
+    tmp_path: Path,
+) -> None:
     rows = filled.ask("export")
     assert rows[0]["title"] == "Told" and len(rows) == 3
     known = {
@@ -86,7 +92,8 @@ def _of_cells(cells: dict[str, str]) -> dict[str, Any]:
 
 
 def test_it_overwrites_nothing_and_says_what_it_takes(
-    filled: ForkedHome, tmp_path: Path
+    filled: ForkedHome,
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "kept.json").write_text("mine")
     answer = filled.run("export", "--json", "kept.json")
@@ -97,7 +104,10 @@ def test_it_overwrites_nothing_and_says_what_it_takes(
         assert answer.code == 2 and "--csv [FILE]" in answer.text
 
 
-def test_a_lance_table_is_searched_by_its_vectors(filled: ForkedHome, tmp_path: Path) -> None:
+def test_a_lance_table_is_searched_by_its_vectors(
+    filled: ForkedHome,
+    tmp_path: Path,
+) -> None:
     lance = pytest.importorskip("lance")
     filled.run("export", "--lance", "notes.lance")
     table = lance.dataset(tmp_path / "notes.lance")
@@ -115,7 +125,10 @@ def test_a_lance_table_is_searched_by_its_vectors(filled: ForkedHome, tmp_path: 
     assert filled.run("export", "--lance", "notes.lance").code == 2
 
 
-def test_without_the_package_it_says_how_to_get_it(filled: ForkedHome, tmp_path: Path) -> None:
+def test_without_the_package_it_says_how_to_get_it(
+    filled: ForkedHome,
+    tmp_path: Path,
+) -> None:
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / "lance.py").write_text("raise ImportError")
     command = [sys.executable, "-m", "synaptic", "export", "--lance", "notes.lance"]

@@ -26,13 +26,26 @@ class Mouse:
     def __init__(self, page: Page) -> None:
         self.page = page
 
-    def find(self, role: Any, name: str) -> Locator:
+    def find(
+        self,
+        role: Any,
+        name: str,
+    ) -> Locator:
         return self.page.get_by_role(role, name=name).first
 
-    def do(self, role: str, name: str, key: str = "") -> None:
+    def do(
+        self,
+        role: str,
+        name: str,
+        key: str = "",
+    ) -> None:
         self.find(role, name).click()
 
-    def write(self, name: str, text: str) -> None:
+    def write(
+        self,
+        name: str,
+        text: str,
+    ) -> None:
         """Puts this text into the field in place of what is there."""
         self.do("textbox", name)
         self.type(text)
@@ -41,7 +54,11 @@ class Mouse:
         self.page.keyboard.press("ControlOrMeta+a")
         self.page.keyboard.type(text)
 
-    def choose(self, name: str, option: str) -> None:
+    def choose(
+        self,
+        name: str,
+        option: str,
+    ) -> None:
         self.find("combobox", name).select_option(option)
 
 
@@ -50,7 +67,12 @@ class Keyboard(Mouse):
     then Enter.
     """
 
-    def do(self, role: str, name: str, key: str = "") -> None:
+    def do(
+        self,
+        role: str,
+        name: str,
+        key: str = "",
+    ) -> None:
         if key:
             self.page.wait_for_load_state()  # keys work once the page is whole
             self.page.keyboard.press(key)
@@ -58,15 +80,27 @@ class Keyboard(Mouse):
             self._reach(role, name)
             self.page.keyboard.press("Enter")
 
-    def write(self, name: str, text: str) -> None:
+    def write(
+        self,
+        name: str,
+        text: str,
+    ) -> None:
         self._reach("textbox", name)
         self.type(text)
 
-    def choose(self, name: str, option: str) -> None:
+    def choose(
+        self,
+        name: str,
+        option: str,
+    ) -> None:
         self._reach("combobox", name)
         self.page.keyboard.type(option)
 
-    def _reach(self, role: str, name: str) -> None:
+    def _reach(
+        self,
+        role: str,
+        name: str,
+    ) -> None:
         wanted = self.find(role, name)
         expect(wanted).to_be_visible()
         for _ in range(STOPS):
@@ -83,7 +117,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.mark.parametrize("hand", [Mouse, Keyboard])
-def test_a_day(browser: Browser, tmp_path: Path, hand: type[Mouse]) -> None:
+def test_a_day(
+    browser: Browser,
+    tmp_path: Path,
+    hand: type[Mouse],
+) -> None:
     home, clock = tmp_path / "home", Clock()
     with open_home(home, clock=clock) as ws:
         save(

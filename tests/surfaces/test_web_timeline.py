@@ -68,7 +68,12 @@ def server(home: Path) -> Iterator[Served]:
         yield found
 
 
-def shown(server: Served, path: str, status: int = 200, **headers: str) -> str:
+def shown(
+    server: Served,
+    path: str,
+    status: int = 200,
+    **headers: str,
+) -> str:
     """The page as text with its tags."""
     answer = server.client.get(path, headers=headers)
     assert answer.status_code == status, answer.text

@@ -42,7 +42,10 @@ def listed(home: Home) -> list[str]:
         (ICLOUD, ICLOUD),
     ],
 )
-def test_the_name_of_a_copy_says_of_what(path: str, original: str) -> None:
+def test_the_name_of_a_copy_says_of_what(
+    path: str,
+    original: str,
+) -> None:
     assert original_of(path) == original
 
 
@@ -55,7 +58,11 @@ def test_a_number_may_make_a_copy() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_equal_copy_counts_once_with_its_tasks(home: Home, journal: Path, name: str) -> None:
+def test_an_equal_copy_counts_once_with_its_tasks(
+    home: Home,
+    journal: Path,
+    name: str,
+) -> None:
     (journal / name).write_text(NOTE)
     assert listed(home) == ["Turtle.md"]
     assert [task["path"] for task in home.ask("tasks")["tasks"]] == ["Turtle.md"]
@@ -70,7 +77,11 @@ def test_an_equal_copy_counts_once_with_its_tasks(home: Home, journal: Path, nam
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_another_copy_is_named_and_stands_behind(home: Home, journal: Path, name: str) -> None:
+def test_another_copy_is_named_and_stands_behind(
+    home: Home,
+    journal: Path,
+    name: str,
+) -> None:
     (journal / name).write_text(
         NOTE.replace("lettuce.", "lettuce. Turtle lettuce, turtle lettuce!")
     )
@@ -88,7 +99,10 @@ def test_another_copy_is_named_and_stands_behind(home: Home, journal: Path, name
     assert [link["id"] for link in home.ask("links", "Zoo")["links"]] == [found[0]["id"]]
 
 
-def test_a_second_note_of_a_name_is_no_copy(home: Home, journal: Path) -> None:
+def test_a_second_note_of_a_name_is_no_copy(
+    home: Home,
+    journal: Path,
+) -> None:
     (journal / ICLOUD).write_text(
         "Another turtle, which is of bronze, stands in the park. Turtle!\n"
     )
@@ -99,7 +113,8 @@ def test_a_second_note_of_a_name_is_no_copy(home: Home, journal: Path) -> None:
 
 
 def test_a_note_deleted_with_its_copy_comes_back_under_its_own_name(
-    home: Home, journal: Path
+    home: Home,
+    journal: Path,
 ) -> None:
     (journal / SYNCTHING).write_text(NOTE)
     [entry] = home.ask("find")["entries"]
@@ -110,7 +125,10 @@ def test_a_note_deleted_with_its_copy_comes_back_under_its_own_name(
     assert (journal / "Turtle.md").read_text() == NOTE
 
 
-def test_typed_entries_of_a_days_copy_count_once(home: Home, journal: Path) -> None:
+def test_typed_entries_of_a_days_copy_count_once(
+    home: Home,
+    journal: Path,
+) -> None:
     (journal / "Turtle.md").unlink()
     day = "## 09:31 Milk\n\nBought.\n\n## 10:15 Bread\n\nBaked.\n"
     for name in (
@@ -122,7 +140,10 @@ def test_typed_entries_of_a_days_copy_count_once(home: Home, journal: Path) -> N
     assert [entry["date"] for entry in home.ask("find")["entries"]] == ["2026-11-10"] * 2
 
 
-def test_entries_of_one_title_in_a_file_are_no_copies(home: Home, journal: Path) -> None:
+def test_entries_of_one_title_in_a_file_are_no_copies(
+    home: Home,
+    journal: Path,
+) -> None:
     """In a talk many turns begin alike; the one that answers stays first."""
     turns = (
         "I painted a lighthouse window for the church.",

@@ -30,7 +30,10 @@ NUMBERS = (
 
 
 @pytest.fixture(autouse=True)
-def temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def temp(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
     """The folder for temporary files, which is empty."""
     folder = tmp_path / "temp"
     folder.mkdir()
@@ -44,7 +47,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Workspace]]:
     seen: list[tuple[str, Workspace]] = []
     search = module.search
 
-    def spy(ws: Workspace, text: str, **given: Any) -> Any:
+    def spy(
+        ws: Workspace,
+        text: str,
+        **given: Any,
+    ) -> Any:
         if given["strategy"] == "lexical":
             seen.append((text, ws))
         return search(ws, text, **given)
@@ -53,14 +60,20 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Workspace]]:
     return seen
 
 
-def write(ws: Workspace, files: dict[str, str]) -> None:
+def write(
+    ws: Workspace,
+    files: dict[str, str],
+) -> None:
     for path, text in files.items():
         file = ws.config.journal / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
 
-def notes(ws: Workspace, count: int = len(NUMBERS)) -> None:
+def notes(
+    ws: Workspace,
+    count: int = len(NUMBERS),
+) -> None:
     """A day of entries, each with a title of its own."""
     blocks = [
         f"## 09:{n:02d} The zebra{number} plan\n\n{TEXT} Then came {number} and "
@@ -138,7 +151,8 @@ def test_what_is_asked_is_in_no_passage(
 
 
 def test_what_else_the_entry_says_stays(
-    ws: Workspace, asked: list[tuple[str, Workspace]]
+    ws: Workspace,
+    asked: list[tuple[str, Workspace]],
 ) -> None:
     write(
         ws,
@@ -169,7 +183,10 @@ def test_what_else_the_entry_says_stays(
         {"one.md": f"# One\n\n<private>\n\n## Xylophone plans\n\n</private>\n\n{TEXT}\n"},
     ],
 )
-def test_no_question(ws: Workspace, files: dict[str, str]) -> None:
+def test_no_question(
+    ws: Workspace,
+    files: dict[str, str],
+) -> None:
     """Words that say little, nothing below them, code, links that lead out, words of two
     entries, private text.
     """
@@ -187,7 +204,10 @@ def test_a_superseded_entry_is_not_asked(ws: Workspace) -> None:
     assert evaluate(ws).questions == 1
 
 
-def test_nothing_of_the_home_changes_and_nothing_is_left(ws: Workspace, temp: Path) -> None:
+def test_nothing_of_the_home_changes_and_nothing_is_left(
+    ws: Workspace,
+    temp: Path,
+) -> None:
     notes(ws)
     write(
         ws,
@@ -205,14 +225,21 @@ def test_nothing_of_the_home_changes_and_nothing_is_left(ws: Workspace, temp: Pa
     assert list(temp.iterdir()) == []
 
 
-def test_an_interrupted_run_leaves_nothing(ws: Workspace, temp: Path) -> None:
+def test_an_interrupted_run_leaves_nothing(
+    ws: Workspace,
+    temp: Path,
+) -> None:
     notes(ws)
     rebuild(ws)
     ws.close()
     before, told = state(ws), []
 
     def interrupt(at: str) -> Callable[[str, int, int], None]:
-        def progress(phase: str, done: int, total: int) -> None:
+        def progress(
+            phase: str,
+            done: int,
+            total: int,
+        ) -> None:
             told.append((phase, [path.name for path in temp.iterdir()]))
             if phase == at and done == total:
                 raise KeyboardInterrupt
@@ -228,7 +255,8 @@ def test_an_interrupted_run_leaves_nothing(ws: Workspace, temp: Path) -> None:
 
 
 def test_the_same_journal_gives_the_same_questions_and_a_new_entry_changes_few(
-    ws: Workspace, asked: list[tuple[str, Workspace]]
+    ws: Workspace,
+    asked: list[tuple[str, Workspace]],
 ) -> None:
     def questions() -> list[str]:
         asked.clear()
@@ -266,7 +294,10 @@ def test_few_questions_are_too_few_to_tell(ws: Workspace) -> None:
 
 
 @pytest.mark.parametrize("questions", [0, 301])
-def test_a_number_of_questions_that_is_none(ws: Workspace, questions: int) -> None:
+def test_a_number_of_questions_that_is_none(
+    ws: Workspace,
+    questions: int,
+) -> None:
     with pytest.raises(InvalidArgument):
         evaluate(ws, questions=questions)
 
@@ -287,7 +318,10 @@ def test_what_the_default_misses_is_named_where_it_stands(ws: Workspace) -> None
     assert (missed.question, missed.date, missed.line) == ("Xylophone plans", None, 1)
 
 
-def test_meaning_finds_what_words_do_not(tmp_path: Path, model: FastEmbedder) -> None:
+def test_meaning_finds_what_words_do_not(
+    tmp_path: Path,
+    model: FastEmbedder,
+) -> None:
     told = {
         "Fixing my bicycle": "The front wheel wobbled, so I tightened the spokes and put "
         "fresh oil on the chain today.",

@@ -63,18 +63,26 @@ def test_every_processor_embeds_the_same_vectors_as_one(home: Path) -> None:
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_a_rebuild_that_is_cut_short_keeps_what_it_has(
-    home: Path, ending: signal.Signals
+    home: Path,
+    ending: signal.Signals,
 ) -> None:
     environ = os.environ | {"SYNAPTIC_HOME": str(home)}
     assert any(was_cut_short(home, environ, ending) for _ in range(5))
     answer = subprocess.run(
-        [str(SYNAPTIC), "rebuild-index"], env=environ, capture_output=True, check=False
+        [str(SYNAPTIC), "rebuild-index"],
+        env=environ,
+        capture_output=True,
+        check=False,
     )
     assert answer.returncode == 0, answer.stderr
     assert len(vectors(home)) == ENTRIES
 
 
-def was_cut_short(home: Path, environ: dict[str, str], ending: signal.Signals) -> bool:
+def was_cut_short(
+    home: Path,
+    environ: dict[str, str],
+    ending: signal.Signals,
+) -> bool:
     """False where the rebuild had ended before anybody could end it."""
     command = [str(SYNAPTIC), "rebuild-index", "--fresh"]
     with (

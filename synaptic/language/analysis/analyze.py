@@ -55,7 +55,11 @@ class Question:
         self.has_range = asked.time_range is not None
         self._features = QUESTIONS.patterns("features")
 
-    def find(self, feature: str, start: int = 0) -> re.Match[str] | None:
+    def find(
+        self,
+        feature: str,
+        start: int = 0,
+    ) -> re.Match[str] | None:
         """The first match of the feature from that character on."""
         return compiled(self._features[feature], re.IGNORECASE).search(self.line, start)
 
@@ -69,7 +73,11 @@ class Question:
         return len(list(found))
 
 
-def analyze(query: str, asked: Asked, known: Known) -> dict[str, Any]:
+def analyze(
+    query: str,
+    asked: Asked,
+    known: Known,
+) -> dict[str, Any]:
     """The analysis of a query, as JSON. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |
@@ -117,7 +125,11 @@ def _question_type(question: Question) -> tuple[str, float]:
     return "factual", 0.7 if question.shows("asks") else 0.4
 
 
-def _fits(question: Question, question_type: str, features: list[str]) -> bool:
+def _fits(
+    question: Question,
+    question_type: str,
+    features: list[str],
+) -> bool:
     start = 0
     itself = question.find("itself")
     if itself and question_type == "multi-hop":  # the description of what is sought is no hop
@@ -127,7 +139,10 @@ def _fits(question: Question, question_type: str, features: list[str]) -> bool:
     return any(question.find(feature, start) for feature in features)
 
 
-def _complexity(question: Question, question_type: str) -> str:
+def _complexity(
+    question: Question,
+    question_type: str,
+) -> str:
     """low: one fact; medium: a condition, a time, two sides, a how or why; high: several
     clauses or hops.
     """
@@ -174,7 +189,9 @@ def _intent(
 
 
 def _target(
-    question: Question, intent: str, entities: tuple[EntityMention, ...]
+    question: Question,
+    intent: str,
+    entities: tuple[EntityMention, ...],
 ) -> dict[str, str | None]:
     """The aim of a question: the attribute of an entity, or its relation."""
     target: dict[str, str | None] = {"entity": entities[0].name if entities else None}
@@ -187,7 +204,10 @@ def _target(
 # -- names: what the journal knows, what is quoted, what is spelled like one
 
 
-def entities_of(text: str, known: Known) -> tuple[EntityMention, ...]:
+def entities_of(
+    text: str,
+    known: Known,
+) -> tuple[EntityMention, ...]:
     """Each name once, in the order of the text; of two that begin together the longer."""
     marked = _marked(known)
     tokens = list(compiled(_TOKEN).finditer(text))
@@ -203,7 +223,9 @@ def entities_of(text: str, known: Known) -> tuple[EntityMention, ...]:
 
 
 def _marked_at(
-    text: str, tokens: list[re.Match[str]], marked: Mapping[str, EntityMention]
+    text: str,
+    tokens: list[re.Match[str]],
+    marked: Mapping[str, EntityMention],
 ) -> tuple[int, EntityMention] | None:
     """(the number of words of a tag, project or file that begins here, its name)."""
     for count in range(len(tokens), 0, -1):
@@ -215,7 +237,10 @@ def _marked_at(
     return None
 
 
-def _written_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention | None]:
+def _written_at(
+    text: str,
+    tokens: list[re.Match[str]],
+) -> tuple[int, EntityMention | None]:
     """(the number of words that are read, the quotation or the name that they spell)."""
     bare = _bare(tokens[0][0])
     if bare[0] in '"“':

@@ -62,7 +62,11 @@ class Listed(NamedTuple):
     among: str
 
 
-def asked_of(query: str, *, today: date) -> Asked:
+def asked_of(
+    query: str,
+    *,
+    today: date,
+) -> Asked:
     """The time, the order and the reasons that the query asks for; any text may be given."""
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
     time_range, text, tongue = _time_in(read, today)
@@ -83,7 +87,10 @@ def asked_of(query: str, *, today: date) -> Asked:
     )
 
 
-def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
+def _time_in(
+    read: str,
+    today: date,
+) -> tuple[TimeRange | None, str, str]:
     """(the time that the text names, the text without it, the language of the time), where
     English reads less of it.
     """
@@ -98,7 +105,11 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     return plain, text, ""
 
 
-def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Listed | None:
+def listed_of(
+    text: str,
+    tongue: str = "",
+    projects: Collection[str] = (),
+) -> Listed | None:
     """The list that a text asks for; None where it says more than the parts of one.
 
     The parts (kinds, a state, an order, a number) stand in `data/words/questions.toml`;
@@ -144,10 +155,19 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     order: Order | None = "oldest" if "oldest" in means else None
     if "newest" in means or (filters.types and not order):
         order = "newest"
-    return Listed(filters, state, order, most, " ".join(sought))
+    return Listed(
+        filters,
+        state,
+        order,
+        most,
+        " ".join(sought),
+    )
 
 
-def _parts(said: str, projects: Collection[str]) -> tuple[tuple[str, ...], list[str], str]:
+def _parts(
+    said: str,
+    projects: Collection[str],
+) -> tuple[tuple[str, ...], list[str], str]:
     """(projects that are named, meanings of the parts, the text with _TAKEN for each part);
     without a part no project is taken out.
     """
@@ -162,7 +182,10 @@ def _parts(said: str, projects: Collection[str]) -> tuple[tuple[str, ...], list[
     return (tuple(is_named.findall(said)), means, left) if means else ((), [], said)
 
 
-def _telling(said: str, means: list[str]) -> list[str]:
+def _telling(
+    said: str,
+    means: list[str],
+) -> list[str]:
     """The words that say something beside a list."""
     nothing = STOP_WORDS | QUESTIONS.listing
     if means:

@@ -52,7 +52,10 @@ Words = Sequence[str]
     text_option("journal", "The folder of Markdown files to use as journal."),
     opens=False,
 )
-def init(home: str | None, journal: str | None = None) -> None:
+def init(
+    home: str | None,
+    journal: str | None = None,
+) -> None:
     """Set up the home; adopt a folder of notes.
 
     The folder is only read.
@@ -81,7 +84,12 @@ def init(home: str | None, journal: str | None = None) -> None:
     switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
 )
-def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
+def save(
+    home: str | None,
+    type: str,
+    text: Words = (),
+    **marks: Any,
+) -> None:
     """Save an entry.
 
     Without TEXT your editor opens; - reads standard input.
@@ -96,7 +104,12 @@ def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
             _keep(home, written, type, **marks)
 
 
-def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
+def _keep(
+    home: str | None,
+    content: str,
+    type: str,
+    **marks: Any,
+) -> None:
     by = agent()
     with open_home(home) as ws:
         receipt = writing.save(
@@ -167,7 +180,11 @@ def search(
 
 
 @command("analyze", f.WORDS, switch("note", "The text is a note, not a question."))
-def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
+def analyze(
+    ws: Workspace,
+    note: bool,
+    text: Words = (),
+) -> None:
     """Show what a question asks for, or with --note how a note reads by itself; - reads
     standard input.
 
@@ -188,7 +205,11 @@ def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
         int | None, "limit", "1 to 100 entries. [default: 10; with TEXT, those that fit it]"
     ),
 )
-def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
+def recent(
+    ws: Workspace,
+    text: Words = (),
+    **given: Any,
+) -> None:
     """Show the newest entries.
 
     With TEXT, the best matches among the last 50 entries.
@@ -223,7 +244,11 @@ def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     f.LENGTH,
     text_option("cursor", "Continue the list that ended with this cursor."),
 )
-def find(ws: Workspace, text: Words = (), **given: Any) -> None:
+def find(
+    ws: Workspace,
+    text: Words = (),
+    **given: Any,
+) -> None:
     """List entries by marks and dates.
 
     Without TEXT a timeline, newest first; with TEXT, best matches first.
@@ -237,11 +262,19 @@ def find(ws: Workspace, text: Words = (), **given: Any) -> None:
 @command(
     "get",
     argument(
-        list[str], "ids", "ID", "Whole ids, or at least four characters of each.", **AN_ID
+        list[str],
+        "ids",
+        "ID",
+        "Whole ids, or at least four characters of each.",
+        **AN_ID,
     ),
     switch("source", "Also show the lines of the transcript from which the digest was made."),
 )
-def get(ws: Workspace, ids: Words, source: bool) -> None:
+def get(
+    ws: Workspace,
+    ids: Words,
+    source: bool,
+) -> None:
     """Show whole entries.
 
     Example: synaptic get 7k3m9q2x, synaptic get 1
@@ -261,14 +294,28 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
     text_option("append", "Text to add at the end; - reads standard input."),
     *f.MARKS,
     f.NEW_TYPE,
-    texts_option("add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **A_TAG),
     texts_option(
-        "remove_tags", "A tag to remove; repeatable.", "--remove-tag", "--remove-tags", **A_TAG
+        "add_tags",
+        "A tag to add; repeatable.",
+        "--add-tag",
+        "--add-tags",
+        **A_TAG,
+    ),
+    texts_option(
+        "remove_tags",
+        "A tag to remove; repeatable.",
+        "--remove-tag",
+        "--remove-tags",
+        **A_TAG,
     ),
     text_option("project", "The project; an empty text removes it.", **A_PROJECT),
     opens=False,
 )
-def update(home: str | None, id: str, **changes: Any) -> None:
+def update(
+    home: str | None,
+    id: str,
+    **changes: Any,
+) -> None:
     """Change an entry in its file; marks that you do not give stay.
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
@@ -289,11 +336,19 @@ def update(home: str | None, id: str, **changes: Any) -> None:
 @command(
     "pin",
     argument(
-        list[str] | None, "ids", "ID", "Without an ID the pinned entries are listed.", **AN_ID
+        list[str] | None,
+        "ids",
+        "ID",
+        "Without an ID the pinned entries are listed.",
+        **AN_ID,
     ),
     f.REMOVE,
 )
-def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
+def pin(
+    ws: Workspace,
+    remove: bool,
+    ids: Words = (),
+) -> None:
     """Show an entry at the start of every session; without an ID, list the pinned entries.
 
     A pin holds for the sessions of the entry's project, or for all if it has none; at most 10
@@ -317,7 +372,12 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     switch("purge", "Leave no copy in the trash."),
     opens=False,
 )
-def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
+def delete(
+    home: str | None,
+    id: str,
+    yes: bool,
+    purge: bool,
+) -> None:
     """Delete an entry from its file; the trash keeps it.
 
     Example: synaptic delete 7k3m9q2x --yes
@@ -339,9 +399,18 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
 
 @command(
     "restore",
-    argument(str | None, "id", "ID", "Without an ID the deleted entries are listed.", **AN_ID),
+    argument(
+        str | None,
+        "id",
+        "ID",
+        "Without an ID the deleted entries are listed.",
+        **AN_ID,
+    ),
 )
-def restore(ws: Workspace, id: str = "") -> None:
+def restore(
+    ws: Workspace,
+    id: str = "",
+) -> None:
     """Bring a deleted entry back, or undo an update; without an ID, list what was deleted.
 
     Example: synaptic restore 7k3m9q2x
@@ -358,7 +427,11 @@ def restore(ws: Workspace, id: str = "") -> None:
     argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
     switch("broken", "List all links that lead nowhere."),
 )
-def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
+def links(
+    ws: Workspace,
+    broken: bool,
+    name: Words = (),
+) -> None:
     """Show the links from and to an entry or page.
 
     Example: synaptic links "Roger Zelazny"
@@ -374,7 +447,10 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     switch("done", "Finished or open tasks. [default: open]", "--done/--open"),
     text_option("due", "Only tasks due by this day: today, friday, 'next week'."),
 )
-def tasks(ws: Workspace, **given: Any) -> None:
+def tasks(
+    ws: Workspace,
+    **given: Any,
+) -> None:
     """List the open tasks of all notes, by day.
 
     Example: synaptic tasks --due friday
@@ -384,7 +460,10 @@ def tasks(ws: Workspace, **given: Any) -> None:
 
 
 @command("day", f.DATE)
-def day(ws: Workspace, date: Words = ("today",)) -> None:
+def day(
+    ws: Workspace,
+    date: Words = ("today",),
+) -> None:
     """Read what you wrote on a day.
 
     Example: synaptic day last tuesday
@@ -393,7 +472,10 @@ def day(ws: Workspace, date: Words = ("today",)) -> None:
 
 
 @command("week", f.DATE)
-def week(ws: Workspace, date: Words = ("today",)) -> None:
+def week(
+    ws: Workspace,
+    date: Words = ("today",),
+) -> None:
     """Read what you wrote in a week.
 
     Example: synaptic week 2026-11-17
@@ -403,7 +485,10 @@ def week(ws: Workspace, date: Words = ("today",)) -> None:
 
 @command("open", f.ID_OR_NUMBER, opens=False)
 @command("edit", f.ID_OR_NUMBER, opens=False)
-def edit(home: str | None, id: str) -> None:
+def edit(
+    home: str | None,
+    id: str,
+) -> None:
     """Open an entry in your editor, or say where it is.
 
     Example: synaptic open 3, synaptic edit 7k3m9q2x
@@ -445,7 +530,10 @@ def _read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _named(flag: str, given: Words) -> dict[str, list[str]]:
+def _named(
+    flag: str,
+    given: Words,
+) -> dict[str, list[str]]:
     """The values of each NAME in texts like NAME=VALUE. Raises InvalidArgument."""
     named: dict[str, list[str]] = {}
     for text in given:
@@ -456,7 +544,10 @@ def _named(flag: str, given: Words) -> dict[str, list[str]]:
     return named
 
 
-def _number(name: str, given: Words) -> float:
+def _number(
+    name: str,
+    given: Words,
+) -> float:
     try:
         return float(given[-1])
     except ValueError:

@@ -23,20 +23,50 @@ from ...search.ranking import PRESETS, SIGNALS
 from ...workspace.workspace import index_of
 
 
-def _parameter(kind: Any, name: str, about: Any, default: Any) -> Parameter:
+def _parameter(
+    kind: Any,
+    name: str,
+    about: Any,
+    default: Any,
+) -> Parameter:
     annotation = Annotated[kind, about]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def argument(kind: Any, name: str, metavar: str, help: str, **more: Any) -> Parameter:
+def argument(
+    kind: Any,
+    name: str,
+    metavar: str,
+    help: str,
+    **more: Any,
+) -> Parameter:
     default = None if kind in (list[str] | None, str | None) else Parameter.empty
-    return _parameter(kind, name, typer.Argument(metavar=metavar, help=help, **more), default)
+    return _parameter(
+        kind,
+        name,
+        typer.Argument(
+            metavar=metavar,
+            help=help,
+            **more,
+        ),
+        default,
+    )
 
 
 def option(
-    kind: Any, name: str, help: str, *flags: str, default: Any = None, **more: Any
+    kind: Any,
+    name: str,
+    help: str,
+    *flags: str,
+    default: Any = None,
+    **more: Any,
 ) -> Parameter:
-    about = typer.Option(*flags, metavar=name.upper(), help=help, **more)
+    about = typer.Option(
+        *flags,
+        metavar=name.upper(),
+        help=help,
+        **more,
+    )
     return _parameter(kind, name, about, default)
 
 
@@ -44,7 +74,12 @@ text_option = partial(option, str | None)
 texts_option = partial(option, list[str] | None)
 
 
-def switch(name: str, help: str, *flags: str, default: bool | None = False) -> Parameter:
+def switch(
+    name: str,
+    help: str,
+    *flags: str,
+    default: bool | None = False,
+) -> Parameter:
     """A flag without a value; with the default None it says yes, no or nothing."""
     kind = bool if default is False else bool | None
     flags = flags or (f"--{name.replace('_', '-')}",)
@@ -72,7 +107,10 @@ def choice_option(
 def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
     """The completion with the first 50 tags, projects or ids that begin with the typed word."""
 
-    def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    def complete(
+        ctx: typer.Context,
+        incomplete: str,
+    ) -> list[tuple[str, str]]:
         # without an index there is nothing to complete
         with suppress(SynapticError, apsw.Error, OSError):
             config = load_config(ctx.find_root().params.get("home"))
@@ -86,9 +124,19 @@ def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
 A_TAG, A_PROJECT, AN_ID = _known("tag"), _known("project"), _known("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
-ID = argument(str, "id", "ID", "A whole id, or at least four characters of it.", **AN_ID)
+ID = argument(
+    str,
+    "id",
+    "ID",
+    "A whole id, or at least four characters of it.",
+    **AN_ID,
+)
 ID_OR_NUMBER = argument(
-    str, "id", "ID", "An id, or N for entry N of the last search, find or recent.", **AN_ID
+    str,
+    "id",
+    "ID",
+    "An id, or N for entry N of the last search, find or recent.",
+    **AN_ID,
 )
 DATE = argument(
     list[str] | None, "date", "DATE", "2026-11-17, yesterday, last tuesday. [default: today]"
@@ -101,7 +149,13 @@ NEW_TYPE = choice_option("type", TYPES)
 
 MARKS = (
     text_option("title", "The heading. [default: the first sentence]"),
-    texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **A_TAG),
+    texts_option(
+        "tags",
+        "A topic; repeatable.",
+        "--tag",
+        "--tags",
+        **A_TAG,
+    ),
     option(int | None, "importance", "0 to 10. An entry without one counts as 5."),
     texts_option("files", "A file that the entry is about; repeatable.", "--file", "--files"),
     texts_option("supersedes", "An entry that this one replaces; repeatable.", **AN_ID),
@@ -119,7 +173,11 @@ IN_PROJECTS = texts_option(
 FILTERS = (
     choice_option("type", TYPES, kind=list[str] | None),
     texts_option(
-        "tags", "Entries with one of these tags; repeatable.", "--tag", "--tags", **A_TAG
+        "tags",
+        "Entries with one of these tags; repeatable.",
+        "--tag",
+        "--tags",
+        **A_TAG,
     ),
     IN_PROJECTS,
     text_option(

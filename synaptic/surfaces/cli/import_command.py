@@ -56,7 +56,14 @@ def run(
         _list_sources(ws, as_json)
         return 0
     if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
-        return _in_place(ws, source, place, dry_run=dry_run, yes=yes, as_json=as_json)
+        return _in_place(
+            ws,
+            source,
+            place,
+            dry_run=dry_run,
+            yes=yes,
+            as_json=as_json,
+        )
     if not dry_run:
         for name in importing.resume(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
@@ -81,7 +88,10 @@ def run(
     return 0
 
 
-def _list_sources(ws: Workspace, as_json: bool) -> None:
+def _list_sources(
+    ws: Workspace,
+    as_json: bool,
+) -> None:
     """Answers with the programs on this machine whose records can be imported."""
     for run in ws.journal.runs.open():
         terminal.say(
@@ -95,7 +105,10 @@ def _list_sources(ws: Workspace, as_json: bool) -> None:
     answer({"found": wire.as_json(sources)}, "\n".join(lines))
 
 
-def _done_text(done: importing.Done, left: list[tuple[str, str]]) -> str:
+def _done_text(
+    done: importing.Done,
+    left: list[tuple[str, str]],
+) -> str:
     lines = [f"Imported {done.entries:,}."]
     if done.run:
         lines[0] += f" `synaptic import --undo {done.run}` takes the new ones back."
@@ -116,7 +129,13 @@ def offer() -> None:
 
 
 def _in_place(
-    ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool, as_json: bool
+    ws: Workspace,
+    source: str,
+    place: str | None,
+    *,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
 ) -> int:
     found = [Path(place)] if place else []
     if source == "obsidian" and not place:

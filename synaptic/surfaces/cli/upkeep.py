@@ -40,7 +40,10 @@ from .replies import (
 
 
 @command("rebuild-index", switch("fresh", "Embed all entries again."))
-def rebuild_index(ws: Workspace, fresh: bool) -> None:
+def rebuild_index(
+    ws: Workspace,
+    fresh: bool,
+) -> None:
     """Rebuild the index from the Markdown files.
 
     Example: synaptic rebuild-index
@@ -53,7 +56,10 @@ def rebuild_index(ws: Workspace, fresh: bool) -> None:
     "status",
     switch("use", "Count by week how many entries agents were shown, opened and did not find."),
 )
-def status(ws: Workspace, use: bool) -> None:
+def status(
+    ws: Workspace,
+    use: bool,
+) -> None:
     """Show the size of the journal, and what could not be read.
 
     Example: synaptic status
@@ -155,7 +161,11 @@ def _review(
     return answer(data, text, [more] if more else [])
 
 
-def _settle(ws: Workspace, said: str, key: str) -> None:
+def _settle(
+    ws: Workspace,
+    said: str,
+    key: str,
+) -> None:
     """Does what the answer to a finding says."""
     receipt = review.answer(ws, key, said, by_person=not agent())
     if receipt is None:
@@ -164,7 +174,10 @@ def _settle(ws: Workspace, said: str, key: str) -> None:
     return answer_receipt(ws, done, receipt)
 
 
-def _ask_about(ws: Workspace, found: Sequence[review.Matter]) -> None:
+def _ask_about(
+    ws: Workspace,
+    found: Sequence[review.Matter],
+) -> None:
     """Asks a person about one finding after the other."""
     for matter in found:
         emit(matter_text(matter))
@@ -203,7 +216,10 @@ def _ask_about(ws: Workspace, found: Sequence[review.Matter]) -> None:
     text_option("undo", "Undo the import with this name."),
     f.YES,
 )
-def _import(ws: Workspace, **given: Any) -> int:
+def _import(
+    ws: Workspace,
+    **given: Any,
+) -> int:
     """Take in what other programs have written: sessions, memories, diaries.
 
     It shows what would come and asks. Without SOURCE it says what it finds on this machine.
@@ -222,7 +238,11 @@ def _import(ws: Workspace, **given: Any) -> int:
     ),
     f.YES,
 )
-def _forget(ws: Workspace, yes: bool, session: str) -> None:
+def _forget(
+    ws: Workspace,
+    yes: bool,
+    session: str,
+) -> None:
     """Remove the digests of an agent's session for good.
 
     The session is never imported again. The client keeps its transcript.
@@ -242,7 +262,10 @@ def _forget(ws: Workspace, yes: bool, session: str) -> None:
     "evaluate",
     option(int | None, "questions", "At most so many questions, 1 to 300. [default: 300]"),
 )
-def _evaluate(ws: Workspace, **given: Any) -> None:
+def _evaluate(
+    ws: Workspace,
+    **given: Any,
+) -> None:
     """Measure how well a search finds your own entries.
 
     It searches for their titles in a copy of the journal without them.
@@ -270,7 +293,11 @@ def _end_like_control_c() -> None:
     argument(list[str] | None, "words", "[use NAME|FOLDER]", "The model to use from now on."),
     f.YES,
 )
-def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
+def _model(
+    ws: Workspace,
+    yes: bool,
+    words: Sequence[str] = (),
+) -> None:
     """List the models that find notes by meaning, or use another.
 
     `use` loads it, compares the two on your own notes, and asks.
@@ -312,7 +339,12 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
     json=False,
 )
 def _export(
-    ws: Workspace, as_rows: bool, as_csv: bool, lance: str = "", to: str = "", **given: Any
+    ws: Workspace,
+    as_rows: bool,
+    as_csv: bool,
+    lance: str = "",
+    to: str = "",
+    **given: Any,
 ) -> None:
     """Write entries as rows for other programs, oldest first.
 
@@ -336,7 +368,12 @@ def _export(
         return None
     new = Path(to).expanduser()
     try:
-        with new.open("x", encoding="utf-8", errors="replace", newline="") as file:
+        with new.open(
+            "x",
+            encoding="utf-8",
+            errors="replace",
+            newline="",
+        ) as file:
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise JournalError(
@@ -345,7 +382,10 @@ def _export(
 
 
 @command("git-setup", f.REMOVE, opens=False)
-def git_setup(home: str | None, remove: bool) -> None:
+def git_setup(
+    home: str | None,
+    remove: bool,
+) -> None:
     """Let git merge the journal entry by entry.
 
     Once in each clone; nothing in the journal changes.
@@ -383,7 +423,11 @@ def git_setup(home: str | None, remove: bool) -> None:
     f.REMOVE,
     opens=False,
 )
-def setup(home: str | None, clients: Sequence[str] = (), **given: Any) -> int:
+def setup(
+    home: str | None,
+    clients: Sequence[str] = (),
+    **given: Any,
+) -> int:
     """Register Synaptic, and its hooks, with the programs that speak MCP.
 
     CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or
@@ -405,7 +449,11 @@ def setup(home: str | None, clients: Sequence[str] = (), **given: Any) -> int:
     opens=False,
     json=False,
 )
-def hook(home: str | None, event: str, client: str = "claude-code") -> int:
+def hook(
+    home: str | None,
+    event: str,
+    client: str = "claude-code",
+) -> int:
     """Answer a hook of an agent, whose JSON is read from standard input.
 
     On a terminal it shows what an agent would be told here. Exit status 0, whatever goes wrong.
@@ -462,7 +510,10 @@ def mcp(home: str | None) -> None:
     opens=False,
     json=False,
 )
-def serve(home: str | None, **given: Any) -> None:
+def serve(
+    home: str | None,
+    **given: Any,
+) -> None:
     """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
 
     Example: synaptic serve --open
@@ -529,12 +580,24 @@ def token(
     add_help_option=False,
     context_settings={"ignore_unknown_options": True},
 )
-def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> int:
+def git_merge(
+    ctx: typer.Context,
+    base: Path,
+    ours: Path,
+    theirs: Path,
+    path: str,
+) -> int:
     """The merge driver that git calls; exit status 0 for a clean merge, 10 for one with
     conflicts, else `ours` is as it was.
     """
     try:
-        return gitdriver.drive(base, ours, theirs, path, day_file=load_config(ctx.obj).day_file)
+        return gitdriver.drive(
+            base,
+            ours,
+            theirs,
+            path,
+            day_file=load_config(ctx.obj).day_file,
+        )
     except Exception as error:
         terminal.say(f"synaptic: {path} cannot be merged: {error}")
         return 1

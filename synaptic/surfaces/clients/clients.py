@@ -55,7 +55,11 @@ class Server:
             words += ["--home", home]
         return [*words, "hook", "--client", client]
 
-    def hook(self, event: str, client: str) -> str:
+    def hook(
+        self,
+        event: str,
+        client: str,
+    ) -> str:
         """Returns the command of a hook as a line for the shell."""
         words = self.hook_words(client)
         words.append(event)
@@ -64,7 +68,10 @@ class Server:
         return shlex.join(words)
 
 
-def this_server(home: str | None, project: str | None) -> Server:
+def this_server(
+    home: str | None,
+    project: str | None,
+) -> Server:
     """Returns this very program by its absolute path, as a desktop program has no PATH; a home
     that was chosen by --home or SYNAPTIC_HOME is part of it.
     """
@@ -94,7 +101,11 @@ def server_at(url: str) -> Server:
     return Server("", (), url=place + path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class Client:
     """A program that speaks MCP; `data/clients.toml` says what each field means."""
 
@@ -172,7 +183,11 @@ _TABLE = (DATA / "clients.toml").read_text("utf-8")
 CLIENTS = [_client(row) for row in tomllib.loads(_TABLE)["client"]]
 
 
-def named(names: Iterable[str], *, remote: bool) -> list[Client]:
+def named(
+    names: Iterable[str],
+    *,
+    remote: bool,
+) -> list[Client]:
     """Returns the clients of these names, or all; with `remote` those that know a server
     elsewhere. Raises InvalidArgument.
     """
@@ -210,7 +225,10 @@ def folders(platform: str = sys.platform) -> dict[str, Path]:
     }
 
 
-def _folder(name: str, usual: Path) -> Path:
+def _folder(
+    name: str,
+    usual: Path,
+) -> Path:
     return Path(os.environ.get(name) or usual)
 
 

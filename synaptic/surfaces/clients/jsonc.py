@@ -71,7 +71,10 @@ def put(
     return _checked(new, wanted)
 
 
-def drop(text: str, path: Names) -> str:
+def drop(
+    text: str,
+    path: Names,
+) -> str:
     """Returns the text without the value at `path`, and without an object that held nothing
     else. Raises what `put` does.
     """
@@ -103,14 +106,20 @@ def drop(text: str, path: Names) -> str:
     return _checked(before + after, wanted)
 
 
-def _holder(top: Any, path: Names) -> Any:
+def _holder(
+    top: Any,
+    path: Names,
+) -> Any:
     """Returns the object that holds the last name; makes a missing one."""
     for name in path[:-1]:
         top = top.setdefault(name, {})
     return top
 
 
-def _find(bare: str, path: Names) -> tuple[int, int, Members]:
+def _find(
+    bare: str,
+    path: Names,
+) -> tuple[int, int, Members]:
     """Returns the last object on the path: its depth, its begin and its members."""
     at = _skip(bare, 0)
     members = _members(bare, at)
@@ -122,7 +131,10 @@ def _find(bare: str, path: Names) -> tuple[int, int, Members]:
     return depth, at, members
 
 
-def _members(bare: str, at: int) -> Members:
+def _members(
+    bare: str,
+    at: int,
+) -> Members:
     members = {}
     at = _skip(bare, at + 1)
     while bare[at] != "}":
@@ -134,7 +146,10 @@ def _members(bare: str, at: int) -> Members:
     return members
 
 
-def _skip(bare: str, at: int) -> int:
+def _skip(
+    bare: str,
+    at: int,
+) -> int:
     """Returns the place of the next name, value or bracket."""
     blanks = _APART.match(bare, at)
     return blanks.end() if blanks else at
@@ -144,7 +159,10 @@ def _blank(found: re.Match[str]) -> str:
     return found[1] or re.sub(r"[^\r\n]", " ", found[0])
 
 
-def _checked(new: str, wanted: Any) -> str:
+def _checked(
+    new: str,
+    wanted: Any,
+) -> str:
     if parse(new) != wanted:
         raise ValueError("it cannot be changed without changing something else")
     return new

@@ -40,10 +40,23 @@ class Part:
     edit: Callable[..., str]
 
 
-def parts_of(client: Client, server: Server, events: Sequence[str]) -> list[Part]:
+def parts_of(
+    client: Client,
+    server: Server,
+    events: Sequence[str],
+) -> list[Part]:
     """Returns the parts of this client, with hooks of these events."""
     edit = partial(_with_server, client, server)
-    parts = [Part(client, "server", NAME, client.file, client.check, edit)]
+    parts = [
+        Part(
+            client,
+            "server",
+            NAME,
+            client.file,
+            client.check,
+            edit,
+        )
+    ]
     hooks = client.hooks
     if hooks:
         if "template" in hooks:
@@ -162,7 +175,12 @@ def _hooks(
     return hooks
 
 
-def _with_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> str:
+def _with_hooks(
+    wanted: Mapping[str, Any],
+    text: str,
+    *,
+    drop: bool = False,
+) -> str:
     """Returns the text with these hooks of Synaptic and no others, in the form
     {"hooks": {event: [{"hooks": [{"command": ..., "timeout": ...}]}]}}.
     """
@@ -179,7 +197,10 @@ def _with_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> 
     return text
 
 
-def _groups(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
+def _groups(
+    groups: list[Any],
+    wanted: Mapping[str, Any] | None,
+) -> list[Any]:
     """Returns the groups with the wanted hook in place of an older one, else in a last group:
     Codex knows approved hooks by their places.
     """

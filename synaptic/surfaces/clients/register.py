@@ -48,7 +48,12 @@ class Step:
         return "outdated" if self.action == "register" else "registered"
 
 
-def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
+def work_on(
+    part: Part,
+    *,
+    remove: bool = False,
+    reads: bool = True,
+) -> Step:
     """Returns the step for this part, which is carried out unless it only `reads`."""
     step = Step(part)
     try:
@@ -127,7 +132,11 @@ def _read(file: Path) -> bytes | None:
             return None
 
 
-def _write(step: Step, old: bytes | None, new: bytes) -> None:
+def _write(
+    step: Step,
+    old: bytes | None,
+    new: bytes,
+) -> None:
     """Replaces the file's bytes in one step; mode and owner stay, and a link is written
     through. Raises JournalError, and Changed when another program wrote meanwhile.
     """

@@ -37,7 +37,10 @@ def put(
     return _checked(tomlkit.dumps(document), wanted, table)
 
 
-def drop(text: str, path: Sequence[str]) -> str:
+def drop(
+    text: str,
+    path: Sequence[str],
+) -> str:
     """Returns the text without the table at `path`; comments below it stay. Raises
     ValueError.
     """
@@ -51,7 +54,11 @@ def drop(text: str, path: Sequence[str]) -> str:
     return _checked(new, wanted, table)
 
 
-def _checked(new: str, wanted: Any, table: str) -> str:
+def _checked(
+    new: str,
+    wanted: Any,
+    table: str,
+) -> str:
     value = tomllib.loads(new)
     value.setdefault(table, {})
     if value != wanted:

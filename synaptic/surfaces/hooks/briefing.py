@@ -46,7 +46,10 @@ _ABOUT_A_TOKEN = re.compile(
 Chinese, Russian, code, terse titles and others), where four characters are 1.1 to 2.5."""
 
 
-def briefing_text(ws: Workspace, said: Said) -> str:
+def briefing_text(
+    ws: Workspace,
+    said: Said,
+) -> str:
     """Returns the briefing of a session as fenced Markdown; empty where the journal knows
     nothing of its project.
     """
@@ -112,7 +115,11 @@ def compose(
             parts.append(block)
         return "\n".join(parts + _shelf_texts(shelves, titles, find))
 
-    def add(lines: list[str], line: str, room: float) -> bool:
+    def add(
+        lines: list[str],
+        line: str,
+        room: float,
+    ) -> bool:
         lines.append(line)
         fits = count_tokens(text()) <= room
         if not fits:
@@ -189,11 +196,18 @@ def count_tokens(text: str) -> int:
     return len(_ABOUT_A_TOKEN.findall(text))
 
 
-def fenced_titles(info: str, lines: Sequence[str]) -> str:
+def fenced_titles(
+    info: str,
+    lines: Sequence[str],
+) -> str:
     return fenced(f"entries: {info}", "\n".join(lines))
 
 
-def title_line(entry: Entry, *, whole: bool = False) -> str:
+def title_line(
+    entry: Entry,
+    *,
+    whole: bool = False,
+) -> str:
     """Returns id, date, type and title of an entry, a long title shortened; with `whole` also
     its text where that says more.
     """
@@ -208,7 +222,10 @@ def title_line(entry: Entry, *, whole: bool = False) -> str:
     return line_of(replace(entry, title=text))
 
 
-def _handoff_block(item: Item | None, room: float) -> str:
+def _handoff_block(
+    item: Item | None,
+    room: float,
+) -> str:
     """Returns the hand-off, or a beginning of it that fits; empty where that is too short."""
     if item is None:
         return ""

@@ -67,7 +67,11 @@ _NAMES = {
 }
 
 
-def answer(event: str, home: str | None, client: str) -> None:
+def answer(
+    event: str,
+    home: str | None,
+    client: str,
+) -> None:
     """Prints the hook's answer as JSON; nothing where there is nothing to say, or on failure.
 
     Raises InvalidArgument for an unknown event.
@@ -92,7 +96,11 @@ def answer(event: str, home: str | None, client: str) -> None:
         _log(state, f"{event}: {type(error).__name__}: {error}")
 
 
-def _answer(config: Config, event: str, client: str) -> None:
+def _answer(
+    config: Config,
+    event: str,
+    client: str,
+) -> None:
     said: dict[str, Any] = {}
     if not sys.stdin.isatty():
         said = json.loads(sys.stdin.buffer.read())
@@ -114,7 +122,11 @@ def _answer(config: Config, event: str, client: str) -> None:
         emit(json.dumps(_reply(event, client, text)))
 
 
-def _reply(event: str, client: str, text: str) -> dict[str, object]:
+def _reply(
+    event: str,
+    client: str,
+    text: str,
+) -> dict[str, object]:
     """Returns the answer in the client's form."""
     if event == "stop" and client in _STOPPED:
         return {"decision": _STOPPED[client], "reason": text}
@@ -124,14 +136,20 @@ def _reply(event: str, client: str, text: str) -> dict[str, object]:
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
 
 
-def session_start(ws: Workspace, said: Said) -> str:
+def session_start(
+    ws: Workspace,
+    said: Said,
+) -> str:
     """Returns the briefing of a new session."""
     with suppress(OSError):  # a home that cannot be written can be read
         note(ws, said, "start")
     return briefing_text(ws, said)
 
 
-def user_prompt(ws: Workspace, said: Said) -> str:
+def user_prompt(
+    ws: Workspace,
+    said: Said,
+) -> str:
     """Returns up to three entries that clearly fit the prompt, of long ones the title.
 
     Empty for a word of consent or a command.
@@ -202,7 +220,10 @@ def limited(
     return None
 
 
-def _log(state: Path, problem: str) -> None:
+def _log(
+    state: Path,
+    problem: str,
+) -> None:
     with suppress(OSError):
         if state.is_dir():
             now = datetime.now().astimezone()

@@ -32,7 +32,11 @@ LOG_BYTES = 1_000_000
 _HIDDEN_OR_BUILT = re.compile(r"\.|(node_modules|target|build|dist|venv|__pycache__)$")
 
 
-def note(ws: Workspace, said: Said, event: str) -> list[tuple[datetime, str]]:
+def note(
+    ws: Workspace,
+    said: Said,
+    event: str,
+) -> list[tuple[datetime, str]]:
     """Notes `start`, `turn` or `asked`; returns the session's events with their times, empty
     where its id is unknown.
     """
@@ -52,7 +56,10 @@ def note(ws: Workspace, said: Said, event: str) -> list[tuple[datetime, str]]:
     return events
 
 
-def stop(ws: Workspace, said: Said) -> str:
+def stop(
+    ws: Workspace,
+    said: Said,
+) -> str:
     """Returns the question to the agent; empty where it should just stop.
 
     It is asked once in a session, only where a person reads the answer, if files of the
@@ -77,7 +84,10 @@ def stop(ws: Workspace, said: Said) -> str:
     return ASK
 
 
-def _attended(said: Said, events: list[str]) -> bool:
+def _attended(
+    said: Said,
+    events: list[str],
+) -> bool:
     """True when a person, and no script, reads what the agent says."""
     if said["client"] == "codex":  # the transcript names who began each turn
         path = Path(str(said.get("transcript_path")))
@@ -92,7 +102,10 @@ def _attended(said: Said, events: list[str]) -> bool:
     return os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
 
 
-def _changed(here: Checkout | None, began: datetime) -> bool:
+def _changed(
+    here: Checkout | None,
+    began: datetime,
+) -> bool:
     """True when a file of the checkout, but for hidden and built ones, changed since then."""
     if here is None:
         return False
@@ -108,7 +121,11 @@ def _changed(here: Checkout | None, began: datetime) -> bool:
     return False
 
 
-def _saved(ws: Workspace, project: str | None, began: datetime) -> bool:
+def _saved(
+    ws: Workspace,
+    project: str | None,
+    began: datetime,
+) -> bool:
     """True when an entry of the project, or without one any entry, was saved since then;
     entries typed into a file do not count.
     """
@@ -127,7 +144,10 @@ def _saved(ws: Workspace, project: str | None, began: datetime) -> bool:
     return False
 
 
-def append(path: Path, line: str) -> None:
+def append(
+    path: Path,
+    line: str,
+) -> None:
     """Appends the line to a log of several processes; keeps it below `LOG_BYTES`."""
     data = f"{line}\n".encode()
     size = path.stat().st_size if path.exists() else 0

@@ -89,13 +89,22 @@ Answer = tuple[str, Json]
 """A tool's text for the model, and JSON for programs where it reads."""
 
 
-def answer(ws: Workspace, name: str, call: Call) -> str:
+def answer(
+    ws: Workspace,
+    name: str,
+    call: Call,
+) -> str:
     """The answer of this tool in the format that was asked for."""
     args = dict(call.args)
     layout = one_of(FORMATS, args.pop("format", "concise"), "format")
     max_tokens = args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    checked = replace(call, args=args, layout=layout, max_tokens=max_tokens)
+    checked = replace(
+        call,
+        args=args,
+        layout=layout,
+        max_tokens=max_tokens,
+    )
     text, data = ANSWERS[name](ws, checked)
     if ws.config.metrics:
         _count(ws, name, call, data)
@@ -136,7 +145,10 @@ def _count(
     ws.index.counters.count_use(call.client or "unnamed", ws.clock().date(), **counts)
 
 
-def _save(ws: Workspace, call: Call) -> Answer:
+def _save(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
     marks = dict(call.args)
     if marks.get("project") == "":  # left out
         del marks["project"]
@@ -150,7 +162,10 @@ def _save(ws: Workspace, call: Call) -> Answer:
     return _receipt(receipt, "Saved")
 
 
-def _search(ws: Workspace, call: Call) -> Answer:
+def _search(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
     args = dict(call.args)
     filters = take_filters(args, ws.clock())
     query = args.pop("query", "")
@@ -181,17 +196,35 @@ def _search(ws: Workspace, call: Call) -> Answer:
     )
 
 
-def _recent(ws: Workspace, call: Call) -> Answer:
+def _recent(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
     return _listed(ws, recent(ws, **call.args, load_model=not call.loading), call)
 
 
-def _find(ws: Workspace, call: Call) -> Answer:
+def _find(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
     args = dict(call.args)
     filters = take_filters(args, ws.clock())
-    return _listed(ws, find(ws, filters=filters, load_model=not call.loading, **args), call)
+    return _listed(
+        ws,
+        find(
+            ws,
+            filters=filters,
+            load_model=not call.loading,
+            **args,
+        ),
+        call,
+    )
 
 
-def _get(ws: Workspace, call: Call) -> Answer:
+def _get(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
     """The entries whole, as far as they fit: long ones share what short ones leave."""
     offset, listing = call.args.get("offset", 0), get(ws, call.args["ids"])
     if call.args.get("source"):
@@ -219,7 +252,10 @@ def _get(ws: Workspace, call: Call) -> Answer:
     return "\n\n".join(parts), data
 
 
-def _update(ws: Workspace, call: Call) -> Answer:
+def _update(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
     args = dict(call.args)
     if not args.pop("restore", False):
         return _receipt(update(ws, **args, by_person=False), "Updated")
@@ -230,11 +266,17 @@ def _update(ws: Workspace, call: Call) -> Answer:
     return _receipt(restore(ws, args["id"], by_person=False), "Restored")
 
 
-def _delete(ws: Workspace, call: Call) -> Answer:
+def _delete(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
     return _receipt(delete(ws, call.args["id"], by_person=False), "Deleted")
 
 
-def _analyze(ws: Workspace, call: Call) -> Answer:
+def _analyze(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
     from ...search.analysis import analysis_of, read_note  # slow to import
 
     mode = one_of(("query", "note"), call.args.get("mode", "query"), "mode")
@@ -257,7 +299,10 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
 }
 
 
-def day_text(ws: Workspace, date: str) -> str:
+def day_text(
+    ws: Workspace,
+    date: str,
+) -> str:
     """All entries of a local date, oldest first, as fenced Markdown."""
     found = days(ws, date)
     items = entry_items(found.found)
@@ -267,12 +312,18 @@ def day_text(ws: Workspace, date: str) -> str:
     return "\n\n".join([head, *map(render, items)])
 
 
-def entry_text(ws: Workspace, id: str) -> str:
+def entry_text(
+    ws: Workspace,
+    id: str,
+) -> str:
     """One entry, whole, as fenced Markdown."""
     return _get(ws, Call({"ids": [id]}, max_tokens=sys.maxsize))[0]
 
 
-def review_text(ws: Workspace, project: str) -> str:
+def review_text(
+    ws: Workspace,
+    project: str,
+) -> str:
     """The findings of a review, fenced: titles are other people's text."""
     found = review(ws, project=[project] if project else ())
     shown = found[:REVIEWED]
@@ -284,7 +335,10 @@ def review_text(ws: Workspace, project: str) -> str:
 # --------------------------------------------------------------------------------------------
 
 
-def _receipt(receipt: Receipt, done: str) -> Answer:
+def _receipt(
+    receipt: Receipt,
+    done: str,
+) -> Answer:
     done, notices = done_text(done, receipt.notices)
     where = f"{receipt.date} {receipt.time}, {one_line(receipt.path)}"
     lines = [f"{done} {short(receipt.id)} ({where})."]
@@ -298,7 +352,10 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
     return "\n".join(lines), {}
 
 
-def _near(id: str, entries: Sequence[Near]) -> list[str]:
+def _near(
+    id: str,
+    entries: Sequence[Near],
+) -> list[str]:
     """Entries that this one may replace or settle, fenced, with the calls that record it."""
     lines, calls, replaced = [], [], []
     for near in entries:
@@ -314,7 +371,11 @@ def _near(id: str, entries: Sequence[Near]) -> list[str]:
     return [fenced("entries near it", "\n".join(lines)), *calls]
 
 
-def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
+def _listed(
+    ws: Workspace,
+    listing: Listing,
+    call: Call,
+) -> Answer:
     count = len(listing.entries)
     length = WHOLE_CONTENT
     if call.layout == "concise":
@@ -359,7 +420,10 @@ def _found(
     return "\n".join([*head, body, *more]), data
 
 
-def _nothing(ws: Workspace, notices: Sequence[str]) -> str:
+def _nothing(
+    ws: Workspace,
+    notices: Sequence[str],
+) -> str:
     if not ws.index.counts().entries:
         return "The journal is empty: context_save adds its first entry."
     for notice in notices:

@@ -32,13 +32,23 @@ class Remote:
     that.
     """
 
-    def __init__(self, worker: Worker, tokens: Tokens, read_only: bool) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        tokens: Tokens,
+        read_only: bool,
+    ) -> None:
         self._worker = worker
         self._tokens = tokens
         self._read_only = read_only
         self._app: ASGIApp
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         refused = self._refusal(scope)
         await (refused or self._app)(scope, receive, send)
 
@@ -79,7 +89,11 @@ class Remote:
             build_server(self._worker), json_response=True, stateless=True
         )
 
-        async def mended(scope: Scope, receive: Receive, send: Send) -> None:
+        async def mended(
+            scope: Scope,
+            receive: Receive,
+            send: Send,
+        ) -> None:
             """Hands on the request, whose body comes whole, as the SDK can read it."""
             message = await receive()
             with suppress(ValueError, RecursionError):  # which the SDK answers
@@ -99,7 +113,11 @@ class Remote:
             await asyncio.to_thread(self._worker.close, GRACE_S)
 
 
-def _no(status: int, why: str, asked: str) -> Response:
+def _no(
+    status: int,
+    why: str,
+    asked: str,
+) -> Response:
     """A refusal in the protocol's own form, so that clients show its words."""
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": why}}
     return JSONResponse(error, status, {"WWW-Authenticate": asked} if asked else None)

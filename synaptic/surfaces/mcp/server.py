@@ -73,7 +73,9 @@ def run(home: str | Path | None = None) -> None:
         # the kernel ends us, whatever any thread is doing; saves survive that
         signal.signal(ending, signal.SIG_DFL)
     logging.basicConfig(
-        level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s"
+        level=logging.WARNING,
+        stream=sys.stderr,
+        format="synaptic: %(levelname)s: %(message)s",
     )
     status = 0
     try:
@@ -85,7 +87,10 @@ def run(home: str | Path | None = None) -> None:
         os._exit(status)  # threads may still be at work
 
 
-async def _serve(home: str | Path | None, lines: Lines) -> None:
+async def _serve(
+    home: str | Path | None,
+    lines: Lines,
+) -> None:
     server = build_server(Worker(home))
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
         lines.send = writing.send
@@ -129,7 +134,10 @@ def build_server(worker: Worker) -> Server[Worker]:
     return server
 
 
-async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
+async def _warm_up(
+    ctx: Context,
+    call_next: CallNext,
+) -> HandlerResult:
     """Starts the worker after `initialized`, or after the first request where there is no
     handshake.
     """
@@ -143,7 +151,10 @@ async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
 def _always(result: Result) -> Callable[[Context, Any], Awaitable[Result]]:
     """A handler that gives the same answer to everybody."""
 
-    async def answer(_: Context, __: Any) -> Result:
+    async def answer(
+        _: Context,
+        __: Any,
+    ) -> Result:
         return result
 
     return answer
@@ -163,7 +174,12 @@ class Lines:
     send: Callable[[SessionMessage], Awaitable[None]]
 
     def __init__(self) -> None:
-        self._file = os.fdopen(os.dup(0), encoding="utf-8", errors="replace", newline="\n")
+        self._file = os.fdopen(
+            os.dup(0),
+            encoding="utf-8",
+            errors="replace",
+            newline="\n",
+        )
         with Path(os.devnull).open("rb") as nothing:
             os.dup2(nothing.fileno(), 0)
 
@@ -179,7 +195,13 @@ class Lines:
                     code=types.PARSE_ERROR, message=f"This line is not JSON: {error}."
                 )
                 await self.send(
-                    SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=said))
+                    SessionMessage(
+                        types.JSONRPCError(
+                            jsonrpc="2.0",
+                            id=None,
+                            error=said,
+                        )
+                    )
                 )
         ending = threading.Timer(
             GRACE_S, os._exit, (0,)
@@ -210,7 +232,10 @@ def without_surrogates(text: str) -> str:
 # ----------------------------------------------------------------------------------------------
 
 
-async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+async def _call_tool(
+    ctx: Context,
+    params: types.CallToolRequestParams,
+) -> types.CallToolResult:
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
     given = params.arguments or {}
     try:
@@ -221,7 +246,11 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         return _result(_error_text(told(error), as_json), failed=True)
 
 
-async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> str:
+async def _answer(
+    ctx: Context,
+    name: str,
+    given: dict[str, Any],
+) -> str:
     if name not in BY_NAME:
         raise InvalidArgument(f"There is no tool {name!r}.", valid=BY_NAME)
     worker, grant = ctx.lifespan_context, _grant(ctx)
@@ -252,19 +281,29 @@ def _grant(ctx: Context) -> Grant | None:
     return cast("Grant | None", ctx.request.scope["grant"]) if ctx.request else None
 
 
-async def _ask(ctx: Context, verb: Verb[Result]) -> Result:
+async def _ask(
+    ctx: Context,
+    verb: Verb[Result],
+) -> Result:
     """The result of the verb, for this client, on the thread that owns the journal."""
     if grant := _grant(ctx):
         verb = partial(for_client, verb, grant.project)
     return await ctx.lifespan_context.ask(verb)
 
 
-def _result(text: str, *, failed: bool = False) -> types.CallToolResult:
+def _result(
+    text: str,
+    *,
+    failed: bool = False,
+) -> types.CallToolResult:
     content = types.TextContent(type="text", text=without_surrogates(text))
     return types.CallToolResult(content=[content], is_error=failed)
 
 
-def _error_text(error: SynapticError, as_json: bool = False) -> str:
+def _error_text(
+    error: SynapticError,
+    as_json: bool = False,
+) -> str:
     if as_json:
         return for_agents(json_text(error_json(error)))
     if isinstance(error, Busy):
@@ -300,7 +339,8 @@ _TEMPLATES = types.ListResourceTemplatesResult(resource_templates=[_DAY, _ONE])
 
 
 async def _read_resource(
-    ctx: Context, params: types.ReadResourceRequestParams
+    ctx: Context,
+    params: types.ReadResourceRequestParams,
 ) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
@@ -313,12 +353,23 @@ async def _read_resource(
             raise InvalidArgument(f"There is no resource {uri}.", valid=valid)
     except SynapticError as error:
         raise _refused(_error_text(error), uri=uri) from error
-    content = types.TextResourceContents(uri=params.uri, mime_type=_MARKDOWN, text=text)
+    content = types.TextResourceContents(
+        uri=params.uri,
+        mime_type=_MARKDOWN,
+        text=text,
+    )
     return types.ReadResourceResult(contents=[content])
 
 
-def _refused(message: str, **data: str) -> MCPError:
-    return MCPError(code=types.INVALID_PARAMS, message=message, data=data)
+def _refused(
+    message: str,
+    **data: str,
+) -> MCPError:
+    return MCPError(
+        code=types.INVALID_PARAMS,
+        message=message,
+        data=data,
+    )
 
 
 HANDOFF = """\
@@ -371,7 +422,8 @@ _PROMPTS = types.ListPromptsResult(
 
 
 async def _get_prompt(
-    ctx: Context, params: types.GetPromptRequestParams
+    ctx: Context,
+    params: types.GetPromptRequestParams,
 ) -> types.GetPromptResult:
     if params.name not in _TEXTS:
         raise _refused(f"There is no prompt {params.name!r}. Valid: {', '.join(_TEXTS)}.")

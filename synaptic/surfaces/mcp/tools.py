@@ -60,7 +60,12 @@ _NUMBER = {"type": "number"}
 _OBJECT = {"type": "object"}
 
 
-def _tool(name: str, description: str, parameters: Json, required: Sequence[str] = ()) -> Tool:
+def _tool(
+    name: str,
+    description: str,
+    parameters: Json,
+    required: Sequence[str] = (),
+) -> Tool:
     """A tool with all four hints, as clients take one that is left out for the worst. What
     reads has a `format`.
     """
@@ -86,7 +91,10 @@ def _tool(name: str, description: str, parameters: Json, required: Sequence[str]
     )
 
 
-def check_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+def check_arguments(
+    tool: Tool,
+    given: Mapping[str, Any],
+) -> dict[str, Any]:
     """The arguments with the types the schema names, without those that were left out (null).
 
     Kind to what clients really send: a number or null as text, a list as JSON text or as `a,
@@ -108,7 +116,11 @@ def check_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _converted(name, value, parameters[name]) for name, value in given.items()}
 
 
-def _converted(name: str, value: Any, schema: Json) -> Any:
+def _converted(
+    name: str,
+    value: Any,
+    schema: Json,
+) -> Any:
     kind, *valid = _KINDS[schema["type"]]
     try:
         found = kind.validate_python(value)
@@ -128,7 +140,10 @@ def _listed(value: Any) -> Any:
     return [one for one in values if one is not None]
 
 
-def _left_out(name: str, value: Any) -> bool:
+def _left_out(
+    name: str,
+    value: Any,
+) -> bool:
     """True if a client means nothing by a value. A text may say null; an empty one may take a
     mark away.
     """
@@ -169,7 +184,11 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _say(schema: Json, description: str = "", default: Any = None) -> Json:
+def _say(
+    schema: Json,
+    description: str = "",
+    default: Any = None,
+) -> Json:
     said = {"description": description, "default": default}
     return schema | {name: value for name, value in said.items() if value}
 

@@ -76,14 +76,23 @@ class Output:
     width: int | None
     place: Callable[[str | Path], Path]
 
-    def paint(self, text: str, style: str) -> str:
+    def paint(
+        self,
+        text: str,
+        style: str,
+    ) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def path(self, path: str | Path) -> str:
         """A path that can be pasted into a shell."""
         return one_line(str(self.place(path)))
 
-    def at(self, path: str, line: int, text: str = "") -> str:
+    def at(
+        self,
+        path: str,
+        line: int,
+        text: str = "",
+    ) -> str:
         """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
         shown = text or self.paint(f"{self.path(path)}:{line}", "dim")
         if not self.colour:
@@ -152,7 +161,10 @@ def _discard_output() -> None:
 # ------------------------------------------------------------------------------------------
 
 
-def listing_text(listing: Listing, to: Output) -> str:
+def listing_text(
+    listing: Listing,
+    to: Output,
+) -> str:
     """One line for each entry: id, time, type, title, marks; on a terminal numbered."""
     lines = []
     for number, entry in enumerate(listing.entries, start=1):
@@ -163,7 +175,10 @@ def listing_text(listing: Listing, to: Output) -> str:
     return "\n".join(lines)
 
 
-def entries_text(listing: Listing, to: Output) -> str:
+def entries_text(
+    listing: Listing,
+    to: Output,
+) -> str:
     """Entries whole: a header, where they stand, and their Markdown."""
     blocks: list[str] = []
     for entry in listing.entries:
@@ -178,7 +193,10 @@ def entries_text(listing: Listing, to: Output) -> str:
     return "\n\n".join(blocks)
 
 
-def deleted_text(found: Sequence[Deleted], to: Output) -> str:
+def deleted_text(
+    found: Sequence[Deleted],
+    to: Output,
+) -> str:
     """For each entry in the trash a line, id, the time of its deletion, title and file, and its
     text below.
     """
@@ -191,7 +209,10 @@ def deleted_text(found: Sequence[Deleted], to: Output) -> str:
     return "\n".join(lines) or "Nothing is deleted."
 
 
-def links_text(found: Links, to: Output) -> str:
+def links_text(
+    found: Links,
+    to: Output,
+) -> str:
     """A line for each link and each backlink: the link, the entry at the other end, and where
     it stands.
     """
@@ -206,7 +227,10 @@ def links_text(found: Links, to: Output) -> str:
     return "\n".join(lines) or "No links."
 
 
-def tasks_text(tasks: Sequence[Task], to: Output) -> str:
+def tasks_text(
+    tasks: Sequence[Task],
+    to: Output,
+) -> str:
     """The tasks of each day, each with its due date and where it stands."""
     lines = []
     day: str | None = ""
@@ -223,7 +247,10 @@ def tasks_text(tasks: Sequence[Task], to: Output) -> str:
     return "\n".join(lines) or "No such tasks."
 
 
-def days_text(days: Days, to: Output) -> str:
+def days_text(
+    days: Days,
+    to: Output,
+) -> str:
     """The entries of the days as Markdown, rendered on a terminal; then the titles of the same
     day in other years.
     """
@@ -250,7 +277,11 @@ def days_text(days: Days, to: Output) -> str:
     from rich.console import Console  # slow to import
     from rich.markdown import Markdown
 
-    console = Console(width=to.width, force_terminal=to.colour, no_color=not to.colour)
+    console = Console(
+        width=to.width,
+        force_terminal=to.colour,
+        no_color=not to.colour,
+    )
     with console.capture() as shown:
         console.print(Markdown(text, hyperlinks=False))
     return shown.get().rstrip()
@@ -266,7 +297,11 @@ def _of_day(entry: Entry) -> list[str]:
     return [f"## {one_line(heading)}", one_line(" · ".join(about)), text]
 
 
-def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
+def hits_text(
+    result: SearchResult,
+    is_hit: IsHit,
+    to: Output,
+) -> str:
     """For each hit its title line, where it stands, and the snippet with the sought words
     highlighted.
     """
@@ -279,7 +314,11 @@ def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
     return "\n\n".join(blocks)
 
 
-def _hit(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
+def _hit(
+    hit: Hit,
+    is_hit: IsHit,
+    to: Output,
+) -> list[str]:
     entry = hit.entry
     heading, below = headed(entry.title, hit.snippet)
     about = to.paint(marks(entry, hit.superseded_by), "dim")
@@ -291,7 +330,10 @@ def _hit(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
     return lines + [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
 
 
-def facets_text(facets: Facets, to: Output) -> str:
+def facets_text(
+    facets: Facets,
+    to: Output,
+) -> str:
     """Types, tags and projects, each with how often it occurs."""
     lines = []
     for name in ("types", "tags", "projects"):
@@ -301,7 +343,10 @@ def facets_text(facets: Facets, to: Output) -> str:
     return "\n".join(lines)
 
 
-def _stamp(entry: Entry, to: Output) -> str:
+def _stamp(
+    entry: Entry,
+    to: Output,
+) -> str:
     when = "undated"
     if entry.dated:
         when = f"{entry.date} {entry.time if entry.timed else ''}"
@@ -314,7 +359,11 @@ def _lines(text: str) -> list[str]:
     return [line for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
 
 
-def _lit(text: str, is_hit: IsHit, to: Output) -> str:
+def _lit(
+    text: str,
+    is_hit: IsHit,
+    to: Output,
+) -> str:
     """The text with its sought words highlighted."""
 
     def light(match: re.Match[str]) -> str:
@@ -323,7 +372,10 @@ def _lit(text: str, is_hit: IsHit, to: Output) -> str:
     return _WORD.sub(light, text) if to.colour else text
 
 
-def _rest(number: int, command: str) -> list[str]:
+def _rest(
+    number: int,
+    command: str,
+) -> list[str]:
     """A line that says how many more there are, if there are."""
     return [f"  and {number:,} more: {command}"] if number > 0 else []
 
@@ -332,7 +384,10 @@ def _rest(number: int, command: str) -> list[str]:
 # ------------------------------------------------------------------------------------------
 
 
-def status_text(status: Status, to: Output) -> str:
+def status_text(
+    status: Status,
+    to: Output,
+) -> str:
     """The state of the home in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
@@ -376,7 +431,10 @@ def _files(number: int) -> str:
     return f"{number:,} {'file' if number == 1 else 'files'}"
 
 
-def adopted_text(home: Adopted, to: Output) -> str:
+def adopted_text(
+    home: Adopted,
+    to: Output,
+) -> str:
     """The result of `init`. All paths are whole: they are meant to be copied."""
     found = f"{_entries(home.entries)} in {_files(home.files)}"
     lines = [f"Journal: {to.path(home.journal)}, {found}."]
@@ -419,7 +477,10 @@ def rebuild_text(report: RebuildReport) -> str:
     return text
 
 
-def evaluation_text(found: Evaluation, to: Output) -> str:
+def evaluation_text(
+    found: Evaluation,
+    to: Output,
+) -> str:
     """The figure of each way to search, over which questions, and the first that the default
     does not answer.
     """
@@ -472,7 +533,10 @@ def comparison_text(tried: Switch) -> str:
     return "\n".join(lines)
 
 
-def checkup_text(checkup: Checkup, to: Output) -> str:
+def checkup_text(
+    checkup: Checkup,
+    to: Output,
+) -> str:
     """The findings, a line each: level, code, message, and the way to mend it."""
     lines = []
     for found in checkup.findings:
@@ -482,7 +546,10 @@ def checkup_text(checkup: Checkup, to: Output) -> str:
     return "\n".join(lines)
 
 
-def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
+def _issue_lines(
+    issues: tuple[ParseIssue, ...],
+    to: Output,
+) -> list[str]:
     lines = [
         f"  {to.path(issue.path)}:{issue.line}  {one_line(issue.message)}"
         for issue in issues[:_SHOWN]
@@ -498,7 +565,11 @@ def progress() -> Callable[[str, int, int], None]:
     """A function to report (phase, done, total) to, which keeps a line of a terminal."""
     last = 0.0
 
-    def report(phase: str, done: int, total: int) -> None:
+    def report(
+        phase: str,
+        done: int,
+        total: int,
+    ) -> None:
         nonlocal last
         now = time.monotonic()
         is_last = done >= total
@@ -507,6 +578,11 @@ def progress() -> Callable[[str, int, int], None]:
             line = f"\r{phase} {done:,}/{total:,}"
             end = "\n" if is_last else ""
             with contextlib.suppress(OSError):
-                print(f"{line:60}", end=end, file=sys.stderr, flush=True)
+                print(
+                    f"{line:60}",
+                    end=end,
+                    file=sys.stderr,
+                    flush=True,
+                )
 
     return report

@@ -21,7 +21,10 @@ AGENTS = {
 """What agents set in the shells they open."""
 
 
-def take_filters(given: dict[str, Any], now: datetime) -> Filters:
+def take_filters(
+    given: dict[str, Any],
+    now: datetime,
+) -> Filters:
     """The filters among the arguments, which it takes out. Raises InvalidArgument."""
     if "tags" in given:
         given["tag"] = given.pop("tags")

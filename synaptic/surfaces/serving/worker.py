@@ -63,7 +63,11 @@ class Worker:
         self._home, self._read_only = home, read_only
         self._given = embedder
         self._jobs: SimpleQueue[tuple[Verb[Any], Future[Any]] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run,
+            name="synaptic-worker",
+            daemon=True,
+        )
         self._ws: Workspace | None = None
         self._load_at = 0.0
         self._tried = threading.Event()
@@ -143,7 +147,11 @@ class Worker:
         if now >= self._load_at and not self._ws.embedder.ready:
             self._load_at = now + RETRY_AFTER_S
             self._tried.clear()
-            threading.Thread(target=self._load, args=(self._ws.embedder,), daemon=True).start()
+            threading.Thread(
+                target=self._load,
+                args=(self._ws.embedder,),
+                daemon=True,
+            ).start()
         return self._ws
 
     def _load(self, embedder: Embedder) -> None:

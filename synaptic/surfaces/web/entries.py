@@ -272,7 +272,12 @@ async def ask_first(
     """
     file = file_of(entry)
     return await page(
-        request, "delete.html", entry=entry, file=file, back=back, fields=fields or {}
+        request,
+        "delete.html",
+        entry=entry,
+        file=file,
+        back=back,
+        fields=fields or {},
     )
 
 

@@ -135,7 +135,10 @@ def _read_filters(filters: Filters) -> dict[str, Any]:
     }
 
 
-def _hit_row(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Hit, Markup, Markup, str]:
+def _hit_row(
+    hit: Hit,
+    is_hit: Callable[[str], bool],
+) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
     heading, below = plain_heading(hit.entry.title, hit.snippet)
     lines = [line for line in below.split("\n") if not line.startswith("```")]

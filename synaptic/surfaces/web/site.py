@@ -89,7 +89,12 @@ async def ask(
     return await site_of(request).worker.ask(lambda ws: verb(ws, *args, **named))
 
 
-async def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
+async def page(
+    request: Request,
+    template: str,
+    status: int = 200,
+    **shown: Any,
+) -> Response:
     """A page, or for htmx the part of one that the template is. It tells once what the last
     change said.
 
