@@ -275,7 +275,8 @@ def _write_update(
     new = edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
     notices = [*changes, *past, *told, *index_now(ws, path, *copies)]
-    return receipt_of(new, path=path, notices=[*notices, *also])
+    notices += [*also, *_other_texts(ws, new.id)]
+    return receipt_of(new, path=path, notices=notices)
 
 
 def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
@@ -342,6 +343,21 @@ def _check_pin(
             f"{MAX_PINS} entries may be pinned {where}: {names}.",
             hint="`synaptic pin ID --remove` makes room.",
         )
+
+
+def _other_texts(ws: Workspace, id: str) -> list[str]:
+    """A notice for each other text in the journal that carries this id."""
+    with suppress(apsw.Error):  # then another notice says that the entry is not indexed
+        others = (
+            issue
+            for issue in ws.index.issues()
+            if issue.code == "duplicate-id" and id in issue.message
+        )
+        return [
+            f"Another text with this id stands in {other.path}:{other.line}, unchanged."
+            for other in others
+        ]
+    return []
 
 
 def _changed(

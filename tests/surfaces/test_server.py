@@ -623,7 +623,7 @@ def test_invisible_characters_are_not_displayed() -> None:
     assert (
         clean(f"pay\u200b\u202ement\x1b[2J{hidden}\ufeff\r\ndone\t.") == "payment[2J\ndone\t."
     )
-    assert clean("naïve 日本 🎉 \ud83d") == "naïve 日本 🎉 ?"
+    assert clean("naïve 日本 🎉 \ud83d") == "naïve 日本 🎉 "
     assert one_line("a\n```\u2066b") == "a ```b"
 
 
