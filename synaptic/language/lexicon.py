@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -127,11 +128,20 @@ def is_tool(word: str) -> bool:
     return lower in SHARED.tools and (word[:1].isupper() or not needs_capital)
 
 
-def is_foreign(text: str) -> bool:
-    """True if a long text is not English: its small words stand for less than a fiftieth."""
-    said = re.findall(r"[^\W\d_]+", text.lower())
-    english = sum(word in SHARED.english for word in said)
-    return 50 * english < len(said)
+def is_foreign(texts: Iterable[str]) -> bool:
+    """True if most of these texts are not English: by small words, and by letters that are not
+    Latin.
+
+    Four such letters count like a word; a text without either tells nothing.
+    """
+    votes = 0
+    for text in texts:
+        said = re.findall(r"[^\W\d_]+", text.lower())
+        english = sum(word in SHARED.english for word in said)
+        foreign = len(re.findall(r"[\u0370-\u1dff\u2c00-\ufaff]", text)) / 4
+        foreign += sum(word in SHARED.foreign for word in said)
+        votes += (foreign > english) - (foreign < english)
+    return votes > 0
 
 
 def sentence_ends(text: str) -> list[int]:

@@ -94,9 +94,9 @@ def language_notice(ws: Workspace) -> tuple[str, ...]:
         if chunks < MIN_SAMPLED:
             return ()
         sample = range(1, chunks + 1, max(1, chunks // SAMPLED))
-        text = " ".join(text for text, _ in read_passages(ws, sample).values())
+        texts = [text for text, _ in read_passages(ws, sample).values()]
         overwrite(told, journal)
-        if is_foreign(text):
+        if is_foreign(texts):
             return (FOREIGN,)
     return ()
 
