@@ -387,7 +387,12 @@ class _Reader:
         if any(mark.begins == "entry" for mark in marks):
             entries = list(self._pieces(marks))
         else:
-            entries = self._outline() or [self._whole(marks)]
+            entries = self._outline()
+        if not entries:
+            if len(marks) == 1 and not self.front.title:  # the only H1, wherever it stands
+                title = read_title(self._heading(marks[0]))[0]
+                self.front = replace(self.front, title=title)
+            entries = [self._note(self.start, len(self.text), self._leading(marks))]
         kept = self._without_duplicates(entry for entry in entries if entry)
         return ParsedFile(kept, tuple(self.issues))
 
@@ -467,15 +472,8 @@ class _Reader:
     ) -> Entry:
         parts = measure(self.text, mark, end)
         heading = read_heading(self._decode(parts.time[1], parts.line_end))
-        if parts.comment_at < 0:
-            comment = Comment(
-                None,
-                {},
-                None,
-                {},
-                [],
-            )
-        else:
+        comment = Comment(None, {}, None, {}, [])
+        if parts.comment_at >= 0:
             comment = read_comment(self._decode(parts.comment_at, parts.comment_end))
         for problem in comment.problems:
             self._issue(parts.comment_at, "comment", problem)
@@ -574,18 +572,6 @@ class _Reader:
         is_dated = source not in ("mtime", "comment")
         return derived_id(day if is_dated else None, self.name, name, self.counts[name])
 
-    def _whole(self, marks: Sequence[Mark]) -> Entry | None:
-        """The whole file as one note. Its only H1 is its title, wherever it stands."""
-        other = read_title(self._heading(marks[0]))[0] if len(marks) == 1 else ""
-        leading = self._leading(marks)
-        return self._note(
-            self.start,
-            len(self.text),
-            leading,
-            other=other,
-            whole=True,
-        )
-
     def _leading(self, marks: Sequence[Mark]) -> Mark | None:
         """The H1 with which the text of the file begins."""
         if not marks or self.text[self.start : marks[0].start].strip(" \t\r\n"):
@@ -598,9 +584,6 @@ class _Reader:
         end: int,
         h1: Mark | None = None,
         name: str = "",
-        *,
-        other: str = "",
-        whole: bool = False,
     ) -> Entry | None:
         """The note in `start:end`, which `h1` opens; None without text.
 
@@ -610,20 +593,21 @@ class _Reader:
         """
         head_end = start
         title, tags = "", tuple[str, ...]()
-        if h1 is not None:
+        if h1:
             head_end = min(eol_at(self.text, h1.start, end) + 1, end)
             title, tags = read_title(self._heading(h1))
         body = body_span(self.text, head_end, end)
         if body[0] == body[1]:
             of_days = not name and (self.of_day or self.diary > 0)
             says_more = of_days and title and not self._only_dates(title)
-            is_titled = whole and not self.named_day and (h1 is not None or self.has_front)
+            is_whole = (start, end) == (self.start, len(self.text))
+            is_titled = is_whole and not self.named_day and (h1 or self.has_front)
             if not (says_more or is_titled):
                 return None
         aliases = ""
         if not name:
             self.has_note = True
-            title = title or self.front.title or other or self._stem()
+            title = title or self.front.title or self._stem()
             tags = unique((*tags, *self.front_tags))
             aliases = ", ".join(self.front.aliases)
         at, source = self._note_moment()
