@@ -262,6 +262,17 @@ def end_of_line(
     return eol - 1 if text[eol - 1] == "\r" else eol
 
 
+def leading(
+    text: str,
+    start: int,
+    marks: Sequence[Mark],
+) -> Mark | None:
+    """The H1 with which the text of a file begins, from `start` on."""
+    if not marks or text[start : marks[0].start].strip(" \t\r\n"):
+        return None
+    return marks[0] if (marks[0].begins, marks[0].level) == ("note", 1) else None
+
+
 class BlockParts(NamedTuple):
     """The offsets of a block's parts. `comment_end` is -1 without a comment; `head_end` is
     after both lines.
@@ -392,23 +403,24 @@ class _Reader:
             if len(marks) == 1 and not self.front.title:  # the only H1, wherever it stands
                 title = read_title(self._heading(marks[0]))[0]
                 self.front = replace(self.front, title=title)
-            entries = [self._note(self.start, len(self.text), self._leading(marks))]
+            entries = [
+                self._note(self.start, len(self.text), leading(self.text, self.start, marks))
+            ]
         kept = self._without_duplicates(entry for entry in entries if entry)
         return ParsedFile(kept, tuple(self.issues))
 
     def _read_front_matter(self) -> None:
         block = front_matter_end(self.text, self.start)
-        if block and not COMMENT_START.search(self.text, *block[:2]):
-            start, stop, end = block
+        if block and not COMMENT_START.search(block["yaml"]):
             try:
-                front = read_front_matter(newlines(self._decode(start, stop)))
+                front = read_front_matter(newlines(self._decode(*block.span("yaml"))))
             except yaml.YAMLError as error:
                 reason = getattr(error, "problem", None) or "unreadable"
                 message = f"the YAML cannot be read ({reason}); it is read as text"
-                self._issue(start, "front-matter", message)
+                self._issue(block.start("yaml"), "front-matter", message)
             else:
                 if front is not None:
-                    self.front, self.start, self.has_front = front, end, True
+                    self.front, self.start, self.has_front = front, block.end(), True
         properties = PAGE_PROPERTIES.match(self.text, self.start)
         if properties:
             title, aliases = page_properties(newlines(self._decode(*properties.span())))
@@ -449,8 +461,8 @@ class _Reader:
 
     def _pieces(self, marks: Sequence[Mark]) -> Iterator[Entry | None]:
         of_file = self.day
-        leading = self._leading(marks)
-        if not leading:
+        first = leading(self.text, self.start, marks)
+        if not first:
             yield self._note(self.start, marks[0].start)
         ends = [*(mark.start for mark in marks[1:]), len(self.text)]
         for mark, end in zip(marks, ends, strict=True):
@@ -462,7 +474,7 @@ class _Reader:
             if mark.begins == "entry":
                 yield self._entry(mark, end)
             else:
-                name = "" if leading is mark else f"# {self._heading(mark)}"
+                name = "" if first is mark else f"# {self._heading(mark)}"
                 yield self._note(mark.start, end, mark, name)
 
     def _entry(
@@ -571,12 +583,6 @@ class _Reader:
         day, source = self.day
         is_dated = source not in ("mtime", "comment")
         return derived_id(day if is_dated else None, self.name, name, self.counts[name])
-
-    def _leading(self, marks: Sequence[Mark]) -> Mark | None:
-        """The H1 with which the text of the file begins."""
-        if not marks or self.text[self.start : marks[0].start].strip(" \t\r\n"):
-            return None
-        return marks[0] if (marks[0].begins, marks[0].level) == ("note", 1) else None
 
     def _note(
         self,
