@@ -18,7 +18,6 @@ import time
 import tomllib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -305,7 +304,12 @@ class FastEmbedder:
 
         known = listed.get(self.name)
         if known is None:
-            raise _unknown_model(self.model, [str(entry["model"]) for entry in listed.values()])
+            raise ModelError(
+                f"No embedding model is called {self.model!r}.",
+                valid=(DEFAULT_MODEL, *about_models()["offered"]),
+                hint=f"{_WORDS}`synaptic model use NAME` sets one in config.toml; a folder is "
+                "named by its whole path.",
+            )
         _fetch(known, self._cache, shows=self._shows)
         loaded = TextEmbedding(
             self.model,
@@ -394,25 +398,6 @@ def _check_shipped_files() -> None:
             raise ModelError(
                 f"The shipped model's file {path} {fault}.", hint=_WORDS + _REINSTALL
             )
-
-
-def _unknown_model(
-    model: str,
-    names: list[str],
-) -> ModelError:
-    by_key = {}
-    for name in names:
-        key = name.casefold()
-        by_key[key] = by_key[key.partition("/")[2]] = name
-    near = get_close_matches(model.casefold(), by_key, n=6, cutoff=0.4)
-    valid = dict.fromkeys([DEFAULT_MODEL, *(by_key[key] for key in near)])
-    return ModelError(
-        f"No embedding model is called {model!r}.",
-        valid=tuple(valid)[:5],
-        hint=f"{_WORDS}These are the nearest of the {len(names) + 1} models that can be "
-        "used. `synaptic model use NAME` sets one in config.toml; a folder is named by its "
-        "whole path.",
-    )
 
 
 def is_downloaded(

@@ -265,7 +265,7 @@ def test_damaged_model_names_file_and_cure(
 # Other models
 
 
-def test_unknown_model_names_the_nearest(tmp_path: Path) -> None:
+def test_unknown_model_names_the_offered(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
         FastEmbedder("bge-smal-en-v1.5", cache=tmp_path).embed_query("x")
     assert caught.value.valid[0] == DEFAULT_MODEL
