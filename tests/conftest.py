@@ -81,12 +81,11 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_model() -> Iterator[None]:
-    """The model that ships is checked and loaded once in a process, not in each workspace."""
+    """The model that ships is loaded once in a process, not in each workspace."""
     from synaptic.index import embedding
 
-    make, check = embedding.FolderModel, embedding._check_shipped_files
+    make = embedding.FolderModel
     once = cache(make)
-    checked = cache(lambda _: check())
 
     def model(
         folder: Path,
@@ -96,7 +95,6 @@ def one_model() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embedding, "FolderModel", model)
-        patch.setattr(embedding, "_check_shipped_files", lambda: checked(embedding.MODEL_DIR))
         yield
 
 

@@ -420,7 +420,6 @@ def _load() -> None:
 
     disturb()
     embedding.FolderModel = functools.cache(embedding.FolderModel)  # type: ignore[misc]
-    embedding._check_shipped_files = functools.cache(embedding._check_shipped_files)
     _prepare(main.get_command(main.app))
     with (
         tempfile.TemporaryDirectory() as home,

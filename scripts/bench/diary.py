@@ -84,5 +84,5 @@ def _holds(
         return False
     data = workspace.journal.read(place.path)
     front = front_matter_end(data.decode("latin-1"), 0)
-    first = 1 if front and place.start == front[2] else data.count(b"\n", 0, place.start) + 1
+    first = 1 if front and place.start == front.end() else data.count(b"\n", 0, place.start) + 1
     return first - 1 <= int(asked["line"]) <= data.count(b"\n", 0, place.end) + 2

@@ -18,7 +18,6 @@ import time
 import tomllib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -39,7 +38,7 @@ MODEL_SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     "tokenizer_config.json": "1d232460a8aa598b77b03e901dde1cb4310c2435036a281eed8a1d96d2f1db44",
 }
-"""What the shipped files must hash to; checked at every load, which takes 20 ms."""
+"""What the shipped files must hash to; a test compares them."""
 
 USUAL = 0.07
 """The mean cosine of the unrelated questions and notes of data/models.toml to the shipped
@@ -63,6 +62,7 @@ _BACK = (
     f'or set `model = "{DEFAULT_MODEL}"` in config.toml: it ships with Synaptic and needs '
     "no network."
 )
+_PUT = f"Put model.onnx and tokenizer.json there, {_BACK}"
 _ABOUT = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 _POOLING = {
     "pooling_mode_cls_token": "cls",
@@ -271,8 +271,6 @@ class FastEmbedder:
         elif self.folder:
             again = f"Copy its files again, {_BACK}"
         try:
-            if self.shipped:
-                _check_shipped_files()
             return self._load_folder(self.folder) if self.folder else self._load_listed()
         except ModelError:
             raise
@@ -289,7 +287,7 @@ class FastEmbedder:
         if missing:
             raise ModelError(
                 f"{folder} holds no model: {' and '.join(missing)} cannot be found.",
-                hint=f"{_WORDS}Put model.onnx and tokenizer.json there, {_BACK}",
+                hint=f"{_WORDS}{_REINSTALL if self.shipped else _PUT}",
             )
         if not self.shipped:
             called = _json(folder / "config.json").get("_name_or_path", "")
@@ -305,7 +303,12 @@ class FastEmbedder:
 
         known = listed.get(self.name)
         if known is None:
-            raise _unknown_model(self.model, [str(entry["model"]) for entry in listed.values()])
+            raise ModelError(
+                f"No embedding model is called {self.model!r}.",
+                valid=(DEFAULT_MODEL, *about_models()["offered"]),
+                hint=f"{_WORDS}`synaptic model use NAME` sets one in config.toml; a folder is "
+                "named by its whole path.",
+            )
         _fetch(known, self._cache, shows=self._shows)
         loaded = TextEmbedding(
             self.model,
@@ -378,41 +381,6 @@ def usual_cosine(embedder: Embedder) -> float | None:
 def _json(path: Path) -> dict[str, Any]:
     """The content of a model's JSON file; empty where it is missing."""
     return dict(json.loads(path.read_bytes())) if path.exists() else {}
-
-
-def _check_shipped_files() -> None:
-    for file, expected in MODEL_SHA256.items():
-        path = MODEL_DIR / file
-        fault = ""
-        try:
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
-            if found != expected:
-                fault = f"is damaged: its sha256 starts with {found[:12]}, not {expected[:12]}"
-        except OSError as error:
-            fault = f"cannot be read: {error.strerror}"
-        if fault:
-            raise ModelError(
-                f"The shipped model's file {path} {fault}.", hint=_WORDS + _REINSTALL
-            )
-
-
-def _unknown_model(
-    model: str,
-    names: list[str],
-) -> ModelError:
-    by_key = {}
-    for name in names:
-        key = name.casefold()
-        by_key[key] = by_key[key.partition("/")[2]] = name
-    near = get_close_matches(model.casefold(), by_key, n=6, cutoff=0.4)
-    valid = dict.fromkeys([DEFAULT_MODEL, *(by_key[key] for key in near)])
-    return ModelError(
-        f"No embedding model is called {model!r}.",
-        valid=tuple(valid)[:5],
-        hint=f"{_WORDS}These are the nearest of the {len(names) + 1} models that can be "
-        "used. `synaptic model use NAME` sets one in config.toml; a folder is named by its "
-        "whole path.",
-    )
 
 
 def is_downloaded(

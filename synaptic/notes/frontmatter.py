@@ -79,12 +79,9 @@ class FrontMatter:
 def front_matter_end(
     text: str,
     start: int,
-) -> tuple[int, int, int] | None:
-    """Start and end of the YAML and the end of the block that opens `text` at `start`; None
-    without one.
-    """
-    match = _FENCED.match(text, start, start + _LONGEST)
-    return (match.start("yaml"), match.end("yaml"), match.end()) if match else None
+) -> re.Match[str] | None:
+    """The block that opens `text` at `start`, with its group `yaml`; None without one."""
+    return _FENCED.match(text, start, start + _LONGEST)
 
 
 def read_front_matter(text: str) -> FrontMatter | None:
@@ -138,7 +135,7 @@ def add_tags(
     block = front_matter_end(data.decode("latin-1"), begin)
     if block is None:
         return b"".join([data[:begin], b"---", eol, line, b"---", eol, data[begin:]])
-    start, stop, _ = block
+    start, stop = block.span("yaml")
     lines = _TAGS.finditer(data[:stop], start)
     known = max(lines, key=lambda line: len(line["key"]), default=None)  # `tags` before `tag`
     if known is None:

@@ -31,7 +31,7 @@ from typing import NamedTuple
 from .blocks import LONE_CR, MASK, escape, scan
 from .frontmatter import front_matter_end
 from .privacy import mask, mentions
-from .reading import body_span, end_of_line, is_day_file, outline, parse_entries
+from .reading import body_span, end_of_line, is_day_file, leading, outline, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
@@ -176,16 +176,12 @@ def _read(
         return None
     text = LONE_CR.sub("\n", data.decode("latin-1"))
     front = front_matter_end(text, 0)
-    start = front[2] if front else 0
+    start = front.end() if front else 0
     visible = mask(data).replace(MASK, b" ").decode("latin-1")
     if scan(visible, start).marks != scan(text, start).marks:
         return None  # a private passage holds headings: no entry may slip in or out of it
     marks = outline(text, start, of_day=is_day_file(path, day_file)).borders
-    if (
-        marks
-        and (marks[0].begins, marks[0].level) == ("note", 1)
-        and not text[start : marks[0].start].strip(" \t\r\n")
-    ):
+    if leading(text, start, marks):
         marks = marks[1:]  # the file's own title
     entries = {
         entry.place.start: entry

@@ -262,6 +262,17 @@ def end_of_line(
     return eol - 1 if text[eol - 1] == "\r" else eol
 
 
+def leading(
+    text: str,
+    start: int,
+    marks: Sequence[Mark],
+) -> Mark | None:
+    """The H1 with which the text of a file begins, from `start` on."""
+    if not marks or text[start : marks[0].start].strip(" \t\r\n"):
+        return None
+    return marks[0] if (marks[0].begins, marks[0].level) == ("note", 1) else None
+
+
 class BlockParts(NamedTuple):
     """The offsets of a block's parts. `comment_end` is -1 without a comment; `head_end` is
     after both lines.
@@ -387,23 +398,29 @@ class _Reader:
         if any(mark.begins == "entry" for mark in marks):
             entries = list(self._pieces(marks))
         else:
-            entries = self._outline() or [self._whole(marks)]
+            entries = self._outline()
+        if not entries:
+            if len(marks) == 1 and not self.front.title:  # the only H1, wherever it stands
+                title = read_title(self._heading(marks[0]))[0]
+                self.front = replace(self.front, title=title)
+            entries = [
+                self._note(self.start, len(self.text), leading(self.text, self.start, marks))
+            ]
         kept = self._without_duplicates(entry for entry in entries if entry)
         return ParsedFile(kept, tuple(self.issues))
 
     def _read_front_matter(self) -> None:
         block = front_matter_end(self.text, self.start)
-        if block and not COMMENT_START.search(self.text, *block[:2]):
-            start, stop, end = block
+        if block and not COMMENT_START.search(block["yaml"]):
             try:
-                front = read_front_matter(newlines(self._decode(start, stop)))
+                front = read_front_matter(newlines(self._decode(*block.span("yaml"))))
             except yaml.YAMLError as error:
                 reason = getattr(error, "problem", None) or "unreadable"
                 message = f"the YAML cannot be read ({reason}); it is read as text"
-                self._issue(start, "front-matter", message)
+                self._issue(block.start("yaml"), "front-matter", message)
             else:
                 if front is not None:
-                    self.front, self.start, self.has_front = front, end, True
+                    self.front, self.start, self.has_front = front, block.end(), True
         properties = PAGE_PROPERTIES.match(self.text, self.start)
         if properties:
             title, aliases = page_properties(newlines(self._decode(*properties.span())))
@@ -444,8 +461,8 @@ class _Reader:
 
     def _pieces(self, marks: Sequence[Mark]) -> Iterator[Entry | None]:
         of_file = self.day
-        leading = self._leading(marks)
-        if not leading:
+        first = leading(self.text, self.start, marks)
+        if not first:
             yield self._note(self.start, marks[0].start)
         ends = [*(mark.start for mark in marks[1:]), len(self.text)]
         for mark, end in zip(marks, ends, strict=True):
@@ -457,7 +474,7 @@ class _Reader:
             if mark.begins == "entry":
                 yield self._entry(mark, end)
             else:
-                name = "" if leading is mark else f"# {self._heading(mark)}"
+                name = "" if first is mark else f"# {self._heading(mark)}"
                 yield self._note(mark.start, end, mark, name)
 
     def _entry(
@@ -467,15 +484,8 @@ class _Reader:
     ) -> Entry:
         parts = measure(self.text, mark, end)
         heading = read_heading(self._decode(parts.time[1], parts.line_end))
-        if parts.comment_at < 0:
-            comment = Comment(
-                None,
-                {},
-                None,
-                {},
-                [],
-            )
-        else:
+        comment = Comment(None, {}, None, {}, [])
+        if parts.comment_at >= 0:
             comment = read_comment(self._decode(parts.comment_at, parts.comment_end))
         for problem in comment.problems:
             self._issue(parts.comment_at, "comment", problem)
@@ -574,33 +584,12 @@ class _Reader:
         is_dated = source not in ("mtime", "comment")
         return derived_id(day if is_dated else None, self.name, name, self.counts[name])
 
-    def _whole(self, marks: Sequence[Mark]) -> Entry | None:
-        """The whole file as one note. Its only H1 is its title, wherever it stands."""
-        other = read_title(self._heading(marks[0]))[0] if len(marks) == 1 else ""
-        leading = self._leading(marks)
-        return self._note(
-            self.start,
-            len(self.text),
-            leading,
-            other=other,
-            whole=True,
-        )
-
-    def _leading(self, marks: Sequence[Mark]) -> Mark | None:
-        """The H1 with which the text of the file begins."""
-        if not marks or self.text[self.start : marks[0].start].strip(" \t\r\n"):
-            return None
-        return marks[0] if (marks[0].begins, marks[0].level) == ("note", 1) else None
-
     def _note(
         self,
         start: int,
         end: int,
         h1: Mark | None = None,
         name: str = "",
-        *,
-        other: str = "",
-        whole: bool = False,
     ) -> Entry | None:
         """The note in `start:end`, which `h1` opens; None without text.
 
@@ -610,20 +599,21 @@ class _Reader:
         """
         head_end = start
         title, tags = "", tuple[str, ...]()
-        if h1 is not None:
+        if h1:
             head_end = min(eol_at(self.text, h1.start, end) + 1, end)
             title, tags = read_title(self._heading(h1))
         body = body_span(self.text, head_end, end)
         if body[0] == body[1]:
             of_days = not name and (self.of_day or self.diary > 0)
             says_more = of_days and title and not self._only_dates(title)
-            is_titled = whole and not self.named_day and (h1 is not None or self.has_front)
+            is_whole = (start, end) == (self.start, len(self.text))
+            is_titled = is_whole and not self.named_day and (h1 or self.has_front)
             if not (says_more or is_titled):
                 return None
         aliases = ""
         if not name:
             self.has_note = True
-            title = title or self.front.title or other or self._stem()
+            title = title or self.front.title or self._stem()
             tags = unique((*tags, *self.front_tags))
             aliases = ", ".join(self.front.aliases)
         at, source = self._note_moment()

@@ -279,13 +279,13 @@ def _note(
     path: Path,
     text: str,
 ) -> Record:
-    start, end, below = front_matter_end(text, 0) or (0, 0, 0)
-    head = text[start:end]
+    block = front_matter_end(text, 0)
+    head = block["yaml"] if block else ""
     front = None
     with suppress(yaml.YAMLError):
         front = read_front_matter(head)
-    if front:
-        text = text[below:]
+    if front and block:
+        text = text[block.end() :]
     front = front or FrontMatter()
     deep = {name: value.strip(" \t\"'") for name, value in _DEEP.findall(head)}
     title = front.title or deep.get("name", "")

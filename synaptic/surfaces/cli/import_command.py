@@ -53,7 +53,7 @@ def run(
             answer({"success": True} | wire.as_json(back), text)
         return 0
     if source is None:
-        _list_sources(ws, as_json)
+        _list_sources(ws)
         return 0
     if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
         return _in_place(
@@ -88,10 +88,7 @@ def run(
     return 0
 
 
-def _list_sources(
-    ws: Workspace,
-    as_json: bool,
-) -> None:
+def _list_sources(ws: Workspace) -> None:
     """Answers with the programs on this machine whose records can be imported."""
     for run in ws.journal.runs.open():
         terminal.say(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from calendar import monthrange
+from datetime import date
 from typing import Any
 
 from starlette.requests import Request
@@ -89,23 +90,19 @@ async def _calendar(request: Request) -> Response:
         years=sorted({int(day[:4]) for day, _ in days} | {today.year, year}),
         counts=counts,
         steps=steps,
-        halves=[
-            _weeks(start, date(year, 6, 30)),
-            _weeks(date(year, 7, 1), date(year, 12, 31)),
-        ],
+        halves=[_half(year, 1), _half(year, 7)],
     )
 
 
-def _weeks(
-    first: date,
-    last: date,
-) -> list[tuple[date, int, int]]:
-    """(day, column of its week, row of its weekday from Monday on) of each day."""
+def _half(year: int, month: int) -> list[tuple[date, int, int]]:
+    """(day, column of its week, row of its weekday, Monday first) of each day of six months."""
     rows = []
-    for number in range((last - first).days + 1):
-        day = first + timedelta(number)
-        week = (first.weekday() + number) // 7
-        rows.append((day, week, day.weekday()))
+    column = 0
+    for one in range(month, month + 6):
+        for number in range(monthrange(year, one)[1]):
+            day = date(year, one, number + 1)
+            rows.append((day, column, day.weekday()))
+            column += day.weekday() == 6
     return rows
 
 
