@@ -33,7 +33,8 @@ def take_in(
     """Puts the blocks of a run into their files, in order of time, each file written once.
 
     The run is durable first. A block whose id stands in its file already is passed over, so
-    that a run that was killed is finished by the same call. Raises JournalError, Busy or Changed; then the run stays open.
+    that a run that was killed is finished by the same call. Raises JournalError, Busy or
+    Changed; then the run stays open.
     """
     with journal.writing():
         if run.name not in journal.runs.names():

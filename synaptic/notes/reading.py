@@ -116,14 +116,15 @@ def outline(
     of_day: bool,
     block: bool = False,
 ) -> Outline:
-    """Finds where the entries of a file's text begin, from `start` on. A text without an H2 that
-    begins an entry is one note.
+    """The places where the entries of a file's text begin, from `start` on.
+
+    A text without an H2 that begins an entry is one note.
 
     | H2                                    | begins an entry                               |
     |---------------------------------------|-----------------------------------------------|
     | `## 09:31 x`, any above a `syn:` line | everywhere                                    |
     | `## 6pm x`                            | but below an entry of the first release       |
-    | `## [18:31] x`                        | unless it is one of the saved entry's own (`h2=`) |
+    | `## [18:31] x`                        | unless a saved entry owns it (`h2=`)          |
     | `## x`                                | likewise, in a day's file (`of_day`)          |
     |                                       | and in a file with an H2 of the kinds above   |
 

@@ -236,7 +236,11 @@ def _section(
         return entry
     line += entry.content[:start].count("\n") - entry.content[:at].count("\n")
     place = replace(entry.there, line=line)
-    return replace(entry, title=f"{entry.title} > {title}", place=place)
+    return replace(
+        entry,
+        title=f"{entry.title} > {title}",
+        place=place,
+    )
 
 
 def _why(

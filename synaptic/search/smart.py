@@ -117,7 +117,11 @@ def _fused(
         for r in ranked:
             candidates.setdefault(r.rowid, r)
     weights = {query.id: query.weight for query in found}
-    scores = score_aware_rrf(rankings, k=evidence.config.k, weights=weights)
+    scores = score_aware_rrf(
+        rankings,
+        k=evidence.config.k,
+        weights=weights,
+    )
     fused = [replace(r, score=scores[row]) for row, r in candidates.items()]
     return speakers_first(best_first(fused), evidence)
 
