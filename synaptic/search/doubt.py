@@ -289,7 +289,14 @@ def _why_nothing(
             f"{nearest:.3f}. Try less."
         )
     filters = request.filters.each()
-    if filters and not ws.index.listing(request.filters, order="newest", limit=1)[0]:
+    if (
+        filters
+        and not ws.index.listing(
+            request.filters,
+            order="newest",
+            limit=1,
+        )[0]
+    ):
         return f"No entry passes these filters: {', '.join(filters)}. Leave some out."
     if request.parsed.phrases:
         return (

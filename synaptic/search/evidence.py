@@ -185,7 +185,13 @@ class Evidence:
         filters = query.filters
         times = [filters]
         if (prefer.since or prefer.until) and not (filters.since or filters.until):
-            times.append(replace(filters, since=prefer.since, until=prefer.until))
+            times.append(
+                replace(
+                    filters,
+                    since=prefer.since,
+                    until=prefer.until,
+                )
+            )
         phrases = [match(phrase) for phrase in query.phrases]
         terms = [match(term) for term in query.terms]
         lists: Lists = {}
@@ -350,7 +356,11 @@ class Evidence:
                 spellings |= {word for _, word in words(text) if self.stem(word) == near}
             for word in sorted(spellings):
                 distances[word] = ending_aside(term, word)
-        nearest = min(distances, key=lambda word: distances[word], default=term)
+        nearest = min(
+            distances,
+            key=lambda word: distances[word],
+            default=term,
+        )
         return nearest if distances.get(nearest, 99) <= typing_errors(term) else None
 
 
@@ -361,7 +371,11 @@ def corrected(
     """The query with other words in place of those typed, by meaning too."""
     terms = dict.fromkeys(nearest.get(term, term) for term in parsed.terms)
     text = _WORD.sub(lambda word: nearest.get(word[0].casefold(), word[0]), parsed.text)
-    return replace(parsed, terms=tuple(terms), text=text)
+    return replace(
+        parsed,
+        terms=tuple(terms),
+        text=text,
+    )
 
 
 def _best_chunks(

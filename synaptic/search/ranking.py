@@ -106,7 +106,11 @@ Ranking: TypeAlias = list[Ranked]
 
 def best_first(ranked: Iterable[Ranked]) -> Ranking:
     """By score; of equals the later."""
-    return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
+    return sorted(
+        ranked,
+        key=lambda r: (r.score, r.standing.position),
+        reverse=True,
+    )
 
 
 def in_order(
@@ -116,12 +120,22 @@ def in_order(
     """The same entries in this order; of equals the newest first, and undated ones last."""
     if order == "relevance":
         return list(ranked)
-    by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
+    by_time = sorted(
+        ranked,
+        key=lambda r: r.standing.position,
+        reverse=order != "oldest",
+    )
     by_time.sort(key=lambda r: not r.standing.dated)
     if order == "importance":
-        by_time.sort(key=lambda r: r.signals.importance, reverse=True)
+        by_time.sort(
+            key=lambda r: r.signals.importance,
+            reverse=True,
+        )
     elif order == "access":
-        by_time.sort(key=lambda r: r.standing.accesses, reverse=True)
+        by_time.sort(
+            key=lambda r: r.standing.accesses,
+            reverse=True,
+        )
     return by_time
 
 
@@ -218,5 +232,9 @@ def newest_of_a_topic_first(
             groups.remove(group)
     newest_first: list[Key] = []
     for group in groups:
-        newest_first += sorted(group, key=lambda key: moment[key], reverse=True)
+        newest_first += sorted(
+            group,
+            key=lambda key: moment[key],
+            reverse=True,
+        )
     return newest_first

@@ -24,7 +24,11 @@ def snippet(
         return text, 0
     places = find(text)
     window = length * 3 // 4
-    hit = max(places, key=lambda one: _within(places, one, window), default=0)
+    hit = max(
+        places,
+        key=lambda one: _within(places, one, window),
+        default=0,
+    )
     earliest = hit - length // 8
     # words that these ends cut off are not chosen; where nothing is blank for long (a URL,
     # Chinese) the text is cut anywhere

@@ -58,13 +58,33 @@ def _preferring(
         since, until = _days(asked)
         terms = _terms(ws, asked.text)
         if _ISO.search(times.phrase) and not asked.only_time:  # which other notes may name
-            prefer = replace(prefer, since=since, until=until)
+            prefer = replace(
+                prefer,
+                since=since,
+                until=until,
+            )
         elif terms and not asked.only_time:
-            prefer = replace(prefer, since=since, until=until)
-            parsed = replace(parsed, text=asked.text, terms=terms)
+            prefer = replace(
+                prefer,
+                since=since,
+                until=until,
+            )
+            parsed = replace(
+                parsed,
+                text=asked.text,
+                terms=terms,
+            )
         else:
-            filters = replace(filters, since=since, until=until)
-            parsed = replace(parsed, text=asked.text, terms=terms)
+            filters = replace(
+                filters,
+                since=since,
+                until=until,
+            )
+            parsed = replace(
+                parsed,
+                text=asked.text,
+                terms=terms,
+            )
         about = times.about
     if asked.reasons and not (filters.types or prefer.types):
         prefer = replace(prefer, types=("decision",))
@@ -101,8 +121,16 @@ def _as_a_list(
         return None
     filters = filled(given, _filters_of(request, asked, listed, known))
     total, what = _count(ws, filters), _what(filters, listed.state)
-    parsed = replace(parsed, text=listed.among, terms=_terms(ws, listed.among))
-    request = replace(request, filters=filters, parsed=parsed)
+    parsed = replace(
+        parsed,
+        text=listed.among,
+        terms=_terms(ws, listed.among),
+    )
+    request = replace(
+        request,
+        filters=filters,
+        parsed=parsed,
+    )
     if listed.filters.types and not total:
         others = _count(ws, replace(filters, projects=())) if filters.projects else 0
         is_known = _count(ws, Filters(types=filters.types)) and (listed.state or others)
@@ -115,7 +143,11 @@ def _as_a_list(
         request = replace(request, about=asked.time_range.about)
     if order == "relevance" and not (listed.among or request.about):
         order = listed.order or ("newest" if asked.recent else "oldest")
-    request = replace(request, order=order, limit=request.limit or listed.most)
+    request = replace(
+        request,
+        order=order,
+        limit=request.limit or listed.most,
+    )
     told = f"Searched among: {what}." if listed.among else _told(ws, request, what, total)
     return replace(request, parsed=replace(parsed, notices=(*parsed.notices, told)))
 
@@ -134,7 +166,11 @@ def _filters_of(
     added = replace(added, projects=() if projects == ("*",) else projects)
     if not (given.since or given.until):
         since, until = _days(asked)
-        added = replace(added, since=since, until=until)
+        added = replace(
+            added,
+            since=since,
+            until=until,
+        )
     is_timed = given.since or given.until or asked.time_range
     # of a time all that was said then, though it was replaced since
     return replace(added, include_superseded=bool(is_timed and not listed.state))
@@ -151,7 +187,11 @@ def _count(
     ws: Workspace,
     filters: Filters,
 ) -> int:
-    return ws.index.listing(filters, order="newest", limit=1)[0]
+    return ws.index.listing(
+        filters,
+        order="newest",
+        limit=1,
+    )[0]
 
 
 def _what(
