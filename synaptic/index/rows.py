@@ -194,7 +194,7 @@ def units(
     stored: Sequence[bytes],
     dimensions: int = -1,
 ) -> Matrix:
-    """The unit vectors that these int8 bytes stand for; `dimensions` is needed for none."""
+    """The unit vectors of these int8 bytes. Only an empty list needs `dimensions`."""
     import numpy as np
 
     components = np.frombuffer(b"".join(stored), dtype=np.int8).astype(np.float32)

@@ -123,7 +123,8 @@ def added_days(
     head: str,
 ) -> Mapping[str, date]:
     """The author's day of the first commit that added a file, by its path below `folder`;
-    without imports. `head` comes from `head_of`. Empty if git cannot tell.
+    without commits that import many files. `head` comes from `head_of`. Empty if git cannot
+    tell.
     """
     if not head:
         return {}
