@@ -43,7 +43,7 @@ class SearchConfig:
 
     k: float = 60.0
     weights: Mapping[str, float] = field(
-        default_factory=lambda: {"lexical": 1.5, "semantic": 1.0}
+        default_factory=lambda: {"lexical": 1.5, "semantic": 1.0, "tokens": 2.0}
     )
     half_life_days: float = 30.0
     decay_floor: float = 0.9
@@ -228,7 +228,7 @@ def is_day_file(value: object) -> bool:
 
 
 def _weights(value: Any) -> bool:
-    if not isinstance(value, dict) or not value.keys() <= {"lexical", "semantic"}:
+    if not isinstance(value, dict) or not value.keys() <= {"lexical", "semantic", "tokens"}:
         return False
     accepts, _ = _number(0, 1e9)
     return all(map(accepts, value.values())) and any(value.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from operator import attrgetter
@@ -17,6 +17,29 @@ Vector: TypeAlias = "npt.NDArray[np.float32]"
 """Shape (dimensions,), unit length; all zero for a text in which the model sees nothing."""
 Matrix: TypeAlias = "npt.NDArray[np.float32]"
 """Vectors in rows: shape (vectors, dimensions)."""
+
+
+TOKEN_BITS = 64
+"""The components of a token's vector, of which the index keeps the signs."""
+
+
+class Meaning(NamedTuple):
+    """What a model makes of a text: its unit vector, and one for each token of its content words.
+
+    `tokens` has shape (tokens, TOKEN_BITS), `spans` the place of each token's word in the
+    text. Both are empty where the model has no basis for them.
+    """
+
+    vector: Vector
+    tokens: Matrix | None = None
+    spans: Sequence[tuple[int, int]] = ()
+
+    @property
+    def codes(self) -> bytes:
+        """The signs of the tokens, TOKEN_BITS bits each."""
+        import numpy as np
+
+        return b"" if self.tokens is None else np.packbits(self.tokens > 0, axis=1).tobytes()
 
 Texts = tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]

@@ -14,7 +14,7 @@ import os
 import numpy as np
 
 from synaptic.index.embedding import FastEmbedder
-from synaptic.models import Vector
+from synaptic.models import Meaning, Vector
 
 RMS = 0.004
 """The root mean square of the error of a cosine: four times that between processors with and
@@ -58,8 +58,10 @@ def _wrap(
 ) -> None:
     exact = getattr(FastEmbedder, name)
 
-    def moved(self: FastEmbedder, text: str) -> Vector:
-        vector = exact(self, text)
-        return disturbed(vector, text, seed) if self.shipped else vector
+    def moved(self: FastEmbedder, text: str) -> Meaning:
+        exactly: Meaning = exact(self, text)
+        if not self.shipped:
+            return exactly
+        return exactly._replace(vector=disturbed(exactly.vector, text, seed))
 
     setattr(FastEmbedder, name, moved)

@@ -9,7 +9,7 @@ import hashlib
 import numpy as np
 
 from synaptic.errors import ModelError
-from synaptic.models import Vector
+from synaptic.models import Meaning
 
 
 class HashingEmbedder:
@@ -33,13 +33,13 @@ class HashingEmbedder:
                 f"The model {self.name} cannot be loaded.", hint="Run `synaptic doctor`."
             )
 
-    def embed_query(self, text: str) -> Vector:
+    def embed_query(self, text: str) -> Meaning:
         return self.embed_passage(text)
 
-    def embed_passage(self, text: str) -> Vector:
+    def embed_passage(self, text: str) -> Meaning:
         self.load()
         digest = hashlib.blake2b(
             text.encode("utf-8", "replace"), digest_size=self.dimensions
         ).digest()
         vector = np.frombuffer(digest, dtype=np.int8).astype(np.float32) + 0.5
-        return vector / np.linalg.norm(vector)
+        return Meaning(vector / np.linalg.norm(vector))

@@ -28,7 +28,7 @@ from mcp import Client, StdioServerParameters
 
 from synaptic import Config, Filters, Workspace, open_workspace, rebuild, recent, save, search
 from synaptic.index.embedding import FastEmbedder
-from synaptic.models import Vector
+from synaptic.models import TOKEN_BITS, Meaning
 
 Row = dict[str, Any]
 SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
@@ -44,12 +44,13 @@ FILTERS = {
 
 
 class RandomVectors(FastEmbedder):
-    """The model's name and questions, with random vectors for passages."""
+    """The model's name and questions, with random vectors and tokens for passages."""
 
-    def embed_passage(self, text: str) -> Vector:
+    def embed_passage(self, text: str) -> Meaning:
         source = np.random.default_rng(zlib.crc32(text.encode()))
         vector = source.standard_normal(self.dimensions, dtype=np.float32)
-        return vector / np.linalg.norm(vector)
+        tokens = source.standard_normal((len(text) // 8, TOKEN_BITS), dtype=np.float32)
+        return Meaning(vector / np.linalg.norm(vector), tokens)
 
 
 def run(

@@ -32,7 +32,7 @@ import numpy as np
 
 from synaptic import Workspace, find, open_workspace
 from synaptic.config import Config
-from synaptic.models import Entry, Vector
+from synaptic.models import Entry, Meaning
 from synaptic.verbs.doctor import checkup
 
 Trial = Callable[[int, random.Random, Path], int]
@@ -187,14 +187,14 @@ class HashingEmbedder:
     def load(self) -> None:
         pass
 
-    def embed_query(self, text: str) -> Vector:
+    def embed_query(self, text: str) -> Meaning:
         return self.embed_passage(text)
 
-    def embed_passage(self, text: str) -> Vector:
+    def embed_passage(self, text: str) -> Meaning:
         data = text.encode("utf-8", "replace")
         digest = hashlib.blake2b(data, digest_size=self.dimensions).digest()
         vector = np.frombuffer(digest, dtype=np.int8).astype(np.float32) + 0.5
-        return vector / np.linalg.norm(vector)
+        return Meaning(vector / np.linalg.norm(vector))
 
 
 def open_home(home: Path) -> Workspace:

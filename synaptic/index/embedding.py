@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..config import DEFAULT_MODEL
 from ..errors import ModelError
-from ..models import Vector
+from ..language.lexicon import STOP_WORDS
+from ..models import Matrix, Meaning, Vector
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -91,11 +92,11 @@ class Embedder(Protocol):
     def load(self) -> None:
         """Make ready. Idempotent; a second caller waits for the first. Raises ModelError."""
 
-    def embed_query(self, text: str) -> Vector:
-        """The vector of a question. Loads first where needed; raises ModelError."""
+    def embed_query(self, text: str) -> Meaning:
+        """The meaning of a question. Loads first where needed; raises ModelError."""
 
-    def embed_passage(self, text: str) -> Vector:
-        """The vector of a piece of a note. Loads first where needed; raises ModelError."""
+    def embed_passage(self, text: str) -> Meaning:
+        """The meaning of a piece of a note. Loads first where needed; raises ModelError."""
 
 
 class FolderModel:
@@ -115,6 +116,7 @@ class FolderModel:
         threads: int,
         pooling: str = "mean",
     ) -> None:
+        import numpy as np
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -136,28 +138,64 @@ class FolderModel:
         self._fed = {fed.name for fed in self._session.get_inputs()}
         made = [output.name for output in self._session.get_outputs()]
         self._made = "last_hidden_state" if "last_hidden_state" in made else made[0]
+        basis = folder / "tokens.npy"
+        self._basis = np.load(basis).astype(np.float32) if basis.exists() else None
 
-    def passage_embed(self, texts: Sequence[str]) -> Iterator[npt.NDArray[Any]]:
-        """A vector of shape (dimensions,) for each text, not yet of length 1."""
+    def embed(self, text: str) -> Meaning:
+        """The meaning of a text; its vector is not yet of length 1."""
+        encoding, hidden = self.read(text)
+        if hidden.ndim == 1:  # the model pools by itself
+            return Meaning(hidden)
+        vector = hidden[0 if self._pooling == "cls" else -1]
+        if self._pooling == "mean":
+            vector = hidden.mean(axis=0)
+        if self._basis is None:
+            return Meaning(vector)
+        kept = content_tokens(encoding)
+        words = [encoding.token_to_word(place) for place in kept]
+        spans = [encoding.word_to_chars(word) for word in words]
+        return Meaning(vector, projected(hidden[kept], self._basis), spans)
+
+    def read(self, text: str) -> tuple[Any, npt.NDArray[Any]]:
+        """The tokens of a text, and a vector for each in a row, or one vector for all."""
         import numpy as np
 
-        for text in texts:
-            ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
-            could = {
-                "input_ids": ids,
-                "attention_mask": np.ones_like(ids),
-                "token_type_ids": np.zeros_like(ids),
-            }
-            fed = {name: array for name, array in could.items() if name in self._fed}
-            [[tokens]] = self._session.run([self._made], fed)
-            if tokens.ndim == 1:  # the model pools by itself
-                yield tokens
-            elif self._pooling == "mean":
-                yield tokens.mean(axis=0)
-            else:
-                yield tokens[0 if self._pooling == "cls" else -1]
+        encoding = self._tokenizer.encode(text)
+        ids = np.array([encoding.ids], dtype=np.int64)
+        could = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+        }
+        fed = {name: array for name, array in could.items() if name in self._fed}
+        [[hidden]] = self._session.run([self._made], fed)
+        return encoding, hidden
 
-    query_embed = passage_embed
+
+def content_tokens(encoding: Any) -> list[int]:
+    """The places of the tokens that are words or parts of words, but no stop words."""
+    kept = []
+    for place, (token, special) in enumerate(
+        zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
+    ):
+        is_word = any(map(str.isalnum, token))
+        if is_word and not special and token not in STOP_WORDS:
+            kept.append(place)
+    return kept
+
+
+def projected(
+    hidden: Matrix,
+    basis: Matrix,
+) -> Matrix:
+    """Token vectors of shape (tokens, dimensions) on a basis whose first row is the usual token:
+    shape (tokens, TOKEN_BITS).
+    """
+    import numpy as np
+
+    apart = hidden - basis[0]
+    apart /= np.linalg.norm(apart, axis=1, keepdims=True) + 1e-9
+    return np.asarray(apart @ basis[1:].T, dtype=np.float32)
 
 
 class FastEmbedder:
@@ -229,34 +267,38 @@ class FastEmbedder:
                 self._failed_at, self._failure = time.monotonic(), error
                 raise
 
-    def embed_query(self, text: str) -> Vector:
-        return self._vector("query_embed", text)
+    def embed_query(self, text: str) -> Meaning:
+        return self._embed("query_embed", text)
 
-    def embed_passage(self, text: str) -> Vector:
-        return self._vector("passage_embed", text)
+    def embed_passage(self, text: str) -> Meaning:
+        return self._embed("passage_embed", text)
 
-    def _vector(
+    def _embed(
         self,
         method: str,
         text: str,
-    ) -> Vector:
-        """The vector of a text by this method of the model, at length 1: some of fastembed's
-        models do not normalise.
+    ) -> Meaning:
+        """The meaning of a text by this method of the model, its vector at length 1: some of
+        fastembed's models do not normalise.
         """
         import numpy as np
 
         self.load()
         # as a tokenizer can take it: no NUL, no lone surrogates, no more than a window can hold
         clean = text[:_MAX_CHARS].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+        fed = self._family.get(method, "") + clean
         try:
-            made = next(
-                iter(getattr(self._loaded, method)([self._family.get(method, "") + clean]))
-            )
+            if isinstance(self._loaded, FolderModel):
+                made = self._loaded.embed(fed)
+            else:
+                made = Meaning(next(iter(getattr(self._loaded, method)([fed]))))
         except Exception as error:  # onnxruntime's own kinds, MemoryError
             raise ModelError(f"The model failed on a text: {_first_line(error)}.") from error
-        vector = np.nan_to_num(np.asarray(made, dtype=np.float32), posinf=0.0, neginf=0.0)
+        vector = np.nan_to_num(
+            np.asarray(made.vector, dtype=np.float32), posinf=0.0, neginf=0.0
+        )
         length = np.linalg.norm(vector)
-        return vector / length if length > 0 else vector
+        return made._replace(vector=vector / length if length > 0 else vector)
 
     def _load(self) -> TextEmbedding | FolderModel:
         # onnxruntime 1.31 notes every process in ~/.cache/Microsoft and sends that to its
@@ -294,7 +336,7 @@ class FastEmbedder:
             self._family = family_of(f"{folder.name} {called}")
         pooling = self._family.get("pooling", "mean")
         loaded = FolderModel(folder, threads=self._threads, pooling=pooling)
-        self.dimensions = self.dimensions or len(next(loaded.passage_embed(["a"])))
+        self.dimensions = self.dimensions or len(loaded.embed("a").vector)
         return loaded
 
     def _load_listed(self) -> TextEmbedding:
@@ -372,8 +414,8 @@ def usual_cosine(embedder: Embedder) -> float | None:
     import numpy as np
 
     said = about_models()["unrelated"]
-    notes = [embedder.embed_passage(text) for text in said["notes"]]
-    questions = [embedder.embed_query(text) for text in said["questions"]]
+    notes = [embedder.embed_passage(text).vector for text in said["notes"]]
+    questions = [embedder.embed_query(text).vector for text in said["questions"]]
     cosines = np.array(questions) @ np.array(notes).T
     return min(0.99, float(cosines.mean()))
 

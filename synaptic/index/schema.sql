@@ -169,6 +169,12 @@ CREATE TABLE vector (
     embedding BLOB NOT NULL          -- int8
 );
 
+-- The signs of the vectors of its content words' tokens: apart, for the nearest vectors are read by the thousand.
+CREATE TABLE token (
+    chunk INTEGER PRIMARY KEY REFERENCES chunk (rowid) ON DELETE CASCADE,
+    codes BLOB NOT NULL              -- 8 bytes a token
+);
+
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (
     own, context,                    -- its title, text and tags; words of the entries beside it
     content = '', contentless_delete = 1, tokenize = '{tokenizer}'
@@ -181,4 +187,5 @@ CREATE TRIGGER chunk_deleted AFTER DELETE ON chunk BEGIN
 END;
 CREATE TRIGGER chunk_without_vector AFTER UPDATE OF vector ON chunk WHEN new.vector <= 0 BEGIN
     DELETE FROM vector WHERE chunk = new.rowid;
+    DELETE FROM token WHERE chunk = new.rowid;
 END;

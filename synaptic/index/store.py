@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from ..language.words import spell
-from ..models import Stamp, Vector
+from ..models import Meaning, Stamp
 from ..notes.copies import numbered_copies, numbered_of
 from ..notes.marks import field_words
 from ..notes.reading import derived_id
@@ -36,7 +36,7 @@ class Writer:
         self._db = file.db
         self._rows = file.rows
         self._value = file.value
-        self._kept: dict[int, bytes] = {}
+        self._kept: dict[int, tuple[bytes, bytes]] = {}
         self._touched: set[str] = set()
         self._replaced: list[str] = []
         self._doomed: list[int] = []
@@ -101,7 +101,7 @@ class Writer:
         were taken over.
         """
         if keep_vectors:
-            self._kept = dict(self._rows(_VECTORS_BY_TEXT))
+            self._kept = {hash: (vector, codes) for hash, vector, codes in self._rows(_BY_TEXT)}
         self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
         self._db.execute("DELETE FROM entry; DELETE FROM source")
         reused = self.apply(files, reading=reading, head=head)
@@ -188,12 +188,12 @@ class Writer:
 
         No statement here may fail halfway: FTS5 would write all words it holds before each.
         """
-        vector = self._kept.get(chunk.hash)
-        if vector is None and self._has_vectors:
-            vector = self._value(_VECTOR_OF_TEXT, chunk.hash)
+        equal = self._kept.get(chunk.hash)
+        if equal is None and self._has_vectors:
+            equal = next(iter(self._rows(_OF_TEXT, chunk.hash)), None)
         state = -1
         if chunk.embed:
-            state = self._change if vector else 0
+            state = self._change if equal else 0
         place = (chunk.start, chunk.end, chunk.hash, chunk.words_hash)
         if known is None:
             self._db.execute(_ADD_CHUNK, (entry, number, *place, state))
@@ -203,8 +203,8 @@ class Writer:
             self._db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (known,))
             rowid = known
         self._db.execute(_ADD_WORDS, (rowid, spell(chunk.own), spell(chunk.context)))
-        if state > 0:
-            self._db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?)", (rowid, vector))
+        if state > 0 and equal:
+            self._put_meaning(rowid, *equal)
             self._reused += 1
 
     def _settle_ids(self) -> None:
@@ -257,14 +257,22 @@ class Writer:
         if usual is not None:
             self._file.set_meta("usual", usual)
 
-    def store_vectors(self, vectors: Sequence[tuple[int, int, Vector]]) -> None:
-        """Stores (chunk rowid, hash of its text, vector) where the text is still the same."""
-        for rowid, hash_, vector in vectors:
+    def store_vectors(self, meanings: Sequence[tuple[int, int, Meaning]]) -> None:
+        """Stores (chunk rowid, hash of its text, meaning) where the text is still the same."""
+        for rowid, hash_, meaning in meanings:
             self._db.execute(_NUMBER_VECTOR, (self._change, rowid, hash_))
             if self._db.changes():
-                values = (rowid, quantise(vector))
-                self._db.execute("INSERT INTO vector VALUES (?, ?)", values)
+                self._put_meaning(rowid, quantise(meaning.vector), meaning.codes)
         self._file.set_meta("stored", self._change)
+
+    def _put_meaning(
+        self,
+        rowid: int,
+        vector: bytes,
+        codes: bytes,
+    ) -> None:
+        self._db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?)", (rowid, vector))
+        self._db.execute("INSERT OR REPLACE INTO token VALUES (?, ?)", (rowid, codes))
 
 
 def _labels(row: EntryRow) -> dict[str, list[Any]]:
@@ -314,11 +322,10 @@ _CHANGE_CHUNK = """
     WHERE entry = ?1 AND seq = ?2"""
 _ADD_WORDS = "INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)"
 _NUMBER_VECTOR = "UPDATE chunk SET vector = ? WHERE rowid = ? AND hash = ? AND vector = 0"
-_VECTORS_BY_TEXT = """
-    SELECT hash, embedding FROM chunk JOIN vector ON vector.chunk = chunk.rowid"""
-_VECTOR_OF_TEXT = """
-    SELECT embedding FROM chunk JOIN vector ON vector.chunk = chunk.rowid
-    WHERE hash = ? LIMIT 1"""
+_MEANINGS = """
+    FROM chunk JOIN vector ON vector.chunk = chunk.rowid JOIN token ON token.chunk = chunk.rowid"""
+_BY_TEXT = f"SELECT hash, embedding, codes {_MEANINGS}"
+_OF_TEXT = f"SELECT embedding, codes {_MEANINGS} WHERE hash = ? LIMIT 1"
 _CONTESTED = f"""
     SELECT own_id FROM entry WHERE own_id IN {THESE}
     GROUP BY own_id HAVING count(*) > 1 OR max(twin) > 0"""

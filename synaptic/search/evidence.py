@@ -13,7 +13,7 @@ from ..errors import InvalidArgument, check_range, one_of
 from ..index.rows import Candidate, Standing, moment, units
 from ..language.query import MAX_LIMIT, ParsedQuery
 from ..language.words import match, stems, words
-from ..models import ORDERS, Entry, Filters, Mode, Order, Strategy, Vector
+from ..models import ORDERS, Entry, Filters, Meaning, Mode, Order, Strategy, Vector
 from ..workspace.checkout import Checkout
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
@@ -110,12 +110,13 @@ class Request:
 
 
 class Query(NamedTuple):
-    """The words of one query, its vector (None: words alone), phrases that must occur, and hard
-    filters.
+    """The text of one query, its words and its meaning (None: words alone), phrases that must
+    occur, and hard filters.
     """
 
+    text: str
     terms: Sequence[str]
-    vector: Vector | None
+    meaning: Meaning | None
     phrases: Sequence[str]
     filters: Filters
 
@@ -141,7 +142,8 @@ class Evidence:
         self.trouble = trouble
         self.lists: Lists = {"lexical": {}, "semantic": {}}
         with watch.stage("embed"):
-            self.vector = None if request.is_list else self.embed(request.parsed.text)
+            self.meaning_of = None if request.is_list else self.embed(request.parsed.text)
+        self.vector = self.meaning_of.vector if self.meaning_of else None
         self.superseded_by: dict[str, str] = {}
         self.document_counts = ws.index.document_counts
         self.preferred = request.prefer.each()
@@ -155,8 +157,8 @@ class Evidence:
 
     # -- candidates
 
-    def embed(self, text: str) -> Vector | None:
-        """The vector of a question; None where words alone answer."""
+    def embed(self, text: str) -> Meaning | None:
+        """The meaning of a question; None where words alone answer."""
         if self.request.strategy == "lexical" or self.trouble or not text:
             return None
         if self.ws.index.meta("model") != self.ws.embedder.name:
@@ -206,8 +208,8 @@ class Evidence:
                     passing,
                     context_weight=context,
                 )
-            if query.vector is not None:
-                ways["semantic"] = partial(index.semantic, query.vector, passing)
+            if query.meaning is not None:
+                ways["semantic"] = partial(index.semantic, query.meaning.vector, passing)
             for name, fetch in ways.items():
                 with self.watch.stage(name):
                     lists[name] = lists.get(name, {}) | _best_chunks(fetch, limit)
@@ -257,7 +259,7 @@ class Evidence:
 
         They are mixed with those of any text, as if USUAL_COUNT more passages had been seen.
         """
-        cosines = self.ws.index.scaled(self.ws.index.sample() @ vector)
+        cosines = self.ws.index.scaled(self.ws.index.sample()[0] @ vector)
         count = len(cosines)
         mean = variance = 0.0
         if count:

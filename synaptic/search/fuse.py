@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..index.rows import instant
-from ..models import Vector
+from ..models import Meaning
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
+from .tokens import token_deviations
 from .ranking import (
     MICROSECONDS_PER_DAY,
     Ranked,
@@ -46,6 +47,9 @@ is really near.
 
 Chosen on `bench.py panel`; 3 or 5 do nearly as well.
 """
+
+PIECES = 16
+TOKENS_NEAR = 4.0
 
 STRANGE = 0.4
 """The usual cosine from which on the model knows nothing of the language, so that words alone
@@ -80,7 +84,7 @@ def ranked_for(
     lists = evidence.candidates(query, least)
     with evidence.watch.stage("rank"):
         rows = list(lists.get("lexical", {}) | lists.get("semantic", {}))
-        ranked = known(evidence, rows, lists, query.vector)
+        ranked = known(evidence, rows, lists, query.meaning)
         fuse(ranked, evidence, lists, query)
         if is_bounded:
             best = sorted(ranked, key=lambda r: r.score, reverse=True)[:BOUNDED_BEST]
@@ -116,7 +120,7 @@ def weights_of(evidence: Evidence) -> dict[str, float]:
     """The weight of each list in the fusion."""
     mode = evidence.mode
     weights = evidence.config.weights
-    lists = ("lexical", "semantic") if mode == "hybrid" else (mode,)
+    lists = ("lexical", "semantic", "tokens") if mode == "hybrid" else (mode,)
     return {name: float(weights.get(name, 0.0)) for name in lists}
 
 
@@ -141,8 +145,8 @@ def fuse(
     share = {r.rowid: 1 / (1 + EACH * math.log(r.standing.passages)) for r in ranked}
     usual = 0.0
     deviation = 1.0
-    if query.vector is not None:
-        usual, deviation = evidence.usual_cosine(query.vector)
+    if query.meaning:
+        usual, deviation = evidence.usual_cosine(query.meaning.vector)
     rankings: dict[str, dict[int, float]] = {}
     for name, found in lists.items():
         rankings[name] = {}
@@ -159,7 +163,12 @@ def fuse(
         for count in counts.values():
             whole += max(0.0, math.log((total - count + 0.5) / (count + 0.5)))
         known_language = max(0.0, 1 - max(0.0, usual) / STRANGE)
-        floors = {"lexical": whole * known_language, "semantic": NEAR}
+        floors = {"lexical": whole * known_language, "semantic": NEAR, "tokens": TOKENS_NEAR}
+        if query.meaning and query.meaning.tokens is not None and weights.get("tokens"):
+            apart = token_deviations(evidence, query, ranked)
+            rankings["tokens"] = {row: max(LEAST, share[row] * one) for row, one in apart.items()}
+            pieces = max(1, len(query.meaning.spans))
+            weights["tokens"] *= min(1.0, PIECES / pieces) * known_language
     scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
     if evidence.preferred:
         preferred = {}
@@ -178,7 +187,7 @@ def known(
     evidence: Evidence,
     rowids: Sequence[int],
     lists: Lists,
-    vector: Vector | None = None,
+    meaning: Meaning | None = None,
 ) -> Ranking:
     """These entries with what speaks for each of them, still without a score; superseded ones
     are left out.
@@ -190,8 +199,8 @@ def known(
     near = {row: hit.score for row, hit in lists.get("semantic", {}).items()}
     words = {row: hit.score for row, hit in lists.get("lexical", {}).items()}
     compares = request.weights or request.explain or request.min_similarity is not None
-    if vector is not None and compares:
-        near = evidence.cosines([one.rowid for one in standings], vector) | near
+    if meaning and compares:
+        near = evidence.cosines([one.rowid for one in standings], meaning.vector) | near
     best = min(words.values(), default=0.0)
     ranked = []
     for one in standings:

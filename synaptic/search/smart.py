@@ -14,7 +14,7 @@ from dataclasses import replace
 from ..index.rows import units
 from ..language.analysis.plan import parts_of
 from ..language.query import terms_of
-from ..models import Round, SubQuery, Vector
+from ..models import Meaning, Round, SubQuery
 from .adjust import speakers_first
 from .doubt import MOST_HITS
 from .evidence import Evidence, Query
@@ -56,8 +56,8 @@ def search_smart(
         while ranked and len(rounds) < request.max_rounds:
             asked, known, best = len(found), len(ranked), ranked[:MOST_HITS]
             told = " ".join(_beginnings(evidence, ranked[:LOOKED_AT]))
-            vector = _moved_towards(evidence, ranked[:LOOKED_AT])
-            if not _ask(evidence, found, f"{text} {told}", vector):
+            moved = _moved_towards(evidence, ranked[:LOOKED_AT])
+            if not _ask(evidence, found, f"{text} {told}", moved):
                 break
             ranked = _fused(evidence, found)
             rounds.append(Round(tuple(found)[asked:], len(ranked) - known))
@@ -70,7 +70,7 @@ def _ask(
     evidence: Evidence,
     found: Found,
     text: str,
-    vector: Vector | None,
+    meaning: Meaning | None,
 ) -> bool:
     """Runs a sub-query; False where it has no words or ran before."""
     text = " ".join(text.replace('"', " ").split())
@@ -81,7 +81,7 @@ def _ask(
         counts = evidence.document_counts(terms)[1]
         terms = tuple(sorted(terms, key=lambda term: counts[term])[:MAX_TERMS])
     asked = SubQuery(f"q{len(found) + 1}", text, PART_WEIGHT)
-    query = Query(terms, vector, (), evidence.request.filters)
+    query = Query(text, terms, meaning, (), evidence.request.filters)
     found[asked] = ranked_for(evidence, query)
     return True
 
@@ -89,20 +89,21 @@ def _ask(
 def _moved_towards(
     evidence: Evidence,
     best: Sequence[Ranked],
-) -> Vector | None:
-    """The vector of the question, moved towards those of these answers.
+) -> Meaning | None:
+    """The meaning of the question, its vector moved towards those of these answers.
 
     Rocchio 1971, "Relevance feedback in information retrieval".
     """
-    vector = evidence.vector
+    asked = evidence.meaning_of
     chunks = [evidence.chunk(r.rowid, near=True) for r in best]
     stored = evidence.ws.index.vectors(chunks)
-    if vector is None or not stored:
-        return vector
+    if asked is None or not stored:
+        return asked
     import numpy as np
 
-    moved = vector + FEEDBACK * units(list(stored.values())).mean(axis=0)
-    return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), dtype=np.float32)
+    moved = asked.vector + FEEDBACK * units(list(stored.values())).mean(axis=0)
+    length = max(float(np.linalg.norm(moved)), 1e-9)
+    return asked._replace(vector=np.asarray(moved / length, dtype=np.float32))
 
 
 def _fused(

@@ -17,7 +17,7 @@ from ..index.database import BUSY_TIMEOUT_MS
 from ..index.embedding import usual_cosine
 from ..journal.disk import overwrite
 from ..language.lexicon import is_foreign
-from ..models import Vector
+from ..models import Meaning
 from .readback import Stale, read_passages, texts_of
 from .workspace import Workspace
 
@@ -117,7 +117,7 @@ def _embedded(
     total = ws.index.counts().pending_passages if progress else 0
     taken = done = 0
 
-    def embedded(passage: tuple[int, int, str]) -> tuple[int, int, Vector] | None:
+    def embedded(passage: tuple[int, int, str]) -> tuple[int, int, Meaning] | None:
         nonlocal taken
         taken += 1
         if taken > at_least and time.perf_counter() > until:
@@ -128,7 +128,7 @@ def _embedded(
         return None
 
     workers = min(MAX_WORKERS, max(1, processors() // ws.config.threads))
-    work: Callable[..., Iterator[tuple[int, int, Vector] | None]] = map
+    work: Callable[..., Iterator[tuple[int, int, Meaning] | None]] = map
     with ExitStack() as stack:
         if budget_s is None and workers > 1:
             from concurrent.futures import ThreadPoolExecutor
@@ -137,10 +137,10 @@ def _embedded(
             work = stack.enter_context(pool).map
         passages = ws.index.pending(BATCH)
         while passages and (taken < at_least or time.perf_counter() <= until):
-            vectors = list(filter(None, work(embedded, texts_of(ws, passages))))
+            meanings = list(filter(None, work(embedded, texts_of(ws, passages))))
             with ws.index.writing(wait_ms) as writer:
-                writer.store_vectors(vectors)
-            done += len(vectors)
+                writer.store_vectors(meanings)
+            done += len(meanings)
             yield done
             if progress:
                 progress("embedding", done, total)

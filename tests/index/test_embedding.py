@@ -69,7 +69,7 @@ def test_shipped_model_is_near_the_original(shipped: FastEmbedder) -> None:
     reference /= np.linalg.norm(reference, axis=1, keepdims=True)
     assert len(reference) == len(TEXTS) >= 40
     cosines = np.array(
-        [shipped.embed_passage(text) @ row for text, row in zip(TEXTS, reference, strict=True)]
+        [shipped.embed_passage(text).vector @ row for text, row in zip(TEXTS, reference, strict=True)]
     )
     worst = TEXTS[int(cosines.argmin())][:60]
     assert cosines.min() >= 0.995, f"{cosines.min():.4f} for {worst!r}"
@@ -81,7 +81,7 @@ import json, sys
 from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
 embedder = FastEmbedder("all-MiniLM-L6-v2-int8", cache=Path("unused"))
-json.dump([embedder.embed_passage(text).tolist() for text in json.loads(sys.argv[1])], sys.stdout)
+json.dump([embedder.embed_passage(text).vector.tolist() for text in json.loads(sys.argv[1])], sys.stdout)
 """
 
 
@@ -102,15 +102,15 @@ def test_a_processor_without_vnni_makes_the_same_vectors(shipped: FastEmbedder) 
     )
     assert done.returncode == 0, done.stderr
     there = np.array(json.loads(done.stdout))
-    here = np.array([shipped.embed_passage(text) for text in texts])
+    here = np.array([shipped.embed_passage(text).vector for text in texts])
     cosines = (there * here).sum(axis=1)
     assert cosines.mean() >= 0.999 and cosines.min() >= 0.995
 
 
 def test_texts_of_one_meaning_are_nearer_than_others(shipped: FastEmbedder) -> None:
-    question = shipped.embed_query("sign-in trouble")
-    near = shipped.embed_passage("Fixed authentication JWT token refresh bug in the login flow")
-    far = shipped.embed_passage("Bought flour, butter, eggs and two lemons for the cake.")
+    question = shipped.embed_query("sign-in trouble").vector
+    near = shipped.embed_passage("Fixed authentication JWT token refresh bug in the login flow").vector
+    far = shipped.embed_passage("Bought flour, butter, eggs and two lemons for the cake.").vector
     assert question @ near > question @ far + 0.2
 
 
@@ -118,16 +118,16 @@ def test_window_is_256_tokens(shipped: FastEmbedder) -> None:
     """`cake` is one token; two more mark the ends: the 255th and all later words change
     nothing.
     """
-    full = shipped.embed_passage("cake " * 254)
-    assert np.array_equal(full, shipped.embed_passage("cake " * 254 + "database " * 50))
-    assert not np.array_equal(full, shipped.embed_passage("cake " * 253 + "database"))
+    full = shipped.embed_passage("cake " * 254).vector
+    assert np.array_equal(full, shipped.embed_passage("cake " * 254 + "database " * 50).vector)
+    assert not np.array_equal(full, shipped.embed_passage("cake " * 253 + "database").vector)
 
 
 def test_vectors_do_not_depend_on_what_came_before(shipped: FastEmbedder) -> None:
-    alone = shipped.embed_passage(TEXTS[0])
+    alone = shipped.embed_passage(TEXTS[0]).vector
     for text in TEXTS[1:10]:
-        shipped.embed_passage(text)
-    assert np.array_equal(alone, shipped.embed_passage(TEXTS[0]))
+        shipped.embed_passage(text).vector
+    assert np.array_equal(alone, shipped.embed_passage(TEXTS[0]).vector)
 
 
 @settings(max_examples=60, deadline=None)
@@ -137,7 +137,7 @@ def test_any_text_has_a_unit_vector(
     text: str,
 ) -> None:
     """NUL and lone surrogates included: a pasted binary must not end a search."""
-    for vector in (shipped.embed_query(text), shipped.embed_passage(text)):
+    for vector in (shipped.embed_query(text).vector, shipped.embed_passage(text).vector):
         assert vector.shape == (shipped.dimensions,) == (384,)
         assert vector.dtype == np.float32
         assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
@@ -145,7 +145,7 @@ def test_any_text_has_a_unit_vector(
 
 def test_a_pasted_log_means_what_its_beginning_means(shipped: FastEmbedder) -> None:
     line = "2026-11-21 09:31:05 ERROR connection reset by peer\n"
-    whole, beginning = shipped.embed_query(line * 200_000), shipped.embed_query(line * 500)
+    whole, beginning = shipped.embed_query(line * 200_000).vector, shipped.embed_query(line * 500).vector
     assert float(whole @ beginning) == pytest.approx(1.0, abs=1e-5)
 
 
@@ -188,7 +188,7 @@ from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
 assert not set({HEAVY!r}) & set(sys.modules), sys.modules.keys()
 embedder = FastEmbedder({DEFAULT_MODEL!r}, cache=Path({str(tmp_path / "models")!r}))
-print(len(embedder.embed_query("anything")))
+print(len(embedder.embed_query("anything").vector))
 assert "fastembed" not in sys.modules, "half a second for nothing"
 """
     trace = tmp_path / "trace"
@@ -221,7 +221,7 @@ for name in ("XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY"):
 from collections.abc import Callable
 from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
-FastEmbedder({DEFAULT_MODEL!r}, cache=Path("models")).embed_query("anything")
+FastEmbedder({DEFAULT_MODEL!r}, cache=Path("models")).embed_query("anything").vector
 """
     assert run_python(code).returncode == 0
     assert list(tmp_path.rglob("*")) == []
@@ -231,7 +231,7 @@ def test_second_caller_waits_for_the_first(tmp_path: Path) -> None:
     embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
     vectors: list[bytes] = []
     threads = [
-        threading.Thread(target=lambda: vectors.append(embedder.embed_query("x").tobytes()))
+        threading.Thread(target=lambda: vectors.append(embedder.embed_query("x").vector.tobytes()))
         for _ in range(6)
     ]
     for thread in threads:
@@ -266,7 +266,7 @@ def test_missing_model_names_file_and_cure(
 
 def test_unknown_model_names_the_offered(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
-        FastEmbedder("bge-smal-en-v1.5", cache=tmp_path).embed_query("x")
+        FastEmbedder("bge-smal-en-v1.5", cache=tmp_path).embed_query("x").vector
     assert caught.value.valid[0] == DEFAULT_MODEL
     assert "BAAI/bge-small-en-v1.5" in caught.value.valid
     assert "by words" in caught.value.hint and "config.toml" in caught.value.hint
@@ -313,7 +313,7 @@ from collections.abc import Callable
 from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
 embedder = FastEmbedder("Sentence-Transformers/all-minilm-l6-v2", cache=Path({str(tmp_path)!r}))
-print(abs(embedder.embed_passage("anything") @ embedder.embed_query("anything") - 1) < 1e-5, embedder.dimensions)
+print(abs(embedder.embed_passage("anything").vector @ embedder.embed_query("anything").vector - 1) < 1e-5, embedder.dimensions)
 """
     done = run_python(code, HF_ENDPOINT="http://127.0.0.1:9")
     assert (done.returncode, done.stdout, done.stderr) == (0, "True 384\n", "")
@@ -345,7 +345,7 @@ def test_a_folder_is_the_model_it_holds(
     mine = copy("mine", tokenizer_config={"model_max_length": 256})
     assert mine.name != shipped.name and mine.dimensions == 0 and not mine.ready
     assert (
-        np.array_equal(mine.embed_passage(TEXTS[0]), shipped.embed_passage(TEXTS[0]))
+        np.array_equal(mine.embed_passage(TEXTS[0]).vector, shipped.embed_passage(TEXTS[0]).vector)
         and mine.dimensions == 384
     )
 
@@ -355,10 +355,10 @@ def test_questions_and_passages_begin_as_the_family_wants(
     copy: Callable[..., FastEmbedder],
 ) -> None:
     e5 = copy("multilingual-e5-small")
-    assert np.array_equal(e5.embed_query("a cake"), shipped.embed_passage("query: a cake"))
-    assert np.array_equal(e5.embed_passage("a cake"), shipped.embed_passage("passage: a cake"))
+    assert np.array_equal(e5.embed_query("a cake").vector, shipped.embed_passage("query: a cake").vector)
+    assert np.array_equal(e5.embed_passage("a cake").vector, shipped.embed_passage("passage: a cake").vector)
     named = copy("snapshot", config={"_name_or_path": "intfloat/e5-base-v2"})
-    assert np.array_equal(named.embed_query("a cake"), shipped.embed_passage("query: a cake"))
+    assert np.array_equal(named.embed_query("a cake").vector, shipped.embed_passage("query: a cake").vector)
 
 
 def test_pooling_is_what_the_folder_says_else_that_of_its_family(
@@ -368,10 +368,10 @@ def test_pooling_is_what_the_folder_says_else_that_of_its_family(
     asked = "Represent this sentence for searching relevant passages: a cake"
     first = copy("bge-small-en-v1.5")
     told = copy("bge-base-en-v1.5", **{"1_Pooling__config": {"pooling_mode_mean_tokens": True}})
-    assert np.array_equal(told.embed_query("a cake"), shipped.embed_passage(asked))
-    assert not np.allclose(first.embed_query("a cake"), told.embed_query("a cake"), atol=0.05)
+    assert np.array_equal(told.embed_query("a cake").vector, shipped.embed_passage(asked).vector)
+    assert not np.allclose(first.embed_query("a cake").vector, told.embed_query("a cake").vector, atol=0.05)
     assert not np.allclose(
-        first.embed_passage("a cake"), shipped.embed_passage("a cake"), atol=0.05
+        first.embed_passage("a cake").vector, shipped.embed_passage("a cake").vector, atol=0.05
     )
 
 
@@ -391,7 +391,7 @@ from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
 embedder = FastEmbedder("BAAI/bge-small-en-v1.5", cache=Path({str(tmp_path)!r}))
 asked = "Represent this sentence for searching relevant passages: a cake"
-print(numpy.allclose(embedder.embed_query("a cake"), embedder.embed_passage(asked), atol=1e-5), embedder.dimensions)
+print(numpy.allclose(embedder.embed_query("a cake").vector, embedder.embed_passage(asked).vector, atol=1e-5), embedder.dimensions)
 """
     done = run_python(code, HF_ENDPOINT="http://127.0.0.1:9")
     assert (done.returncode, done.stdout) == (0, "True 384\n"), done.stderr

@@ -75,7 +75,7 @@ def distances(
     embedder = HashingEmbedder()
 
     def stored(text: str) -> np.ndarray[Any, Any]:
-        return np.frombuffer(quantise(embedder.embed_passage(text)), dtype=np.int8).astype(
+        return np.frombuffer(quantise(embedder.embed_passage(text).vector), dtype=np.int8).astype(
             np.int32
         )
 

@@ -13,7 +13,7 @@ from homes import Clock, open_home
 
 from synaptic import SearchResult, rebuild, search
 from synaptic.index.embedding import USUAL, Embedder, FastEmbedder, usual_cosine
-from synaptic.models import Vector
+from synaptic.models import Meaning
 
 PANEL = Path(__file__).parents[1] / "data" / "panel"
 ANSWERED = 30
@@ -29,7 +29,7 @@ class Shifted:
 
     def __init__(
         self,
-        read: Callable[[str], Vector],
+        read: Callable[[str], Meaning],
         constant: float,
     ) -> None:
         self.name, self._read, self._constant = f"shifted by {constant}", read, constant
@@ -37,14 +37,14 @@ class Shifted:
     def load(self) -> None:
         pass
 
-    def embed_query(self, text: str) -> Vector:
+    def embed_query(self, text: str) -> Meaning:
         return self.embed_passage(text)
 
-    def embed_passage(self, text: str) -> Vector:
+    def embed_passage(self, text: str) -> Meaning:
         constant = np.full(32, (self._constant / 32) ** 0.5, np.float32)
-        return np.concatenate([self._read(text), constant]) / np.float32(
-            (1 + self._constant) ** 0.5
-        )
+        read = self._read(text)
+        longer = np.concatenate([read.vector, constant])
+        return read._replace(vector=longer / np.float32((1 + self._constant) ** 0.5))
 
 
 def answers(

@@ -37,7 +37,7 @@ from synaptic import (
     update,
 )
 from synaptic.errors import JournalError, ModelError, NotFound, Refused
-from synaptic.models import Entry, Stamp, Vector
+from synaptic.models import Entry, Meaning, Stamp
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.readback import read_entries
 from synaptic.workspace.sync import SyncReport, in_step, sync, verify
@@ -687,7 +687,7 @@ def test_a_rebuild_also_embeds_what_another_saved_meanwhile(tmp_path: Path) -> N
 
 def test_a_text_that_the_model_fails_on_is_found_by_words(tmp_path: Path) -> None:
     class Failing(HashingEmbedder):
-        def embed_passage(self, text: str) -> Vector:
+        def embed_passage(self, text: str) -> Meaning:
             if "poison" in text:
                 raise ModelError("The model failed on a text.")
             return super().embed_passage(text)

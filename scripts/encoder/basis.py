@@ -1,0 +1,91 @@
+"""Makes the basis on which the vectors of tokens become 64 signs.
+
+    .venv/bin/python scripts/encoder/basis.py --pairs pairs.jsonl --model FOLDER
+
+Writes tokens.npy into the model's folder: the usual token's vector and 64 rows of the basis, float16 of
+shape (65, dimensions). The basis are the principal components of tokens of the training pairs,
+turned so that signs lose least (ITQ, Gong and Lazebnik 2011).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from synaptic.index.embedding import FolderModel, content_tokens
+from synaptic.models import TOKEN_BITS
+
+TEXTS_OF_KIND = 300
+TOKENS_OF_TEXT = 24
+ROUNDS = 50
+
+Array = npt.NDArray[np.float32]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--pairs", type=Path, required=True)
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=7)
+    given = parser.parse_args()
+    choose = random.Random(given.seed)
+    lines = given.pairs.read_text(encoding="utf-8").splitlines()
+    tokens = vectors(FolderModel(given.model, threads=1), texts_of(lines, choose), choose)
+    mean = tokens.mean(axis=0)
+    apart = tokens - mean
+    apart /= np.linalg.norm(apart, axis=1, keepdims=True)
+    basis = turned(apart, np.random.default_rng(given.seed))
+    np.save(given.model / "tokens.npy", np.vstack([mean, basis]).astype(np.float16))
+
+
+def texts_of(
+    lines: list[str],
+    choose: random.Random,
+) -> list[str]:
+    """Passages and questions of each kind of pair."""
+    rows = [json.loads(line) for line in lines]
+    texts = []
+    for kind in sorted({row["kind"] for row in rows}):
+        same = [row for row in rows if row["kind"] == kind]
+        for row in choose.sample(same, min(TEXTS_OF_KIND, len(same))):
+            for text in (row["query"], row["passage"]):
+                texts.append(text.replace("{A}", "Anna").replace("{B}", "Ben"))
+    return texts
+
+
+def vectors(
+    model: FolderModel,
+    texts: list[str],
+    choose: random.Random,
+) -> Array:
+    """The vectors of some content tokens of each text, in rows."""
+    found = []
+    for text in texts:
+        encoding, hidden = model.read(text)
+        kept = content_tokens(encoding)
+        found.append(hidden[choose.sample(kept, min(TOKENS_OF_TEXT, len(kept)))])
+    return np.concatenate(found)
+
+
+def turned(
+    apart: Array,
+    source: np.random.Generator,
+) -> Array:
+    """The principal components of these unit vectors, turned towards the corners of a cube."""
+    _, directions = np.linalg.eigh(apart.T @ apart)
+    components = directions[:, -TOKEN_BITS:]
+    placed = apart @ components
+    turn, _ = np.linalg.qr(source.standard_normal((TOKEN_BITS, TOKEN_BITS)))
+    for _ in range(ROUNDS):
+        left, _, right = np.linalg.svd(np.sign(placed @ turn).T @ placed)
+        turn = (left @ right).T
+    return np.asarray((components @ turn).T, dtype=np.float32)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Words that meet words: late interaction over the codes of tokens.
+
+A passage's vector is one for all its words, in which a name or a number drowns. Here each token
+of the question looks for the token nearest to it. ColBERT (Khattab and Zaharia 2020), with the
+signs of a rotated basis in place of vectors (ITQ, Gong and Lazebnik 2011).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..language.words import words
+from ..models import TOKEN_BITS, Matrix
+from .evidence import Evidence, Query
+from .ranking import Ranking
+
+BESIDE = 0.7
+"""What the nearest token of an entry beside counts."""
+PRIOR_MEAN, PRIOR_DEVIATION, PRIOR_COUNT = 0.25, 0.08, 20
+"""Mean and deviation of the closeness of questions and passages of other matters, and the number of
+passages for which they count.
+"""
+
+
+def token_deviations(
+    evidence: Evidence,
+    query: Query,
+    ranked: Ranking,
+) -> dict[int, float]:
+    """The deviations by which each entry is closer to the question than passages usually are."""
+    asked = weighted_tokens(evidence, query)
+    coded = evidence.ws.index.codes([r.rowid for r in ranked])
+    if not len(asked) or not coded:
+        return {}
+    matches = best_matches(asked, [codes for _, codes in coded])
+    rows = [row for row, _ in coded]
+    places = {(r.standing.path, r.standing.seq): r.rowid for r in ranked}
+    best: dict[int, Matrix] = {}
+    for row, found in zip(rows, matches, strict=True):
+        best[row] = np.maximum(best[row], found) if row in best else found
+    beside: dict[int, Matrix] = {}
+    for (path, seq), row in places.items():
+        for other in (places.get((path, seq - 1)), places.get((path, seq + 1))):
+            if other in best:
+                found = BESIDE * best[other]
+                beside[row] = np.maximum(beside[row], found) if row in beside else found
+    scores: dict[int, float] = {}
+    for row, found in zip(rows, matches, strict=True):
+        if row in beside:
+            found = np.maximum(found, beside[row])
+        scores[row] = max(scores.get(row, 0.0), float(found.sum()))
+    usual, deviation = usual_closeness(evidence, asked)
+    return {row: (score - usual) / deviation for row, score in scores.items()}
+
+
+def weighted_tokens(
+    evidence: Evidence,
+    query: Query,
+) -> Matrix:
+    """The tokens of the question, each times its share of the question's idf."""
+    assert query.meaning and query.meaning.tokens is not None
+    named = []
+    for start, end in query.meaning.spans:
+        found = words(query.text[start:end])
+        named.append(found[0][1] if found else "")
+    total, counts = evidence.frequencies(sorted(set(named) - {""}))
+    idf = [math.log(1 + total / (1 + counts.get(word, 0))) for word in named]
+    shares = np.array(idf, dtype=np.float32) / (sum(idf) or 1.0)
+    return query.meaning.tokens * shares[:, None]
+
+
+def best_matches(
+    asked: Matrix,
+    codes: Sequence[bytes],
+) -> Matrix:
+    """The closeness of each passage's nearest token to each of the question: shape (passages,
+    tokens of the question).
+    """
+    packed = np.frombuffer(b"".join(codes), np.uint8).reshape(-1, TOKEN_BITS // 8)
+    signs = np.unpackbits(packed, axis=1).astype(np.float32)
+    found = (2 * signs @ asked.T - asked.sum(axis=1)) / TOKEN_BITS**0.5
+    lengths = [len(one) // packed.shape[1] for one in codes]
+    starts = np.concatenate([[0], np.cumsum(lengths[:-1])]).astype(np.int64)
+    return np.asarray(np.maximum.reduceat(found, starts, axis=0), dtype=np.float32)
+
+
+def usual_closeness(
+    evidence: Evidence,
+    asked: Matrix,
+) -> tuple[float, float]:
+    """Mean and deviation of the question's closeness to a sample of the journal."""
+    _, codes = evidence.ws.index.sample()
+    found = best_matches(asked, codes).sum(axis=1)
+    count = len(found)
+    both = count + PRIOR_COUNT
+    squares = count * float(found.var()) + PRIOR_COUNT * PRIOR_DEVIATION**2
+    mean = (count * float(found.mean()) + PRIOR_COUNT * PRIOR_MEAN) / both
+    return mean, (squares / both) ** 0.5
