@@ -14,6 +14,7 @@ A row of `scripts/bench.py panel`, `who speaks`, is the default search without t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -50,6 +51,9 @@ UNNAMED = 0.5
 Chosen on LoCoMo, 1 to 3.
 """
 
+
+ASKS_ASSISTANT = re.compile(r"(?i)\b(assistant|did you|you (said|told|gave|suggest|recommend|advise))")
+"""In a question for what an assistant said."""
 
 TOP = 10
 """Entries that can change places. By eye."""
@@ -91,12 +95,15 @@ def speakers_first(
     """
     if not (evidence.config.speakers and evidence.request.fuses):
         return ranked
+    text = evidence.request.parsed.text
+    asks_assistant = ASKS_ASSISTANT.search(text)
     labels = {}
     for r in ranked:
         label, colon, _ = r.standing.title[:LONGEST_LABEL].partition(": ")
         if colon and label[:1].isupper():
             labels[r.rowid] = label
-    text = evidence.request.parsed.text
+        if colon and label.lower() == "assistant" and not asks_assistant:
+            r.score *= UNNAMED
     asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
     named = set()
     for label, count in Counter(labels.values()).items():
