@@ -20,11 +20,8 @@ from ..notes.marks import field_name
 from .lexicon import STOP_WORDS
 from .words import words
 
-MAX_TERMS = 64
-"""Words of a query that are looked up; a pasted page needs no more to be found again."""
-
 MAX_QUERY = 10_000
-"""Characters of a query that are read; the words beyond could not be looked up anyway."""
+"""Characters of a query that are read; a pasted page needs no more to be found again."""
 
 MAX_PHRASES = 16
 MAX_VALUES, MAX_VALUE = 100, 1_000
@@ -98,8 +95,8 @@ def parse_query(
     | `status:open`                 | words, with a notice that names the filters |
     | `http://host:80 std::vector`  | words                                       |
 
-    A longer query is read up to MAX_QUERY, MAX_VALUES, MAX_PHRASES and MAX_TERMS, with a notice
-    that names the bound.
+    A longer query is read up to MAX_QUERY, MAX_VALUES and MAX_PHRASES, with a notice that names
+    the bound.
     """
     # SQLite takes no half a character
     text = raw[:MAX_QUERY].replace("\0", " ").encode("utf-8", "replace").decode()
@@ -119,16 +116,14 @@ def parse_query(
     text = unicodedata.normalize("NFC", " ".join(_BEGINNING.sub(r"\1", text).split()))
     phrases = unique(found.strip() for found in _PHRASE.findall(text) if words(found))
     text = text.replace('"', " ").strip()
-    terms = unique(beginnings.get(term, term) for term in _words_of(text, stop_words))
+    terms = unique(beginnings.get(term, term) for term in terms_of(text, stop_words=stop_words))
     if len(phrases) > MAX_PHRASES:
         said = f"Only the first {MAX_PHRASES} phrases must occur"
         notices.append(f"{said}; the words of the others were searched.")
-    if len(terms) > MAX_TERMS:
-        notices.append(f"Only the first {MAX_TERMS} words of the query were looked up.")
     told = (*notices, *remarks)
     return ParsedQuery(
         text,
-        terms[:MAX_TERMS],
+        terms,
         phrases[:MAX_PHRASES],
         filters,
         told,
@@ -254,16 +249,7 @@ def terms_of(
     *,
     stop_words: bool = True,
 ) -> tuple[str, ...]:
-    """The words of a text that are looked up, each once: without stop words, unless there are
-    no others.
-    """
-    return _words_of(text, stop_words)[:MAX_TERMS]
-
-
-def _words_of(
-    text: str,
-    stop_words: bool,
-) -> tuple[str, ...]:
+    """The words of a text, each once: without stop words, unless there are no others."""
     found = unique(word for _, word in words(text))
     kept = tuple(word for word in found if word not in STOP_WORDS)
     return kept if stop_words and kept else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,9 @@ MAX_PARTS = 16
 
 LIST_LIMIT = 20
 """Entries of a list without a limit."""
+
+MAX_TERMS = 64
+"""Words of a query that are looked up. By eye."""
 
 DEPTH, LEAST_ENTRIES = 80, 20
 """Chunks, and entries, taken from each list before fusion, at least. By eye."""
@@ -135,6 +139,13 @@ class Evidence:
         trouble: str = "",
     ) -> None:
         self.ws = ws
+        self.document_counts = ws.index.document_counts
+        terms = self.rarest(request.parsed.terms, MAX_TERMS)
+        if len(terms) < len(request.parsed.terms):
+            cut = f"Only the {MAX_TERMS} rarest words of the query were looked up."
+            notices = (*request.parsed.notices, cut)
+            parsed = replace(request.parsed, terms=terms, notices=notices)
+            request = replace(request, parsed=parsed)
         self.request = request
         self.config = ws.config.search
         self.watch = watch
@@ -143,9 +154,7 @@ class Evidence:
         with watch.stage("embed"):
             self.vector = None if request.is_list else self.embed(request.parsed.text)
         self.superseded_by: dict[str, str] = {}
-        self.document_counts = ws.index.document_counts
         self.preferred = request.prefer.each()
-        terms = request.parsed.terms
         self._beginnings = [term[:-1] for term in terms if term.endswith("*")]
 
     def of(self, **changes: object) -> Evidence:
@@ -237,6 +246,20 @@ class Evidence:
         for term in set(terms) - single:
             single.update(word for _, word in words(term))
         return self.document_counts(single)
+
+    def rarest(
+        self,
+        terms: tuple[str, ...],
+        most: int,
+    ) -> tuple[str, ...]:
+        """The terms, if there are no more than `most`; else the rarest, before terms that no
+        entry holds.
+        """
+        if len(terms) <= most:
+            return terms
+        counts = self.document_counts(terms)[1]
+        by_rarity = sorted(terms, key=lambda term: counts[term] or math.inf)
+        return tuple(by_rarity[:most])
 
     def has_word(self, term: str) -> bool:
         """True if an entry holds this word in any of its forms."""

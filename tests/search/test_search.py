@@ -29,6 +29,7 @@ from synaptic import (
 )
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
 from synaptic.index.embedding import FastEmbedder
+from synaptic.search.evidence import MAX_TERMS
 from synaptic.workspace.embed import embed_pending
 
 LOGIN = "Fixed authentication JWT token refresh bug in the login flow"
@@ -736,6 +737,18 @@ def test_stop_words_are_left_out_unless_there_is_nothing_else(ws: Workspace) -> 
     assert (
         titles(ws, "what did we do", strategy="lexical")[0] == "What we did and what we did not"
     )
+
+
+def test_of_a_long_query_the_rarest_words_are_looked_up(ws: Workspace) -> None:
+    pasted = [f"word{number}" for number in range(MAX_TERMS)]
+    for number in range(3):
+        save(ws, f"{' '.join(pasted)} {number}")
+    save(ws, "The kingfisher is back")
+    unknown = " ".join(f"unknown{number}" for number in range(MAX_TERMS))
+    found = search(ws, f"{unknown} {' '.join(pasted)} kingfisher", strategy="lexical", limit=20)
+    assert "kingfisher" in found.terms and len(found.terms) == MAX_TERMS
+    assert found.notices == (f"Only the {MAX_TERMS} rarest words of the query were looked up.",)
+    assert "The kingfisher is back" in [hit.entry.title for hit in found.hits]
 
 
 def test_a_query_of_filters_alone_lists_the_newest(
