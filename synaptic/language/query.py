@@ -62,8 +62,8 @@ one.
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """`text` is what meaning is taken from; `terms` are looked up as words; every phrase must
-    occur.
+    """`text` is what meaning is taken from; `terms` are looked up as words. Entries that hold a
+    phrase come first; `only_phrases`: nothing else is asked for, so that it must occur.
     """
 
     text: str
@@ -71,6 +71,7 @@ class ParsedQuery:
     phrases: tuple[str, ...]
     filters: Filters
     notices: tuple[str, ...] = ()
+    only_phrases: bool = False
 
 
 def parse_query(
@@ -88,7 +89,8 @@ def parse_query(
     |-------------------------------|---------------------------------------------|
     | `type:decision tag:db redis`  | two filters and the word redis              |
     | `redis -kafka -tag:old`       | a word, without entries of that word or tag |
-    | `"connection pool" size`      | a phrase that must occur, and three words   |
+    | `"connection pool" size`      | a phrase that comes first, and three words  |
+    | `"connection pool" tag:db`    | a phrase that must occur, and a filter      |
     | `plug* well-known --flag`     | a beginning of words, and three words       |
     | `author:Zelazny`              | a filter, if `author` is one of `fields`    |
     | `#db redis`                   | a filter, if `db` is one of `tags`          |
@@ -115,10 +117,11 @@ def parse_query(
     beginnings = {found.lower(): f"{found.lower()}*" for found in _BEGINNING.findall(text)}
     text = unicodedata.normalize("NFC", " ".join(_BEGINNING.sub(r"\1", text).split()))
     phrases = unique(found.strip() for found in _PHRASE.findall(text) if words(found))
+    only_phrases = bool(phrases) and not words(_PHRASE.sub(" ", text))
     text = text.replace('"', " ").strip()
     terms = unique(beginnings.get(term, term) for term in terms_of(text, stop_words=stop_words))
     if len(phrases) > MAX_PHRASES:
-        said = f"Only the first {MAX_PHRASES} phrases must occur"
+        said = f"Only the first {MAX_PHRASES} phrases were looked up"
         notices.append(f"{said}; the words of the others were searched.")
     told = (*notices, *remarks)
     return ParsedQuery(
@@ -127,6 +130,7 @@ def parse_query(
         phrases[:MAX_PHRASES],
         filters,
         told,
+        only_phrases,
     )
 
 
@@ -170,7 +174,7 @@ def _without_words(
     if operator:
         notices.append(
             f"{operator[1]} is no operator: what holds more of the words comes first. `-word` "
-            f'leaves out, "a phrase" must occur.'
+            f'leaves out, "a phrase" alone must occur.'
         )
     return text, filters, notices
 

@@ -7,6 +7,7 @@
 | `later_first`    | of two on one topic the later comes first   | `- later first`           |
 | `set_back`       | other projects, gone branches, expired ones | projects.json             |
 | `newest_fitting` | the newest comes first, where asked for     | by eye                    |
+| `phrases_first`  | entries with a quoted phrase come first     | the user asks for it      |
 | `copies_behind`  | conflict copies stand behind originals      | the format promises it    |
 
 A row of `scripts/bench.py panel`, `who speaks`, is the default search without the rule.
@@ -22,6 +23,7 @@ from itertools import combinations
 from ..index.rows import units
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
+from ..models import Filters
 from ..notes.copies import copied_from
 from ..workspace.changes import has_expired, of_project
 from ..workspace.git import fate_of
@@ -77,7 +79,20 @@ def adjusted(
         ranked = set_back(ranked, evidence)
     if request.fuses and request.recent:
         ranked = newest_fitting(ranked, evidence)
-    return copies_behind(ranked, evidence)
+    return copies_behind(phrases_first(ranked, evidence), evidence)
+
+
+def phrases_first(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
+    """Entries that hold a quoted phrase, then the others."""
+    phrases = evidence.request.parsed.phrases
+    if not phrases:
+        return ranked
+    rowids = [r.rowid for r in ranked]
+    holding = evidence.ws.index.passing(Filters(words=phrases), rowids)
+    return sorted(ranked, key=lambda r: r.rowid not in holding)
 
 
 def speakers_first(

@@ -253,6 +253,8 @@ def notices_of(
     kept = answer.passing
     notices = [] if answer.close else [NOTHING_CLOSE]
     notices += [*remarks, *request.parsed.notices]
+    if request.parsed.only_phrases and not evidence.required:
+        notices.append("No entry holds that phrase; its words were searched one by one.")
     entries = len(kept)
     if report.pending_entries or not kept:
         entries = evidence.ws.index.counts().entries
@@ -298,10 +300,6 @@ def _why_nothing(
         )[0]
     ):
         return f"No entry passes these filters: {', '.join(filters)}. Leave some out."
-    if request.parsed.phrases:
-        return (
-            "No entry holds that phrase; without the quotes its words are searched one by one."
-        )
     if request.strategy == "bounded":
         return (
             "None of the best 100 lies within these days; the default strategy searches all of "

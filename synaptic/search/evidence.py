@@ -114,13 +114,10 @@ class Request:
 
 
 class Query(NamedTuple):
-    """The words of one query, its vector (None: words alone), phrases that must occur, and hard
-    filters.
-    """
+    """The words of one query, its vector (None: words alone), and hard filters."""
 
     terms: Sequence[str]
     vector: Vector | None
-    phrases: Sequence[str]
     filters: Filters
 
 
@@ -129,6 +126,7 @@ class Evidence:
 
     `lists` are the candidates of all its sub-queries, `vector` is that of the question, None
     where words alone answer. `trouble` says why there is no model. `superseded_by` holds ids.
+    `required` are phrases that must occur: nothing else was asked for, and some entry has them.
     """
 
     def __init__(
@@ -155,6 +153,10 @@ class Evidence:
             self.vector = None if request.is_list else self.embed(request.parsed.text)
         self.superseded_by: dict[str, str] = {}
         self.preferred = request.prefer.each()
+        phrases = [match(phrase) for phrase in request.parsed.phrases]
+        self.required = []
+        if request.parsed.only_phrases and ws.index.passing_chunks(Filters(), None, phrases):
+            self.required = phrases
         self._beginnings = [term[:-1] for term in terms if term.endswith("*")]
 
     def of(self, **changes: object) -> Evidence:
@@ -186,26 +188,28 @@ class Evidence:
         """At least `limit` entries by words and by meaning, if there are as many; they join
         `lists`.
 
-        Those of a preferred time are asked for once more: in a large journal they may not be
-        among the best of all times.
+        Those of a preferred time, or with a quoted phrase, are asked for once more: in a large
+        journal they may not be among the best of all.
         """
         index = self.ws.index
         prefer = self.request.prefer
         filters = query.filters
-        times = [filters]
+        asked = [filters]
         if (prefer.since or prefer.until) and not (filters.since or filters.until):
-            times.append(
+            asked.append(
                 replace(
                     filters,
                     since=prefer.since,
                     until=prefer.until,
                 )
             )
-        phrases = [match(phrase) for phrase in query.phrases]
+        phrases = self.request.parsed.phrases
+        if phrases and not self.required:
+            asked.append(replace(filters, words=phrases))
         terms = [match(term) for term in query.terms]
         lists: Lists = {}
-        for filters in times:
-            passing = index.passing_chunks(filters, self.request.within, phrases)
+        for filters in asked:
+            passing = index.passing_chunks(filters, self.request.within, self.required)
             ways: dict[str, Callable[..., Sequence[Candidate]]] = {}
             if terms:
                 context = self.config.context

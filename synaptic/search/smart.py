@@ -80,7 +80,7 @@ def _ask(
     if not terms or text in [query.query for query in found]:
         return False
     asked = SubQuery(f"q{len(found) + 1}", text, PART_WEIGHT)
-    query = Query(terms, vector, (), evidence.request.filters)
+    query = Query(terms, vector, evidence.request.filters)
     found[asked] = ranked_for(evidence, query)
     return True
 

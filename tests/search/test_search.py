@@ -436,8 +436,28 @@ def test_inline_filters_and_phrases(ws: Workspace) -> None:
     assert titles(ws, '"connection pool"', limit=20) == ["The connection pool is small"]
     assert titles(ws, "pool tag:db", limit=20) == ["The connection pool is small"]
     assert titles(ws, "type:decision") == ["The connection pool is small"]
-    nothing = search(ws, '"pool connection"')
-    assert nothing.hits == () and "without the quotes" in nothing.notices[0]
+    assert titles(ws, '"connection pool" type:decision') == ["The connection pool is small"]
+    assert search(ws, '"connection pool" type:issue').hits == ()
+    unheld = search(ws, '"pool connection"', limit=20)
+    assert unheld.total == 2 and any("one by one" in notice for notice in unheld.notices)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "lexical", "smart"])
+def test_a_phrase_within_a_question_comes_first_and_hides_nothing(
+    ws: Workspace,
+    strategy: str,
+) -> None:
+    save(ws, "We play games on Fridays, and have played games for years")
+    save(ws, "Bought Shredder's Revenge for Tom")
+    for number in range(20):
+        save(ws, f"Played a game on evening {number}")
+    held = search(
+        ws, 'Which game did we play, "Shredder\'s Revenge"?', strategy=strategy, limit=20
+    )
+    assert held.hits[0].entry.title == "Bought Shredder's Revenge for Tom"
+    assert len(held.hits) == 20 and not any("phrase" in notice for notice in held.notices)
+    unheld = search(ws, 'When did we start to play "Elden Ring"?', strategy=strategy, limit=20)
+    assert len(unheld.hits) == 20
 
 
 @given(
