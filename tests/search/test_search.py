@@ -158,6 +158,22 @@ def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_
         assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
 
 
+@pytest.mark.parametrize("label", ["Ada: ", "user: ", "小明："])
+def test_a_later_turn_of_a_talk_corrects_no_earlier_one(
+    model: FastEmbedder,
+    tmp_path: Path,
+    clock: Clock,
+    label: str,
+) -> None:
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        for text in (*OTHERS[:4], "The staging database runs on port 5432"):
+            save(ws, f"{label}{text}")
+            clock.forward(minutes=1)
+        save(ws, f"{label}The staging database, I hear, has another port: 6543 from Monday on")
+        first = titles(ws, "On which port does the staging database run?")[0]
+        assert first.endswith("5432")
+
+
 def test_those_without_a_vector_yet_keep_their_places(
     model: FastEmbedder,
     tmp_path: Path,
