@@ -196,13 +196,7 @@ class Evidence:
         filters = query.filters
         asked = [filters]
         if (prefer.since or prefer.until) and not (filters.since or filters.until):
-            asked.append(
-                replace(
-                    filters,
-                    since=prefer.since,
-                    until=prefer.until,
-                )
-            )
+            asked.append(replace(filters, since=prefer.since, until=prefer.until))
         phrases = self.request.parsed.phrases
         if phrases and not self.required:
             asked.append(replace(filters, words=phrases))
