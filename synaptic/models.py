@@ -24,15 +24,15 @@ TOKEN_BITS = 64
 
 
 class Meaning(NamedTuple):
-    """What a model makes of a text: its unit vector, and one for each token of its content words.
+    """What a model makes of a text: a unit vector, and one for each token of its content words.
 
-    `tokens` has shape (tokens, TOKEN_BITS), `spans` the place of each token's word in the
-    text. Both are empty where the model has no basis for them.
+    `tokens` has shape (tokens, TOKEN_BITS), and `words` holds the word of each. Without a basis
+    the model makes none.
     """
 
     vector: Vector
     tokens: Matrix | None = None
-    spans: Sequence[tuple[int, int]] = ()
+    words: Sequence[str] = ()
 
     @property
     def codes(self) -> bytes:
@@ -40,6 +40,7 @@ class Meaning(NamedTuple):
         import numpy as np
 
         return b"" if self.tokens is None else np.packbits(self.tokens > 0, axis=1).tobytes()
+
 
 Texts = tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]

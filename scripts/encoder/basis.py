@@ -53,9 +53,8 @@ def texts_of(
     for kind in sorted({row["kind"] for row in rows}):
         same = [row for row in rows if row["kind"] == kind]
         for row in choose.sample(same, min(TEXTS_OF_KIND, len(same))):
-            for text in (row["query"], row["passage"]):
-                texts.append(text.replace("{A}", "Anna").replace("{B}", "Ben"))
-    return texts
+            texts += [row["query"], row["passage"]]
+    return [text.replace("{A}", "Anna").replace("{B}", "Ben") for text in texts]
 
 
 def vectors(

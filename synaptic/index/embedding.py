@@ -17,7 +17,7 @@ import threading
 import time
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..config import DEFAULT_MODEL
 from ..errors import ModelError
 from ..language.lexicon import STOP_WORDS
-from ..models import Matrix, Meaning, Vector
+from ..models import Matrix, Meaning
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -152,9 +152,11 @@ class FolderModel:
         if self._basis is None:
             return Meaning(vector)
         kept = content_tokens(encoding)
-        words = [encoding.token_to_word(place) for place in kept]
-        spans = [encoding.word_to_chars(word) for word in words]
-        return Meaning(vector, projected(hidden[kept], self._basis), spans)
+        words = []
+        for place in kept:
+            begin, end = encoding.word_to_chars(encoding.token_to_word(place))
+            words.append(text[begin:end])
+        return Meaning(vector, projected(hidden[kept], self._basis), words)
 
     def read(self, text: str) -> tuple[Any, npt.NDArray[Any]]:
         """The tokens of a text, and a vector for each in a row, or one vector for all."""
@@ -188,7 +190,7 @@ def projected(
     hidden: Matrix,
     basis: Matrix,
 ) -> Matrix:
-    """Token vectors of shape (tokens, dimensions) on a basis whose first row is the usual token:
+    """Token vectors of shape (tokens, dimensions) on a basis whose first row is the usual token;
     shape (tokens, TOKEN_BITS).
     """
     import numpy as np

@@ -20,11 +20,8 @@ from ..notes.marks import field_name
 from .lexicon import STOP_WORDS
 from .words import words
 
-MAX_TERMS = 64
-"""Words of a query that are looked up; a pasted page needs no more to be found again."""
-
 MAX_QUERY = 10_000
-"""Characters of a query that are read; the words beyond could not be looked up anyway."""
+"""Characters of a query that are read; a pasted page needs no more to be found again."""
 
 MAX_PHRASES = 16
 MAX_VALUES, MAX_VALUE = 100, 1_000
@@ -65,8 +62,8 @@ one.
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """`text` is what meaning is taken from; `terms` are looked up as words; every phrase must
-    occur.
+    """`text` is what meaning is taken from; `terms` are looked up as words. Entries that hold a
+    phrase come first; `only_phrases`: nothing else is asked for, so that it must occur.
     """
 
     text: str
@@ -74,6 +71,7 @@ class ParsedQuery:
     phrases: tuple[str, ...]
     filters: Filters
     notices: tuple[str, ...] = ()
+    only_phrases: bool = False
 
 
 def parse_query(
@@ -91,15 +89,16 @@ def parse_query(
     |-------------------------------|---------------------------------------------|
     | `type:decision tag:db redis`  | two filters and the word redis              |
     | `redis -kafka -tag:old`       | a word, without entries of that word or tag |
-    | `"connection pool" size`      | a phrase that must occur, and three words   |
+    | `"connection pool" size`      | a phrase that comes first, and three words  |
+    | `"connection pool" tag:db`    | a phrase that must occur, and a filter      |
     | `plug* well-known --flag`     | a beginning of words, and three words       |
     | `author:Zelazny`              | a filter, if `author` is one of `fields`    |
     | `#db redis`                   | a filter, if `db` is one of `tags`          |
     | `status:open`                 | words, with a notice that names the filters |
     | `http://host:80 std::vector`  | words                                       |
 
-    A longer query is read up to MAX_QUERY, MAX_VALUES, MAX_PHRASES and MAX_TERMS, with a notice
-    that names the bound.
+    A longer query is read up to MAX_QUERY, MAX_VALUES and MAX_PHRASES, with a notice that names
+    the bound.
     """
     # SQLite takes no half a character
     text = raw[:MAX_QUERY].replace("\0", " ").encode("utf-8", "replace").decode()
@@ -118,20 +117,20 @@ def parse_query(
     beginnings = {found.lower(): f"{found.lower()}*" for found in _BEGINNING.findall(text)}
     text = unicodedata.normalize("NFC", " ".join(_BEGINNING.sub(r"\1", text).split()))
     phrases = unique(found.strip() for found in _PHRASE.findall(text) if words(found))
+    only_phrases = bool(phrases) and not words(_PHRASE.sub(" ", text))
     text = text.replace('"', " ").strip()
-    terms = unique(beginnings.get(term, term) for term in _words_of(text, stop_words))
+    terms = unique(beginnings.get(term, term) for term in terms_of(text, stop_words=stop_words))
     if len(phrases) > MAX_PHRASES:
-        said = f"Only the first {MAX_PHRASES} phrases must occur"
+        said = f"Only the first {MAX_PHRASES} phrases were looked up"
         notices.append(f"{said}; the words of the others were searched.")
-    if len(terms) > MAX_TERMS:
-        notices.append(f"Only the first {MAX_TERMS} words of the query were looked up.")
     told = (*notices, *remarks)
     return ParsedQuery(
         text,
-        terms[:MAX_TERMS],
+        terms,
         phrases[:MAX_PHRASES],
         filters,
         told,
+        only_phrases,
     )
 
 
@@ -175,7 +174,7 @@ def _without_words(
     if operator:
         notices.append(
             f"{operator[1]} is no operator: what holds more of the words comes first. `-word` "
-            f'leaves out, "a phrase" must occur.'
+            f'leaves out, "a phrase" alone must occur.'
         )
     return text, filters, notices
 
@@ -254,16 +253,7 @@ def terms_of(
     *,
     stop_words: bool = True,
 ) -> tuple[str, ...]:
-    """The words of a text that are looked up, each once: without stop words, unless there are
-    no others.
-    """
-    return _words_of(text, stop_words)[:MAX_TERMS]
-
-
-def _words_of(
-    text: str,
-    stop_words: bool,
-) -> tuple[str, ...]:
+    """The words of a text, each once: without stop words, unless there are no others."""
     found = unique(word for _, word in words(text))
     kept = tuple(word for word in found if word not in STOP_WORDS)
     return kept if stop_words and kept else found

@@ -7,6 +7,7 @@
 | `later_first`    | of two on one topic the later comes first   | `- later first`           |
 | `set_back`       | other projects, gone branches, expired ones | projects.json             |
 | `newest_fitting` | the newest comes first, where asked for     | by eye                    |
+| `phrases_first`  | entries with a quoted phrase come first     | the user asks for it      |
 | `copies_behind`  | conflict copies stand behind originals      | the format promises it    |
 
 A row of `scripts/bench.py panel`, `who speaks`, is the default search without the rule.
@@ -16,19 +17,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
 from ..index.rows import units
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
+from ..models import Filters
 from ..notes.copies import copied_from
 from ..workspace.changes import has_expired, of_project
 from ..workspace.git import fate_of
 from .evidence import Evidence
+from .fuse import STRANGE
 from .near import NAME
-from .ranking import Ranked, Ranking, best_first, in_order, newest_of_a_topic_first
+from .ranking import Ranking, best_first, in_order, newest_of_a_topic_first
 
 SPEAKS, LONGEST_LABEL = 4, 40
 """How many titles must begin with the same label and a colon (`Ada: `) for it to name a
@@ -46,25 +48,27 @@ The first is chosen on half of tests/data/projects.json: .4 and the list of pref
 what only another project knows. The others are by eye.
 """
 
+ASSISTANT = "assistant"
+ROLES = ("user", ASSISTANT)
+"""Speakers of a chat that are written without a capital."""
+
 UNNAMED = 0.5
 """What an entry counts that is not said by somebody the question names, where others are.
 Chosen on LoCoMo, 1 to 3.
 """
 
-
-ASKS_ASSISTANT = re.compile(r"(?i)\b(assistant|did you|you (said|told|gave|suggest|recommend|advise))")
-"""In a question for what an assistant said."""
+ASKS_ASSISTANT = re.compile(
+    r"(?i)\b(assistant|did you|you (said|told|gave|suggest|recommend|advise))"
+)
+"""In a question for what an assistant said. Chosen on BEAM, 1 to 5."""
 
 TOP = 10
 """Entries that can change places. By eye."""
 
-ALIKE, NEARER, ENOUGH = 0.4, 2.0, 0.91
-"""The weight of the first sign beside the second, and the sum from which on two entries are on
-one topic.
+ALIKE = 0.5
+"""Two entries are on one topic from this closeness on: 0 as usual, 1 the same.
 
-A regression on corrections, on notes that only sound alike (freshness.json and the even cases
-of corrections.json in tests/data) and on half of the questions on LoCoMo, BEAM and a project's
-log, rounded.
+Chosen on freshness.json, the even cases of corrections.json (tests/data) and the panel.
 """
 
 
@@ -81,39 +85,61 @@ def adjusted(
         ranked = set_back(ranked, evidence)
     if request.fuses and request.recent:
         ranked = newest_fitting(ranked, evidence)
-    return copies_behind(ranked, evidence)
+    return copies_behind(phrases_first(ranked, evidence), evidence)
+
+
+def phrases_first(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
+    """Entries that hold a quoted phrase, then the others."""
+    phrases = evidence.request.parsed.phrases
+    if not phrases:
+        return ranked
+    rowids = [r.rowid for r in ranked]
+    holding = evidence.ws.index.passing(Filters(words=phrases), rowids)
+    return sorted(ranked, key=lambda r: r.rowid not in holding)
 
 
 def speakers_first(
     ranked: Ranking,
     evidence: Evidence,
 ) -> Ranking:
-    """An entry counts for more if the question names its speaker.
+    """An entry counts for more if the question names its speaker, and less if an assistant
+    says it, unless that is asked for: people ask for what they said themselves.
 
-    The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`. Both
-    the titles and the question write a speaker with a capital; `fix: ...` names nobody.
+    Both the titles and the question write a speaker with a capital: `Ada: the pool is 40 now`.
+    `fix: ...` names nobody.
     """
     if not (evidence.config.speakers and evidence.request.fuses):
         return ranked
     text = evidence.request.parsed.text
-    asks_assistant = ASKS_ASSISTANT.search(text)
+    asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
+    said = speakers(ranked)
+    named = set()
+    for label in said.values():
+        if not asked.isdisjoint(word for _, word in words(label)):
+            named.add(label)
+    others = {ASSISTANT} - named
+    if ASKS_ASSISTANT.search(text):
+        others = set()
+    for r in ranked:
+        speaker = said.get(r.rowid)
+        if speaker in others or (named and speaker not in named):
+            r.score *= UNNAMED
+    return best_first(ranked)
+
+
+def speakers(ranked: Ranking) -> dict[int, str]:
+    """Who says each entry that is a turn of a talk: the label of SPEAKS titles or more."""
     labels = {}
     for r in ranked:
-        label, colon, _ = r.standing.title[:LONGEST_LABEL].partition(": ")
-        if colon and label[:1].isupper():
+        title = r.standing.title[:LONGEST_LABEL].replace("：", ": ")
+        label, colon, _ = title.partition(": ")
+        if colon and (label in ROLES or not label[:1].islower()):
             labels[r.rowid] = label
-        if colon and label.lower() == "assistant" and not asks_assistant:
-            r.score *= UNNAMED
-    asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
-    named = set()
-    for label, count in Counter(labels.values()).items():
-        if count >= SPEAKS and not asked.isdisjoint(word for _, word in words(label)):
-            named.add(label)
-    if named:
-        for r in ranked:
-            if labels.get(r.rowid) not in named:
-                r.score *= UNNAMED
-    return best_first(ranked)
+    counts = Counter(labels.values())
+    return {row: label for row, label in labels.items() if counts[label] >= SPEAKS}
 
 
 def near_enough(
@@ -197,62 +223,56 @@ def later_first(
 ) -> Ranking:
     """The ranking, in which of two entries of the top on one topic the later stands first.
 
-    It takes the other's place, and the score of that place.
+    The two exchange their places and scores. The turns of a talk stay: a later
+    one corrects no earlier one (LoCoMo and BEAM lose .004 to .013).
     """
     if evidence.vector is None or not evidence.config.later_first:
         return ranked
-    first = ranked[:TOP]
-    index = evidence.ws.index
-    question = evidence.request.parsed.text
-    chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
+    turns = speakers(ranked)
+    first = [r for r in ranked[:TOP] if r.standing.dated and r.rowid not in turns]
     same_topic = []
-    for best, later in _pairs(first, evidence.meaning([r.rowid for r in first])):
-        stored = index.vectors([chunks[best.rowid], chunks[later.rowid]])
-        if len(stored) < 2:
-            continue
-        one, other = units(list(stored.values()))
-        if index.scaled(one @ other) < ALIKE:
-            continue  # what is merely near the question is another matter
-        pair = (best.rowid, later.rowid)
-        passages = evidence.passages(pair, near=True)
-        [said, said_later] = [passages[row][1] for row in pair]
-        # a name or number that the question and the best text share: Rome is not Paris
-        names = evidence.stems(" ".join(NAME.findall(f"{question}\n{said}")))
-        shared = names & evidence.stems(question) & evidence.stems(said)
-        if shared <= evidence.stems(said_later):
-            same_topic.append(pair)
+    for best, later in combinations(first, 2):
+        projects = {best.standing.project, later.standing.project} - {None}
+        is_later = later.standing.position > best.standing.position
+        # each project decides for itself, and what is preferred stays first
+        if is_later and len(projects) < 2 and len(best.met) <= len(later.met):
+            pair = (best.rowid, later.rowid)
+            if _is_near(evidence, pair) and _keeps_names(evidence, pair):
+                same_topic.append(pair)
     positions = {r.rowid: r.standing.position for r in first}
-    order = newest_of_a_topic_first([r.rowid for r in first], same_topic, positions)
+    order = newest_of_a_topic_first(list(positions), same_topic, positions)
     scores = [r.score for r in first]
     first.sort(key=lambda r: order.index(r.rowid))
     for r, score in zip(first, scores, strict=True):
         r.score = score
-    return first + ranked[TOP:]
+    return best_first(ranked)
 
 
-def _pairs(
-    ranked: Ranking,
-    meaning: Sequence[float | None],
-) -> Iterator[tuple[Ranked, Ranked]]:
-    """(entry, a later one that ranks behind it) of entries that are on one topic, by two signs:
-    how much nearer to the question the later is than all but these two, and its score over that
-    of the other.
+def _is_near(
+    evidence: Evidence,
+    pair: tuple[int, int],
+) -> bool:
+    """True if the passages of two entries are much nearer to each other than usual."""
+    index = evidence.ws.index
+    stored = index.vectors([evidence.chunk(row, near=True) for row in pair])
+    if len(stored) < 2:
+        return False
+    one, other = units(list(stored.values()))
+    usual, _ = evidence.usual_cosine(one)
+    nearer = float(index.scaled(one @ other)) - usual
+    return usual < STRANGE and nearer > ALIKE * (1 - usual)
+
+
+def _keeps_names(
+    evidence: Evidence,
+    pair: tuple[int, int],
+) -> bool:
+    """True if the later entry holds each name and number that the question and the first entry
+    share: Rome is not Paris.
     """
-    near = [one or 0.0 for one in meaning]
-    for one, other in combinations(range(len(ranked)), 2):
-        best = ranked[one]
-        later = ranked[other]
-        if not (best.standing.dated and later.standing.dated):
-            continue  # its file alone does not say when it was said
-        if len(best.met) > len(later.met):
-            continue  # what is preferred stays first
-        if len({best.standing.project, later.standing.project} - {None}) > 1:
-            continue  # each project decides for itself
-        if later.standing.position <= best.standing.position:
-            continue
-        others = [
-            closeness for place, closeness in enumerate(near) if place not in (one, other)
-        ]
-        nearer = near[other] - max(others, default=0.0)
-        if NEARER * nearer + later.score / max(best.score, 1e-9) > ENOUGH:
-            yield best, later
+    question = evidence.request.parsed.text
+    passages = evidence.passages(pair, near=True)
+    [said, said_later] = [passages[row][1] for row in pair]
+    names = evidence.stems(" ".join(NAME.findall(f"{question}\n{said}")))
+    shared = names & evidence.stems(question) & evidence.stems(said)
+    return shared <= evidence.stems(said_later)

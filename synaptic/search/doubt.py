@@ -22,6 +22,7 @@ from ..models import NOTHING_CLOSE, Hit, Round
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .evidence import Evidence, Request
+from .fuse import STRANGE
 from .ranking import Ranking
 
 MOST_HITS, NONE_FIT = 8, 3
@@ -223,11 +224,15 @@ def surety(
         stems = {stem for _, stem in places(" ".join(said), weights, evidence.stem)}
         held.append(sum(weights[stem] for stem in stems) / in_all)
     signs: list[Signs] = []
-    is_close = not hits
+    vector = evidence.vector
+    # where the model does not know the language, only a question of unknown words is doubted
+    is_strange = vector is not None and evidence.usual_cosine(vector)[0] >= STRANGE
+    is_close = not hits or (is_strange and any(counts.values()))
     for near, words in zip(meaning, held, strict=True):
         sign = Signs(near or 0.0, words, unknown)
         own = BY_WORDS if near is None else curve  # without a vector words alone can tell
-        if len(signs) < LOOKED_AT and closeness(sign, own, passages=total) >= own.doubt:
+        is_judged = len(signs) < LOOKED_AT and not is_strange
+        if is_judged and closeness(sign, own, passages=total) >= own.doubt:
             is_close = True
         signs.append(sign)
     close = [closeness(sign, curve, passages=total) for sign in signs]
@@ -253,6 +258,8 @@ def notices_of(
     kept = answer.passing
     notices = [] if answer.close else [NOTHING_CLOSE]
     notices += [*remarks, *request.parsed.notices]
+    if request.parsed.only_phrases and not evidence.required:
+        notices.append("No entry holds that phrase; its words were searched one by one.")
     entries = len(kept)
     if report.pending_entries or not kept:
         entries = evidence.ws.index.counts().entries
@@ -298,10 +305,6 @@ def _why_nothing(
         )[0]
     ):
         return f"No entry passes these filters: {', '.join(filters)}. Leave some out."
-    if request.parsed.phrases:
-        return (
-            "No entry holds that phrase; without the quotes its words are searched one by one."
-        )
     if request.strategy == "bounded":
         return (
             "None of the best 100 lies within these days; the default strategy searches all of "

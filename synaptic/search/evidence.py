@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,9 @@ MAX_PARTS = 16
 
 LIST_LIMIT = 20
 """Entries of a list without a limit."""
+
+MAX_TERMS = 64
+"""Words of a query that are looked up. By eye."""
 
 DEPTH, LEAST_ENTRIES = 80, 20
 """Chunks, and entries, taken from each list before fusion, at least. By eye."""
@@ -110,14 +114,10 @@ class Request:
 
 
 class Query(NamedTuple):
-    """The text of one query, its words and its meaning (None: words alone), phrases that must
-    occur, and hard filters.
-    """
+    """The words of one query, its meaning (None: words alone), and hard filters."""
 
-    text: str
     terms: Sequence[str]
     meaning: Meaning | None
-    phrases: Sequence[str]
     filters: Filters
 
 
@@ -126,6 +126,7 @@ class Evidence:
 
     `lists` are the candidates of all its sub-queries, `vector` is that of the question, None
     where words alone answer. `trouble` says why there is no model. `superseded_by` holds ids.
+    `required` are phrases that must occur: nothing else was asked for, and some entry has them.
     """
 
     def __init__(
@@ -136,18 +137,27 @@ class Evidence:
         trouble: str = "",
     ) -> None:
         self.ws = ws
+        self.document_counts = ws.index.document_counts
+        terms = self.rarest(request.parsed.terms, MAX_TERMS)
+        if len(terms) < len(request.parsed.terms):
+            cut = f"Only the {MAX_TERMS} rarest words of the query were looked up."
+            notices = (*request.parsed.notices, cut)
+            parsed = replace(request.parsed, terms=terms, notices=notices)
+            request = replace(request, parsed=parsed)
         self.request = request
         self.config = ws.config.search
         self.watch = watch
         self.trouble = trouble
         self.lists: Lists = {"lexical": {}, "semantic": {}}
         with watch.stage("embed"):
-            self.meaning_of = None if request.is_list else self.embed(request.parsed.text)
-        self.vector = self.meaning_of.vector if self.meaning_of else None
+            self.asked = None if request.is_list else self.embed(request.parsed.text)
+        self.vector = self.asked.vector if self.asked else None
         self.superseded_by: dict[str, str] = {}
-        self.document_counts = ws.index.document_counts
         self.preferred = request.prefer.each()
-        terms = request.parsed.terms
+        phrases = [match(phrase) for phrase in request.parsed.phrases]
+        self.required = []
+        if request.parsed.only_phrases and ws.index.passing_chunks(Filters(), None, phrases):
+            self.required = phrases
         self._beginnings = [term[:-1] for term in terms if term.endswith("*")]
 
     def of(self, **changes: object) -> Evidence:
@@ -179,26 +189,22 @@ class Evidence:
         """At least `limit` entries by words and by meaning, if there are as many; they join
         `lists`.
 
-        Those of a preferred time are asked for once more: in a large journal they may not be
-        among the best of all times.
+        Those of a preferred time, or with a quoted phrase, are asked for once more: in a large
+        journal they may not be among the best of all.
         """
         index = self.ws.index
         prefer = self.request.prefer
         filters = query.filters
-        times = [filters]
+        asked = [filters]
         if (prefer.since or prefer.until) and not (filters.since or filters.until):
-            times.append(
-                replace(
-                    filters,
-                    since=prefer.since,
-                    until=prefer.until,
-                )
-            )
-        phrases = [match(phrase) for phrase in query.phrases]
+            asked.append(replace(filters, since=prefer.since, until=prefer.until))
+        phrases = self.request.parsed.phrases
+        if phrases and not self.required:
+            asked.append(replace(filters, words=phrases))
         terms = [match(term) for term in query.terms]
         lists: Lists = {}
-        for filters in times:
-            passing = index.passing_chunks(filters, self.request.within, phrases)
+        for filters in asked:
+            passing = index.passing_chunks(filters, self.request.within, self.required)
             ways: dict[str, Callable[..., Sequence[Candidate]]] = {}
             if terms:
                 context = self.config.context
@@ -239,6 +245,20 @@ class Evidence:
         for term in set(terms) - single:
             single.update(word for _, word in words(term))
         return self.document_counts(single)
+
+    def rarest(
+        self,
+        terms: tuple[str, ...],
+        most: int,
+    ) -> tuple[str, ...]:
+        """The terms, if there are no more than `most`; else the rarest, before terms that no
+        entry holds.
+        """
+        if len(terms) <= most:
+            return terms
+        counts = self.document_counts(terms)[1]
+        by_rarity = sorted(terms, key=lambda term: counts[term] or math.inf)
+        return tuple(by_rarity[:most])
 
     def has_word(self, term: str) -> bool:
         """True if an entry holds this word in any of its forms."""

@@ -12,13 +12,12 @@ each and of those beside it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..index.rows import instant
 from ..models import Meaning
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
-from .tokens import token_deviations
 from .ranking import (
     MICROSECONDS_PER_DAY,
     Ranked,
@@ -29,6 +28,7 @@ from .ranking import (
     score_aware_rrf,
     weighted,
 )
+from .tokens import token_deviations
 
 BOUNDED_BEST = 100
 """Candidates of a bounded search."""
@@ -49,7 +49,7 @@ Chosen on `bench.py panel`; 3 or 5 do nearly as well.
 """
 
 PIECES = 16
-TOKENS_NEAR = 4.0
+"""The tokens of a question from which on they count less: in a long one many meet by chance."""
 
 STRANGE = 0.4
 """The usual cosine from which on the model knows nothing of the language, so that words alone
@@ -132,9 +132,10 @@ def fuse(
 ) -> None:
     """Scores candidates by their ranks; what meets preferences is a list of its own.
 
-    In a list an entry has its BM25, or the deviations of its cosine above the usual one, which
-    is that of this question with a sample of the journal: to a model that does not know the
-    language all texts are alike. A long entry counts less (EACH).
+    In a list an entry has its BM25, or the deviations above the usual of its cosine or of the
+    closeness of its tokens. The usual is that of this question with a sample of the journal: to
+    a model that does not know the language all texts are alike. A long entry counts less
+    (EACH), and so do the tokens of a long question.
 
     A list whose best is below its floor has no full vote. By words that is what a passage
     scores that holds every word of the query once (the sum of BM25's idf), as far as the model
@@ -143,32 +144,22 @@ def fuse(
     k = evidence.config.k
     weights = weights_of(evidence)
     share = {r.rowid: 1 / (1 + EACH * math.log(r.standing.passages)) for r in ranked}
-    usual = 0.0
-    deviation = 1.0
+    words = {row: -hit.score for row, hit in lists.get("lexical", {}).items()}
+    rankings = {"lexical": {row: share[row] * words[row] for row in words if row in share}}
+    floors = {}
     if query.meaning:
         usual, deviation = evidence.usual_cosine(query.meaning.vector)
-    rankings: dict[str, dict[int, float]] = {}
-    for name, found in lists.items():
-        rankings[name] = {}
-        for row, hit in found.items():
-            if row in share and name == "lexical":
-                rankings[name][row] = -hit.score * share[row]
-            elif row in share:
-                apart = (hit.score - usual) / deviation
-                rankings[name][row] = max(LEAST, share[row] * apart)
-    floors = {}
-    if len(lists) == 2:
-        total, counts = evidence.frequencies(query.terms)
-        whole = 0.0
-        for count in counts.values():
-            whole += max(0.0, math.log((total - count + 0.5) / (count + 0.5)))
-        known_language = max(0.0, 1 - max(0.0, usual) / STRANGE)
-        floors = {"lexical": whole * known_language, "semantic": NEAR, "tokens": TOKENS_NEAR}
-        if query.meaning and query.meaning.tokens is not None and weights.get("tokens"):
-            apart = token_deviations(evidence, query, ranked)
-            rankings["tokens"] = {row: max(LEAST, share[row] * one) for row, one in apart.items()}
-            pieces = max(1, len(query.meaning.spans))
-            weights["tokens"] *= min(1.0, PIECES / pieces) * known_language
+        near = {row: (hit.score - usual) / deviation for row, hit in lists["semantic"].items()}
+        rankings["semantic"] = counted(near, share)
+        known_language = min(1.0, max(0.0, 1 - usual / STRANGE))
+    if query.meaning and len(lists) == 2:
+        floors = {"lexical": known_language * whole_idf(evidence, query), "semantic": NEAR}
+        tokens = token_deviations(evidence, query.meaning, ranked)
+        if tokens:
+            floors["tokens"] = NEAR
+            rankings["tokens"] = counted(tokens, share)
+            pieces = len(query.meaning.words)
+            weights["tokens"] *= known_language * min(1.0, PIECES / pieces)
     scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
     if evidence.preferred:
         preferred = {}
@@ -181,6 +172,26 @@ def fuse(
         scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
     for r in ranked:
         r.score = scores[r.rowid]
+
+
+def counted(
+    deviations: Mapping[int, float],
+    share: Mapping[int, float],
+) -> dict[int, float]:
+    """What entries count in a list of deviations above the usual."""
+    return {
+        row: max(LEAST, share[row] * apart) for row, apart in deviations.items() if row in share
+    }
+
+
+def whole_idf(
+    evidence: Evidence,
+    query: Query,
+) -> float:
+    """What a passage scores by BM25 that holds every word of the query once, about."""
+    total, counts = evidence.frequencies(query.terms)
+    idf = [math.log((total - count + 0.5) / (count + 0.5)) for count in counts.values()]
+    return sum(max(0.0, one) for one in idf)
 
 
 def known(

@@ -98,13 +98,7 @@ def search_once(evidence: Evidence) -> Answer:
     if request.is_list:
         return listed(evidence)
     terms = () if evidence.mode == "semantic" else request.parsed.terms
-    query = Query(
-        request.parsed.text,
-        terms,
-        evidence.meaning_of,
-        request.parsed.phrases,
-        request.filters,
-    )
+    query = Query(terms, evidence.asked, request.filters)
     rounds: tuple[Round, ...] = ()
     if request.strategy == "smart":
         ranked, rounds = search_smart(evidence, query)

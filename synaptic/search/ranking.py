@@ -222,7 +222,7 @@ def newest_of_a_topic_first(
     """The order, in which of two entries that say the same thing the later stands first.
 
     `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Each
-    group of pairs that hang together stands, newest first, where the best of it stood.
+    group of pairs that hang together stands, newest first, in the places that it had.
     """
     groups = [[key] for key in order]
     for one, other in same_topic:
@@ -230,11 +230,10 @@ def newest_of_a_topic_first(
         for group in last:
             first.extend(group)
             groups.remove(group)
-    newest_first: list[Key] = []
+    newest_first = list(order)
     for group in groups:
-        newest_first += sorted(
-            group,
-            key=lambda key: moment[key],
-            reverse=True,
-        )
+        places = sorted(map(order.index, group))
+        newest = sorted(group, key=lambda key: moment[key], reverse=True)
+        for place, key in zip(places, newest, strict=True):
+            newest_first[place] = key
     return newest_first

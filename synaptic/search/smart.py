@@ -30,8 +30,10 @@ FEEDBACK = 0.5
 text is no better.
 """
 
-MAX_TERMS = 8
-"""Words of a sub-query that are looked up. By eye."""
+MAX_PART_TERMS = 8
+"""Words of a sub-query that are looked up: BM25 of a common word costs much and moves little.
+By eye.
+"""
 
 Found = dict[SubQuery, Sequence[Ranked]]
 """The candidates of each sub-query that ran."""
@@ -74,14 +76,11 @@ def _ask(
 ) -> bool:
     """Runs a sub-query; False where it has no words or ran before."""
     text = " ".join(text.replace('"', " ").split())
-    terms = terms_of(text)
+    terms = evidence.rarest(terms_of(text), MAX_PART_TERMS)
     if not terms or text in [query.query for query in found]:
         return False
-    if len(terms) > MAX_TERMS:  # BM25 of a common word costs much and moves little
-        counts = evidence.document_counts(terms)[1]
-        terms = tuple(sorted(terms, key=lambda term: counts[term])[:MAX_TERMS])
     asked = SubQuery(f"q{len(found) + 1}", text, PART_WEIGHT)
-    query = Query(text, terms, meaning, (), evidence.request.filters)
+    query = Query(terms, meaning, evidence.request.filters)
     found[asked] = ranked_for(evidence, query)
     return True
 
@@ -94,7 +93,7 @@ def _moved_towards(
 
     Rocchio 1971, "Relevance feedback in information retrieval".
     """
-    asked = evidence.meaning_of
+    asked = evidence.asked
     chunks = [evidence.chunk(r.rowid, near=True) for r in best]
     stored = evidence.ws.index.vectors(chunks)
     if asked is None or not stored:

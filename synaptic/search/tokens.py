@@ -13,28 +13,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..language.words import words
-from ..models import TOKEN_BITS, Matrix
-from .evidence import Evidence, Query
+from ..models import TOKEN_BITS, Matrix, Meaning
+from .evidence import Evidence
 from .ranking import Ranking
 
 BESIDE = 0.7
 """What the nearest token of an entry beside counts."""
 PRIOR_MEAN, PRIOR_DEVIATION, PRIOR_COUNT = 0.25, 0.08, 20
-"""Mean and deviation of the closeness of questions and passages of other matters, and the number of
-passages for which they count.
+"""Mean and deviation of the closeness of a question and passages of other matters, about, and
+the number of passages for which they count.
 """
 
 
 def token_deviations(
     evidence: Evidence,
-    query: Query,
+    meaning: Meaning,
     ranked: Ranking,
 ) -> dict[int, float]:
-    """The deviations by which each entry is closer to the question than passages usually are."""
-    asked = weighted_tokens(evidence, query)
+    """The deviations by which each entry is closer to the question than is usual."""
     coded = evidence.ws.index.codes([r.rowid for r in ranked])
-    if not len(asked) or not coded:
+    if not meaning.words or not coded:
         return {}
+    asked = weighted_tokens(evidence, meaning)
     matches = best_matches(asked, [codes for _, codes in coded])
     rows = [row for row, _ in coded]
     places = {(r.standing.path, r.standing.seq): r.rowid for r in ranked}
@@ -58,18 +58,17 @@ def token_deviations(
 
 def weighted_tokens(
     evidence: Evidence,
-    query: Query,
+    meaning: Meaning,
 ) -> Matrix:
     """The tokens of the question, each times its share of the question's idf."""
-    assert query.meaning and query.meaning.tokens is not None
     named = []
-    for start, end in query.meaning.spans:
-        found = words(query.text[start:end])
+    for word in meaning.words:
+        found = words(word)
         named.append(found[0][1] if found else "")
     total, counts = evidence.frequencies(sorted(set(named) - {""}))
     idf = [math.log(1 + total / (1 + counts.get(word, 0))) for word in named]
     shares = np.array(idf, dtype=np.float32) / (sum(idf) or 1.0)
-    return query.meaning.tokens * shares[:, None]
+    return meaning.tokens * shares[:, None]
 
 
 def best_matches(

@@ -57,34 +57,13 @@ def _preferring(
     if times and not (filters.since or filters.until):
         since, until = _days(asked)
         terms = _terms(ws, asked.text)
-        if _ISO.search(times.phrase) and not asked.only_time:  # which other notes may name
-            prefer = replace(
-                prefer,
-                since=since,
-                until=until,
-            )
-        elif terms and not asked.only_time:
-            prefer = replace(
-                prefer,
-                since=since,
-                until=until,
-            )
-            parsed = replace(
-                parsed,
-                text=asked.text,
-                terms=terms,
-            )
+        names_day = _ISO.search(times.phrase)  # which other notes may name
+        if (names_day or terms) and not asked.only_time:
+            prefer = replace(prefer, since=since, until=until)
         else:
-            filters = replace(
-                filters,
-                since=since,
-                until=until,
-            )
-            parsed = replace(
-                parsed,
-                text=asked.text,
-                terms=terms,
-            )
+            filters = replace(filters, since=since, until=until)
+        if asked.only_time or not names_day:
+            parsed = replace(parsed, text=asked.text, terms=terms)
         about = times.about
     if asked.reasons and not (filters.types or prefer.types):
         prefer = replace(prefer, types=("decision",))

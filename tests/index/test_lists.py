@@ -75,9 +75,9 @@ def distances(
     embedder = HashingEmbedder()
 
     def stored(text: str) -> np.ndarray[Any, Any]:
-        return np.frombuffer(quantise(embedder.embed_passage(text).vector), dtype=np.int8).astype(
-            np.int32
-        )
+        return np.frombuffer(
+            quantise(embedder.embed_passage(text).vector), dtype=np.int8
+        ).astype(np.int32)
 
     asked = stored(question)
     entries = [entry for some in texts.values() for entry in some]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
 from synaptic.language.query import (
+    MAX_QUERY,
     build_filters,
     build_preference,
     parse_query,
@@ -24,7 +25,7 @@ NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)  # a Saturday
 @given(st.text())
 def test_any_text_is_a_valid_query(text: str) -> None:
     parsed = parse_query(text, Filters(), now=NOW)
-    assert len(parsed.terms) <= 64
+    assert len(parsed.terms) <= MAX_QUERY
 
 
 @pytest.mark.parametrize(

@@ -124,8 +124,10 @@ def test_a_phrase_must_stand_there(
     phrase: str,
     language: str | None,
 ) -> None:
-    found = [hit.entry.title for hit in search(tower, phrase, strategy="lexical").hits]
-    assert found == ([language] if language else [])
+    found = search(tower, phrase, strategy="lexical")
+    is_unheld = any("No entry holds that phrase" in notice for notice in found.notices)
+    assert is_unheld == (language is None)
+    assert is_unheld or [hit.entry.title for hit in found.hits] == [language]
 
 
 def test_the_snippet_shows_the_place(ws: Workspace) -> None:

@@ -4,6 +4,7 @@ nearest words.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.search.evidence import Evidence
 from synaptic.workspace.embed import one_process
 
+DATA = Path(__file__).parents[1] / "data"
 NOTES = (
     "Chose Postgres over Redis for the job queue, because Redis lost jobs when it was "
     "restarted.",
@@ -224,3 +226,33 @@ def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(
             assert not any("no close match" in notice for notice in found.notices)
             doubted = search(ws, "zzzz qqqq vaccination")
             assert not doubted.hits or "no close match" in doubted.notices[0]
+
+
+@pytest.fixture(scope="module")
+def chinese(
+    model: FastEmbedder,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Workspace]:
+    told = json.loads((DATA / "panel" / "chinese.json").read_text(encoding="utf-8"))
+    with open_home(tmp_path_factory.mktemp("chinese"), embedder=model) as ws:
+        blocks = [f"## {one['title']}\n\n{one['text']}\n" for one in told["entries"]]
+        (ws.config.journal / "2026-11-19.md").write_text("\n".join(blocks), encoding="utf-8")
+        rebuild(ws)
+        yield ws
+
+
+@pytest.mark.parametrize(
+    ("question", "is_doubted"),
+    [
+        ("壁挂炉报什么错？", False),
+        ("恐龙为什么灭绝了？", True),
+        ("适合黄皮肤的口红色号", True),
+    ],
+)
+def test_where_the_model_does_not_know_the_language_unknown_words_are_doubted(
+    chinese: Workspace,
+    question: str,
+    is_doubted: bool,
+) -> None:
+    notices = search(chinese, question).notices
+    assert any("no close match" in notice for notice in notices) == is_doubted

@@ -29,6 +29,7 @@ from synaptic import (
 )
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
 from synaptic.index.embedding import FastEmbedder
+from synaptic.search.evidence import MAX_TERMS
 from synaptic.workspace.embed import embed_pending
 
 LOGIN = "Fixed authentication JWT token refresh bug in the login flow"
@@ -155,6 +156,22 @@ def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_
             save(ws, text)
         assert "Postgres queue" in titles(ws, "how do background jobs of invoicing run")[0]
         assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
+
+
+@pytest.mark.parametrize("label", ["Ada: ", "user: ", "小明："])
+def test_a_later_turn_of_a_talk_corrects_no_earlier_one(
+    model: FastEmbedder,
+    tmp_path: Path,
+    clock: Clock,
+    label: str,
+) -> None:
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        for text in (*OTHERS[:4], "The staging database runs on port 5432"):
+            save(ws, f"{label}{text}")
+            clock.forward(minutes=1)
+        save(ws, f"{label}The staging database, I hear, has another port: 6543 from Monday on")
+        first = titles(ws, "On which port does the staging database run?")[0]
+        assert first.endswith("5432")
 
 
 def test_those_without_a_vector_yet_keep_their_places(
@@ -435,8 +452,28 @@ def test_inline_filters_and_phrases(ws: Workspace) -> None:
     assert titles(ws, '"connection pool"', limit=20) == ["The connection pool is small"]
     assert titles(ws, "pool tag:db", limit=20) == ["The connection pool is small"]
     assert titles(ws, "type:decision") == ["The connection pool is small"]
-    nothing = search(ws, '"pool connection"')
-    assert nothing.hits == () and "without the quotes" in nothing.notices[0]
+    assert titles(ws, '"connection pool" type:decision') == ["The connection pool is small"]
+    assert search(ws, '"connection pool" type:issue').hits == ()
+    unheld = search(ws, '"pool connection"', limit=20)
+    assert unheld.total == 2 and any("one by one" in notice for notice in unheld.notices)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "lexical", "smart"])
+def test_a_phrase_within_a_question_comes_first_and_hides_nothing(
+    ws: Workspace,
+    strategy: str,
+) -> None:
+    save(ws, "We play games on Fridays, and have played games for years")
+    save(ws, "Bought Shredder's Revenge for Tom")
+    for number in range(20):
+        save(ws, f"Played a game on evening {number}")
+    held = search(
+        ws, 'Which game did we play, "Shredder\'s Revenge"?', strategy=strategy, limit=20
+    )
+    assert held.hits[0].entry.title == "Bought Shredder's Revenge for Tom"
+    assert len(held.hits) == 20 and not any("phrase" in notice for notice in held.notices)
+    unheld = search(ws, 'When did we start to play "Elden Ring"?', strategy=strategy, limit=20)
+    assert len(unheld.hits) == 20
 
 
 @given(
@@ -736,6 +773,18 @@ def test_stop_words_are_left_out_unless_there_is_nothing_else(ws: Workspace) -> 
     assert (
         titles(ws, "what did we do", strategy="lexical")[0] == "What we did and what we did not"
     )
+
+
+def test_of_a_long_query_the_rarest_words_are_looked_up(ws: Workspace) -> None:
+    pasted = [f"word{number}" for number in range(MAX_TERMS)]
+    for number in range(3):
+        save(ws, f"{' '.join(pasted)} {number}")
+    save(ws, "The kingfisher is back")
+    unknown = " ".join(f"unknown{number}" for number in range(MAX_TERMS))
+    found = search(ws, f"{unknown} {' '.join(pasted)} kingfisher", strategy="lexical", limit=20)
+    assert "kingfisher" in found.terms and len(found.terms) == MAX_TERMS
+    assert found.notices == (f"Only the {MAX_TERMS} rarest words of the query were looked up.",)
+    assert "The kingfisher is back" in [hit.entry.title for hit in found.hits]
 
 
 def test_a_query_of_filters_alone_lists_the_newest(
