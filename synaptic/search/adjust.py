@@ -8,6 +8,7 @@
 | `set_back`       | other projects, gone branches, expired ones | projects.json             |
 | `newest_fitting` | the newest comes first, where asked for     | by eye                    |
 | `copies_behind`  | conflict copies stand behind originals      | the format promises it    |
+| `told_once`      | equal passages of two files take one place  | by eye                    |
 
 A row of `scripts/bench.py panel`, `who speaks`, is the default search without the rule.
 """
@@ -77,7 +78,7 @@ def adjusted(
         ranked = set_back(ranked, evidence)
     if request.fuses and request.recent:
         ranked = newest_fitting(ranked, evidence)
-    return copies_behind(ranked, evidence)
+    return told_once(copies_behind(ranked, evidence), evidence)
 
 
 def speakers_first(
@@ -168,6 +169,32 @@ def copies_behind(
             if original and places.get((original, name), -1) > place:
                 order[r.rowid] = places[original, name] + 0.5
     return sorted(ranked, key=lambda r: order[r.rowid])
+
+
+def told_once(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
+    """The ranking without entries whose title, passage and tags an earlier one has too; that
+    one has them in `also`.
+
+    A changed letter or number makes another passage. The same words of another project or
+    another time are another fact: "Paid the rent." A list leaves nothing out.
+    """
+    if evidence.request.only_fitting or evidence.request.within is not None:
+        return ranked
+    chunks = {r.rowid: evidence.chunk(r.rowid) for r in ranked}
+    passages = evidence.ws.index.passages(list(chunks.values()))
+    first: dict[tuple[object, ...], Ranked] = {}
+    for r in ranked:
+        standing = r.standing
+        passage = passages.get(chunks[r.rowid])
+        said_at = None if standing.date_source in ("git", "mtime") else standing.at
+        said = passage.hash if passage else standing.id
+        best = first.setdefault((said, standing.project, said_at), r)
+        if best is not r:
+            best.also += (r.rowid, *r.also)
+    return list(first.values())
 
 
 def newest_fitting(

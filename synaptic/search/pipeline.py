@@ -25,7 +25,7 @@ from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import marked
 from ..workspace.sync import SyncReport
-from .adjust import adjusted, near_enough, speakers_first
+from .adjust import adjusted, near_enough, speakers_first, told_once
 from .doubt import MOST_HITS, Answer, notices_of, surety
 from .evidence import LIST_LIMIT, Evidence, Query, corrected
 from .fuse import known, ranked_for, weights_of
@@ -106,8 +106,8 @@ def search_once(evidence: Evidence) -> Answer:
         ranked = speakers_first(ranked_for(evidence, query), evidence)
     with evidence.watch.stage("rank"):
         passing = adjusted(ranked, evidence)
-    if request.strategy != "bounded" and len(ranked) < (request.limit or 0):
-        passing = passing + deeper(evidence, query, passing)
+    if request.strategy != "bounded" and len(passing) < (request.limit or 0):
+        passing = told_once(passing + deeper(evidence, query, passing), evidence)
     with evidence.watch.stage("read"):
         depth = MAX_LIMIT if request.only_fitting else max(request.limit or 0, MOST_HITS)
         shown = passing[:depth]
@@ -187,6 +187,7 @@ def read(
     passages = evidence.passages([r.rowid for r in winners])
     entries = {row: entry for row, (entry, _, _) in passages.items()}
     entries = marked(evidence.ws, entries, request.here)
+    others = evidence.ws.index.entries([row for ranked in winners for row in ranked.also])
     stems: set[str] = set()
     for term in (*parsed.terms, *parsed.phrases):
         stems |= evidence.stems(term)
@@ -209,6 +210,7 @@ def read(
             snippet=shown,
             snippet_line=line + offset,
             superseded_by=evidence.superseded_by.get(entry.id),
+            also=tuple(others[row].entry.there for row in ranked.also),
             why=_why(evidence, ranked) if request.explain else None,
         )
     return hits

@@ -27,6 +27,8 @@ CHARS_PER_TOKEN = 3
 BRIEF_CHARS = 600
 CHANGED_SHOWN = 5
 LINKS_SHOWN = 20
+ALSO_SHOWN = 3
+"""Other places of a hit's text."""
 TITLE_CHARS, SNIPPET_CHARS = 100, 240
 PAGE_CHARS = 4_000
 """Characters of a whole file that its day shows."""
@@ -79,14 +81,14 @@ def hit_items(
     for hit in result.hits:
         content = hit.entry.content
         text = hit.passage if len(content) > length else content
-        remark = f"score {hit.score:.2f}" if detailed else ""
+        score = f"score {hit.score:.2f}" if detailed and not hit.why else ""
         item = Item(
             entry=hit.entry,
             text=text,
             snippet=hit.snippet,
             partial=text != content,
             superseded_by=hit.superseded_by,
-            remark=why_text(hit) or remark,
+            remark=" · ".join(filter(None, (score, remark_on(hit)))),
             detailed=detailed,
         )
         items.append(item)
@@ -336,11 +338,15 @@ def term_test(
     return lambda word: stem(word) in sought or word.startswith(begun)
 
 
-def why_text(hit: Hit) -> str:
-    """The reasons for a hit's rank in a line; empty for a hit without them."""
-    if hit.why is None:
-        return ""
-    return f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}"
+def remark_on(hit: Hit) -> str:
+    """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
+    places = [f"{one_line(place.path)}:{place.line}" for place in hit.also[:ALSO_SHOWN]]
+    if len(hit.also) > ALSO_SHOWN:
+        places.append(f"{len(hit.also) - ALSO_SHOWN:,} more")
+    parts = [f"also in {', '.join(places)}"] if places else []
+    if hit.why:
+        parts.append(f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}")
+    return " · ".join(parts)
 
 
 def marks(

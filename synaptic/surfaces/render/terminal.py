@@ -35,8 +35,8 @@ from .present import (
     link_text,
     marks,
     one_line,
+    remark_on,
     short,
-    why_text,
 )
 from .wire import Json
 
@@ -308,8 +308,9 @@ def hits_text(
     blocks = []
     for number, hit in enumerate(result.hits, start=1):
         lines = _hit(hit, is_hit, to)
-        if hit.why:
-            lines.append(f"   {why_text(hit)}")
+        remark = remark_on(hit)
+        if remark:
+            lines.append(f"   {remark}")
         blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
     return "\n\n".join(blocks)
 
