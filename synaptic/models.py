@@ -331,7 +331,8 @@ class Hit:
 
     `passage` is the best part of its content; `snippet` has a few lines of it around the words
     of the query, which begin at `snippet_line` of the file. `also` are the places of entries
-    that say the same.
+    that say the same. `beside` are the entries before and after a passage that does not stand
+    alone.
     """
 
     entry: Entry
@@ -342,6 +343,7 @@ class Hit:
     superseded_by: str | None = None
     why: Why | None = None
     also: tuple[Place, ...] = ()
+    beside: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

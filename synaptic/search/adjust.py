@@ -193,7 +193,7 @@ def told_once(
         said = passage.hash if passage else standing.id
         best = first.setdefault((said, standing.project, said_at), r)
         if best is not r:
-            best.also += (r.rowid, *r.also)
+            best.also += (r.rowid,)
     return list(first.values())
 
 

@@ -24,6 +24,7 @@ from ..models import Entry, Hit, Round, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import marked
+from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport
 from .adjust import adjusted, near_enough, speakers_first, told_once
 from .doubt import MOST_HITS, Answer, notices_of, surety
@@ -31,7 +32,7 @@ from .evidence import LIST_LIMIT, Evidence, Query, corrected
 from .fuse import known, ranked_for, weights_of
 from .ranking import Ranked, Ranking, in_order
 from .smart import search_smart
-from .snippet import snippet
+from .snippet import snippet, stands_alone
 from .understanding import spelled
 
 REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."
@@ -123,11 +124,26 @@ def search_once(evidence: Evidence) -> Answer:
     return Answer(
         ranked,
         passing,
-        hits=tuple(hits[r.rowid] for r in shown),
+        hits=in_talk(evidence, {r.rowid: hits[r.rowid] for r in shown}),
         close=close,
         weak=not (close and any(held)),
         rounds=rounds,
     )
+
+
+def in_talk(
+    evidence: Evidence,
+    hits: dict[int, Hit],
+) -> tuple[Hit, ...]:
+    """These hits; one that does not stand alone with the entries beside it, unless they are
+    hits.
+    """
+    unclear = [row for row, hit in hits.items() if not stands_alone(hit.entry.content)]
+    found = evidence.ws.index.beside(unclear, evidence.request.filters)
+    for row, rows in found.items():
+        near = read_entries(evidence.ws, [one for one in rows if one not in hits])
+        hits[row] = replace(hits[row], beside=tuple(near.values()))
+    return tuple(hits.values())
 
 
 def deeper(

@@ -227,3 +227,26 @@ def test_the_same_words_of_another_time_or_project_are_another_hit(ws: Workspace
         save(ws, "Paid the rent.", project=project)
     rebuild(ws)
     assert len(search(ws, "rent", limit=9).hits) == 4
+
+
+def test_a_turn_that_does_not_stand_alone_shows_those_beside_it(home: Home) -> None:
+    turns = (
+        "Ada: We hiked to the old lighthouse at the end of the bay.",
+        "Ben: How was it up there?",
+        "Ada: It was windy, and we had the whole rock with its gulls to ourselves.",
+        "Ben: Take me along next time, I have never been there.",
+    )
+    home.run("init")
+    day = "".join(f"## 09:0{n} {said}\n\n" for n, said in enumerate(turns))
+    (home.journal / "2026-11-20.md").write_text(f"## 08:00 Elsewhere\n\n{day}")
+    before = "before, 09:01: Ben: How was it up there?"
+    after = "after, 09:03: Ben: Take me along"
+    said = home.run("search", "windy gulls", "--limit", "1").out
+    assert before in said and after in said
+    assert "before, " not in home.run("search", "hiked lighthouse", "--limit", "1").out
+    every = home.run("search", "windy gulls", "--limit", "9").out
+    assert before not in every and "How was it up there?" in every
+    with home.server() as server:
+        args = {"query": "windy gulls", "limit": 1}
+        assert before in server.text("search", **args, format="detailed")
+        assert before not in server.text("search", **args)

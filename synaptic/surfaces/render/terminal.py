@@ -31,6 +31,7 @@ from .present import (
     LINKS_SHOWN,
     clean,
     headed,
+    lines_beside,
     link_lines,
     link_text,
     marks,
@@ -328,7 +329,8 @@ def _hit(
         f"   {_stamp(entry, to)}  {about}".rstrip(),
         f"   {to.at(entry.there.path, hit.snippet_line)}",
     ]
-    return lines + [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
+    lines += [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
+    return lines + [f"     {to.paint(line, 'dim')}" for line in lines_beside(hit)]
 
 
 def facets_text(
