@@ -354,7 +354,9 @@ class Hit:
     weights the weighted mean of the signals.
 
     `passage` is the best part of its content; `snippet` has a few lines of it around the words
-    of the query, which begin at `snippet_line` of the file.
+    of the query, which begin at `snippet_line` of the file. `also` are the places of entries
+    that say the same. `beside` are the entries before and after a passage that does not stand
+    alone.
     """
 
     entry: Entry
@@ -364,6 +366,8 @@ class Hit:
     snippet_line: int
     superseded_by: str | None = None
     why: Why | None = None
+    also: tuple[Place, ...] = ()
+    beside: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,16 @@ Kinds = list[tuple[Question, str]]
 
 
 class Asked(NamedTuple):
-    """One question's first FIRST hits as (score, right), and the length of a cut answer."""
+    """One question's first FIRST hits as (score, right), and of a cut answer the length and the
+    right hits.
+    """
 
     kind: str
     wanted: int
     doubted: bool
     first: Sequence[tuple[float, bool]]
     kept: int
+    right: int
 
     def recall(self, most: int = FIRST) -> float:
         return sum(right for _, right in self.first[:most]) / self.wanted
@@ -87,7 +90,8 @@ def ask(
     cut = search(corpus.workspace, question.text)
     first = [(hit.score, hit.entry.id in question.wanted) for hit in many.hits]
     doubted = any(NOTICE in notice for notice in cut.notices)
-    return Asked(kind, len(question.wanted), doubted, first, len(cut.hits))
+    right = sum(hit.entry.id in question.wanted for hit in cut.hits)
+    return Asked(kind, len(question.wanted), doubted, first, len(cut.hits), right)
 
 
 def unanswered(
@@ -157,7 +161,9 @@ def rows(
 
 
 def row_of(asked: Sequence[Asked]) -> dict[str, float]:
-    """Shares of doubted questions by kind; then recall@8 after the cut, hits, precision."""
+    """Shares of doubted questions by kind; then of cut answers the recall, also of questions
+    that several entries answer, the hits, and the precision.
+    """
     answered = [one for one in asked if one.kind == "answered"]
     found = [one for one in answered if one.recall()]
     by_kind = {
@@ -174,9 +180,12 @@ def row_of(asked: Sequence[Asked]) -> dict[str, float]:
         whole = sum(one.recall() for one in found)
         row["kept of recall@8"] = sum(one.recall(one.kept) for one in found) / whole
     if answered:
-        right = [one.recall(one.kept) * one.wanted / max(1, one.kept) for one in answered]
         row["hits"] = mean(one.kept for one in answered)
-        row["precision"] = mean(right)
+        row["precision"] = mean(one.right / max(1, one.kept) for one in answered)
+    several = [one for one in answered if one.wanted > 1]
+    if several:
+        row["recall of several"] = mean(one.right / one.wanted for one in several)
+        row["hits of several"] = mean(one.kept for one in several)
     if by_kind["other"]:
         row["hits: other"] = mean(one.kept for one in by_kind["other"])
     return row

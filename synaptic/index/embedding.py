@@ -190,8 +190,8 @@ def projected(
     hidden: Matrix,
     basis: Matrix,
 ) -> Matrix:
-    """Token vectors of shape (tokens, dimensions) on a basis whose first row is the usual token;
-    shape (tokens, TOKEN_BITS).
+    """Token vectors of shape (tokens, dimensions) on a basis, whose first row is the usual
+    token; shape (tokens, TOKEN_BITS).
     """
     import numpy as np
 

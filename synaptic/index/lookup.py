@@ -148,6 +148,16 @@ class Index(CandidateLists):
         names = "SELECT DISTINCT name FROM field"
         return self.file.keep("fields", lambda: frozenset(self.file.column(names)))
 
+    def beside(
+        self,
+        rowids: Sequence[int],
+        filters: Filters,
+    ) -> dict[int, list[int]]:
+        """For each of these entries those beside it, of its file and day, that pass."""
+        condition, values = shown(filters)
+        sql = f"{_BESIDE}{condition} ORDER BY e.seq"
+        return self._grouped(sql, json.dumps(rowids), *values)
+
     def chunks_of(self, rowids: Sequence[int]) -> dict[int, list[int]]:
         """The chunks of these entries, in order."""
         chunks = f"SELECT entry, rowid FROM chunk WHERE entry IN {THESE} ORDER BY entry, seq"
@@ -189,13 +199,13 @@ class Index(CandidateLists):
     def _grouped(
         self,
         sql: str,
-        these: str,
+        *values: Any,
     ) -> dict[int, list[Any]]:
         """The other columns of each row, by the first; the values themselves where it is one
         column.
         """
         groups: dict[int, list[Any]] = {}
-        for key, *columns in self.file.rows(sql, these):
+        for key, *columns in self.file.rows(sql, *values):
             groups.setdefault(key, []).append(columns[0] if len(columns) == 1 else columns)
         return groups
 
@@ -535,6 +545,10 @@ _STANDINGS = f"""
 _DAYS_BESIDE = """
     SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?)
     FROM entry WHERE id IS NOT NULL AND dated = 1"""
+_BESIDE = f"""
+    SELECT o.rowid, e.rowid FROM entry o JOIN entry e
+    ON e.source = o.source AND e.seq IN (o.seq - 1, o.seq + 1) AND e.date = o.date
+    WHERE o.rowid IN {THESE} AND e.id IS NOT NULL"""
 _SAME_DAY = """
     SELECT rowid FROM entry WHERE id IS NOT NULL AND dated = 1
     AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC LIMIT ?"""

@@ -9,6 +9,7 @@
 | `newest_fitting` | the newest comes first, where asked for     | by eye                    |
 | `phrases_first`  | entries with a quoted phrase come first     | the user asks for it      |
 | `copies_behind`  | conflict copies stand behind originals      | the format promises it    |
+| `told_once`      | equal passages of two files take one place  | by eye                    |
 
 A row of `scripts/bench.py panel`, `who speaks`, is the default search without the rule.
 """
@@ -30,7 +31,7 @@ from ..workspace.git import fate_of
 from .evidence import Evidence
 from .fuse import STRANGE
 from .near import NAME
-from .ranking import Ranking, best_first, in_order, newest_of_a_topic_first
+from .ranking import Ranked, Ranking, best_first, in_order, newest_of_a_topic_first
 
 SPEAKS, LONGEST_LABEL = 4, 40
 """How many titles must begin with the same label and a colon (`Ada: `) for it to name a
@@ -85,7 +86,8 @@ def adjusted(
         ranked = set_back(ranked, evidence)
     if request.fuses and request.recent:
         ranked = newest_fitting(ranked, evidence)
-    return copies_behind(phrases_first(ranked, evidence), evidence)
+    ranked = phrases_first(ranked, evidence)
+    return told_once(copies_behind(ranked, evidence), evidence)
 
 
 def phrases_first(
@@ -201,6 +203,32 @@ def copies_behind(
             if original and places.get((original, name), -1) > place:
                 order[r.rowid] = places[original, name] + 0.5
     return sorted(ranked, key=lambda r: order[r.rowid])
+
+
+def told_once(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
+    """The ranking without entries whose title, passage and tags an earlier one has too; that
+    one has them in `also`.
+
+    A changed letter or number makes another passage. The same words of another project or
+    another time are another fact: "Paid the rent." A list leaves nothing out.
+    """
+    if evidence.request.only_fitting or evidence.request.within is not None:
+        return ranked
+    chunks = {r.rowid: evidence.chunk(r.rowid) for r in ranked}
+    passages = evidence.ws.index.passages(list(chunks.values()))
+    first: dict[tuple[object, ...], Ranked] = {}
+    for r in ranked:
+        standing = r.standing
+        passage = passages.get(chunks[r.rowid])
+        said_at = None if standing.date_source in ("git", "mtime") else standing.at
+        said = passage.hash if passage else standing.id
+        best = first.setdefault((said, standing.project, said_at), r)
+        if best is not r:
+            best.also += (r.rowid,)
+    return list(first.values())
 
 
 def newest_fitting(

@@ -24,14 +24,15 @@ from ..models import Entry, Hit, Round, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import marked
+from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport
-from .adjust import adjusted, near_enough, speakers_first
+from .adjust import adjusted, near_enough, speakers_first, told_once
 from .doubt import MOST_HITS, Answer, notices_of, surety
 from .evidence import LIST_LIMIT, Evidence, Query, corrected
 from .fuse import known, ranked_for, weights_of
 from .ranking import Ranked, Ranking, in_order
 from .smart import search_smart
-from .snippet import snippet
+from .snippet import snippet, stands_alone
 from .understanding import spelled
 
 REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."
@@ -106,8 +107,8 @@ def search_once(evidence: Evidence) -> Answer:
         ranked = speakers_first(ranked_for(evidence, query), evidence)
     with evidence.watch.stage("rank"):
         passing = adjusted(ranked, evidence)
-    if request.strategy != "bounded" and len(ranked) < (request.limit or 0):
-        passing = passing + deeper(evidence, query, passing)
+    if request.strategy != "bounded" and len(passing) < (request.limit or 0):
+        passing = told_once(passing + deeper(evidence, query, passing), evidence)
     with evidence.watch.stage("read"):
         depth = MAX_LIMIT if request.only_fitting else max(request.limit or 0, MOST_HITS)
         shown = passing[:depth]
@@ -123,11 +124,26 @@ def search_once(evidence: Evidence) -> Answer:
     return Answer(
         ranked,
         passing,
-        hits=tuple(hits[r.rowid] for r in shown),
+        hits=in_talk(evidence, {r.rowid: hits[r.rowid] for r in shown}),
         close=close,
         weak=not (close and any(held)),
         rounds=rounds,
     )
+
+
+def in_talk(
+    evidence: Evidence,
+    hits: dict[int, Hit],
+) -> tuple[Hit, ...]:
+    """These hits; one that does not stand alone with the entries beside it, unless they are
+    hits.
+    """
+    unclear = [row for row, hit in hits.items() if not stands_alone(hit.entry.content)]
+    found = evidence.ws.index.beside(unclear, evidence.request.filters)
+    for row, rows in found.items():
+        near = read_entries(evidence.ws, [one for one in rows if one not in hits])
+        hits[row] = replace(hits[row], beside=tuple(near.values()))
+    return tuple(hits.values())
 
 
 def deeper(
@@ -187,6 +203,7 @@ def read(
     passages = evidence.passages([r.rowid for r in winners])
     entries = {row: entry for row, (entry, _, _) in passages.items()}
     entries = marked(evidence.ws, entries, request.here)
+    others = evidence.ws.index.entries([row for ranked in winners for row in ranked.also])
     stems: set[str] = set()
     for term in (*parsed.terms, *parsed.phrases):
         stems |= evidence.stems(term)
@@ -209,6 +226,7 @@ def read(
             snippet=shown,
             snippet_line=line + offset,
             superseded_by=evidence.superseded_by.get(entry.id),
+            also=tuple(others[row].entry.there for row in ranked.also),
             why=_why(evidence, ranked) if request.explain else None,
         )
     return hits

@@ -66,7 +66,7 @@ class Ranked:
 
     `similarity` is the cosine of its best chunk, `lexical` its BM25 over the best, `met` the
     preferences that it meets, `symbolic` their share, half where nothing is preferred. `decay`
-    is 1 where age does not count.
+    is 1 where age does not count. `also` are the rows of entries that say the same.
     """
 
     standing: Standing
@@ -77,6 +77,7 @@ class Ranked:
     lexical: float | None = None
     met: tuple[str, ...] = ()
     symbolic: float = 0.5
+    also: tuple[int, ...] = ()
 
     @property
     def rowid(self) -> int:

@@ -6,7 +6,22 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
+from ..language.lexicon import Words
+from ..language.words import words
+
+SHORT = 40
+"""Characters below which a turn of a talk says little by itself. By eye."""
+
+_NOTES = Words("notes")
+_SPEAKER = re.compile(r"\A[^:\n]{1,40}: ")
 _UNBROKEN = re.compile(r"\S+")
+
+
+def stands_alone(text: str) -> bool:
+    """False for a text that begins with a pronoun, and for a short turn: `Ada: Which one?`"""
+    said = _SPEAKER.sub("", text)
+    first = next((word for _, word in words(said)), "")
+    return first not in _NOTES.table("pronouns") and (said == text or len(said) >= SHORT)
 
 
 def snippet(

@@ -32,9 +32,9 @@ def token_deviations(
 ) -> dict[int, float]:
     """The deviations by which each entry is closer to the question than is usual."""
     coded = evidence.ws.index.codes([r.rowid for r in ranked])
-    if not meaning.words or not coded:
+    if meaning.tokens is None or not meaning.words or not coded:
         return {}
-    asked = weighted_tokens(evidence, meaning)
+    asked = meaning.tokens * idf_shares(evidence, meaning.words)
     matches = best_matches(asked, [codes for _, codes in coded])
     rows = [row for row, _ in coded]
     places = {(r.standing.path, r.standing.seq): r.rowid for r in ranked}
@@ -56,19 +56,18 @@ def token_deviations(
     return {row: (score - usual) / deviation for row, score in scores.items()}
 
 
-def weighted_tokens(
+def idf_shares(
     evidence: Evidence,
-    meaning: Meaning,
+    asked: Sequence[str],
 ) -> Matrix:
-    """The tokens of the question, each times its share of the question's idf."""
+    """The share of each word in the idf of all: shape (words, 1)."""
     named = []
-    for word in meaning.words:
+    for word in asked:
         found = words(word)
         named.append(found[0][1] if found else "")
     total, counts = evidence.frequencies(sorted(set(named) - {""}))
     idf = [math.log(1 + total / (1 + counts.get(word, 0))) for word in named]
-    shares = np.array(idf, dtype=np.float32) / (sum(idf) or 1.0)
-    return meaning.tokens * shares[:, None]
+    return np.array([idf], dtype=np.float32).T / (sum(idf) or 1.0)
 
 
 def best_matches(

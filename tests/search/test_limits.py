@@ -199,3 +199,54 @@ def test_a_section_of_a_long_note_is_the_hit(home: Home) -> None:
         assert said in hits[0]["snippet"]
         assert home.ask("get", hits[0]["id"])["entries"][0]["title"] == "Garden"
     assert [hit["title"] for hit in home.ask("search", '"All about it"')["hits"]] == ["Garden"]
+
+
+def test_two_files_that_say_the_same_take_one_place(home: Home) -> None:
+    pump = "# Pump\n\nThe pump listens on port {}.\n"
+    home.run("init")
+    for path, port in {"a": 8080, "b": 8080, "c": 9090, "d": 8080}.items():
+        (home.journal / path).mkdir()
+        (home.journal / path / "pump.md").write_text(pump.format(port))
+    found = home.ask("search", "pump port")
+    same, other = sorted(found["hits"], key=lambda hit: "9090" in hit["snippet"])
+    assert other["also_in"] == [] and found["total"] == 2
+    [path] = {"a", "b", "d"} - {place[0] for place in same["also_in"]}
+    assert same["path"] == f"{path}/pump.md" and len(same["also_in"]) == 2
+    with home.server() as server:
+        told = server.text("search", query="pump port")
+    for said in (told, home.run("search", "pump port").out):
+        assert f"also in {', '.join(same['also_in'])}" in said
+    assert len(home.ask("find", "pump port")["entries"]) == 4
+    assert len(home.ask("search", "pump port", "--limit", "4")["hits"]) == 2
+
+
+def test_the_same_words_of_another_time_or_project_are_another_hit(ws: Workspace) -> None:
+    for date in ("2026-11-18", "2026-11-19"):
+        (ws.config.journal / f"{date}.md").write_text("## 09:00 Paid the rent.\n")
+    for project in ("mill", "yard"):
+        save(ws, "Paid the rent.", project=project)
+    rebuild(ws)
+    assert len(search(ws, "rent", limit=9).hits) == 4
+
+
+def test_a_turn_that_does_not_stand_alone_shows_those_beside_it(home: Home) -> None:
+    turns = (
+        "Ada: We hiked to the old lighthouse at the end of the bay.",
+        "Ben: How was it up there?",
+        "Ada: It was windy, and we had the whole rock with its gulls to ourselves.",
+        "Ben: Take me along next time, I have never been there.",
+    )
+    home.run("init")
+    day = "".join(f"## 09:0{n} {said}\n\n" for n, said in enumerate(turns))
+    (home.journal / "2026-11-20.md").write_text(f"## 08:00 Elsewhere\n\n{day}")
+    before = "before, 09:01: Ben: How was it up there?"
+    after = "after, 09:03: Ben: Take me along"
+    said = home.run("search", "windy gulls", "--limit", "1").out
+    assert before in said and after in said
+    assert "before, " not in home.run("search", "hiked lighthouse", "--limit", "1").out
+    every = home.run("search", "windy gulls", "--limit", "9").out
+    assert before not in every and "How was it up there?" in every
+    with home.server() as server:
+        args = {"query": "windy gulls", "limit": 1}
+        assert before in server.text("search", **args, format="detailed")
+        assert before not in server.text("search", **args)

@@ -27,6 +27,7 @@ CHARS_PER_TOKEN = 3
 BRIEF_CHARS = 600
 CHANGED_SHOWN = 5
 LINKS_SHOWN = 20
+BESIDE_CHARS = 80
 TITLE_CHARS, SNIPPET_CHARS = 100, 240
 PAGE_CHARS = 4_000
 """Characters of a whole file that its day shows."""
@@ -79,14 +80,16 @@ def hit_items(
     for hit in result.hits:
         content = hit.entry.content
         text = hit.passage if len(content) > length else content
-        remark = f"score {hit.score:.2f}" if detailed else ""
+        # a short list has no room for them: 3 tokens more an answer, and no more entries found
+        beside = lines_beside(hit) if detailed else []
+        score = f"score {hit.score:.2f}" if detailed and not hit.why else ""
         item = Item(
             entry=hit.entry,
-            text=text,
+            text="\n".join((text, *beside)),
             snippet=hit.snippet,
             partial=text != content,
             superseded_by=hit.superseded_by,
-            remark=why_text(hit) or remark,
+            remark=" · ".join(filter(None, (score, remark_on(hit)))),
             detailed=detailed,
         )
         items.append(item)
@@ -225,7 +228,7 @@ def _in_list(
     entry = item.entry
     title = one_line(entry.title)
     body = clean(text)
-    if not body.startswith(_stem_of_title(title)):
+    if not one_line(body).startswith(_stem_of_title(title)):
         heading = title if len(title) <= TITLE_CHARS else f"{title[:TITLE_CHARS]}…"
         body = f"{heading}\n{body}".rstrip()
     is_cut = len(text) < len(item.text) and one_line(body) != one_line(item.text)
@@ -336,11 +339,23 @@ def term_test(
     return lambda word: stem(word) in sought or word.startswith(begun)
 
 
-def why_text(hit: Hit) -> str:
-    """The reasons for a hit's rank in a line; empty for a hit without them."""
-    if hit.why is None:
-        return ""
-    return f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}"
+def remark_on(hit: Hit) -> str:
+    """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
+    places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
+    parts = [f"also in {_first_of(places, CHANGED_SHOWN)}"] if places else []
+    if hit.why:
+        parts.append(f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}")
+    return " · ".join(parts)
+
+
+def lines_beside(hit: Hit) -> list[str]:
+    """A line for each entry beside a hit: its time and the beginning of its text."""
+    lines = []
+    for entry in hit.beside:
+        name = "before" if entry.there.line < hit.entry.there.line else "after"
+        text = one_line(_beginning(entry.content, BESIDE_CHARS))
+        lines.append(f"{name}, {entry.time if entry.timed else entry.date}: {text}")
+    return lines
 
 
 def marks(
@@ -386,12 +401,18 @@ def link_lines(found: Links | None) -> list[str]:
     lines = []
     for name, links in (("links", found.links), ("backlinks", found.backlinks)):
         ends = list(dict.fromkeys(map(link_text, links)))
-        shown = ", ".join(ends[:LINKS_SHOWN])
-        if len(ends) > LINKS_SHOWN:
-            shown += f", and {len(ends) - LINKS_SHOWN:,} more"
-        if shown:
-            lines.append(f"{name}: {shown}")
+        if ends:
+            lines.append(f"{name}: {_first_of(ends, LINKS_SHOWN)}")
     return lines
+
+
+def _first_of(
+    names: Sequence[str],
+    most: int,
+) -> str:
+    shown = ", ".join(names[:most])
+    more = len(names) - most
+    return f"{shown}, and {more:,} more" if more > 0 else shown
 
 
 def _files(

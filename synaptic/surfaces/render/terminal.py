@@ -31,12 +31,13 @@ from .present import (
     LINKS_SHOWN,
     clean,
     headed,
+    lines_beside,
     link_lines,
     link_text,
     marks,
     one_line,
+    remark_on,
     short,
-    why_text,
 )
 from .wire import Json
 
@@ -308,8 +309,9 @@ def hits_text(
     blocks = []
     for number, hit in enumerate(result.hits, start=1):
         lines = _hit(hit, is_hit, to)
-        if hit.why:
-            lines.append(f"   {why_text(hit)}")
+        remark = remark_on(hit)
+        if remark:
+            lines.append(f"   {remark}")
         blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
     return "\n\n".join(blocks)
 
@@ -327,7 +329,8 @@ def _hit(
         f"   {_stamp(entry, to)}  {about}".rstrip(),
         f"   {to.at(entry.there.path, hit.snippet_line)}",
     ]
-    return lines + [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
+    lines += [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
+    return lines + [f"     {to.paint(line, 'dim')}" for line in lines_beside(hit)]
 
 
 def facets_text(

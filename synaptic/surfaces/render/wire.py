@@ -96,6 +96,7 @@ def hit_json(hit: Hit) -> Json:
     if len(hit.entry.content) > WHOLE_CONTENT:
         result |= {"content": hit.passage, "truncated": True}
     result |= {"score": hit.score, "snippet": hit.snippet, "snippet_line": hit.snippet_line}
+    result["also_in"] = [f"{place.path}:{place.line}" for place in hit.also]
     if hit.why:
         result["why"] = why_json(hit.why)
     return result

@@ -21,7 +21,7 @@ from ...search.search import any_of_all, search
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..render.present import term_test, why_text
+from ..render.present import remark_on, term_test
 from ..serving.arguments import take_filters
 from .rendering import lit, plain, plain_heading
 from .site import ask, page, site_of
@@ -143,7 +143,7 @@ def _hit_row(
     heading, below = plain_heading(hit.entry.title, hit.snippet)
     lines = [line for line in below.split("\n") if not line.startswith("```")]
     snippet = plain("\n".join(line for line in lines if line.strip()))
-    why = why_text(hit)
+    why = remark_on(hit)
     return hit, lit(heading, is_hit), lit(snippet, is_hit), why
 
 
