@@ -289,11 +289,13 @@ class FastEmbedder:
         # as a tokenizer can take it: no NUL, no lone surrogates, no more than a window can hold
         clean = text[:_MAX_CHARS].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
         fed = self._family.get(method, "") + clean
+        loaded: Any = self._loaded
+        made: Meaning
         try:
-            if isinstance(self._loaded, FolderModel):
-                made = self._loaded.embed(fed)
+            if self.folder:
+                made = loaded.embed(fed)
             else:
-                made = Meaning(next(iter(getattr(self._loaded, method)([fed]))))
+                made = Meaning(next(iter(getattr(loaded, method)([fed]))))
         except Exception as error:  # onnxruntime's own kinds, MemoryError
             raise ModelError(f"The model failed on a text: {_first_line(error)}.") from error
         vector = np.nan_to_num(
