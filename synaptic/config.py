@@ -33,9 +33,9 @@ class SearchConfig:
     """Ranking. Chosen by `scripts/bench.py panel` (docs/BENCHMARKS.md has the
     tables).
 
-    `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An entry's score
-    falls with its age, from 1 to `decay_floor` with a half-life of `half_life_days`. `context`
-    is the weight of the words of an entry's neighbours in BM25, and `neighbours` the share of
+    `k` and `weights` (`lexical`, `semantic`, `tokens`) belong to reciprocal rank fusion. An
+    entry's score falls with its age, from 1 to `decay_floor` with a half-life of
+    `half_life_days`. `context` is the weight of the words of an entry's neighbours in BM25, and `neighbours` the share of
     their scores that it gains; 0 switches either off. `later_first`: of two entries on one
     topic the later goes first. `speakers`: in the record of a talk, lines of the person whom
     the question names count more.
@@ -284,7 +284,7 @@ _RULES: dict[str, Rule] = {
     "search.k": _number(1e-9, 1e9),
     "search.weights": (
         _weights,
-        "{ lexical = 1.0, semantic = 1.0 }, none negative, not both 0",
+        "{ lexical = 1.0, semantic = 1.0, tokens = 1.0 }, none negative, not all 0",
     ),
     "search.half_life_days": _number(1e-9, 1e9),
     "search.decay_floor": _number(0, 1, "; 1 switches decay off"),

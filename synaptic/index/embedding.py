@@ -175,15 +175,13 @@ class FolderModel:
 
 
 def content_tokens(encoding: Any) -> list[int]:
-    """The places of the tokens that are words or parts of words, but no stop words."""
-    kept = []
-    for place, (token, special) in enumerate(
-        zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
-    ):
-        is_word = any(map(str.isalnum, token))
-        if is_word and not special and token not in STOP_WORDS:
-            kept.append(place)
-    return kept
+    """Where each token first stands that is a word or a part of one, but no stop word."""
+    first: dict[str, int] = {}
+    for place, token in enumerate(encoding.tokens):
+        is_word = not encoding.special_tokens_mask[place] and any(map(str.isalnum, token))
+        if is_word and token not in STOP_WORDS:
+            first.setdefault(token, place)
+    return list(first.values())
 
 
 def projected(
