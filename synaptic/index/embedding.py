@@ -35,7 +35,8 @@ MODEL_DIR = Path(__file__).parents[1] / "data" / DEFAULT_MODEL
 """Where the shipped model lies."""
 
 MODEL_SHA256 = {
-    "model.onnx": "43946f679950ee209138b2637238add93bd99c33f9a6eb140acac23318e99617",
+    "tokens.npy": "d433f4bb9cdd440dfc6a807667047281910870487d8c3ac7a18361f1f79563c3",
+    "model.onnx": "9c074c44519d9aa70922f4b937e4df24b2e055c3cb6d8fceaf5613f5b2c05a49",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     "tokenizer_config.json": "1d232460a8aa598b77b03e901dde1cb4310c2435036a281eed8a1d96d2f1db44",
 }
