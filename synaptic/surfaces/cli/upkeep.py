@@ -332,9 +332,6 @@ def _model(
     argument(str | None, "to", "FILE", "A new file. [default: standard output]"),
     switch("as_rows", "Write a JSON array, one object a line.", "--json"),
     switch("as_csv", "Write a table for spreadsheets.", "--csv"),
-    text_option(
-        "lance", "Write passages and vectors as a Lance table; needs synaptic-journal[lance]."
-    ),
     *f.FILTERS,
     json=False,
 )
@@ -342,7 +339,6 @@ def _export(
     ws: Workspace,
     as_rows: bool,
     as_csv: bool,
-    lance: str = "",
     to: str = "",
     **given: Any,
 ) -> None:
@@ -352,14 +348,9 @@ def _export(
 
     Example: synaptic export --csv notes.csv --since 2026-01-01
     """
-    if as_rows + as_csv + bool(lance) != 1 or (lance and to):
-        raise InvalidArgument(
-            "export takes one form.", valid=("--json [FILE]", "--csv [FILE]", "--lance DIR")
-        )
+    if as_rows == as_csv:
+        raise InvalidArgument("export takes one form.", valid=("--json [FILE]", "--csv [FILE]"))
     filters = replace(take_filters(given, ws.clock()), include_superseded=True)
-    if lance:
-        count = browse.export_lance(ws, filters, Path(lance).expanduser(), terminal.progress())
-        return terminal.say(f"{count:,} passages in {lance}")
     entries = browse.export(ws, filters)
     lines = wire.json_rows(entries) if as_rows else wire.csv_rows(entries)
     if not to:
