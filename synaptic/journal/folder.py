@@ -302,7 +302,8 @@ def _open(
         return os.open(locate(roots, path), FLAGS)
     with contextlib.suppress(OSError):
         return _open_below(root, within.split("/"))
-    real, root = locate(roots, path), _real(root)
+    real = locate(roots, path)
+    root = _real(root)
     return _open_below(root, real.relative_to(root).parts)
 
 
@@ -325,7 +326,8 @@ def _folder_of(
     here = os.open(root, _FOLDER)
     try:
         for step in steps[:-1]:
-            above, here = here, os.open(step, _FOLDER | O_NOFOLLOW, dir_fd=here)
+            above = here
+            here = os.open(step, _FOLDER | O_NOFOLLOW, dir_fd=here)
             os.close(above)
         yield here
     finally:

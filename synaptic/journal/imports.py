@@ -94,7 +94,8 @@ def take_out(
         data: bytes,
         status: os.stat_result | None,
     ) -> Draft | None:
-        rest, pieces = data, list[TrashedText]()
+        rest = data
+        pieces = list[TrashedText]()
         for entry in reversed(journal.parse(path, data).entries):
             place = entry.there
             block = data[place.start : place.end]

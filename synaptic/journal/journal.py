@@ -206,12 +206,14 @@ class Journal:
         that is later.
         """
         here = [entry for entry in here if not entry.whole_file]
-        out, at = b"", 0
+        out = b""
+        at = 0
         blocks = [self.copied(id, path, text) for id, text in texts.items()]
         for new in sorted(blocks, key=lambda entry: entry.at):
             start = max(at, place_of(new, here, len(data)))
             out += data[at:start]
-            out, at = out + joined(path, texts[new.id], out), start
+            out = out + joined(path, texts[new.id], out)
+            at = start
         rest = data[at:]
         if not rest:
             return out

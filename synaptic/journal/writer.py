@@ -77,7 +77,8 @@ class FileWriter:
 
         Raises JournalError if the journal is missing otherwise, or if the home cannot be made.
         """
-        home, journal = self._config.home, self._config.journal
+        home = self._config.home
+        journal = self._config.journal
         with disk_errors(self._state, "made"):
             if not home.is_dir():
                 home.parent.mkdir(parents=True, exist_ok=True)
@@ -205,7 +206,8 @@ class FileWriter:
                 if saved:
                     copy = self._beside(self.saved.path_of(saved.id))
                     self.saved.write_temp(copy, saved)
-                temp, new = self._beside(file), draft.data or b""
+                temp = self._beside(file)
+                new = draft.data or b""
                 if status is None:
                     disk.create(file, new, private=private or draft.mode is not None, temp=temp)
                     if draft.mode is not None:

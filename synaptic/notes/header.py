@@ -29,7 +29,8 @@ _HASH_AFTER_BACKSLASH = re.compile(r"(?<!\\)(\\+)#")
 _FINGERPRINT = rf"@(?=[0-9a-f]{{{FINGERPRINT_DIGITS}}}\Z)"
 _ENCODED = re.compile(rf"[%<>,\x00-\x20\x7f-\x9f\s]|(?<=-)-|{_FINGERPRINT}")
 
-_TITLE_LENGTH, _HEADING_ONLY = 72, 100
+_TITLE_LENGTH = 72
+_HEADING_ONLY = 100
 _MARKUP = re.compile(
     r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?"
 )
@@ -77,7 +78,8 @@ def clean_title(title: str) -> tuple[str, tuple[str, ...]]:
         shorter, trailing = _split_tags(title)
         if shorter == title:
             return title, tags
-        title, tags = shorter, (*trailing, *tags)
+        title = shorter
+        tags = (*trailing, *tags)
 
 
 def _split_tags(raw: str) -> tuple[str, tuple[str, ...]]:

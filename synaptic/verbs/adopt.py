@@ -150,7 +150,8 @@ def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
     daily = obsidian / "daily-notes.json"
     if not daily.is_file():
         return fitting, remarks
-    place, form = _setting(daily, "folder"), _setting(daily, "format") or "YYYY-MM-DD"
+    place = _setting(daily, "folder")
+    form = _setting(daily, "format") or "YYYY-MM-DD"
     within = f"{place.replace('%', '%%')}/" if place else ""
     if not is_day_file(f"{within}%Y-%m-%d.md"):
         within = ""

@@ -103,11 +103,11 @@ def save(
 
     A retry of the last ten minutes is answered with its entry, unless `at` or `force` is given.
     A failure to index is a notice. `by` and `via` say who saves, and how.
-
     Raises InvalidArgument, NotFound for a parent or a superseded id, Refused for a secret if
     the settings say so and for a pin of an agent, and JournalError when the disk refuses.
     """
-    watch, moment = Stopwatch(), moment_of(at, ws.clock())
+    watch = Stopwatch()
+    moment = moment_of(at, ws.clock())
     here = working_checkout(ws.config)
     project = _one_project(project_of(ws.config, here) if project is None else project)
     check_range("importance", importance, 0, 10)
@@ -269,7 +269,8 @@ def _write_update(
         changes[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
-    path, copies = found.entry.there.path, found.copies
+    path = found.entry.there.path
+    copies = found.copies
     told: list[str] = []
     edit = ws.journal.edit
     new = edit(path, found.own_id, change, told)
@@ -368,7 +369,8 @@ def _changed(
 ) -> tuple[Entry, list[str]]:
     """The entry with its new parts, and notices."""
     screen = Screen(ws.config.secrets)
-    text, title = old.content, given.get("title")
+    text = old.content
+    title = given.get("title")
     if "content" in given:
         text = screen.text("text", newlines(given["content"]), after=title or old.title)
     elif "append" in given:
@@ -520,7 +522,8 @@ def delete(
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
-    entry, copies = found.entry, found.copies
+    entry = found.entry
+    copies = found.copies
     path = entry.there.path
     writable(ws.journal.roots, path, entry.there.line)
     if (entry.whole_file or entry.pin) and not by_person:
@@ -614,7 +617,8 @@ def deleted(ws: Workspace) -> list[Deleted]:
             # without its private passages
             entries = ws.journal.parse(piece.path, piece.text, block=True).entries
             text = entries[0].content if entries else ""
-            date, time = f"{piece.at:%Y-%m-%d}", f"{piece.at:%H:%M}"
+            date = f"{piece.at:%Y-%m-%d}"
+            time = f"{piece.at:%H:%M}"
             gone.append(Deleted(piece.id, date, time, piece.title, piece.path, text))
         return gone
 

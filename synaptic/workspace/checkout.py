@@ -230,7 +230,8 @@ def _checkout_at(place: Path) -> Checkout | None:
     """The checkout whose root is `place`. Raises OSError or ValueError where its files cannot
     be read.
     """
-    git, project = place / ".git", place.name
+    git = place / ".git"
+    project = place.name
     main = git
     if not git.is_dir():  # a worktree or a submodule: a file says where its own folder is
         pointer = small_text(git).removeprefix("gitdir:").strip()

@@ -205,8 +205,10 @@ def _synced(
 ) -> SyncReport:
     index = ws.index
     index.file.look()
-    trouble, absent = index.file.trouble, ws.journal.roots.absent()
-    reading, head = _reading(ws), head_of(ws.config.journal)
+    trouble = index.file.trouble
+    absent = ws.journal.roots.absent()
+    reading = _reading(ws)
+    head = head_of(ws.config.journal)
     is_new = index.meta("reading") is None
     if not written and (index.meta("reading"), index.meta("head")) == (reading, head):
         stamps, removed = ws.journal.compare(index.proofs())
@@ -283,8 +285,10 @@ def _followed(
     written: Sequence[str],
     until: float | None,
 ) -> SyncReport:
-    known, redated = ws.index.proofs(), _redated(ws, reading, head)
-    changed, removed = list[Stamp](), list[str]()
+    known = ws.index.proofs()
+    redated = _redated(ws, reading, head)
+    changed = list[Stamp]()
+    removed = list[str]()
     for path in written:
         stamp = ws.journal.stamp(path) if path in known and not redated else None
         if stamp is None:
@@ -431,7 +435,8 @@ def _rebuild_text(
     fresh: bool,
     progress: Progress | None,
 ) -> int:
-    stamps, head = ws.journal.scan(), head_of(ws.config.journal)
+    stamps = ws.journal.scan()
+    head = head_of(ws.config.journal)
 
     def rows() -> Iterator[FileRows]:
         for number, stamp in enumerate(stamps, start=1):

@@ -86,7 +86,8 @@ class Stopwatch:
         if self._running:
             yield
             return
-        begun, self._running = time.perf_counter(), True
+        begun = time.perf_counter()
+        self._running = True
         try:
             yield
         finally:

@@ -121,7 +121,9 @@ def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
     return {"autocompletion": complete}
 
 
-A_TAG, A_PROJECT, AN_ID = _known("tag"), _known("project"), _known("id")
+A_TAG = _known("tag")
+A_PROJECT = _known("project")
+AN_ID = _known("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
 ID = argument(

@@ -151,7 +151,8 @@ def _review(
         return _settle(ws, *words)
     check_range("limit", limit, 1, MAX_LIMIT)
     found = review.review(ws, project=project)
-    shown, left = found[:limit], len(found) - limit
+    shown = found[:limit]
+    left = len(found) - limit
     more = f"{left:,} more; `--limit {MAX_LIMIT}` shows more of them." if left > 0 else ""
     if not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stdout):
         _ask_about(ws, shown)

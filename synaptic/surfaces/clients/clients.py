@@ -206,7 +206,8 @@ def folders(platform: str = sys.platform) -> dict[str, Path]:
     """Returns this machine's folders, with which the clients' paths begin."""
     home = Path.home()
     config = _folder("XDG_CONFIG_HOME", home / ".config")
-    app, zed = config, config / "zed"
+    app = config
+    zed = config / "zed"
     if platform == "darwin":
         app = home / "Library" / "Application Support"
         zed = home / ".config" / "zed"

@@ -59,7 +59,8 @@ def briefing_text(
         since = timedelta(seconds=pause)
     briefing = brief(ws, Path(said["cwd"]), since)
     name = one_line(briefing.project)[:60]
-    about, in_project = "without a project", ""
+    about = "without a project"
+    in_project = ""
     if name:
         about = f"on the project {name}"
         in_project = f", project={json.dumps(name, ensure_ascii=False)}"

@@ -179,7 +179,8 @@ def _search(
         load_model=wait,
         **args,
     )
-    data, count = search_json(found), len(found.hits)
+    data = search_json(found)
+    count = len(found.hits)
     if call.layout == "json" and call.max_tokens:
         left = call.room(count) - len(json_text(data | {"hits": []}))
         sizes = [len(json_text(hit)) + 2 for hit in data["hits"]]
@@ -226,7 +227,8 @@ def _get(
     call: Call,
 ) -> Answer:
     """The entries whole, as far as they fit: long ones share what short ones leave."""
-    offset, listing = call.args.get("offset", 0), get(ws, call.args["ids"])
+    offset = call.args.get("offset", 0)
+    listing = get(ws, call.args["ids"])
     if call.args.get("source"):
         listing = with_source(ws, listing)
     entries = listing.entries
@@ -237,7 +239,9 @@ def _get(
     for number, size in enumerate(sorted(len(entry.content) for entry in entries)):
         share = room // (len(entries) - number)
         room -= min(size, share)
-    data, blocks, more = listing_json(listing), [], []
+    data = listing_json(listing)
+    blocks = []
+    more = []
     for item, each in zip(entry_items(listing), data["entries"], strict=True):
         content = item.entry.content
         end = offset + end_of(content[offset:], share)
@@ -357,7 +361,9 @@ def _near(
     entries: Sequence[Near],
 ) -> list[str]:
     """Entries that this one may replace or settle, fenced, with the calls that record it."""
-    lines, calls, replaced = [], [], []
+    lines = []
+    calls = []
+    replaced = []
     for near in entries:
         lines.append(f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}")
         if near.settled:

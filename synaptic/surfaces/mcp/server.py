@@ -253,7 +253,8 @@ async def _answer(
 ) -> str:
     if name not in BY_NAME:
         raise InvalidArgument(f"There is no tool {name!r}.", valid=BY_NAME)
-    worker, grant = ctx.lifespan_context, _grant(ctx)
+    worker = ctx.lifespan_context
+    grant = _grant(ctx)
     args = check_arguments(BY_NAME[name], given)
     if grant and grant.read_only and name not in READING:
         works = f"These work: {', '.join(READING)}."
@@ -314,7 +315,8 @@ def _error_text(
 # -- resources and prompts
 # ------------------------------------------------------------------------------
 
-_JOURNAL, _ENTRY = "synaptic://journal/", "synaptic://entry/"
+_JOURNAL = "synaptic://journal/"
+_ENTRY = "synaptic://entry/"
 _MARKDOWN = "text/markdown"
 _TODAY = types.Resource(
     uri=f"{_JOURNAL}today",

@@ -20,7 +20,8 @@ from ...search.ranking import PRESETS
 from ..render.present import CHARS_PER_TOKEN
 from ..render.wire import Json
 
-LEAST_TOKENS, MOST_TOKENS = 100, 100_000
+LEAST_TOKENS = 100
+MOST_TOKENS = 100_000
 FORMATS = ("concise", "detailed", "json")
 
 INSTRUCTIONS = """\
@@ -69,7 +70,8 @@ def _tool(
     """A tool with all four hints, as clients take one that is left out for the worst. What
     reads has a `format`.
     """
-    reads, deletes = "format" in parameters, name == "context_delete"
+    reads = "format" in parameters
+    deletes = name == "context_delete"
     hints = ToolAnnotations(
         read_only_hint=reads,
         destructive_hint=deletes,

@@ -28,7 +28,8 @@ BRIEF_CHARS = 600
 CHANGED_SHOWN = 5
 LINKS_SHOWN = 20
 BESIDE_CHARS = 80
-TITLE_CHARS, SNIPPET_CHARS = 100, 240
+TITLE_CHARS = 100
+SNIPPET_CHARS = 240
 PAGE_CHARS = 4_000
 """Characters of a whole file that its day shows."""
 HEADING_CHARS = 160
@@ -251,7 +252,8 @@ def line_of(entry: Entry) -> str:
 def render(item: Item) -> str:
     """One entry as a block that only its own fence closes."""
     entry = item.entry
-    text, title = clean(item.text), one_line(entry.title)
+    text = clean(item.text)
+    title = one_line(entry.title)
     about = marks(entry, item.superseded_by, full=item.detailed)
     if item.detailed and entry.place:
         about = " · ".join(

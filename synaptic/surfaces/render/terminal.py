@@ -512,7 +512,8 @@ def models_text(found: Sequence[Model]) -> str:
         if one.in_use:
             about += ", in use"
         size = f"{one.megabytes:,} MB" if one.megabytes else ""
-        name, dimensions = one_line(one.name), one.dimensions or ""
+        name = one_line(one.name)
+        dimensions = one.dimensions or ""
         lines.append(
             f"{name:60} {one.languages:19} {size:>8} {dimensions:>6}  {about}".rstrip()
         )

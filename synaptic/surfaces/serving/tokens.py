@@ -25,7 +25,8 @@ from ...journal.disk import overwrite
 from ...verbs.writing import PERSON
 from ..render.present import one_line
 
-LEAST_CHARS, MOST_NAME = 32, 60
+LEAST_CHARS = 32
+MOST_NAME = 60
 _KINDS = {"token": str, "project": str, "read-only": bool, "page": bool}
 
 

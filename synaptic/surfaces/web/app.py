@@ -86,7 +86,8 @@ async def _login(request: Request) -> Response:
     """Lets a browser in that has the link that was printed, or a token that opens the page."""
     if request.method == "POST":
         return await _log_in_with_token(request)
-    site, token = site_of(request), request.query_params.get("token", "")
+    site = site_of(request)
+    token = request.query_params.get("token", "")
     if not token or request.method == "HEAD":  # HEAD is sent by previews
         return await page(request, "login.html", wrong="")
     if site.sessions.redeem(token):

@@ -42,7 +42,8 @@ DEGREES = tuple(map(str, range(11)))
 
 
 async def _entry(request: Request) -> Response:
-    id, near = request.path_params["id"], request.query_params.getlist("near")
+    id = request.path_params["id"]
+    near = request.query_params.getlist("near")
     try:
         shown = await ask(
             request,
@@ -131,7 +132,9 @@ async def _form(request: Request) -> Response:
             )
         except SynapticError as refused:
             error = refused
-    was, seen, project = None, "", ""
+    was = None
+    seen = ""
+    project = ""
     try:
         was, seen, project = await ask(
             request,
@@ -246,7 +249,8 @@ def _told(
 
 async def _delete(request: Request) -> Response:
     """Asks, and deletes by the form of that question."""
-    form, id = await form_of(request), request.path_params["id"]
+    form = await form_of(request)
+    id = request.path_params["id"]
     [entry] = (await ask(request, browse.get, [id])).entries
     if not is_agreed(form, entry):
         return await ask_first(request, entry, back=f"/entry/{entry.id}")

@@ -201,8 +201,10 @@ class Guard:
         self,
         scope: Scope,
     ) -> Response | None:
-        headers, path = Headers(scope=scope), scope["path"]
-        host, origin = headers.get("host", "").lower(), headers.get("origin")
+        headers = Headers(scope=scope)
+        path = scope["path"]
+        host = headers.get("host", "").lower()
+        origin = headers.get("origin")
         called = _HOST.fullmatch(host)
         if called is None or not self._knows(called[1] or called[2]):
             told = "This host is unknown here: synaptic serve --allow-host NAME lets it in.\n"

@@ -56,7 +56,8 @@ def render(
     """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through
     the server.
     """
-    text, as_it_is = clean(text), Markup("<pre>{}</pre>")
+    text = clean(text)
+    as_it_is = Markup("<pre>{}</pre>")
     if len(text) > RICH_CHARS or max(map(text.count, "<[")) > RICH_SIGNS or _DEEP.search(text):
         return as_it_is.format(text)
     env = {"path": path, "until": time.thread_time() + LIMIT_S}
@@ -141,7 +142,9 @@ def _wiki_link(
     mark, name, words = found.groups()
     if mark and _PICTURE.search(name):
         token = state.push("image", "img", 0)
-        token.attrs, token.content, token.children = {"src": name}, name, []
+        token.attrs = {"src": name}
+        token.content = name
+        token.children = []
     else:
         state.push("link_open", "a", 1).attrs = {"href": name}
         state.push("text", "", 0).content = words or name

@@ -141,7 +141,8 @@ async def _statistics(request: Request) -> Response:
 
 
 def _counts(ws: Workspace) -> dict[str, Any]:
-    now, every = ws.clock(), Filters(include_superseded=True)
+    now = ws.clock()
+    every = Filters(include_superseded=True)
     monday = now.date() - timedelta(now.weekday())
     weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
     written = dict(ws.index.counted(every, "week"))
