@@ -453,8 +453,8 @@ def _copy_attributes(
 ) -> None:
     if sys.platform != "linux" or not hasattr(os, "listxattr"):
         return
-    names: list[str] = []
-    given: list[str] = []
+    names = []
+    given = []
     with _unless_forbidden():
         names = os.listxattr(old)
         given = os.listxattr(new)

@@ -105,7 +105,7 @@ def compare(
 
     `known` maps paths to proofs. A file whose proof is None always counts as changed.
     """
-    stamps: list[Stamp] = []
+    stamps = []
     unseen = dict(known)
     for path, item, root in _notes(roots, only):
         try:

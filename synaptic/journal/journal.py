@@ -384,7 +384,7 @@ class Journal:
         """
         entry = None
         found = False
-        left: dict[str, JournalError] = {}
+        left = {}
         purges = {
             "trash.md": self.trash.purge,
             "done": self.saved.forget,

@@ -102,7 +102,7 @@ def parse_query(
     """
     # SQLite takes no half a character
     text = raw[:MAX_QUERY].replace("\0", " ").encode("utf-8", "replace").decode()
-    notices: list[str] = []
+    notices = []
     if len(raw) > MAX_QUERY:
         notices.append(f"Only the first {MAX_QUERY:,} characters of the query were read.")
     for found in reversed(list(_TAG.finditer(text))):

@@ -99,13 +99,13 @@ def read_front_matter(text: str) -> FrontMatter | None:
     fields = _top_level(text)
     if fields is None:
         return None
-    tags: list[str] = []
+    tags = []
     for key in ("tags", "tag"):
         value = fields.get(key, [])  # plain text may name several
         tags += value.replace(",", " ").split() if isinstance(value, str) else value
     moments = map(_moment, _values(fields, "date", "created"))
     switches = map(str.lower, _values(fields, "synaptic"))
-    pairs: list[tuple[str, str]] = []
+    pairs = []
     for key in fields:
         pairs += [(key, value) for value in _values(fields, key)]
     return FrontMatter(
@@ -160,7 +160,7 @@ def _values(
     fields: dict[str, str | list[str]],
     *keys: str,
 ) -> list[str]:
-    values: list[str] = []
+    values = []
     for key in keys:
         value = fields.get(key, "")
         values += [value] if isinstance(value, str) else value
@@ -199,7 +199,7 @@ def _scalar(event: yaml.NodeEvent) -> str:
     """A scalar's text as written; "" for null and for anything else."""
     if not isinstance(event, yaml.ScalarEvent):
         return ""
-    value: str = event.value
+    value = event.value
     return "" if event.style in (None, "") and value.lower() in ("~", "null") else value
 
 

@@ -86,7 +86,7 @@ def _split_tags(raw: str) -> tuple[str, tuple[str, ...]]:
     """The text before the tags at the end, and these tags."""
     raw = raw.strip(" \t")
     end = len(raw)
-    tags: list[str] = []
+    tags = []
     for start, stop, tag in reversed(inline_tags(raw)):
         if raw[stop:end].strip(" \t,"):
             break

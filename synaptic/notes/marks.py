@@ -88,7 +88,7 @@ def front_fields(entry: Entry) -> list[tuple[str, str]]:
 
 def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
     """Title and aliases that the lines of properties at the beginning of a page say."""
-    title: str | None = None
+    title = None
     aliases: list[str] = []
     for written, value in _properties(text):
         name = field_name(written)
@@ -233,7 +233,7 @@ def tasks_of(
     """The tasks of an entry, in order; `text` is its body line for line."""
     place = entry.there
     day = entry.date if entry.dated else None
-    found: list[Task] = []
+    found = []
     plain = without_code(text) if _TASK.search(text) else ""
     line = place.body_line
     at = 0

@@ -125,7 +125,7 @@ def _seen(
 
     An escape is seen as the character behind it, an entity as its character.
     """
-    parts: list[str] = []
+    parts = []
     starts = array("L")
     ends = array("L")
     at = 0

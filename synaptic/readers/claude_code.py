@@ -32,7 +32,7 @@ def _sessions(
     files: list[Path],
     skipped: Skipped,
 ) -> Iterator[Session]:
-    known: set[str] = set()
+    known = set()
     for file in files:
         session = Session(file.stem, "Claude Code")
         parts = [file]

@@ -86,7 +86,7 @@ def _add_chatgpt(
     """Adds the messages that a person sees, in order."""
     mapping = talk["mapping"]
     node = talk.get("current_node")
-    messages: dict[str, Any] = {}
+    messages = {}
     while node in mapping and node not in messages:
         messages[node] = mapping[node].get("message")
         node = mapping[node].get("parent")

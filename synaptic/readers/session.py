@@ -241,5 +241,5 @@ def _unpacked(path: Path) -> IO[bytes]:
     import zstandard
 
     unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)
-    stream: Any = unpacker.stream_reader(open_regular(path), closefd=True)
+    stream = unpacker.stream_reader(open_regular(path), closefd=True)
     return io.BufferedReader(stream)

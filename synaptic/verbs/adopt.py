@@ -76,10 +76,10 @@ def adopt(
     the folder changes. Raises JournalError when the folder is missing, ConfigError when
     config.toml cannot be changed safely.
     """
-    notices: list[str] = []
+    notices = []
     remarks: list[str] = []
     fitting: dict[str, Any] = {}
-    said: dict[str, Any] = {}
+    said = {}
     load_config(home)  # a broken config is reported before anything is made
     if journal is not None:
         folder = Path(journal).expanduser().absolute()
@@ -144,7 +144,7 @@ def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
         if name.split("/")[0] in items and (folder / name).is_dir()
     ]
     remarks = [f"The templates in {name} are left out." for name in templates]
-    fitting: dict[str, Any] = {}
+    fitting = {}
     if templates:
         fitting["exclude"] = [f"{glob.escape(name)}/**" for name in templates]
     daily = obsidian / "daily-notes.json"

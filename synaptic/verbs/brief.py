@@ -186,7 +186,7 @@ def _pool(
         tag = slug_tag(key)
         tagged = [replace(filters, tags=(tag,)) for filters in wanted if tag]
         wanted = of_project + tagged
-    rows: list[int] = []
+    rows = []
     more = False
     for filters in wanted:
         total, listed = ws.index.listing(filters, order=order, limit=POOL)

@@ -117,7 +117,7 @@ def get(
 
     def run(report: SyncReport) -> Listing:
         rowids: dict[int, None] = {}
-        errors: list[SynapticError] = []
+        errors = []
         for id in ids:
             try:
                 rowids[ws.index.resolve(id).rowid] = None
@@ -311,7 +311,7 @@ def status(ws: Workspace) -> Status:
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
-        roots: dict[str, dict[str, Any]] = {}
+        roots = {}
         for name, folder in ws.config.roots.items():
             if name:
                 roots[name] = {"folder": folder, "files": files[name]}
@@ -480,7 +480,7 @@ def export(
     """The whole entries that pass, oldest first, without private passages; also entries that
     arrive meanwhile.
     """
-    last: Standing | None = None
+    last = None
 
     def run(_: SyncReport) -> tuple[dict[int, Entry], Standing | None]:
         shown = (False, last.position) if last else None

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain, product
@@ -114,7 +114,7 @@ def places_of(source: str) -> list[Path]:
 
 def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
     """The readable data on this machine: source, place, number of records, dates."""
-    found: list[tuple[str, Path, list[date]]] = []
+    found = []
     for number, source in enumerate(READERS, start=1):
         for place in places_of(source):
             with suppress(SynapticError):
@@ -201,7 +201,7 @@ def plan(
     first = read_date(since, now=ws.clock(), name="since") if since else ""
     planned = ImportPlan(source, places)
     known = _Known(ws, source, project, into)
-    seen: set[str] = set()
+    seen = set()
     chars = 0
     for record in _records(source, places, planned.skip, progress):
         with reporting(planned.skip, record.key):

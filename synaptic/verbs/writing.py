@@ -398,7 +398,7 @@ def _changed(
             title = old.title
     new, composed = _with_clean_title(compose, title, screen, keep=old.title)
     file_tags = tuple(tag for tag in old.file_tags if tag not in new.tags)
-    stays: dict[str, Any] = {name: getattr(old, name) for name in _STAYING}
+    stays = {name: getattr(old, name) for name in _STAYING}
     if "files" in given:
         stays["fingerprints"] = fingerprints(new, working_checkout(ws.config))
     if old.whole_file:  # the file's name may be its title, and its mtime its time

@@ -72,7 +72,7 @@ def marked(
     result = dict(entries)
     for rowid, entry in entries.items():
         marks = []
-        changed: list[str] = []
+        changed = []
         if entry.project and project_key(entry.project) != own:
             marks.append(f"project {entry.project}")
         if here and of_project(entry.project, here):

@@ -346,7 +346,7 @@ def rebuild(
     model can embed.
     """
     begun = time.perf_counter()
-    notices: list[str] = []
+    notices = []
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(

@@ -225,7 +225,7 @@ def _periods(
         number = values(part)["part"]
         at = part.end()
         preposition = "during"
-    periods: list[Period] = []
+    periods = []
     for prepositions, rows in ROWS.items():
         if preposition not in prepositions:
             continue

@@ -122,7 +122,7 @@ def pattern(row: str) -> re.Pattern[str]:
 
 def values(found: re.Match[str]) -> Said:
     """The pieces of a match as numbers."""
-    said: Said = {}
+    said = {}
     for name, text in found.groupdict().items():
         if text is None:
             continue

@@ -105,7 +105,7 @@ def _with_server(
     """Returns the text with this server; an entry of ours gets the new values, and keeps what
     is not named anew. Raises ValueError for an entry of another kind.
     """
-    form: Any = toml if client.file.suffix == ".toml" else jsonc
+    form = toml if client.file.suffix == ".toml" else jsonc
     path = (client.key, NAME)
     if drop:
         return str(form.drop(text, path))
@@ -204,7 +204,7 @@ def _groups(
     """Returns the groups with the wanted hook in place of an older one, else in a last group:
     Codex knows approved hooks by their places.
     """
-    kept: list[Any] = []
+    kept = []
     for group in groups:
         hooks = []
         for hook in group["hooks"]:

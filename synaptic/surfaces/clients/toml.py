@@ -32,7 +32,7 @@ def put(
             added = text + blank + added
         return _checked(added, wanted, table)
     wanted[table][name][fields[0]] = value
-    document: Any = tomlkit.parse(text)
+    document = tomlkit.parse(text)
     document[table][name][fields[0]] = value
     return _checked(tomlkit.dumps(document), wanted, table)
 

@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
@@ -101,7 +100,7 @@ def _answer(
     event: str,
     client: str,
 ) -> None:
-    said: dict[str, Any] = {}
+    said = {}
     if not sys.stdin.isatty():
         said = json.loads(sys.stdin.buffer.read())
     if not isinstance(said, dict):

@@ -410,7 +410,7 @@ def _found(
         return _nothing(ws, notices), data
     head = [*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)]
     room = call.room(len(items)) - len("\n".join(head))
-    shown: list[str] = []
+    shown = []
     if call.layout != "concise":
         blocks = list(map(render, items))
         shown = blocks[: fitting(map(len, blocks), room)]

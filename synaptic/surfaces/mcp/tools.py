@@ -78,7 +78,7 @@ def _tool(
         idempotent_hint=reads or deletes,
         open_world_hint=False,
     )
-    schema: Json = {"type": "object", "properties": parameters, "additionalProperties": False}
+    schema = {"type": "object", "properties": parameters, "additionalProperties": False}
     if required:
         schema["required"] = list(required)
     meta = {"anthropic/maxResultSizeChars": MOST_TOKENS * CHARS_PER_TOKEN} if reads else None
@@ -103,7 +103,7 @@ def check_arguments(
     b`, one value for a list. Raises InvalidArgument for an unknown, a missing or a wrong one,
     and names what is valid.
     """
-    parameters: Json = tool.input_schema["properties"]
+    parameters = tool.input_schema["properties"]
     given = {name: value for name, value in given.items() if not _left_out(name, value)}
     unknown = [name for name in given if name not in parameters]
     if unknown:

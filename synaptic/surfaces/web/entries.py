@@ -118,8 +118,8 @@ async def _missing(
 async def _form(request: Request) -> Response:
     """The form of an entry, or of a new one, and the answer to what it or a button sends."""
     id = request.path_params.get("id", "")
-    form: dict[str, str] = {}
-    error: SynapticError | None = None
+    form = {}
+    error = None
     if request.method == "POST":
         form = dict(await form_of(request))
         try:

@@ -89,7 +89,7 @@ def _places(
     """
     yield posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
     yield name
-    matches: list[str] = []
+    matches = []
     for parent, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
         path = Path(parent).relative_to(folder)

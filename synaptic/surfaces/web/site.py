@@ -101,7 +101,7 @@ async def page(
     It is made on a thread of its own: a note may take a second, in which the server answers
     others.
     """
-    session: Visitor | None = request.scope.get("session_of")
+    session = request.scope.get("session_of")
     context = {
         "request": request,
         "session": session,
