@@ -19,8 +19,8 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused
@@ -44,8 +44,7 @@ trash.md holds replaced texts. Keep imports/ and forgotten: by them nothing come
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """The next bytes of a file; None removes it. `saved` is the copy for `done/`, and `mode`
     the mode of a new file.
     """

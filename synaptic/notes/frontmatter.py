@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -62,8 +61,7 @@ _DATE_IN_TEXT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """The keys that Synaptic reads. `created_at` may be naive. `fields` are all (key, value),
     those keys included.
     """

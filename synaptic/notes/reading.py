@@ -404,7 +404,7 @@ class _Reader:
         if not entries:
             if len(marks) == 1 and not self.front.title:  # the only H1, wherever it stands
                 title = read_title(self._heading(marks[0]))[0]
-                self.front = replace(self.front, title=title)
+                self.front = self.front._replace(title=title)
             entries = [
                 self._note(self.start, len(self.text), leading(self.text, self.start, marks))
             ]
@@ -428,8 +428,7 @@ class _Reader:
         properties = PAGE_PROPERTIES.match(self.text, self.start)
         if properties:
             title, aliases = page_properties(newlines(self._decode(*properties.span())))
-            self.front = replace(
-                self.front,
+            self.front = self.front._replace(
                 title=self.front.title or title,
                 aliases=unique((*self.front.aliases, *aliases)),
             )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from ..language.lexicon import SHARED
 from ..language.query import terms_of
@@ -42,8 +43,7 @@ HIGHEST = 10
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(NamedTuple):
     """Entries of one kind, the most relevant first; `more`: there are others, not looked at."""
 
     name: str
@@ -51,8 +51,7 @@ class Shelf:
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Briefing:
+class Briefing(NamedTuple):
     """Entries for a new session; `later` counts the entries since the hand-off, as text."""
 
     project: str

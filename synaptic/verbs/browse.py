@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date as calendar_day
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
@@ -55,8 +55,7 @@ class Listing:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Days:
+class Days(NamedTuple):
     """The entries of the days from `since` to `until`, oldest first; dates are `YYYY-MM-DD`.
 
     `before` and `after` are the nearest other days with entries. `on_this_day` are entries of

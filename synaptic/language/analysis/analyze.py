@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...notes.blocks import project_key, slug_tag
 from ..lexicon import STOP_WORDS, compiled, is_tool
@@ -28,8 +28,7 @@ _SIGNS = "'./\\:&-"
 """Marks that end a word and are no part of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """The tags, projects and files of the journal, in lower case."""
 
     tags: Collection[str] = ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import NamedTuple
 
 from .table import (
     ANY,
@@ -83,8 +84,7 @@ class TimeRange:
     about: date | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """A time that a row of the table reads; it ends before the character `end`.
 
     `part` is a number of `part_of`; None is all of the period.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -551,7 +551,7 @@ def token(
     if name is None:
         listed = {}
         for _, grant in tokens.read():
-            fields = asdict(grant).items()
+            fields = grant._asdict().items()
             listed[grant.name] = {field.replace("_", "-"): value for field, value in fields}
         text = outline(listed) or f"No tokens in {file}. `synaptic token NAME` makes one."
         return answer({"file": file, "tokens": list(listed.values())}, text)

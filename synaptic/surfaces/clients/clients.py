@@ -11,9 +11,8 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import platformdirs
 
@@ -37,13 +36,12 @@ _URL = re.compile(
 """An address without characters that a client would expand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(NamedTuple):
     """A command with its environment, or the address of a server elsewhere."""
 
     command: str
     args: tuple[str, ...]
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = {}
     url: str = ""
 
     def hook_words(self, client: str) -> list[str]:
@@ -101,28 +99,23 @@ def server_at(url: str) -> Server:
     return Server("", (), url=place + path)
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
-class Client:
+class Client(NamedTuple):
     """A program that speaks MCP; `data/clients.toml` says what each field means."""
 
     name: str
     title: str
     files: Sequence[str]
     check: str
-    key: str = "mcpServers"
     entry: Mapping[str, Any]
-    remote: Mapping[str, Any] = field(default_factory=dict)
     programs: Sequence[str]
+    key: str = "mcpServers"
+    remote: Mapping[str, Any] = {}
     signs: Sequence[str] = ()
     add: Sequence[str] = ()
     removal: Sequence[str] = ()
     strict: bool = False
     memory: str = ""
-    hooks: Mapping[str, Any] = field(default_factory=dict)
+    hooks: Mapping[str, Any] = {}
 
     def shape(self, server: Server) -> dict[str, Any]:
         """Returns the entry of this server."""

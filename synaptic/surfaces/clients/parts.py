@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import jsonc, toml
 from .clients import DATA, NAME, PROGRAMS, Client, Server, expand
@@ -24,8 +23,7 @@ _OWN_HOOK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A part in one file: `noun` names it in a sentence, `check` says how to see it work.
 
     `edit(text)` returns the file's text with it, `edit(text, drop=True)` without it. It raises

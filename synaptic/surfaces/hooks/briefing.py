@@ -240,4 +240,4 @@ def _handoff_block(
     beyond = next(islice(_ABOUT_A_TOKEN.finditer(item.text), left, None), None)
     chars = beyond.start() - 1 if beyond else len(item.text)
     beginning = item.text[: end_of(item.text, chars)].rstrip()
-    return render(replace(item, text=f"{beginning}…", partial=True))
+    return render(item._replace(text=f"{beginning}…", partial=True))

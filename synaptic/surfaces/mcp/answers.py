@@ -6,8 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import InvalidArgument, check_range, one_of
 from ...language.query import build_preference
@@ -65,8 +64,7 @@ _FOR_AGENTS = (
 """What our messages tell people to type, and what an agent does instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
     not there yet.
     """
@@ -99,8 +97,7 @@ def answer(
     layout = one_of(FORMATS, args.pop("format", "concise"), "format")
     max_tokens = args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    checked = replace(
-        call,
+    checked = call._replace(
         args=args,
         layout=layout,
         max_tokens=max_tokens,
@@ -246,7 +243,7 @@ def _get(
         content = item.entry.content
         end = offset + end_of(content[offset:], share)
         each["content"] = part = content[offset:end]
-        blocks.append(render(replace(item, text=part, partial=part != content)))
+        blocks.append(render(item._replace(text=part, partial=part != content)))
         left = len(content) - end
         if left:
             each |= {"truncated": True, "left": left, "next_offset": end}

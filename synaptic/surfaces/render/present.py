@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...language.lexicon import sentence_ends
 from ...models import Entry, Hit, Link, SearchResult
@@ -48,12 +47,7 @@ model reads them.
 """
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
-class Item:
+class Item(NamedTuple):
     """An entry ready to be shown.
 
     `partial`: `text` is a part of its content. `remark`: our own words about it.

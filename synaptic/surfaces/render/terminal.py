@@ -14,10 +14,9 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import JournalError, SynapticError
 from ...models import Entry, Facets, Hit, ParseIssue, SearchResult, Task
@@ -66,8 +65,7 @@ REPORT_S = 0.1
 """The line of progress is written anew after so many seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """The target of the text. `width` is None in a pipe: nothing is wrapped there.
 
     `place` gives the whole path of a file of the journal.

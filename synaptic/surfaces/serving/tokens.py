@@ -15,9 +15,8 @@ import os
 import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
@@ -30,8 +29,7 @@ MOST_NAME = 60
 _KINDS = {"token": str, "project": str, "read-only": bool, "page": bool}
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(NamedTuple):
     """The rights of a token; its saves are signed with `name`."""
 
     name: str

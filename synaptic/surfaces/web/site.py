@@ -7,9 +7,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -56,8 +55,7 @@ TEMPLATES.globals |= {
 TEMPLATES.filters |= {"short": short, "one_line": one_line}
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """A server. `local`: it is reached from this machine alone, so that it may open the
     person's editor.
     """
