@@ -337,8 +337,9 @@ def build_preference(values: Mapping[str, object]) -> Filters:
     for name, value in values.items():
         key = name.removesuffix("s")
         if key not in ("type", "tag", "project"):
-            valid = ("types", "tags", "projects")
-            raise InvalidArgument(f"prefer has no {name!r}.", valid=valid)
+            raise InvalidArgument(
+                f"prefer has no {name!r}.", valid=("types", "tags", "projects")
+            )
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list | tuple) or not all(
             isinstance(one, str) for one in texts

@@ -399,10 +399,9 @@ def _says(
     ).entries
     if len(read) != 1 or set(read[0].tags) != set(new.tags):
         return False
-    id = read[0].id if new.derived_id else new.id
     return read[0] == replace(
         new,
-        id=id,
+        id=read[0].id if new.derived_id else new.id,
         at=read[0].at,
         tags=read[0].tags,
     )

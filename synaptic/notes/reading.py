@@ -403,8 +403,7 @@ class _Reader:
             entries = self._outline()
         if not entries:
             if len(marks) == 1 and not self.front.title:  # the only H1, wherever it stands
-                title = read_title(self._heading(marks[0]))[0]
-                self.front = self.front._replace(title=title)
+                self.front = self.front._replace(title=read_title(self._heading(marks[0]))[0])
             entries = [
                 self._note(self.start, len(self.text), leading(self.text, self.start, marks))
             ]
@@ -761,9 +760,13 @@ def derived_id(
     """The id of an entry without a written one. Path, heading and occurrence decide it."""
     text = f"{path}\n{heading}\n{occurrence}" if heading else path
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    number = int.from_bytes(digest[:5], "big")
-    letters = (BASE32[number >> shift & 31] for shift in range(35, -1, -5))
-    return f"{id_date(day)}-{''.join(letters)}"
+    return f"{id_date(day)}-{base32(digest[:5])}"
+
+
+def base32(digest: bytes) -> str:
+    """Five bytes as eight characters."""
+    number = int.from_bytes(digest, "big")
+    return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))
 
 
 def id_date(day: date | None) -> str:

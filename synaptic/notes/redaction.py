@@ -569,7 +569,7 @@ def _is_basic(value: str) -> bool:
     return bool(is_pair) or _looks_random(value)
 
 
-_CHECKS: dict[str, Callable[[str], bool]] = {
+_CHECKS = {
     "given": lambda value: not _placeholder(value),
     "random": _looks_random,
     "mixed": _looks_made,

@@ -37,11 +37,10 @@ def read(
     skipped: Skipped,
 ) -> Iterator[Record]:
     """A digest of each conversation: each request with the last answer; long ones in parts."""
-    items = partial(json_items, r"\s*\[")
     return read_items(
         path,
         skipped,
-        items,
+        partial(json_items, r"\s*\["),
         _conversation,
         pattern="conversations*.json",
     )

@@ -25,7 +25,7 @@ from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import status
 
-_LOGSEQ: dict[str, Any] = {
+_LOGSEQ = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
     "day_file": "synaptic/%Y-%m-%d.md",
 }

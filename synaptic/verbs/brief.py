@@ -133,12 +133,11 @@ def _gather(
     for name, (entries, has_more) in pools.items():
         unseen = {row: entry for row, entry in entries.items() if row not in seen}
         seen.update(unseen)
-        by_importance = name.startswith("insights")
         ranked = _ranked(
             ws,
             unseen,
             scores,
-            by_importance=by_importance,
+            by_importance=name.startswith("insights"),
         )
         shelves.append(Shelf(name, ranked, has_more))
     return Briefing(

@@ -36,7 +36,7 @@ from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
 from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
-from ..notes.reading import BASE32, id_date
+from ..notes.reading import base32, id_date
 from ..notes.screening import Screen
 from ..readers.record import READERS, Record, Skipped, reader_of, reporting
 from ..workspace.changes import fingerprints
@@ -126,10 +126,14 @@ def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
         found.append(("obsidian", vault, days))
     for source, place, days in found:
-        if not days:
-            continue
-        data = {"source": source, "place": place, "records": len(days)}
-        yield data | {"since": min(days), "until": max(days)}
+        if days:
+            yield {
+                "source": source,
+                "place": place,
+                "records": len(days),
+                "since": min(days),
+                "until": max(days),
+            }
 
 
 def vaults() -> list[Path]:
@@ -606,5 +610,4 @@ def key_id(
     key: str,
 ) -> str:
     """The last eight characters of the id of a record."""
-    number = int.from_bytes(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())
-    return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))
+    return base32(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())

@@ -30,7 +30,7 @@ SAME = 0.95
 OPEN_DAYS = 60
 UNREAD_DAYS = 365
 
-KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+KINDS = {
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
     "replaced": ("seems to be replaced by the second", ("supersede", "delete", "keep")),
     "repeated": ("says what the second says", ("merge", "delete", "keep")),

@@ -349,14 +349,10 @@ def _check_pin(
 def _other_texts(ws: Workspace, id: str) -> list[str]:
     """A notice for each other text in the journal that carries this id."""
     with suppress(apsw.Error):  # then another notice says that the entry is not indexed
-        others = (
-            issue
+        return [
+            f"Another text with this id stands in {issue.path}:{issue.line}, unchanged."
             for issue in ws.index.issues()
             if issue.code == "duplicate-id" and id in issue.message
-        )
-        return [
-            f"Another text with this id stands in {other.path}:{other.line}, unchanged."
-            for other in others
         ]
     return []
 

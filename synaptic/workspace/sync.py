@@ -368,9 +368,15 @@ def rebuild(
         notices.append(str(error))
     ws.index.compact()
     counts = ws.index.counts()
-    seconds = time.perf_counter() - begun
-    made = (counts.entries, counts.chunks, embedded, reused, seconds)
-    return RebuildReport(*made, ws.index.issues(), tuple(notices))
+    return RebuildReport(
+        counts.entries,
+        counts.chunks,
+        embedded,
+        reused,
+        time.perf_counter() - begun,
+        ws.index.issues(),
+        tuple(notices),
+    )
 
 
 def verify(ws: Workspace) -> bool:
@@ -446,10 +452,9 @@ def _rebuild_text(
                 progress("reading", number, len(stamps))
 
     with ws.index.writing() as writer:
-        keep_vectors = not fresh and ws.index.meta("model") == ws.embedder.name
         return writer.refill(
             rows(),
-            keep_vectors=keep_vectors,
+            keep_vectors=not fresh and ws.index.meta("model") == ws.embedder.name,
             reading=_reading(ws),
             head=head,
         )

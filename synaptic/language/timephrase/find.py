@@ -206,9 +206,7 @@ def _phrase(
         except _NEVER:
             continue
         bounds = _bounds(preposition, span, when.today)
-        about = None
-        if _is_about(period.said, preposition):
-            about = span[0]
+        about = span[0] if _is_about(period.said, preposition) else None
         return TimeRange(*bounds, text[at : period.end], about)
     return None
 

@@ -128,10 +128,7 @@ def values(found: re.Match[str]) -> Said:
             continue
         word = "_".join(text.lower().split())
         table = TABLES.get(name, {})
-        if word in table:
-            said[name] = table[word]
-        else:
-            said[name] = int(re.sub(r"\D", "", word))
+        said[name] = table[word] if word in table else int(re.sub(r"\D", "", word))
     return said
 
 

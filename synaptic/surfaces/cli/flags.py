@@ -29,8 +29,9 @@ def _parameter(
     about: Any,
     default: Any,
 ) -> Parameter:
-    annotation = Annotated[kind, about]
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return Parameter(
+        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
+    )
 
 
 def argument(

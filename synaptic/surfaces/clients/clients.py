@@ -46,8 +46,7 @@ class Server(NamedTuple):
 
     def hook_words(self, client: str) -> list[str]:
         """Returns the command of this client's hooks without the event, its last word."""
-        words = [self.command]
-        words += self.args[:-1]
+        words = [self.command, *self.args[:-1]]
         home = self.env.get("SYNAPTIC_HOME")
         if home:
             words += ["--home", home]
@@ -59,8 +58,7 @@ class Server(NamedTuple):
         client: str,
     ) -> str:
         """Returns the command of a hook as a line for the shell."""
-        words = self.hook_words(client)
-        words.append(event)
+        words = [*self.hook_words(client), event]
         if os.name == "nt":
             return subprocess.list2cmdline(words)
         return shlex.join(words)
@@ -184,10 +182,7 @@ def named(
     """Returns the clients of these names, or all; with `remote` those that know a server
     elsewhere. Raises InvalidArgument.
     """
-    valid = {}
-    for client in CLIENTS:
-        if client.remote or not remote:
-            valid[client.name] = client
+    valid = {client.name: client for client in CLIENTS if client.remote or not remote}
     chosen = dict.fromkeys(name.lower() for name in names)
     unknown = chosen.keys() - valid.keys()
     if unknown:

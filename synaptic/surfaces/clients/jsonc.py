@@ -26,8 +26,7 @@ def parse(text: str) -> Any:
     """Returns the value of JSON with comments; an empty text is an empty object. Raises
     ValueError or RecursionError.
     """
-    bare = plain(text).strip()
-    return _DECODER.decode(bare or "{}")
+    return _DECODER.decode(plain(text).strip() or "{}")
 
 
 def plain(text: str) -> str:

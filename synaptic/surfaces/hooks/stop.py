@@ -135,13 +135,9 @@ def _saved(
         until=ws.clock().date().isoformat(),
     )
     _, rows = ws.index.listing(days, order="newest", limit=100)
-    for stored in ws.index.entries(rows).values():
-        entry = stored.entry
-        if entry.derived_id:
-            continue
-        if entry.at >= began.replace(microsecond=0):
-            return True
-    return False
+    first = began.replace(microsecond=0)
+    entries = [stored.entry for stored in ws.index.entries(rows).values()]
+    return any(entry.at >= first and not entry.derived_id for entry in entries)
 
 
 def append(

@@ -146,7 +146,7 @@ def _save(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    marks = dict(call.args)
+    marks = call.args
     if marks.get("project") == "":  # left out
         del marks["project"]
     receipt = save(
@@ -163,7 +163,7 @@ def _search(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    args = dict(call.args)
+    args = call.args
     filters = take_filters(args, ws.clock())
     query = args.pop("query", "")
     prefer = build_preference(args.pop("prefer", {}))
@@ -205,7 +205,7 @@ def _find(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    args = dict(call.args)
+    args = call.args
     filters = take_filters(args, ws.clock())
     return _listed(
         ws,
@@ -257,7 +257,7 @@ def _update(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    args = dict(call.args)
+    args = call.args
     if not args.pop("restore", False):
         return _receipt(update(ws, **args, by_person=False), "Updated")
     if len(args) > 1:

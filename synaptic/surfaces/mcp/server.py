@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, cast, get_args
 
 import anyio
 import anyio.to_thread
@@ -37,7 +37,7 @@ from ...notes.screening import Screen
 from ..render.present import brief, one_line
 from ..render.wire import error_json
 from ..serving.tokens import Grant
-from ..serving.worker import Verb, Worker, for_client, told
+from ..serving.worker import Result, Verb, Worker, for_client, told
 from .answers import (
     Call,
     answer,
@@ -58,7 +58,6 @@ GRACE_S = 0.3
 HOUR_MS = 3_600_000
 
 Context = ServerRequestContext[Worker, Any]
-Result = TypeVar("Result")
 
 
 def run(home: str | Path | None = None) -> None:
@@ -109,7 +108,7 @@ def build_server(worker: Worker) -> Server[Worker]:
         finally:
             worker.close()
 
-    server: Server[Worker] = Server(
+    server = Server(
         "synaptic",
         version=_version(),
         title="Synaptic",

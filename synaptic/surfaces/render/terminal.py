@@ -578,11 +578,10 @@ def progress() -> Callable[[str, int, int], None]:
         if is_terminal(sys.stderr) and (is_last or now - last > REPORT_S):
             last = now
             line = f"\r{phase} {done:,}/{total:,}"
-            end = "\n" if is_last else ""
             with contextlib.suppress(OSError):
                 print(
                     f"{line:60}",
-                    end=end,
+                    end="\n" if is_last else "",
                     file=sys.stderr,
                     flush=True,
                 )

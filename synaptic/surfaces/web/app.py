@@ -9,10 +9,9 @@ import os
 import socket
 import webbrowser
 from collections.abc import Callable, Collection
-from contextlib import AbstractAsyncContextManager
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -20,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from ...errors import ConfigError, InvalidArgument, SynapticError
 from ..serving.tokens import Grant, Tokens
@@ -33,19 +32,6 @@ from .site import HERE, Site, form_of, page, show_error, site_of
 log = logging.getLogger(__name__)
 
 
-class McpApp(Protocol):
-    """Answers `/mcp` while `running` is entered."""
-
-    async def __call__(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-    ) -> None: ...
-
-    def running(self) -> AbstractAsyncContextManager[None]: ...
-
-
 USED = (
     "This link was used already, or belongs to another run of synaptic serve. Start it "
     "again for a new one."
@@ -53,15 +39,16 @@ USED = (
 ADVICE = (
     "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale)."
 )
-MakeMcpApp = Callable[[Worker, Tokens, bool], McpApp]
 
 
 def build_app(
     site: Site,
     hosts: Collection[str],
-    mcp: McpApp,
+    mcp: Any,
 ) -> ASGIApp:
-    """The program behind its guard; its worker ends with `mcp`."""
+    """The program behind its guard; its worker ends with `mcp`, which answers `/mcp` while its
+    `running` is entered.
+    """
     app = Starlette(
         routes=[
             Route("/mcp", mcp),
@@ -170,7 +157,7 @@ async def _logout(request: Request) -> Response:
 
 def serve(
     home: str | Path | None,
-    make_mcp_app: MakeMcpApp,
+    make_mcp_app: Callable[[Worker, Tokens, bool], Any],
     *,
     host: str,
     port: int,

@@ -69,9 +69,10 @@ async def _calendar(request: Request) -> Response:
     asked = request.query_params.get("year", "")
 
     def read(ws: Workspace) -> tuple[date, list[tuple[str, int]]]:
-        return ws.clock().date(), ws.index.counted(Filters(include_superseded=True), "day")
+        every = Filters(include_superseded=True)
+        return ws.clock().date(), in_step(ws, lambda _: ws.index.counted(every, "day"))
 
-    today, days = await ask(request, lambda ws: in_step(ws, lambda _: read(ws)))
+    today, days = await ask(request, read)
     try:
         start = date(int(asked or today.year), 1, 1)
     except (ValueError, OverflowError) as error:

@@ -274,12 +274,11 @@ async def ask_first(
     """The question before an entry is deleted, which names it, or the file that goes with it.
     Its form sends the same request again, with these fields.
     """
-    file = file_of(entry)
     return await page(
         request,
         "delete.html",
         entry=entry,
-        file=file,
+        file=file_of(entry),
         back=back,
         fields=fields or {},
     )
@@ -303,8 +302,7 @@ def deleted_text(entry: Entry) -> str:
 
 
 async def _deleted(request: Request) -> Response:
-    gone = await ask(request, writing.deleted)
-    return await page(request, "deleted.html", gone=gone)
+    return await page(request, "deleted.html", gone=await ask(request, writing.deleted))
 
 
 async def _restore(request: Request) -> Response:

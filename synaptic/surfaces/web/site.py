@@ -8,7 +8,7 @@ import asyncio
 import hmac
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -19,11 +19,10 @@ from ...errors import NotFound, Refused, SynapticError
 from ...workspace.workspace import Workspace
 from ..render.present import one_line, page_end, short
 from ..serving.tokens import Tokens
-from ..serving.worker import Worker
+from ..serving.worker import Result, Worker
 from .guard import BODY_BYTES, Sessions, Visitor
 from .rendering import plain, plain_heading, render
 
-Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 HERE = Path(__file__).parent
 STATUS = {

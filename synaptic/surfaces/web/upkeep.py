@@ -46,14 +46,13 @@ async def _review(request: Request) -> Response:
         if query.get("page") == str(number):
             start = at
     part = findings[start : start + PAGE_FINDINGS]
-    shown = await ask(request, _with_texts, part)
     return await page(
         request,
         "review.html",
         found=findings,
         start=start,
         size=PAGE_FINDINGS,
-        shown=shown,
+        shown=await ask(request, _with_texts, part),
         projects=projects,
     )
 
