@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from datetime import date, datetime
 from itertools import takewhile
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import one_of
@@ -36,8 +36,6 @@ _MARKUP = re.compile(
 )
 _NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
-
-Text = TypeVar("Text", bound=str)
 
 
 class Heading(NamedTuple):
@@ -326,6 +324,6 @@ def encode(value: str) -> str:
     )
 
 
-def unique(values: Iterable[Text]) -> tuple[Text, ...]:
+def unique(values: Iterable[str]) -> tuple[str, ...]:
     """The values, each once, in order of first appearance."""
     return tuple(dict.fromkeys(values))

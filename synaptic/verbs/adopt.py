@@ -9,6 +9,7 @@ import json
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ def adopt(
                 f"{folder} is not a folder.", hint="Create it first, or name another."
             )
         fitting, remarks = _fitting(folder)
-        new = "".join(f"{line}\n" for line in _lines(fitting))
+        new = "".join(f"{line}\n" for line in toml_lines(fitting))
         said = write_setting(resolve_home(home), "journal", str(folder), new=new)
         if "exclude" in fitting:  # beside the user's own globs
             globs = dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]])
@@ -116,7 +117,7 @@ def adopt(
             issues=tuple(issues),
             new_entries_go_to=ws.journal.place(ws.journal.day_path(ws.clock())),
             remarks=tuple(remarks),
-            to_add=tuple(_lines(lacking)),
+            to_add=tuple(toml_lines(lacking)),
             notices=(*notices, *language_notice(ws)),
         )
 
@@ -190,7 +191,8 @@ def _setting(
     return ""
 
 
-def _lines(values: dict[str, Any]) -> list[str]:
+def toml_lines(values: Mapping[str, Any]) -> list[str]:
+    """A line of TOML for each value."""
     return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
@@ -209,7 +211,7 @@ def write_setting(
     """
     import tomlkit
 
-    path, line = home / "config.toml", *_lines({key: value})
+    path, line = home / "config.toml", *toml_lines({key: value})
     with disk_errors(path, "changed"):
         make_dirs(home, private=True)
         old = path.read_bytes().decode("utf-8-sig") if path.exists() else new

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ..config import Config
 from ..errors import JournalError
@@ -49,8 +49,7 @@ CLAIMS = "projects"
 """The file in the state folder that says which repository has a project's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(NamedTuple):
     """A working tree. `project` is the name of the repository's main checkout.
 
     `head` is the text of HEAD in the folder `git`; a worktree has such a folder of its own,
@@ -140,7 +139,7 @@ def _with_own_name(
     for name in _names(here):
         key = project_key(name)
         if key not in claims or _is_of(claims[key], here):
-            return replace(here, project=name)
+            return here._replace(project=name)
     return here
 
 
@@ -272,6 +271,5 @@ def _subjects(log: Path) -> list[str]:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - LOG_BYTES))
         text = (file.read(LOG_BYTES) or b"").decode("utf-8", "replace")
-        subjects = _COMMIT.findall(text)
-        return list(dict.fromkeys(reversed(subjects)))[:COMMITS]
+        return list(dict.fromkeys(reversed(_COMMIT.findall(text))))[:COMMITS]
     return []

@@ -38,7 +38,10 @@ def file_rows(
 
     @cache
     def text_of(number: int) -> str:
-        return _whole_text(entries[number], masked)
+        """Title and text of an entry, as far as its neighbours use it."""
+        one = entries[number]
+        body = body_text(_ends(one, masked), typed=is_typed(masked, one.there))
+        return f"{one.title} {plain_text(body)}".strip()
 
     for number, entry in enumerate(entries):
         place = entry.there
@@ -197,15 +200,6 @@ def _ends(
     if len(body) <= 8 * CONTEXT_CHARS:
         return body
     return body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
-
-
-def _whole_text(
-    entry: Entry,
-    masked: bytes,
-) -> str:
-    """Title and text of an entry, as far as neighbours use it."""
-    text = plain_text(body_text(_ends(entry, masked), typed=is_typed(masked, entry.there)))
-    return f"{entry.title} {text}".strip()
 
 
 def is_typed(

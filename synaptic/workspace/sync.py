@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from datetime import time as clock_time
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import apsw
 
@@ -55,8 +55,7 @@ class RebuildReport:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SyncReport:
+class SyncReport(NamedTuple):
     """The result of a sync. `behind`: another process held the index, which shows an earlier
     state of the journal. `unread` counts files that are left to the next sync.
 
@@ -114,7 +113,7 @@ def in_step(
             with ws.index.file.transaction():
                 if ws.index.meta("reading") is None:  # another process has just made it anew
                     raise Stale
-                return action(replace(report, embedded=embedded, pending_entries=pending))
+                return action(report._replace(embedded=embedded, pending_entries=pending))
         except NotFound:
             if not report.behind:
                 raise
@@ -194,7 +193,7 @@ def sync(
         return report
     late = _synced(ws, wait_ms, ())  # another process may have purged a file since
     unscrubbed = late.behind or not ws.index.compact(LOCK_WAIT_MS)
-    return replace(report, behind=late.behind, unscrubbed=unscrubbed)
+    return report._replace(behind=late.behind, unscrubbed=unscrubbed)
 
 
 def _synced(
@@ -235,7 +234,7 @@ def _synced(
             )
         index.file.detach(error)
         return _synced(ws, wait_ms, written, until)
-    return replace(report, trouble=index.file.trouble, absent=absent)
+    return report._replace(trouble=index.file.trouble, absent=absent)
 
 
 def _redated(

@@ -153,8 +153,7 @@ def _in_place(
 
 
 def _source_text(source: wire.Json) -> str:
-    noun = "entry" if source["records"] == 1 else "entries"
-    count = f"{source['records']:,} {noun}"
+    count = terminal.entries_counted(source["records"])
     days = f"{source['since']} to {source['until']}"
     return clean(f"{source['source']}: {count}, {days}, in {source['place']}")
 

@@ -358,14 +358,17 @@ def _export(
         for line in lines:
             emit(clean(line) if terminal.is_terminal(sys.stdout) else line)
         return None
-    new = Path(to).expanduser()
     try:
-        with new.open(
-            "x",
-            encoding="utf-8",
-            errors="replace",
-            newline="",
-        ) as file:
+        with (
+            Path(to)
+            .expanduser()
+            .open(
+                "x",
+                encoding="utf-8",
+                errors="replace",
+                newline="",
+            ) as file
+        ):
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise JournalError(

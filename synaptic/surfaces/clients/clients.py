@@ -76,8 +76,7 @@ def this_server(
         env["SYNAPTIC_HOME"] = str(resolve_home(home))
     if project:
         env["SYNAPTIC_PROJECT"] = project
-    beside = Path(sys.executable).parent
-    program = shutil.which(NAME, path=beside)
+    program = shutil.which(NAME, path=Path(sys.executable).parent)
     if program:
         return Server(program, ("mcp",), env)
     return Server(sys.executable, ("-m", "synaptic", "mcp"), env)

@@ -66,8 +66,7 @@ def put(
             added += ","
         elif text[begin] == "}":
             added += line
-    new = text[:begin] + added + text[end:]
-    return _checked(new, wanted)
+    return _checked(text[:begin] + added + text[end:], wanted)
 
 
 def drop(

@@ -108,8 +108,7 @@ def _with_server(
     if drop:
         return str(form.drop(text, path))
     entry = client.shape(server)
-    servers = form.parse(text).get(client.key, {})
-    there = servers.get(NAME)
+    there = form.parse(text).get(client.key, {}).get(NAME)
     if there is None:
         return str(form.put(text, path, entry))
     if not (_starts_us(there) and "command" in entry) and not there.items() >= entry.items():

@@ -148,8 +148,7 @@ def _write(
             disk.make_dirs(target.parent, private=False)
             disk.create(target, new, private=False)
             return
-        inode = target.stat().st_ino
-        if not disk.replace(target, old, inode, new):
+        if not disk.replace(target, old, target.stat().st_ino, new):
             raise Changed(f"{file} was changed by another program meanwhile.")
         if step.action == "remove" and backup.exists():
             backup.unlink()

@@ -50,8 +50,7 @@ def drop(
         return text
     del wanted[table][name]
     own = rf"(?m)(?:^\r?\n)?^[ \t]*\[{re.escape(f'{table}.{name}')}[.\]]{_BODY}"
-    new = re.sub(own, "", text)
-    return _checked(new, wanted, table)
+    return _checked(re.sub(own, "", text), wanted, table)
 
 
 def _checked(

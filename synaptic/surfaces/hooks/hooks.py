@@ -160,8 +160,7 @@ def user_prompt(
         return ""
     if len(terms_of(prompt)) < LEAST_WORDS:
         return ""
-    here = checkout_around(Path(said["cwd"]), ws.config)
-    project = project_of(ws.config, here)
+    project = project_of(ws.config, checkout_around(Path(said["cwd"]), ws.config))
     result = search(
         ws,
         prompt,
@@ -225,6 +224,5 @@ def _log(
 ) -> None:
     with suppress(OSError):
         if state.is_dir():
-            now = datetime.now().astimezone()
-            moment = now.isoformat(timespec="seconds")
+            moment = datetime.now().astimezone().isoformat(timespec="seconds")
             append(state / "hooks.log", f"{moment} {one_line(problem)[:1000]}")

@@ -51,8 +51,7 @@ def note(
     for line in log.read_text("utf-8").splitlines():
         at, noted_session, noted_event = line.split()
         if noted_session == session:
-            moment = datetime.fromisoformat(at)
-            events.append((moment, noted_event))
+            events.append((datetime.fromisoformat(at), noted_event))
     return events
 
 
@@ -149,8 +148,7 @@ def append(
     size = path.stat().st_size if path.exists() else 0
     if size + len(data) > LOG_BYTES:
         half = path.read_bytes()[-LOG_BYTES // 2 :]
-        _, _, newest = half.partition(b"\n")
-        overwrite(path, newest)
+        overwrite(path, half.partition(b"\n")[2])
     opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(opened, "ab") as log:
         log.write(data)

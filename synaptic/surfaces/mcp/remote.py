@@ -48,8 +48,7 @@ class Remote:
         receive: Receive,
         send: Send,
     ) -> None:
-        refused = self._refusal(scope)
-        await (refused or self._app)(scope, receive, send)
+        await (self._refusal(scope) or self._app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
         """The refusal of a request without a valid token; a valid one puts its Grant into the

@@ -238,8 +238,7 @@ async def _call_tool(
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
     given = params.arguments or {}
     try:
-        text = await _answer(ctx, params.name, given)
-        return _result(text)
+        return _result(await _answer(ctx, params.name, given))
     except Exception as error:
         as_json = str(given.get("format")).strip().lower() == "json"
         return _result(_error_text(told(error), as_json), failed=True)
@@ -263,17 +262,14 @@ async def _answer(
     if grant:
         client = grant.name
     elif known:
-        client = _client_name(known.client_info.name)
+        # as entries and counts may hold it: screened before it is cut
+        said = Screen("redact").mark("client's name", one_line(known.client_info.name))
+        client = said[:60] or None
     is_meant = "query" in args and args.get("strategy") != "lexical"
     if worker.loading and (is_meant or name == "context_save"):
         await worker.model_tried()
     call = Call(args, client, worker.loading)
     return await _ask(ctx, lambda ws: answer(ws, name, call))
-
-
-def _client_name(said: str) -> str | None:
-    """The name of a client as entries and counts may hold it: screened before it is cut."""
-    return Screen("redact").mark("client's name", one_line(said))[:60] or None
 
 
 def _grant(ctx: Context) -> Grant | None:

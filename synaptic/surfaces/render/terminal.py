@@ -424,7 +424,8 @@ def _counted(counts: tuple[tuple[str, int], ...]) -> str:
     return ", ".join(shown)
 
 
-def _entries(number: int) -> str:
+def entries_counted(number: int) -> str:
+    """`1 entry`, `2 entries`."""
     return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
@@ -437,7 +438,7 @@ def adopted_text(
     to: Output,
 ) -> str:
     """The result of `init`. All paths are whole: they are meant to be copied."""
-    found = f"{_entries(home.entries)} in {_files(home.files)}"
+    found = f"{entries_counted(home.entries)} in {_files(home.files)}"
     lines = [f"Journal: {to.path(home.journal)}, {found}."]
     if home.undated:
         dated = home.entries - home.undated
@@ -469,7 +470,7 @@ def adopted_text(
 
 def rebuild_text(report: RebuildReport) -> str:
     """The report of a rebuild in a line."""
-    text = f"{_entries(report.entries)}, {report.chunks:,} passages: "
+    text = f"{entries_counted(report.entries)}, {report.chunks:,} passages: "
     text += (
         f"{report.embedded:,} embedded, {report.reused:,} reused, in {report.seconds:.1f} s."
     )

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
 from ...journal.disk import overwrite
+from ...verbs.adopt import toml_lines
 from ...verbs.writing import PERSON
 from ..render.present import one_line
 
@@ -88,10 +89,8 @@ class Tokens:
         from filelock import FileLock  # only here
 
         self._read(name, table)
-        lines = [
-            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()
-        ]
-        block = "\n".join([f"[{json.dumps(name, ensure_ascii=False)}]", *lines, ""])
+        head = f"[{json.dumps(name, ensure_ascii=False)}]"
+        block = "\n".join([head, *toml_lines(table), ""])
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
             if any(grant.name == name for _, grant in self.read()):

@@ -307,8 +307,7 @@ async def _deleted(request: Request) -> Response:
 
 async def _restore(request: Request) -> Response:
     await form_of(request)
-    id = request.path_params["id"]
-    receipt = await ask(request, writing.restore, id)
+    receipt = await ask(request, writing.restore, request.path_params["id"])
     said = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
     return done(request, f"/entry/{receipt.id}", said)
 

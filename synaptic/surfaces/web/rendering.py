@@ -185,7 +185,9 @@ def _lead_here(
                 token.content = f'<a href="{escape(src)}">{words}</a>'
             token.type = "html_inline"
         elif token.type == "text" and number == 0:
-            token.content = _TASK.sub(_box, token.content)
+            token.content = _TASK.sub(
+                lambda task: "☐ " if task[1] == " " else "☑ ", token.content
+            )
         before = token.type
 
 
@@ -195,10 +197,6 @@ def _address(
     path: str,
 ) -> str:
     return f"{place}?name={quote(name, safe='')}&from={quote(path, safe='')}"
-
-
-def _box(task: re.Match[str]) -> str:
-    return "☐ " if task[1] == " " else "☑ "
 
 
 _MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS}).enable(["table", "strikethrough"])

@@ -143,8 +143,7 @@ def _hit_row(
     heading, below = plain_heading(hit.entry.title, hit.snippet)
     lines = [line for line in below.split("\n") if not line.startswith("```")]
     snippet = plain("\n".join(line for line in lines if line.strip()))
-    why = remark_on(hit)
-    return hit, lit(heading, is_hit), lit(snippet, is_hit), why
+    return hit, lit(heading, is_hit), lit(snippet, is_hit), remark_on(hit)
 
 
 def _finished(
