@@ -34,6 +34,11 @@ PICTURE_BYTES = 50_000_000
 """A larger picture is neither shown nor taken in."""
 
 
+def real_path(path: Path | str) -> Path:
+    """The path with its links followed. `Path.resolve` raises on a loop of links."""
+    return Path(os.path.realpath(path))
+
+
 def open_regular(
     path: Path,
     *,

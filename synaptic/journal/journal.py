@@ -39,7 +39,7 @@ from .text import (
     said,
 )
 from .trash import UNDOABLE, Trash, TrashedText, Why
-from .writer import Draft, FileWriter
+from .writer import Draft, FileWriter, Stat
 
 LOCK_TIMEOUT_S = 5.0
 
@@ -171,7 +171,7 @@ class Journal:
     def _append(self, text: SavedText) -> None:
         """Puts the text at the end of its file."""
 
-        def make(data: bytes, status: os.stat_result | None) -> Draft:
+        def make(data: bytes, status: Stat) -> Draft:
             if status is None:
                 data = self.heading(text.path, text.text)
             return Draft(data + joined(text.path, text.text, data), text)
@@ -263,7 +263,7 @@ class Journal:
         trashed: bytes | None = None
         result: list[Entry] = []
 
-        def make(data: bytes, status: os.stat_result | None) -> Draft:
+        def make(data: bytes, status: Stat) -> Draft:
             nonlocal trashed
             if status is None:
                 raise NotFound(
@@ -580,7 +580,7 @@ class Journal:
         title = self.copied(text.id, text.path, text.text).title
         self.trash.put(*self.aside(text.id, title, text.text, b""))
 
-        def make(data: bytes, status: os.stat_result | None) -> Draft:
+        def make(data: bytes, status: Stat) -> Draft:
             if status is None:
                 data = self.heading(text.path, text.text)
             comment = find_comment(data, text.id)

@@ -54,9 +54,11 @@ class Draft(NamedTuple):
     mode: int | None = None
 
 
-Make = Callable[[bytes, os.stat_result | None], Draft | None]
-"""Returns the draft for a file with these bytes and this stat (no stat: there is no file), and
-None if the file shall stay as it is."""
+Stat = os.stat_result | None
+"""None: there is no file."""
+Make = Callable[[bytes, Stat], Draft | None]
+"""Returns the draft for a file with these bytes and this stat; None if the file shall stay as
+it is."""
 
 
 class FileWriter:
@@ -177,7 +179,7 @@ class FileWriter:
             f"{path} changed while it was edited; nothing was written.", hint="Try again."
         )
 
-    def _read(self, path: str) -> tuple[bytes, os.stat_result | None]:
+    def _read(self, path: str) -> tuple[bytes, Stat]:
         try:
             data, status = folder.read(self.roots, path)
             if not data:
@@ -192,7 +194,7 @@ class FileWriter:
         path: str,
         real: Path,
         data: bytes,
-        status: os.stat_result | None,
+        status: Stat,
         draft: Draft,
     ) -> bool:
         """True when the file holds the draft; False when it changed meanwhile."""
@@ -265,7 +267,7 @@ class FileWriter:
 
 def _is_unchanged(
     real: Path,
-    status: os.stat_result | None,
+    status: Stat,
 ) -> bool:
     try:
         now = real.stat()

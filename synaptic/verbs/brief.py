@@ -210,7 +210,7 @@ def _is_over(
     entry: Entry,
 ) -> bool:
     """True when the entry expired before today, or a tag settles the issue or hand-off."""
-    if has_expired(entry.expires, ws.clock().date().isoformat()):
+    if has_expired(entry.expires, ws.today.isoformat()):
         return True
     return entry.type in ("issue", "handoff") and not SHARED.settled.isdisjoint(entry.tags)
 

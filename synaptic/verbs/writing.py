@@ -749,7 +749,7 @@ def receipt_of(
 def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]]:
     """The last day on which an entry comes first, `YYYY-MM-DD`, and a notice if it is over."""
     day = read_date(expires, now=ws.clock(), name="expires") if expires else expires
-    if day and day < ws.clock().date().isoformat():
+    if day and day < ws.today.isoformat():
         return day, [f"It has expired already, on {day}."]
     return day, []
 

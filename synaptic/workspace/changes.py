@@ -68,7 +68,7 @@ def marked(
     """
     here = here or working_checkout(ws.config)
     own = asking_project(ws.config, here)
-    today = ws.clock().date().isoformat()
+    today = ws.today.isoformat()
     result = dict(entries)
     for rowid, entry in entries.items():
         marks = []

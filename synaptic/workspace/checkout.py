@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..config import Config
 from ..errors import JournalError
-from ..files import open_regular, read_regular
+from ..files import open_regular, read_regular, real_path
 from ..journal.disk import overwrite
 from ..notes.blocks import project_key
 
@@ -208,7 +208,7 @@ def asking_project(
     where all projects belong.
     """
     if here and not config.project:
-        journal = Path(os.path.realpath(config.journal))
+        journal = real_path(config.journal)
         if journal.is_relative_to(here.root):
             return None
     return project_key(project_of(config, here) or "") or None
@@ -236,12 +236,10 @@ def _checkout_at(place: Path) -> Checkout | None:
         pointer = small_text(git).removeprefix("gitdir:").strip()
         if not pointer:
             return None
-        main = git = Path(
-            os.path.realpath(place / pointer)
-        )  # resolve() fails on loops of links
+        main = git = real_path(place / pointer)
         common = small_text(git / "commondir")
         if common:
-            main = Path(os.path.realpath(git / common))
+            main = real_path(git / common)
             named = main.parent if main.name == ".git" else main
             project = named.name.removesuffix(".git") or project
     if not project:

@@ -351,7 +351,7 @@ def _export(
     """
     if as_rows == as_csv:
         raise InvalidArgument("export takes one form.", valid=("--json [FILE]", "--csv [FILE]"))
-    filters = replace(take_filters(given, ws.clock()), include_superseded=True)
+    filters = replace(take_filters(ws, given), include_superseded=True)
     entries = browse.export(ws, filters)
     lines = wire.json_rows(entries) if as_rows else wire.csv_rows(entries)
     if not to:

@@ -74,7 +74,7 @@ def briefing_text(
     if briefing.handoff:
         handoff = handoff_item(
             briefing.handoff,
-            today=ws.clock().date(),
+            today=ws.today,
             later=briefing.later,
         )
     return compose(

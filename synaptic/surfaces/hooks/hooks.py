@@ -113,7 +113,7 @@ def _answer(
         if text and event == "session-start" and config.metrics:
             ws.index.counters.count_use(
                 "hook",
-                ws.clock().date(),
+                ws.today,
                 sessions=1,
                 tokens=count_tokens(text),
             )

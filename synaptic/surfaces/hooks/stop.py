@@ -131,7 +131,7 @@ def _saved(
     days = Filters(
         projects=(project_key(project),) if project else (),
         since=began.date().isoformat(),
-        until=ws.clock().date().isoformat(),
+        until=ws.today.isoformat(),
     )
     _, rows = ws.index.listing(days, order="newest", limit=100)
     first = began.replace(microsecond=0)

@@ -139,7 +139,7 @@ def _count(
     if name == "context_search":
         nothing = not shown or NOTHING_CLOSE in data["notices"]
         counts |= {"searches": 1, "nothing_found": int(nothing)}
-    ws.index.counters.count_use(call.client or "unnamed", ws.clock().date(), **counts)
+    ws.index.counters.count_use(call.client or "unnamed", ws.today, **counts)
 
 
 def _save(
@@ -164,7 +164,7 @@ def _search(
     call: Call,
 ) -> Answer:
     args = call.args
-    filters = take_filters(args, ws.clock())
+    filters = take_filters(ws, args)
     query = args.pop("query", "")
     prefer = build_preference(args.pop("prefer", {}))
     wait = not call.loading
@@ -206,7 +206,7 @@ def _find(
     call: Call,
 ) -> Answer:
     args = call.args
-    filters = take_filters(args, ws.clock())
+    filters = take_filters(ws, args)
     return _listed(
         ws,
         find(

@@ -21,6 +21,9 @@ from .wire import Json, why_json
 if TYPE_CHECKING:
     from ...verbs.review import Matter
 
+IsHit = Callable[[str], bool]
+"""True for a word that was sought."""
+
 CHARS_PER_TOKEN = 3
 """English prose has four; notes with code, ids and names have three (o200k)."""
 BRIEF_CHARS = 600
@@ -78,16 +81,17 @@ def hit_items(
         # a short list has no room for them: 3 tokens more an answer, and no more entries found
         beside = lines_beside(hit) if detailed else []
         score = f"score {hit.score:.2f}" if detailed and not hit.why else ""
-        item = Item(
-            entry=hit.entry,
-            text="\n".join((text, *beside)),
-            snippet=hit.snippet,
-            partial=text != content,
-            superseded_by=hit.superseded_by,
-            remark=" · ".join(filter(None, (score, remark_on(hit)))),
-            detailed=detailed,
+        items.append(
+            Item(
+                entry=hit.entry,
+                text="\n".join((text, *beside)),
+                snippet=hit.snippet,
+                partial=text != content,
+                superseded_by=hit.superseded_by,
+                remark=" · ".join(filter(None, (score, remark_on(hit)))),
+                detailed=detailed,
+            )
         )
-        items.append(item)
     return items
 
 
@@ -101,16 +105,17 @@ def entry_items(
     for entry in listing.entries:
         content = entry.content
         text = content if length is None else _beginning(content, length)
-        item = Item(
-            entry=entry,
-            text=text,
-            snippet=_beginning(text, SNIPPET_CHARS),
-            partial=text != content,
-            superseded_by=listing.superseded_by.get(entry.id),
-            detailed=True,
-            links=listing.links.get(entry.id),
+        items.append(
+            Item(
+                entry=entry,
+                text=text,
+                snippet=_beginning(text, SNIPPET_CHARS),
+                partial=text != content,
+                superseded_by=listing.superseded_by.get(entry.id),
+                detailed=True,
+                links=listing.links.get(entry.id),
+            )
         )
-        items.append(item)
     return items
 
 
@@ -325,7 +330,7 @@ def short(id: str) -> str:
 def term_test(
     terms: Sequence[str],
     stem: Callable[[str], str | None],
-) -> Callable[[str], bool]:
+) -> IsHit:
     """A test of a lower-case word: true for every form of a term, and for words that begin as
     a term with `*`.
     """

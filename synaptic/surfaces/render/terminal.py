@@ -28,6 +28,7 @@ from ...workspace.sync import RebuildReport
 from .present import (
     INVISIBLE,
     LINKS_SHOWN,
+    IsHit,
     clean,
     headed,
     lines_beside,
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from ...verbs.evaluate import Evaluation
     from ...verbs.models import Model, Switch
     from ...verbs.writing import Deleted
-
-IsHit = Callable[[str], bool]
 
 _STYLES = {
     "bold": 1,

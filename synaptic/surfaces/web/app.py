@@ -81,12 +81,7 @@ async def _login(request: Request) -> Response:
         return _let_in(request, Visitor("person", site.read_only))
     if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
         return RedirectResponse("/", 303)
-    return await page(
-        request,
-        "login.html",
-        401,
-        wrong=USED,
-    )
+    return await page(request, "login.html", 401, wrong=USED)
 
 
 async def _log_in_with_token(request: Request) -> Response:
@@ -95,12 +90,7 @@ async def _log_in_with_token(request: Request) -> Response:
     token = str((await request.form()).get("token", "")).strip()
     if not site.sessions.may_try(address):  # and no await until it has failed
         wrong = "Too many wrong tokens: wait a minute."
-        return await page(
-            request,
-            "login.html",
-            429,
-            wrong=wrong,
-        )
+        return await page(request, "login.html", 429, wrong=wrong)
     grant = _page_grant(site, token)
     if grant:
         is_read_only = grant.read_only or site.read_only
@@ -110,12 +100,7 @@ async def _log_in_with_token(request: Request) -> Response:
         )
     site.sessions.failed(address)
     wrong = "No token of tokens.toml that opens the page is this one."
-    return await page(
-        request,
-        "login.html",
-        401,
-        wrong=wrong,
-    )
+    return await page(request, "login.html", 401, wrong=wrong)
 
 
 def _page_grant(

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import typer
@@ -28,7 +27,7 @@ from ...workspace.checkout import project_of, working_checkout
 from ...workspace.workspace import Workspace
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
-from .site import ask, done, form_of, page, session_of, site_of, status_of
+from .site import Values, ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
 SAME = {
@@ -45,30 +44,19 @@ async def _entry(request: Request) -> Response:
     id = request.path_params["id"]
     near = request.query_params.getlist("near")
     try:
-        shown = await ask(
-            request,
-            _whole,
-            id,
-            near,
-        )
+        shown = await ask(request, _whole, id, near)
     except (Ambiguous, NotFound) as error:
         return await _missing(request, id, error)
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    return await page(
-        request,
-        "entry.html",
-        local=site_of(request).local,
-        near=near,
-        **shown,
-    )
+    return await page(request, "entry.html", local=site_of(request).local, near=near, **shown)
 
 
 def _whole(
     ws: Workspace,
     id: str,
     near: list[str],
-) -> dict[str, Any]:
+) -> Values:
     """An entry and what leads from it."""
     listing = browse.get(ws, [id])
     entry = listing.entries[0]
@@ -136,12 +124,7 @@ async def _form(request: Request) -> Response:
     seen = ""
     project = ""
     try:
-        was, seen, project = await ask(
-            request,
-            _first_values,
-            request,
-            id,
-        )
+        was, seen, project = await ask(request, _first_values, request, id)
     except SynapticError as gone:  # the entry, or the journal
         if not form:
             raise
@@ -172,24 +155,13 @@ async def _written(
     """The receipt of what a form sends."""
     given = _given(form)
     if id:
-        return await ask(
-            request,
-            writing.update,
-            id,
-            **given,
-        )
+        return await ask(request, writing.update, id, **given)
     asked = request.query_params
     content = given.pop("content", "")
     given["by"] = session_of(request).name
     given["parent"] = asked.get("parent")
     given["supersedes"] = asked.getlist("supersedes")
-    return await ask(
-        request,
-        writing.save,
-        content,
-        via="web",
-        **given,
-    )
+    return await ask(request, writing.save, content, via="web", **given)
 
 
 def _first_values(
@@ -208,9 +180,9 @@ def _first_values(
     return was, "", project_of(ws.config, working_checkout(ws.config)) or ""
 
 
-def _given(form: dict[str, str]) -> dict[str, Any]:
+def _given(form: dict[str, str]) -> Values:
     """The values of a form as `save` and `update` take them."""
-    given: dict[str, Any] = {name: form[name] for name in TEXTS if name in form}
+    given: Values = {name: form[name] for name in TEXTS if name in form}
     for name in ("append", "seen"):
         if form.get(name, "").strip():
             given[name] = form[name]
@@ -239,12 +211,7 @@ def _told(
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
         return done(request, where, same)
-    return done(
-        request,
-        where,
-        " ".join([said, *receipt.notices]),
-        undo=undo,
-    )
+    return done(request, where, " ".join([said, *receipt.notices]), undo=undo)
 
 
 async def _delete(request: Request) -> Response:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from urllib.parse import quote
 
 import nh3
@@ -19,7 +19,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from ..render.present import clean, headed, one_line
+from ..render.present import IsHit, clean, headed, one_line
 
 TAGS = set(
     "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd "
@@ -95,7 +95,7 @@ def plain_heading(
 
 def lit(
     text: str,
-    is_hit: Callable[[str], bool],
+    is_hit: IsHit,
 ) -> Markup:
     """Plain text as HTML with the words marked that were sought."""
     parts = []

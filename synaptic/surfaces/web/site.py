@@ -24,6 +24,8 @@ from .guard import BODY_BYTES, Sessions, Visitor
 from .rendering import plain, plain_heading, render
 
 Arguments = ParamSpec("Arguments")
+Values = dict[str, Any]
+"""The values of a template, or of a form, by name."""
 HERE = Path(__file__).parent
 STATUS = {
     "invalid-argument": 400,
@@ -150,12 +152,7 @@ async def show_error(
     """The page of an error: what happened, what is valid, what to do next."""
     if not isinstance(error, SynapticError):
         error = NotFound("There is no page at this address.")
-    return await page(
-        request,
-        "error.html",
-        status_of(error),
-        error=error,
-    )
+    return await page(request, "error.html", status_of(error), error=error)
 
 
 def status_of(error: SynapticError | None) -> int:
