@@ -17,7 +17,7 @@ from ..models import TOKEN_BITS, Matrix, Meaning
 from .evidence import Evidence
 from .ranking import Ranking
 
-BESIDE = 0.7
+BESIDE = 0.85
 """What the nearest token of an entry beside counts."""
 PRIOR_MEAN, PRIOR_DEVIATION, PRIOR_COUNT = 0.25, 0.08, 20
 """Mean and deviation of the closeness of a question and passages of other matters, about, and
