@@ -41,7 +41,7 @@ By eye.
 AWAY_A_DAY = 0.1
 """What a preferred entry loses for each day that it is away from "two weeks ago". By eye."""
 
-NEAR = 3.0
+NEAR = 4.0
 """The deviations above the usual cosine from which on the nearest has a full vote: else nothing
 is really near.
 
