@@ -37,10 +37,9 @@ class SearchConfig:
 
     `k` and `weights` (`lexical`, `semantic`, `tokens`) belong to reciprocal rank fusion. An
     entry's score falls with its age, from 1 to `decay_floor` with a half-life of
-    `half_life_days`. `context` is the weight of the words of an entry's neighbours in BM25, and
-    `neighbours` the share of their scores that it gains; 0 switches either off. `later_first`:
-    of two entries on one topic the later goes first. `speakers`: in the record of a talk, lines
-    of the person whom the question names count more.
+    `half_life_days`. `neighbours` is the share of the scores of those beside it that an entry
+    gains; 0 switches it off. `later_first`: of two entries on one topic the later goes first.
+    `speakers`: in the record of a talk, lines of the person whom the question names count more.
     """
 
     k: float = 60.0
@@ -49,7 +48,6 @@ class SearchConfig:
     )
     half_life_days: float = 30.0
     decay_floor: float = 0.9
-    context: float = 0.2
     neighbours: float = 0.2
     later_first: bool = True
     speakers: bool = True
@@ -292,7 +290,6 @@ _RULES: dict[str, Rule] = {
     ),
     "search.half_life_days": _number(1e-9, 1e9),
     "search.decay_floor": _number(0, 1, "; 1 switches decay off"),
-    "search.context": _number(0, 10, "; 0 switches it off"),
     "search.neighbours": _number(0, 1, "; 0 switches it off"),
     "search.later_first": _SWITCH,
     "search.speakers": _SWITCH,

@@ -32,7 +32,8 @@ BARE = replace(
     analysis=False,
 )
 """The two lists and their fusion, without any other rule."""
-EQUAL = {"lexical": 1.0, "semantic": 1.0}
+EQUAL = {"lexical": 1.0, "semantic": 1.0, "tokens": 1.0}
+TWO_LISTS = {**DEFAULT.weights, "tokens": 0.0}
 ROUNDS = 2_000
 """Samples of a bootstrap."""
 
@@ -70,9 +71,9 @@ MEASURED = (*OWN_LISTS, PLAIN_RRF, Variant("fusion alone", BARE, "hybrid"), Vari
 WITHOUT = (
     Variant("query analysis", replace(DEFAULT, analysis=False)),
     Variant("removal of stop words", replace(DEFAULT, stop_words=False)),
-    Variant("neighbours' words", replace(DEFAULT, context=0)),
     Variant("neighbours' scores", replace(DEFAULT, neighbours=0.0)),
     Variant("decay", replace(DEFAULT, decay_floor=1.0)),
+    Variant("tokens", replace(DEFAULT, weights=TWO_LISTS)),
     Variant("later first", replace(DEFAULT, later_first=False)),
     Variant("who speaks", replace(DEFAULT, speakers=False)),
     Variant("k=60 instead of 2", replace(DEFAULT, k=2.0)),

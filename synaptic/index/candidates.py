@@ -11,7 +11,7 @@ import apsw
 
 from ..language.words import match, sought
 from ..models import Filters, Matrix, Vector
-from .conditions import OWN, THESE, chunks_sql
+from .conditions import THESE, chunks_sql
 from .database import Database
 from .embedding import USUAL
 from .rows import VECTOR_SCALE, Candidate, Passage, quantise, units
@@ -86,18 +86,14 @@ class CandidateLists:
         terms: Sequence[str],
         passing: PassingChunks,
         *,
-        context_weight: float,
         limit: int,
     ) -> list[Candidate]:
         """The chunks that hold any of the quoted `terms`, best BM25 first; of equals the later.
 
         Of very many matches only those with one of the rarest words are scored.
         """
-        columns = f"{OWN}: " if context_weight == 0 else ""
-        query = f"{columns}({' OR '.join(terms)})"
-        sql = f"""
-            SELECT rowid, bm25(chunk_fts, 1.0, {float(context_weight)}) AS score
-            FROM chunk_fts WHERE chunk_fts MATCH ?"""
+        query = " OR ".join(terms)
+        sql = "SELECT rowid, bm25(chunk_fts) AS score FROM chunk_fts WHERE chunk_fts MATCH ?"
         order = " ORDER BY score, rowid DESC LIMIT ?"
         values: tuple[str, ...] = (query,)
         total, counts = self._frequencies(terms)
@@ -260,9 +256,10 @@ class CandidateLists:
         *,
         limit: int,
     ) -> list[int]:
-        """Chunks whose own text, title or tags hold a word of this stem."""
-        sql = "SELECT doc FROM chunk_place WHERE term = ? AND col = ? LIMIT ?"
-        return self.file.column(sql, stem, OWN, limit)
+        """Chunks whose text, title or tags hold a word of this stem."""
+        return self.file.column(
+            "SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit
+        )
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
         sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'

@@ -10,9 +10,6 @@ from ..language.words import match
 from ..models import OF_SESSIONS, Filters
 from ..notes.marks import field_words, link_key
 
-OWN = "own"
-"""The column that holds an entry's own words, not its neighbours'."""
-
 THESE = "(SELECT value FROM json_each(?))"
 """SQL for a list that is bound as one JSON value: SQLite takes 32,766 values, and expressions
 that are 1,000 deep.
@@ -98,7 +95,7 @@ def chunks_sql(
         values = (*values, json.dumps(list(within)))
     for phrase in phrases:
         condition += f" AND {_HOLDS_PHRASE}"
-        values = (*values, f"{OWN}: {phrase}")
+        values = (*values, phrase)
     if not condition:
         return "", ()
     chunks = "SELECT json_group_array(a.rowid) FROM entry e JOIN chunk a ON a.entry = e.rowid"
@@ -145,7 +142,7 @@ def _globs(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def _words(words: Sequence[str]) -> tuple[str, ...]:
-    return (f"{OWN}: ({' OR '.join(map(match, words))})",)
+    return (" OR ".join(map(match, words)),)
 
 
 _HOLDS_PHRASE = """e.rowid IN (

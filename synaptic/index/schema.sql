@@ -157,7 +157,7 @@ CREATE TABLE chunk (
     start        INTEGER NOT NULL,   -- byte offsets from the entry's body_start
     "end"        INTEGER NOT NULL,
     hash         INTEGER NOT NULL,   -- of the text that is embedded
-    words_hash   INTEGER NOT NULL,   -- of the words in chunk_fts, the neighbours' included
+    words_hash   INTEGER NOT NULL,   -- of the words in chunk_fts
     vector       INTEGER NOT NULL    -- 0 wanted, -1 none: the entry has enough; else the change that stored it
 );
 CREATE UNIQUE INDEX chunk_entry ON chunk (entry, seq);
@@ -176,7 +176,7 @@ CREATE TABLE token (
 );
 
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (
-    own, context,                    -- its title, text and tags; words of the entries beside it
+    words,                           -- its title, text and tags
     content = '', contentless_delete = 1, tokenize = '{tokenizer}'
 );
 CREATE VIRTUAL TABLE chunk_word USING fts5vocab (chunk_fts, row);

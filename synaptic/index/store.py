@@ -202,7 +202,7 @@ class Writer:
             self._db.execute(_CHANGE_CHUNK, (entry, number, *place, state))
             self._db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (known,))
             rowid = known
-        self._db.execute(_ADD_WORDS, (rowid, spell(chunk.own), spell(chunk.context)))
+        self._db.execute(_ADD_WORDS, (rowid, spell(chunk.words)))
         if state > 0 and equal:
             self._put_meaning(rowid, *equal)
             self._reused += 1
@@ -320,7 +320,7 @@ _CHANGE_CHUNK = """
     UPDATE chunk SET start = ?3, "end" = ?4, hash = ?5, words_hash = ?6,
         vector = iif(hash = ?5 AND vector > 0 AND ?7 >= 0, vector, ?7)
     WHERE entry = ?1 AND seq = ?2"""
-_ADD_WORDS = "INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)"
+_ADD_WORDS = "INSERT INTO chunk_fts (rowid, words) VALUES (?, ?)"
 _NUMBER_VECTOR = "UPDATE chunk SET vector = ? WHERE rowid = ? AND hash = ? AND vector = 0"
 _MEANINGS = """
     FROM chunk JOIN vector ON vector.chunk = chunk.rowid

@@ -207,13 +207,7 @@ class Evidence:
             passing = index.passing_chunks(filters, self.request.within, self.required)
             ways: dict[str, Callable[..., Sequence[Candidate]]] = {}
             if terms:
-                context = self.config.context
-                ways["lexical"] = partial(
-                    index.lexical,
-                    terms,
-                    passing,
-                    context_weight=context,
-                )
+                ways["lexical"] = partial(index.lexical, terms, passing)
             if query.meaning is not None:
                 ways["semantic"] = partial(index.semantic, query.meaning.vector, passing)
             for name, fetch in ways.items():

@@ -230,7 +230,6 @@ def _word_scores(
     candidates = ws.index.lexical(
         [match(term) for term in rare[:RARE_WORDS]],
         ws.index.passing_chunks(Filters(), rows, ()),
-        context_weight=0.0,  # an entry's own words: its neighbours are no nearer to the work
         limit=4 * len(rows),
     )
     return {hit.entry_rowid: -hit.score for hit in reversed(candidates)}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -18,11 +17,6 @@ from ..notes.marks import front_fields, links_of, names_of, tasks_of
 from ..notes.privacy import mask
 from ..notes.reading import composed, derived_id, is_saved
 
-CONTEXT_CHARS = 100
-"""Characters of each neighbour. With 900, long neighbours drown a short note's own words:
-recall@10 of words alone on BEAM is .38 instead of .45 (`bench.py panel`).
-"""
-
 
 def file_rows(
     stamp: Stamp,
@@ -33,32 +27,17 @@ def file_rows(
     """The rows of a file."""
     masked = mask(data)
     entries = parsed.entries
-    edges = [(), *(_edges(entry, masked) for entry in entries), ()]
     rows = []
-
-    @cache
-    def text_of(number: int) -> str:
-        """Title and text of an entry, as far as its neighbours use it."""
-        one = entries[number]
-        body = body_text(_ends(one, masked), typed=is_typed(masked, one.there))
-        return f"{one.title} {plain_text(body)}".strip()
-
     for number, entry in enumerate(entries):
         place = entry.there
         block = data[place.start : place.end]
         body = masked[place.body_start : place.body_end]
-        made_of = repr((edges[number], edges[number + 2], number == 0, _ROW(entry)))
+        made_of = repr((number == 0, _ROW(entry)))
         row = EntryRow(
             entry=entry,
             block=block,
             row_hash=hash_of(made_of.encode("utf-8", "surrogatepass") + block),
-            chunks=partial(
-                _chunk_rows,
-                entries,
-                number,
-                masked,
-                text_of,
-            ),
+            chunks=partial(_chunk_rows, entry, masked),
             marks=partial(_mark_rows, entry, body, number == 0),
             hides=masked[place.start : place.end] != block,
         )
@@ -104,42 +83,24 @@ _ROW = attrgetter(
 
 
 def _chunk_rows(
-    entries: Sequence[Entry],
-    number: int,
+    entry: Entry,
     masked: bytes,
-    text_of: Callable[[int], str],
 ) -> tuple[ChunkRow, ...]:
-    entry = entries[number]
     place = entry.there
-    body = masked[place.body_start : place.body_end]
-    typed = is_typed(masked, place)
-    previous = following = ""
-    if number > 0:
-        previous = text_of(number - 1)[-CONTEXT_CHARS:]
-    if entry is not entries[-1]:
-        following = text_of(number + 1)[:CONTEXT_CHARS]
-    spans = cut(body.replace(MASK, b" "))
-    title = entry.title
-    labels = _labels(entry)
+    body, typed = masked[place.body_start : place.body_end], is_typed(masked, place)
+    title, labels = entry.title, _labels(entry)
     chunks = []
-    for span in spans:
+    for span in cut(body.replace(MASK, b" ")):
         text = plain_text(body_text(body[span.start : span.end], typed=typed))
-        # a long entry's first passage stands beside the entry before, its last beside the one
-        # after
-        own = "\n".join(part for part in (title, text, labels) if part)
-        title = _repeated(title)
-        labels = _repeated(labels)
-        before = previous if span is spans[0] else ""
-        after = following if span is spans[-1] else ""
-        context = f"{before} {after}".strip()
+        words = "\n".join(part for part in (title, text, labels) if part)
+        title, labels = _repeated(title), _repeated(labels)
         chunks.append(
             ChunkRow(
                 start=span.start,
                 end=span.end,
                 hash=hash_of(embedded_text(entry, text)),
-                words_hash=hash_of(f"{own}\0{context}"),
-                own=own,
-                context=context,
+                words_hash=hash_of(words),
+                words=words,
                 embed=span.embed,
             )
         )
@@ -175,31 +136,6 @@ def _labels(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
     fields = plain_text(" ".join(chain.from_iterable(front_fields(entry))))
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()
-
-
-def _edges(
-    entry: Entry,
-    masked: bytes,
-) -> tuple[object, ...]:
-    """All of an entry that its neighbours' rows are made of."""
-    place = entry.there
-    return (
-        entry.title,
-        place.whole_file,
-        masked[place.start : place.body_start],
-        _ends(entry, masked),
-    )
-
-
-def _ends(
-    entry: Entry,
-    masked: bytes,
-) -> bytes:
-    """The body of an entry; of a long one only both ends, which its neighbours use."""
-    body = masked[entry.there.body_start : entry.there.body_end]
-    if len(body) <= 8 * CONTEXT_CHARS:
-        return body
-    return body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
 
 
 def is_typed(

@@ -345,7 +345,6 @@ def test_fuzzed_queries(
             zoo.index.lexical(
                 [match(term) for term in parsed.terms],
                 zoo.index.passing_chunks(parsed.filters, None, phrases),
-                context_weight=0.3,
                 limit=5,
             )
         if number % 200 == 0:

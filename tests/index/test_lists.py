@@ -18,7 +18,7 @@ from synaptic import Filters, Workspace, rebuild, search
 from synaptic.index import candidates
 from synaptic.index.rows import quantise
 
-ALONE = {"decay_floor": 1.0, "later_first": False, "analysis": False, "context": 0.0}
+ALONE = {"decay_floor": 1.0, "later_first": False, "analysis": False}
 """A ranking by one list and nothing else."""
 
 Texts = dict[str, list[tuple[str, str]]]
@@ -228,6 +228,6 @@ def scored(
         "SELECT e.id, bm25(chunk_fts, 1.0, 0.0), t.name FROM chunk_fts "
         "JOIN chunk c ON c.rowid = chunk_fts.rowid JOIN entry e ON e.rowid = c.entry "
         "JOIN tag t ON t.entry = e.rowid WHERE chunk_fts MATCH ?",
-        (f"own: ({' OR '.join(words.split())})",),
+        (" OR ".join(words.split()),),
     )
     return {id: score for id, score, tag in rows if not tags or tag in tags}
