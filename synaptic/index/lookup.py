@@ -158,11 +158,6 @@ class Index(CandidateLists):
         sql = f"{_BESIDE}{condition} ORDER BY e.seq"
         return self._grouped(sql, json.dumps(rowids), *values)
 
-    def chunks_of(self, rowids: Sequence[int]) -> dict[int, list[int]]:
-        """The chunks of these entries, in order."""
-        chunks = f"SELECT entry, rowid FROM chunk WHERE entry IN {THESE} ORDER BY entry, seq"
-        return self._grouped(chunks, json.dumps(list(rowids)))
-
     # -- entries out
     # --------------------------------------------------------------------------------
 

@@ -156,6 +156,10 @@ def fuse(
         floors = {"lexical": known_language * whole_idf(evidence, query), "semantic": NEAR}
         tokens = token_deviations(evidence, query.meaning, ranked)
         if tokens:
+            nearest = max(tokens.values())
+            best = max(words.values(), default=0.0) or 1.0
+            for row in share.keys() - tokens.keys():  # not embedded yet: words tell for it
+                tokens[row] = nearest * words.get(row, 0.0) / best
             floors["tokens"] = NEAR
             rankings["tokens"] = counted(tokens, share)
             pieces = len(query.meaning.words)
