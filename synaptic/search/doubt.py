@@ -21,7 +21,7 @@ from ..language.words import places
 from ..models import NOTHING_CLOSE, Hit, Round
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
-from .evidence import Evidence, Request
+from .evidence import USUAL_MEAN, Evidence, Request
 from .fuse import STRANGE
 from .ranking import Ranking
 
@@ -45,11 +45,10 @@ Chosen on one half of the panel, where that keeps 96 % of recall@8; `bench.py su
 other half.
 """
 
-
-SHARES = 0.01, 0.3
-"""A share of the scores counts from the first to the second of these. Where there are few hits
-even the best of them
-has a great share, and nine of ten first hits of the panel have a smaller one."""
+GREAT_SHARE = 0.3
+"""The share of the scores from which on more says nothing: where there are few hits even the
+best has a great share. Nine of ten first hits of the panel have a smaller one.
+"""
 
 
 class Curve(NamedTuple):
@@ -101,8 +100,9 @@ class Signs(NamedTuple):
     """The signs of a hit, each from 0 to 1.
 
     `meaning` is its cosine, where 0 is the usual one of this question with the journal; `words`
-    the share of the question's words that it holds, and `unknown` the share of those that no
-    entry holds, a rare word counting for more.
+    the share of the question's words that it holds, a rare word counting for more. `unknown` is
+    the share of words that no entry holds; with meaning, how far the question is from the
+    journal's matters.
     """
 
     meaning: float
@@ -141,10 +141,8 @@ def chances(
     best = max(close[:LOOKED_AT], default=0.0)
     own = []
     for one, score in zip(close, scores, strict=True):
-        least, most = SHARES
-        share = math.log(min(max(score / (of_all or 1.0), least), most))
         odds = curve.best * best + curve.behind * (best - one) + curve.level
-        odds += curve.share * share
+        odds += curve.share * min(score / (of_all or 1.0), GREAT_SHARE)
         own.append(1 / (1 + math.exp(-odds)))
     pools: list[list[float]] = []
     for one in own[:MOST_HITS]:
@@ -190,6 +188,51 @@ class Answer(NamedTuple):
     rounds: tuple[Round, ...] = ()
 
 
+def foreign(evidence: Evidence) -> float:
+    """How far the question is from the journal's matters: 0 as near as its passages are to each
+    other, 1 as other texts.
+    """
+    vectors, _ = evidence.ws.index.sample()
+    if evidence.vector is None or not len(vectors):
+        return 0.0
+    usual, _ = evidence.usual_cosine(evidence.vector)
+    own, _ = evidence.usual_cosine(vectors.mean(axis=0))
+    return min(1.0, max(0.0, 1 - usual / max(own, USUAL_MEAN)))
+
+
+def signs_of(
+    evidence: Evidence,
+    ranked: Ranking,
+    hits: Sequence[Hit],
+) -> list[tuple[Signs, Curve]]:
+    """The signs of each hit, and the curve that weighs them. The hits are the first of the
+    ranking.
+    """
+    total, counts = evidence.frequencies(evidence.request.parsed.terms)
+    idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
+    # a kind is no matter
+    idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
+    stems = {word: evidence.stem(word) for word in idf}
+    weights = {stem: idf[word] for word, stem in stems.items() if stem}
+    unknown = sum(weight for word, weight in idf.items() if not counts[word])
+    unknown /= sum(idf.values()) or 1.0
+    apart = foreign(evidence)
+    in_all = sum(weights.values()) or 1.0
+    found: list[tuple[Signs, Curve]] = []
+    meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
+    for hit, near in zip(hits, meaning, strict=True):
+        entry = hit.entry
+        said = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
+        said += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
+        held = {stem for _, stem in places(" ".join(said), weights, evidence.stem)}
+        words = sum(weights[stem] for stem in held) / in_all
+        if near is None:  # without a vector words alone can tell
+            found.append((Signs(0.0, words, unknown), BY_WORDS))
+        else:
+            found.append((Signs(near, words, apart), BY_MEANING))
+    return found
+
+
 def surety(
     evidence: Evidence,
     ranked: Ranking,
@@ -200,51 +243,26 @@ def surety(
 
     The hits are the first of the ranking.
     """
+    found = signs_of(evidence, ranked, hits)
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
-    idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
-    # a kind is no matter
-    idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
-    weights: dict[str, float] = {}
-    unknown = 0.0
-    for word, weight in idf.items():
-        stem = evidence.stem(word)
-        if stem:
-            weights[stem] = weight
-        if not counts[word]:
-            unknown += weight
-    unknown /= sum(idf.values()) or 1.0
-    curve = BY_WORDS if evidence.vector is None else BY_MEANING
-    meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
-    in_all = sum(weights.values()) or 1.0
-    held = []
-    for hit in hits:
-        entry = hit.entry
-        said = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
-        said += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
-        stems = {stem for _, stem in places(" ".join(said), weights, evidence.stem)}
-        held.append(sum(weights[stem] for stem in stems) / in_all)
-    signs: list[Signs] = []
-    vector = evidence.vector
-    # where the model does not know the language, only a question of unknown words is doubted
-    is_strange = vector is not None and evidence.usual_cosine(vector)[0] >= STRANGE
-    is_close = not hits or (is_strange and any(counts.values()))
-    for near, words in zip(meaning, held, strict=True):
-        sign = Signs(near or 0.0, words, unknown)
-        own = BY_WORDS if near is None else curve  # without a vector words alone can tell
-        is_judged = len(signs) < LOOKED_AT and not is_strange
-        if is_judged and closeness(sign, own, passages=total) >= own.doubt:
-            is_close = True
-        signs.append(sign)
-    close = [closeness(sign, curve, passages=total) for sign in signs]
+    close = [closeness(signs, curve, passages=total) for signs, curve in found]
     scores = [r.score for r in ranked]
-    found = chances(
+    vector = evidence.vector
+    chance = chances(
         close,
         scores[: len(hits)],
-        curve,
+        BY_WORDS if vector is None else BY_MEANING,
         of_all=sum(scores[:SHARED]),
     )
-    fit = fitting(found[:MOST_HITS], signs)
-    return found, fit if is_close else min(fit, NONE_FIT), is_close, held
+    above = [one - curve.doubt for one, (_, curve) in zip(close, found, strict=True)]
+    is_close = max(above[:LOOKED_AT], default=0.0) >= 0
+    if hits and vector is not None and evidence.usual_cosine(vector)[0] >= STRANGE:
+        # the model does not know the language: only a question of unknown words is doubted
+        is_close = any(counts.values())
+    signs = [one for one, _ in found]
+    fit = fitting(chance[:MOST_HITS], signs)
+    held = [one.words for one in signs]
+    return chance, fit if is_close else min(fit, NONE_FIT), is_close, held
 
 
 def notices_of(

@@ -1,0 +1,237 @@
+"""Fits the curves of doubts and scores, which stand in `synaptic/search/doubt.py`.
+
+| curve     | learns from the half that `sure.half` names, each set alike         |
+|-----------|---------------------------------------------------------------------|
+| closeness | questions with a right hit among the first, and those of other matters |
+| doubt     | DOUBTED of the first are below it                                    |
+| chances   | the first hits of all questions, right or wrong                      |
+
+Questions that are near the journal's matters look like answered ones, so closeness does not
+learn from them. All are logistic regressions with a ridge, by Newton's method. To the sets of
+`bench.py sure` comes tests/data/panel/short.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from corpus import read
+from sets import CachedEmbedder, Corpus, Maker, Question
+from sure import FIRST, Kinds, half, kinds, panel
+
+from synaptic import search
+from synaptic.search import doubt, pipeline
+from synaptic.search.doubt import GREAT_SHARE, LOOKED_AT, SHARED, Curve, closeness
+from synaptic.search.evidence import Evidence
+from synaptic.search.fuse import STRANGE
+
+Matrix = npt.NDArray[np.float64]
+
+DOUBTED = 0.02
+"""The share of answered questions that are doubted, as the mean of the sets."""
+RIDGE = 0.003
+"""The penalty of squared weights; a set and kind of questions weighs 1. By cross-validation over
+sets, where 0.02 doubts a tenth less.
+"""
+STEPS, ROUNDS = 50, 10
+"""Newton's steps at most, and the rounds in which a question's best hit is chosen anew."""
+
+CLOSENESS = ("meaning", "words", "unknown", "size", "start")
+CHANCES = ("best", "behind", "share", "level")
+"""The weights of a curve in the order of `signs` and of `chance_signs`; the last is constant."""
+NO_CURVE = Curve(*[0.0] * len(Curve._fields))
+
+
+class Seen(NamedTuple):
+    """The first hits of a question as the product saw them.
+
+    `signs` has a row a hit and a column for each of CLOSENESS, `shares` their shares of the
+    scores.
+    """
+
+    set: str
+    kind: str
+    curve: Curve
+    signs: Matrix
+    shares: Sequence[float]
+    right: Sequence[bool]
+
+
+def run(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> list[dict[str, Any]]:
+    embedder = CachedEmbedder(scratch / "models", arguments.model)
+    seen: list[Seen] = []
+    for name, corpus, told in panel(arguments, scratch, embedder):
+        seen += observed(name, corpus, told)
+    for corpus, told in short(Maker(arguments, scratch, embedder)):
+        seen += observed("short", corpus, told)
+        corpus.workspace.close()
+    return rows(seen)
+
+
+def rows(seen: Sequence[Seen]) -> list[dict[str, Any]]:
+    """The weights of each curve, rounded."""
+    found = []
+    for name in ("BY_MEANING", "BY_WORDS"):
+        curve = fitted([one for one in seen if one.curve is getattr(doubt, name)])
+        found.append({"curve": name} | curve._asdict())
+    return found
+
+
+def short(maker: Maker) -> Iterator[tuple[Corpus, Kinds]]:
+    """The small journals with short questions, most without a word of their answer."""
+    asked = read("panel/short.json")["questions"]
+    for told in read("panel/beliefs.json")["journals"]:
+        own = [one for one in asked if one["journal"] == told["name"]]
+        if own:
+            corpus = maker.told(f"short-{told['name']}", told | {"questions": own})
+            answered = [(question, "answered") for question in corpus.questions]
+            yield corpus, answered + kinds([one for one in own if not one["answers"]])
+
+
+def observed(
+    name: str,
+    corpus: Corpus,
+    told: Kinds,
+) -> Iterator[Seen]:
+    """What the product sees of these questions, with meaning and by words alone."""
+    for question, kind in told:
+        if name == "short" or half(question.text) == "fitted on":
+            for strategy in ("auto", "lexical"):
+                yield from seen_of(name, corpus, question, kind, strategy)
+
+
+def seen_of(
+    name: str,
+    corpus: Corpus,
+    question: Question,
+    kind: str,
+    strategy: str,
+) -> Iterator[Seen]:
+    """The first hits of a question; none in a language that the model does not know, or where
+    words and meaning are mixed.
+    """
+    asked: list[Seen] = []
+    original = pipeline.surety
+
+    def recorded(evidence: Evidence, ranked: Any, hits: Any) -> Any:
+        found = doubt.signs_of(evidence, ranked, hits)[:FIRST]
+        passages, _ = evidence.frequencies(())
+        vector = evidence.vector
+        strange = vector is not None and evidence.usual_cosine(vector)[0] >= STRANGE
+        if found and not strange and len({id(curve) for _, curve in found}) == 1:
+            signs = [columns(own, passages) for own, _ in found]
+            scores = [r.score for r in ranked]
+            of_all = sum(scores[:SHARED]) or 1.0
+            shares = [min(score / of_all, GREAT_SHARE) for score in scores[: len(found)]]
+            right = [hit.entry.id in question.wanted for hit in hits[: len(found)]]
+            asked.append(Seen(name, kind, found[0][1], np.array(signs), shares, right))
+        return original(evidence, ranked, hits)
+
+    pipeline.surety = recorded
+    try:
+        search(corpus.workspace, question.text, limit=FIRST, strategy=strategy)
+    finally:
+        pipeline.surety = original
+    yield from asked[:1]  # a later one is of corrected words
+
+
+def columns(
+    signs: doubt.Signs,
+    passages: int,
+) -> list[float]:
+    """What each weight of CLOSENESS is multiplied with."""
+    found = []
+    for name in CLOSENESS:
+        one = NO_CURVE._replace(**{name: 1.0})
+        found.append(closeness(signs, one, passages=passages))
+    return found
+
+
+def fitted(seen: Sequence[Seen]) -> Curve:
+    """The curve of these questions."""
+    decided = [one for one in seen if one.kind == "other" or any(one.right)]
+    answered = np.array([one.kind == "answered" for one in decided], dtype=float)
+    counts = Counter((one.set, one.kind) for one in decided)
+    share = np.array([1 / counts[one.set, one.kind] for one in decided])
+    weights = np.ones(len(CLOSENESS))
+    for _ in range(ROUNDS):
+        best = np.array([one.signs[best_hit(one, weights)] for one in decided])
+        weights = regression(best, answered, share)
+    weights = rounded(weights)
+    limit = quantile(
+        [float((one.signs[:LOOKED_AT] @ weights).max()) for one in decided],
+        share * answered,
+    )
+    values = dict(zip(CLOSENESS, weights, strict=True))
+    values |= dict(zip(CHANCES, rounded(chance_weights(seen, weights)), strict=True))
+    return Curve(**values, doubt=math.floor(100 * limit) / 100)
+
+
+def best_hit(
+    one: Seen,
+    weights: Matrix,
+) -> int:
+    return int(np.argmax(one.signs[:LOOKED_AT] @ weights))
+
+
+def chance_weights(
+    seen: Sequence[Seen],
+    weights: Matrix,
+) -> Matrix:
+    """The weights of CHANCES, from every hit of these questions."""
+    counts = Counter(one.set for one in seen)
+    signs: list[tuple[float, ...]] = []
+    right: list[float] = []
+    shares: list[float] = []
+    for one in seen:
+        close = one.signs @ weights
+        best = float(close[:LOOKED_AT].max())
+        for own, share, is_right in zip(close, one.shares, one.right, strict=True):
+            signs.append((best, best - own, share, 1.0))
+            right.append(is_right)
+            shares.append(1 / counts[one.set])
+    return regression(np.array(signs), np.array(right, dtype=float), np.array(shares))
+
+
+def regression(
+    signs: Matrix,
+    truth: Matrix,
+    share: Matrix,
+) -> Matrix:
+    """The weights of a logistic regression; the last is of a constant and has no penalty."""
+    weights = np.zeros(signs.shape[1])
+    ridge = np.full(len(weights), RIDGE)
+    ridge[-1] = 1e-9
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-signs @ weights))
+        slope = signs.T @ (share * (chance - truth)) + ridge * weights
+        curved = share * chance * (1 - chance)
+        bend = (signs * curved[:, None]).T @ signs + np.diag(ridge)
+        weights = weights - np.linalg.solve(bend, slope)
+    return weights
+
+
+def quantile(
+    values: Sequence[float],
+    share: Matrix,
+) -> float:
+    """The value below which DOUBTED of the questions lie, by their share."""
+    order = np.argsort(values)
+    below = np.cumsum(share[order])
+    place = int(np.searchsorted(below, DOUBTED * below[-1], side="right"))
+    return float(np.array(values)[order][place])
+
+
+def rounded(weights: Matrix) -> Matrix:
+    """To two digits."""
+    return np.array([float(f"{weight:.2g}") for weight in weights])
