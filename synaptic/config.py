@@ -24,8 +24,10 @@ from .errors import ConfigError
 Secrets = Literal["redact", "refuse", "allow"]
 """What happens to passwords, tokens and keys in a text that is saved."""
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
+DEFAULT_MODEL = "synaptic-minilm-1"
 """The model that ships inside the package."""
+FORMER_MODEL = "all-MiniLM-L6-v2-int8"
+"""What shipped until 0.2; where it is named, the present one is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,12 @@ class SearchConfig:
     """Ranking. Chosen by `scripts/bench.py panel` (docs/BENCHMARKS.md has the
     tables).
 
-    `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An entry's score
-    falls with its age, from 1 to `decay_floor` with a half-life of `half_life_days`. `context`
-    is the weight of the words of an entry's neighbours in BM25, and `neighbours` the share of
-    their scores that it gains; 0 switches either off. `later_first`: of two entries on one
-    topic the later goes first. `speakers`: in the record of a talk, lines of the person whom
-    the question names count more.
+    `k` and `weights` (`lexical`, `semantic`, `tokens`) belong to reciprocal rank fusion. An
+    entry's score falls with its age, from 1 to `decay_floor` with a half-life of
+    `half_life_days`. `context` is the weight of the words of an entry's neighbours in BM25, and
+    `neighbours` the share of their scores that it gains; 0 switches either off. `later_first`:
+    of two entries on one topic the later goes first. `speakers`: in the record of a talk, lines
+    of the person whom the question names count more.
     """
 
     k: float = 60.0
@@ -132,6 +134,8 @@ def load_config(home: str | Path | None = None) -> Config:
     for key in ("journal", "model", "project"):
         if given := os.environ.get(f"SYNAPTIC_{key.upper()}"):
             values[key] = given
+    if values.get("model") == FORMER_MODEL:
+        values["model"] = DEFAULT_MODEL
     folder = root / _expand(values.pop("journal", "journal"), f"{path}: journal")
     sources = values.pop("sources", ())
     own = Config(
@@ -284,7 +288,7 @@ _RULES: dict[str, Rule] = {
     "search.k": _number(1e-9, 1e9),
     "search.weights": (
         _weights,
-        "{ lexical = 1.0, semantic = 1.0 }, none negative, not both 0",
+        "{ lexical = 1.0, semantic = 1.0, tokens = 1.0 }, none negative, not all 0",
     ),
     "search.half_life_days": _number(1e-9, 1e9),
     "search.decay_floor": _number(0, 1, "; 1 switches decay off"),

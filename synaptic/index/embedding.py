@@ -35,7 +35,8 @@ MODEL_DIR = Path(__file__).parents[1] / "data" / DEFAULT_MODEL
 """Where the shipped model lies."""
 
 MODEL_SHA256 = {
-    "model.onnx": "43946f679950ee209138b2637238add93bd99c33f9a6eb140acac23318e99617",
+    "tokens.npy": "d433f4bb9cdd440dfc6a807667047281910870487d8c3ac7a18361f1f79563c3",
+    "model.onnx": "9c074c44519d9aa70922f4b937e4df24b2e055c3cb6d8fceaf5613f5b2c05a49",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     "tokenizer_config.json": "1d232460a8aa598b77b03e901dde1cb4310c2435036a281eed8a1d96d2f1db44",
 }
@@ -175,15 +176,13 @@ class FolderModel:
 
 
 def content_tokens(encoding: Any) -> list[int]:
-    """The places of the tokens that are words or parts of words, but no stop words."""
-    kept = []
-    for place, (token, special) in enumerate(
-        zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
-    ):
-        is_word = any(map(str.isalnum, token))
-        if is_word and not special and token not in STOP_WORDS:
-            kept.append(place)
-    return kept
+    """Where each token first stands that is a word or a part of one, but no stop word."""
+    first: dict[str, int] = {}
+    for place, token in enumerate(encoding.tokens):
+        is_word = not encoding.special_tokens_mask[place] and any(map(str.isalnum, token))
+        if is_word and token not in STOP_WORDS:
+            first.setdefault(token, place)
+    return list(first.values())
 
 
 def projected(
@@ -289,11 +288,13 @@ class FastEmbedder:
         # as a tokenizer can take it: no NUL, no lone surrogates, no more than a window can hold
         clean = text[:_MAX_CHARS].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
         fed = self._family.get(method, "") + clean
+        loaded: Any = self._loaded
+        made: Meaning
         try:
-            if isinstance(self._loaded, FolderModel):
-                made = self._loaded.embed(fed)
+            if self.folder:
+                made = loaded.embed(fed)
             else:
-                made = Meaning(next(iter(getattr(self._loaded, method)([fed]))))
+                made = Meaning(next(iter(getattr(loaded, method)([fed]))))
         except Exception as error:  # onnxruntime's own kinds, MemoryError
             raise ModelError(f"The model failed on a text: {_first_line(error)}.") from error
         vector = np.nan_to_num(

@@ -494,13 +494,18 @@ class Index(CandidateLists):
         self,
         limit: int,
         *,
-        below: int = 2**63 - 1,
+        after: int | None = None,
+        newest_first: bool = True,
     ) -> list[Passage]:
-        """Passages that want a vector, newest first: chunks with a rowid below `below`."""
+        """Passages that want a vector, from the one after the chunk `after` in this order.
+
+        Oldest first fills the pages of the index; newest first leaves them half empty.
+        """
+        beyond, order = ("<", "DESC") if newest_first else (">", "ASC")
         sql = f"""
-            SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} AND c.rowid < ?
-            ORDER BY c.rowid DESC LIMIT ?"""
-        return [Passage(*row) for row in self.file.rows(sql, below, limit)]
+            SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING}
+            AND (?1 IS NULL OR c.rowid {beyond} ?1) ORDER BY c.rowid {order} LIMIT ?2"""
+        return [Passage(*row) for row in self.file.rows(sql, after, limit)]
 
     def proofs(self) -> Mapping[str, Proof | None]:
         """By path, proof that an indexed file is as it was; None where nothing proves it. Kept

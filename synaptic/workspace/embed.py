@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -135,7 +136,8 @@ def _embedded(
 
             pool = ThreadPoolExecutor(workers, thread_name_prefix="synaptic-embed")
             work = stack.enter_context(pool).map
-        passages = ws.index.pending(BATCH)
+        pending = partial(ws.index.pending, BATCH, newest_first=budget_s is not None)
+        passages = pending()
         while passages and (taken < at_least or time.perf_counter() <= until):
             meanings = list(filter(None, work(embedded, texts_of(ws, passages))))
             with ws.index.writing(wait_ms) as writer:
@@ -144,7 +146,7 @@ def _embedded(
             yield done
             if progress:
                 progress("embedding", done, total)
-            passages = ws.index.pending(BATCH, below=passages[-1].rowid)
+            passages = pending(after=passages[-1].rowid)
 
 
 def still_writing() -> Busy:

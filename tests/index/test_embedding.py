@@ -79,11 +79,11 @@ def test_shipped_model_is_near_the_original(shipped: FastEmbedder) -> None:
     assert cosines.mean() >= 0.998
 
 
-EMBED_THEM = """
+EMBED_THEM = f"""
 import json, sys
 from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
-embedder = FastEmbedder("all-MiniLM-L6-v2-int8", cache=Path("unused"))
+embedder = FastEmbedder({DEFAULT_MODEL!r}, cache=Path("unused"))
 json.dump([embedder.embed_passage(text).vector.tolist() for text in json.loads(sys.argv[1])], sys.stdout)
 """
 
