@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -117,31 +118,25 @@ def seen_of(
     kind: str,
     strategy: str,
 ) -> Iterator[Seen]:
-    """The first hits of a question; none in a language that the model does not know, or where
-    words and meaning are mixed.
-    """
+    """The first hits of a question; none in a language that the model does not know."""
     asked: list[Seen] = []
-    original = pipeline.surety
 
     def recorded(evidence: Evidence, ranked: Any, hits: Any) -> Any:
-        found = doubt.signs_of(evidence, ranked, hits)[:FIRST]
+        found, curve = doubt.signs_of(evidence, ranked, hits[:FIRST])
         passages, _ = evidence.frequencies(())
         vector = evidence.vector
         strange = vector is not None and evidence.usual_cosine(vector)[0] >= STRANGE
-        if found and not strange and len({id(curve) for _, curve in found}) == 1:
-            signs = [columns(own, passages) for own, _ in found]
+        if found and not strange:
+            signs = [columns(own, passages) for own in found]
             scores = [r.score for r in ranked]
             of_all = sum(scores[:SHARED]) or 1.0
             shares = [min(score / of_all, GREAT_SHARE) for score in scores[: len(found)]]
             right = [hit.entry.id in question.wanted for hit in hits[: len(found)]]
-            asked.append(Seen(name, kind, found[0][1], np.array(signs), shares, right))
-        return original(evidence, ranked, hits)
+            asked.append(Seen(name, kind, curve, np.array(signs), shares, right))
+        return doubt.surety(evidence, ranked, hits)
 
-    pipeline.surety = recorded
-    try:
+    with patch.object(pipeline, "surety", recorded):
         search(corpus.workspace, question.text, limit=FIRST, strategy=strategy)
-    finally:
-        pipeline.surety = original
     yield from asked[:1]  # a later one is of corrected words
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places
-from ..models import NOTHING_CLOSE, Hit, Round
+from ..models import NOTHING_CLOSE, Hit, Round, Vector
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .evidence import USUAL_MEAN, Evidence, Request
@@ -188,15 +188,17 @@ class Answer(NamedTuple):
     rounds: tuple[Round, ...] = ()
 
 
-def foreign(evidence: Evidence) -> float:
-    """How far the question is from the journal's matters: 0 as near as its passages are to each
+def foreign(
+    evidence: Evidence,
+    vector: Vector,
+) -> float:
+    """How far a question is from the journal's matters: 0 as near as its passages are to each
     other, 1 as other texts.
     """
     vectors, _ = evidence.ws.index.sample()
-    if evidence.vector is None or not len(vectors):
-        return 0.0
-    usual, _ = evidence.usual_cosine(evidence.vector)
-    own, _ = evidence.usual_cosine(vectors.mean(axis=0))
+    middle = vectors.sum(axis=0) / max(1, len(vectors))
+    own, _ = evidence.usual_cosine(middle)
+    usual, _ = evidence.usual_cosine(vector)
     return min(1.0, max(0.0, 1 - usual / max(own, USUAL_MEAN)))
 
 
@@ -204,33 +206,32 @@ def signs_of(
     evidence: Evidence,
     ranked: Ranking,
     hits: Sequence[Hit],
-) -> list[tuple[Signs, Curve]]:
-    """The signs of each hit, and the curve that weighs them. The hits are the first of the
+) -> tuple[list[Signs], Curve]:
+    """(the signs of each hit, the curve that weighs them). The hits are the first of the
     ranking.
     """
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
     # a kind is no matter
     idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
+    in_all = sum(idf.values()) or 1.0
     stems = {word: evidence.stem(word) for word in idf}
-    weights = {stem: idf[word] for word, stem in stems.items() if stem}
-    unknown = sum(weight for word, weight in idf.items() if not counts[word])
-    unknown /= sum(idf.values()) or 1.0
-    apart = foreign(evidence)
-    in_all = sum(weights.values()) or 1.0
-    found: list[tuple[Signs, Curve]] = []
+    weights = {stem: idf[word] / in_all for word, stem in stems.items() if stem}
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
+    if evidence.vector is None or None in meaning[:LOOKED_AT]:
+        curve = BY_WORDS
+        unknown = sum(idf[word] for word in idf if not counts[word]) / in_all
+    else:
+        curve = BY_MEANING
+        unknown = foreign(evidence, evidence.vector)
+    signs: list[Signs] = []
     for hit, near in zip(hits, meaning, strict=True):
         entry = hit.entry
         said = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
         said += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
         held = {stem for _, stem in places(" ".join(said), weights, evidence.stem)}
-        words = sum(weights[stem] for stem in held) / in_all
-        if near is None:  # without a vector words alone can tell
-            found.append((Signs(0.0, words, unknown), BY_WORDS))
-        else:
-            found.append((Signs(near, words, apart), BY_MEANING))
-    return found
+        signs.append(Signs(near or 0.0, sum(weights[stem] for stem in held), unknown))
+    return signs, curve
 
 
 def surety(
@@ -243,23 +244,21 @@ def surety(
 
     The hits are the first of the ranking.
     """
-    found = signs_of(evidence, ranked, hits)
+    signs, curve = signs_of(evidence, ranked, hits)
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
-    close = [closeness(signs, curve, passages=total) for signs, curve in found]
+    close = [closeness(one, curve, passages=total) for one in signs]
     scores = [r.score for r in ranked]
-    vector = evidence.vector
     chance = chances(
         close,
         scores[: len(hits)],
-        BY_WORDS if vector is None else BY_MEANING,
+        curve,
         of_all=sum(scores[:SHARED]),
     )
-    above = [one - curve.doubt for one, (_, curve) in zip(close, found, strict=True)]
-    is_close = max(above[:LOOKED_AT], default=0.0) >= 0
+    is_close = max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
+    vector = evidence.vector
     if hits and vector is not None and evidence.usual_cosine(vector)[0] >= STRANGE:
         # the model does not know the language: only a question of unknown words is doubted
         is_close = any(counts.values())
-    signs = [one for one, _ in found]
     fit = fitting(chance[:MOST_HITS], signs)
     held = [one.words for one in signs]
     return chance, fit if is_close else min(fit, NONE_FIT), is_close, held
