@@ -34,6 +34,11 @@ PICTURE_BYTES = 50_000_000
 """A larger picture is neither shown nor taken in."""
 
 
+def real_path(path: Path | str) -> Path:
+    """The path with its links followed. `Path.resolve` raises on a loop of links."""
+    return Path(os.path.realpath(path))
+
+
 def open_regular(
     path: Path,
     *,
@@ -63,11 +68,9 @@ def regular_file(
 def read_regular(
     path: Path,
     most: int,
-    *,
-    follow: bool = True,
 ) -> bytes:
     """The bytes of such a file. Raises OSError for one of more than `most` bytes too."""
-    with open_regular(path, follow=follow) as file:
+    with open_regular(path) as file:
         data = file.read(most + 1) or b""  # None: a file of /proc with nothing to read as yet
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))

@@ -430,7 +430,8 @@ def copy_marks(
     Marks that may not be set, or that the file system does not know, are left out. Windows
     keeps no marks.
     """
-    was, now = os.fstat(old), os.fstat(new)
+    was = os.fstat(old)
+    now = os.fstat(new)
     if sys.platform != "win32" and (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
         for uid in (was.st_uid, -1):  # the group alone may be allowed
             with _unless_forbidden():
@@ -438,7 +439,8 @@ def copy_marks(
                 break
     fcopyfile = None if hasattr(os, "listxattr") else _libc("fcopyfile")
     if fcopyfile is not None:
-        acl, xattr = 1 << 0, 1 << 2  # copyfile.h
+        acl = 1 << 0  # copyfile.h
+        xattr = 1 << 2
         fcopyfile(old, new, None, acl | xattr)
     _copy_attributes(old, new)
     # last: an owner takes bits away, an access list changes those of the group
@@ -451,8 +453,8 @@ def _copy_attributes(
 ) -> None:
     if sys.platform != "linux" or not hasattr(os, "listxattr"):
         return
-    names: list[str] = []
-    given: list[str] = []
+    names = []
+    given = []
     with _unless_forbidden():
         names = os.listxattr(old)
         given = os.listxattr(new)

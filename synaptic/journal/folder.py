@@ -16,7 +16,7 @@ from posixpath import join
 from typing import cast
 
 from ..errors import JournalError, NotFound, Refused
-from ..files import FLAGS, O_NOFOLLOW, PICTURE_FOLDER, regular_file
+from ..files import FLAGS, O_NOFOLLOW, PICTURE_FOLDER, real_path, regular_file
 from ..models import Proof, Stamp, proof_of
 from ..notes.reading import composed
 from .disk import disk_errors
@@ -49,7 +49,7 @@ class Roots:
         self._excluded = re.compile(globs) if globs else None
         # no part of the root around them
         self.apart = {*folders, PICTURE_FOLDER}
-        real = {name: _real(folder) for name, folder in folders.items()}
+        real = {name: real_path(folder) for name, folder in folders.items()}
         for outer, around in real.items():
             for inner, folder in real.items():
                 if inner != outer and folder.is_relative_to(around):
@@ -105,7 +105,7 @@ def compare(
 
     `known` maps paths to proofs. A file whose proof is None always counts as changed.
     """
-    stamps: list[Stamp] = []
+    stamps = []
     unseen = dict(known)
     for path, item, root in _notes(roots, only):
         try:
@@ -118,7 +118,7 @@ def compare(
         if proof != expected or is_link:
             if not stat.S_ISREG(status.st_mode) or not _is_text(path):
                 continue
-            if is_link and not _real(roots.place(path)).is_relative_to(root):
+            if is_link and not real_path(roots.place(path)).is_relative_to(root):
                 continue
             # there are inodes, and times after 2262, that SQLite cannot hold
             proof = cast("Proof", tuple((part + 2**63) % 2**64 - 2**63 for part in proof))
@@ -146,7 +146,7 @@ def _notes(
     and its real root.
     """
     real = {
-        join(name, ""): _real(place)
+        join(name, ""): real_path(place)
         for name, place in roots.folders.items()
         if not name or place.is_dir()
     }
@@ -244,8 +244,8 @@ def locate(
     """
     _check(path)
     _, root, within = roots.of(path)
-    real = _real(root / within)
-    if not real.is_relative_to(_real(root)):
+    real = real_path(root / within)
+    if not real.is_relative_to(real_path(root)):
         raise JournalError(
             f"{path} leads out of the journal, to {real}.",
             hint="Only files inside it are touched.",
@@ -302,7 +302,8 @@ def _open(
         return os.open(locate(roots, path), FLAGS)
     with contextlib.suppress(OSError):
         return _open_below(root, within.split("/"))
-    real, root = locate(roots, path), _real(root)
+    real = locate(roots, path)
+    root = real_path(root)
     return _open_below(root, real.relative_to(root).parts)
 
 
@@ -325,7 +326,8 @@ def _folder_of(
     here = os.open(root, _FOLDER)
     try:
         for step in steps[:-1]:
-            above, here = here, os.open(step, _FOLDER | O_NOFOLLOW, dir_fd=here)
+            above = here
+            here = os.open(step, _FOLDER | O_NOFOLLOW, dir_fd=here)
             os.close(above)
         yield here
     finally:
@@ -346,7 +348,7 @@ def pinned(
     if not _OPEN_FILES.is_dir():
         yield real
         return
-    root = _real(roots.of(path)[1])
+    root = real_path(roots.of(path)[1])
     with _folder_of(root, real.relative_to(root).parts) as folder:
         yield _OPEN_FILES / str(folder) / real.name
 
@@ -357,10 +359,6 @@ def missing(root: Path) -> JournalError:
         f"The journal {root} is missing (a disk that is not mounted?).",
         hint="Mount or create it, or choose another folder: synaptic init --journal DIR.",
     )
-
-
-def _real(path: Path | str) -> Path:
-    return Path(os.path.realpath(path))  # Path.resolve raises on a loop of links
 
 
 def _missing(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,7 +18,7 @@ from .journal import Journal
 from .runs import Block, Run, hash_of
 from .text import line_end
 from .trash import TrashedText
-from .writer import LOCK_POLL_S, Draft
+from .writer import LOCK_POLL_S, Draft, Stat
 
 _SHOWN = re.compile(rb"%b/([\w.-]+)" % PICTURE_FOLDER.encode())
 _PAUSE_S = 2 * LOCK_POLL_S
@@ -56,7 +55,7 @@ def _weave(
 ) -> None:
     def make(
         data: bytes,
-        status: os.stat_result | None,
+        status: Stat,
     ) -> Draft | None:
         there = ids_in(data)
         texts = {block.id: block.text.encode() for block in blocks if block.id not in there}
@@ -92,9 +91,10 @@ def take_out(
 
     def make(
         data: bytes,
-        status: os.stat_result | None,
+        status: Stat,
     ) -> Draft | None:
-        rest, pieces = data, list[TrashedText]()
+        rest = data
+        pieces = list[TrashedText]()
         for entry in reversed(journal.parse(path, data).entries):
             place = entry.there
             block = data[place.start : place.end]
@@ -163,7 +163,7 @@ def drop_pictures(
 
         def drop(
             data: bytes,
-            status: os.stat_result | None,
+            status: Stat,
             ours: str = ours,
         ) -> Draft | None:
             return Draft(None) if status and hash_of(data) == ours else None

@@ -39,7 +39,7 @@ from .text import (
     said,
 )
 from .trash import UNDOABLE, Trash, TrashedText, Why
-from .writer import Draft, FileWriter
+from .writer import Draft, FileWriter, Stat
 
 LOCK_TIMEOUT_S = 5.0
 
@@ -171,7 +171,7 @@ class Journal:
     def _append(self, text: SavedText) -> None:
         """Puts the text at the end of its file."""
 
-        def make(data: bytes, status: os.stat_result | None) -> Draft:
+        def make(data: bytes, status: Stat) -> Draft:
             if status is None:
                 data = self.heading(text.path, text.text)
             return Draft(data + joined(text.path, text.text, data), text)
@@ -206,12 +206,14 @@ class Journal:
         that is later.
         """
         here = [entry for entry in here if not entry.whole_file]
-        out, at = b"", 0
+        out = b""
+        at = 0
         blocks = [self.copied(id, path, text) for id, text in texts.items()]
         for new in sorted(blocks, key=lambda entry: entry.at):
             start = max(at, place_of(new, here, len(data)))
             out += data[at:start]
-            out, at = out + joined(path, texts[new.id], out), start
+            out = out + joined(path, texts[new.id], out)
+            at = start
         rest = data[at:]
         if not rest:
             return out
@@ -261,7 +263,7 @@ class Journal:
         trashed: bytes | None = None
         result: list[Entry] = []
 
-        def make(data: bytes, status: os.stat_result | None) -> Draft:
+        def make(data: bytes, status: Stat) -> Draft:
             nonlocal trashed
             if status is None:
                 raise NotFound(
@@ -382,7 +384,7 @@ class Journal:
         """
         entry = None
         found = False
-        left: dict[str, JournalError] = {}
+        left = {}
         purges = {
             "trash.md": self.trash.purge,
             "done": self.saved.forget,
@@ -578,7 +580,7 @@ class Journal:
         title = self.copied(text.id, text.path, text.text).title
         self.trash.put(*self.aside(text.id, title, text.text, b""))
 
-        def make(data: bytes, status: os.stat_result | None) -> Draft:
+        def make(data: bytes, status: Stat) -> Draft:
             if status is None:
                 data = self.heading(text.path, text.text)
             comment = find_comment(data, text.id)

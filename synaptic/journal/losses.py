@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from typing import Literal, NamedTuple
 
@@ -92,7 +91,7 @@ def find_losses(journal: Journal) -> list[Loss]:
                 path = stands.path or text.path
                 entries = journal.parse(text.path, text.text, block=True).entries
                 title = entries[0].title if entries else ""
-                losses.append(Loss(id, path, title, "vanished", replace(text, path=path)))
+                losses.append(Loss(id, path, title, "vanished", text._replace(path=path)))
         if id not in undone or not now:
             continue
         piece = undone[id]

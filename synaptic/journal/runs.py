@@ -66,11 +66,7 @@ class Runs:
     def names(self) -> list[str]:
         """The runs, of each source the oldest first."""
         with disk.disk_errors(self.folder, "read"):
-            return (
-                sorted(path.name for path in self.folder.glob("[!.]*"))
-                if self.folder.is_dir()
-                else []
-            )
+            return sorted(path.name for path in self.folder.glob("[!.]*"))
 
     def all(self) -> Iterator[Run]:
         for name in self.names():

@@ -13,16 +13,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from . import disk
 
 KEEP_DAYS = 7
 
 
-@dataclass(frozen=True, slots=True)
-class SavedText:
+class SavedText(NamedTuple):
     """The text of an entry (LF, one newline at the end), its file, and the folder of that."""
 
     id: str

@@ -69,7 +69,8 @@ def _distance(
     one: bytes,
     other: bytes,
 ) -> int:
-    words, others = Counter(one.split()), Counter(other.split())
+    words = Counter(one.split())
+    others = Counter(other.split())
     return ((words - others) + (others - words)).total()
 
 

@@ -13,10 +13,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from . import disk
 
@@ -33,8 +32,7 @@ _LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
 _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
 
 
-@dataclass(frozen=True, slots=True)
-class TrashedText:
+class TrashedText(NamedTuple):
     """A replaced text, byte for byte, and when that was. `mode` is of its file, if it is of a
     whole-file note.
     """
@@ -101,7 +99,7 @@ class Trash:
         """Marks the pieces of this id with one of these reasons as ones that nobody misses."""
         self.rewrite(
             lambda piece: (
-                replace(piece, why="edited") if piece.id == id and piece.why in whys else piece
+                piece._replace(why="edited") if piece.id == id and piece.why in whys else piece
             )
         )
 

@@ -19,8 +19,8 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused
@@ -44,8 +44,7 @@ trash.md holds replaced texts. Keep imports/ and forgotten: by them nothing come
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """The next bytes of a file; None removes it. `saved` is the copy for `done/`, and `mode`
     the mode of a new file.
     """
@@ -55,9 +54,11 @@ class Draft:
     mode: int | None = None
 
 
-Make = Callable[[bytes, os.stat_result | None], Draft | None]
-"""Returns the draft for a file with these bytes and this stat (no stat: there is no file), and
-None if the file shall stay as it is."""
+Stat = os.stat_result | None
+"""None: there is no file."""
+Make = Callable[[bytes, Stat], Draft | None]
+"""Returns the draft for a file with these bytes and this stat; None if the file shall stay as
+it is."""
 
 
 class FileWriter:
@@ -77,7 +78,8 @@ class FileWriter:
 
         Raises JournalError if the journal is missing otherwise, or if the home cannot be made.
         """
-        home, journal = self._config.home, self._config.journal
+        home = self._config.home
+        journal = self._config.journal
         with disk_errors(self._state, "made"):
             if not home.is_dir():
                 home.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +179,7 @@ class FileWriter:
             f"{path} changed while it was edited; nothing was written.", hint="Try again."
         )
 
-    def _read(self, path: str) -> tuple[bytes, os.stat_result | None]:
+    def _read(self, path: str) -> tuple[bytes, Stat]:
         try:
             data, status = folder.read(self.roots, path)
             if not data:
@@ -192,7 +194,7 @@ class FileWriter:
         path: str,
         real: Path,
         data: bytes,
-        status: os.stat_result | None,
+        status: Stat,
         draft: Draft,
     ) -> bool:
         """True when the file holds the draft; False when it changed meanwhile."""
@@ -205,7 +207,8 @@ class FileWriter:
                 if saved:
                     copy = self._beside(self.saved.path_of(saved.id))
                     self.saved.write_temp(copy, saved)
-                temp, new = self._beside(file), draft.data or b""
+                temp = self._beside(file)
+                new = draft.data or b""
                 if status is None:
                     disk.create(file, new, private=private or draft.mode is not None, temp=temp)
                     if draft.mode is not None:
@@ -264,7 +267,7 @@ class FileWriter:
 
 def _is_unchanged(
     real: Path,
-    status: os.stat_result | None,
+    status: Stat,
 ) -> bool:
     try:
         now = real.stat()

@@ -173,7 +173,8 @@ def _is_meant(
     seen: str,
 ) -> bool:
     """True if the words around the phrase leave it a time, and no name like "USA Today"."""
-    before, phrase = seen[max(0, found.start() - 300) : found.start()], found[0]
+    before = seen[max(0, found.start() - 300) : found.start()]
+    phrase = found[0]
     is_word = phrase[0].islower() or phrase.isupper() or not phrase[0].isalpha()
     if not (is_word or _note("starts_sentence").search(before)):
         return False

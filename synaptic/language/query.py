@@ -102,7 +102,7 @@ def parse_query(
     """
     # SQLite takes no half a character
     text = raw[:MAX_QUERY].replace("\0", " ").encode("utf-8", "replace").decode()
-    notices: list[str] = []
+    notices = []
     if len(raw) > MAX_QUERY:
         notices.append(f"Only the first {MAX_QUERY:,} characters of the query were read.")
     for found in reversed(list(_TAG.finditer(text))):
@@ -163,7 +163,8 @@ def _without_words(
         unwanted = unique(found[1] or found[2] for found in left_out)[:MAX_PHRASES]
         without = filters.without or Filters()
         without = replace(without, words=(*without.words, *unwanted))
-        text, filters = rest, replace(filters, without=without)
+        text = rest
+        filters = replace(filters, without=without)
         named = ", ".join(f"`{one}`" for one in unwanted)
         quoted = f'In quotes a word with a dash is searched: "-{unwanted[0]}".'
         notices.append(f"Left out: entries with {named}. {quoted}")
@@ -187,7 +188,8 @@ class _Inline:
         now: datetime,
         fields: Fields,
     ) -> None:
-        self._now, self._fields = now, fields
+        self._now = now
+        self._fields = fields
         self._wanted: dict[str, list[str]] = {}
         self._unwanted: dict[str, list[str]] = {}
         self._tried: Counter[str] = Counter()
@@ -197,7 +199,8 @@ class _Inline:
     def take(self, match: re.Match[str]) -> str:
         """Keeps a filter and returns a blank; returns the text of what is none."""
         sign, name, quoted, plain = match.groups()
-        key, value = name.lower(), plain if quoted is None else quoted
+        key = name.lower()
+        value = plain if quoted is None else quoted
         if key == "has":
             key = f"has:{value}".lower().replace("tasks", "task")
         is_filter = key in _KEYS and (key != "type" or value.lower() in TYPES)
@@ -284,7 +287,8 @@ def build_filters(
     if first and last and first > last:
         said = f"since ({first}) is later than until ({last})."
         raise InvalidArgument(said, hint="Swap them.")
-    low, high = given.get("min_importance"), given.get("max_importance")
+    low = given.get("min_importance")
+    high = given.get("max_importance")
     check_range("min_importance", low, 0, 10)
     check_range("max_importance", high, 0, 10)
     if low is not None and high is not None and low > high:
@@ -333,8 +337,9 @@ def build_preference(values: Mapping[str, object]) -> Filters:
     for name, value in values.items():
         key = name.removesuffix("s")
         if key not in ("type", "tag", "project"):
-            valid = ("types", "tags", "projects")
-            raise InvalidArgument(f"prefer has no {name!r}.", valid=valid)
+            raise InvalidArgument(
+                f"prefer has no {name!r}.", valid=("types", "tags", "projects")
+            )
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list | tuple) or not all(
             isinstance(one, str) for one in texts

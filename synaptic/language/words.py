@@ -109,7 +109,8 @@ def words(text: str) -> list[tuple[int, str]]:
         return [(found.start(), found[0].lower()) for found in _WORD_WITH_BLANKS.finditer(text)]
     found: list[tuple[int, str]] = []
     for word in _WORD.finditer(text):
-        run, begin = word[0], word.start()  # taken once: each `word[0]` copies the whole run
+        run = word[0]  # taken once: each `word[0]` copies the whole run
+        begin = word.start()
         if _RUN.match(run):
             starts = accumulate(map(len, _LETTER.findall(run)), initial=begin)
             pairs = _pairs(run)

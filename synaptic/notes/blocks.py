@@ -159,8 +159,7 @@ class Unclosed:
         return " " * self.column + self.run
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """The structure of a text. `opaque` are the spans of fences and comments, in order."""
 
     marks: list[Mark]

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -22,7 +21,7 @@ _DEEPEST = 100
 depth.
 """
 _NESTS = re.compile(r"[\[\]{}]")
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAGS = re.compile(
     rb"^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
     rb"(?P<words>[^\s\"'#\[\]{}&*!|>%@`](?:[^\"'#\r\n]*[^\"'#\s])?)(?P=quote))?"
@@ -62,8 +61,7 @@ _DATE_IN_TEXT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """The keys that Synaptic reads. `created_at` may be naive. `fields` are all (key, value),
     those keys included.
     """
@@ -99,13 +97,13 @@ def read_front_matter(text: str) -> FrontMatter | None:
     fields = _top_level(text)
     if fields is None:
         return None
-    tags: list[str] = []
+    tags = []
     for key in ("tags", "tag"):
         value = fields.get(key, [])  # plain text may name several
         tags += value.replace(",", " ").split() if isinstance(value, str) else value
     moments = map(_moment, _values(fields, "date", "created"))
     switches = map(str.lower, _values(fields, "synaptic"))
-    pairs: list[tuple[str, str]] = []
+    pairs = []
     for key in fields:
         pairs += [(key, value) for value in _values(fields, key)]
     return FrontMatter(
@@ -160,7 +158,7 @@ def _values(
     fields: dict[str, str | list[str]],
     *keys: str,
 ) -> list[str]:
-    values: list[str] = []
+    values = []
     for key in keys:
         value = fields.get(key, "")
         values += [value] if isinstance(value, str) else value
@@ -199,7 +197,7 @@ def _scalar(event: yaml.NodeEvent) -> str:
     """A scalar's text as written; "" for null and for anything else."""
     if not isinstance(event, yaml.ScalarEvent):
         return ""
-    value: str = event.value
+    value = event.value
     return "" if event.style in (None, "") and value.lower() in ("~", "null") else value
 
 

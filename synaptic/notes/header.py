@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from datetime import date, datetime
 from itertools import takewhile
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import one_of
@@ -29,14 +29,13 @@ _HASH_AFTER_BACKSLASH = re.compile(r"(?<!\\)(\\+)#")
 _FINGERPRINT = rf"@(?=[0-9a-f]{{{FINGERPRINT_DIGITS}}}\Z)"
 _ENCODED = re.compile(rf"[%<>,\x00-\x20\x7f-\x9f\s]|(?<=-)-|{_FINGERPRINT}")
 
-_TITLE_LENGTH, _HEADING_ONLY = 72, 100
+_TITLE_LENGTH = 72
+_HEADING_ONLY = 100
 _MARKUP = re.compile(
     r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?"
 )
 _NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
-
-Text = TypeVar("Text", bound=str)
 
 
 class Heading(NamedTuple):
@@ -77,14 +76,15 @@ def clean_title(title: str) -> tuple[str, tuple[str, ...]]:
         shorter, trailing = _split_tags(title)
         if shorter == title:
             return title, tags
-        title, tags = shorter, (*trailing, *tags)
+        title = shorter
+        tags = (*trailing, *tags)
 
 
 def _split_tags(raw: str) -> tuple[str, tuple[str, ...]]:
     """The text before the tags at the end, and these tags."""
     raw = raw.strip(" \t")
     end = len(raw)
-    tags: list[str] = []
+    tags = []
     for start, stop, tag in reversed(inline_tags(raw)):
         if raw[stop:end].strip(" \t,"):
             break
@@ -324,6 +324,6 @@ def encode(value: str) -> str:
     )
 
 
-def unique(values: Iterable[Text]) -> tuple[Text, ...]:
+def unique(values: Iterable[str]) -> tuple[str, ...]:
     """The values, each once, in order of first appearance."""
     return tuple(dict.fromkeys(values))

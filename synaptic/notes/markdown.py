@@ -256,7 +256,9 @@ class _Edit:
         old: Entry,
         new: Entry,
     ) -> None:
-        self.block, self.old, self.new = block, old, new
+        self.block = block
+        self.old = old
+        self.new = new
         self.dated = old.date_source == "heading"  # it stands in a diary in one file
         self.masked = mask(block)
         text = latin(self.masked)
@@ -275,7 +277,8 @@ class _Edit:
 
     def bodies(self) -> Iterator[bytes]:
         """The bytes of the new body: as they stand, with added text, or all written anew."""
-        new, parts = self.new, self.parts
+        new = self.new
+        parts = self.parts
         body = self.block[parts.body_start : parts.body_end]
         if new.content == self.old.content and (parts.has_body or new.content == new.title):
             yield body
@@ -292,7 +295,8 @@ class _Edit:
 
     def with_body(self, body: bytes) -> bytes:
         """The block with this body, between the blank lines and private parts around it."""
-        parts, eol = self.parts, self.eol
+        parts = self.parts
+        eol = self.eol
         head = self._heading(find_tags(self.new.content) if body else ())
         head += self._comment(_h2s_in(latin(mask(body))))
         if parts.has_body:
@@ -307,7 +311,8 @@ class _Edit:
         return head.removesuffix(eol) + eol + eol + body + eol + tail
 
     def _heading(self, body_tags: tuple[str, ...]) -> bytes:
-        parts, stood = self.parts, self.heading
+        parts = self.parts
+        stood = self.heading
         new = replace(self.new, title="") if self.is_bare else self.new
         tags = {*stood.tags, *body_tags}
         if (stood.type, stood.title, tags) == (new.type, new.title, set(new.tags)):
@@ -325,9 +330,13 @@ class _Edit:
 
     def _comment(self, h2s: int) -> bytes:
         """The bytes between heading and body, with the comment renewed if it must be."""
-        block, parts, new = self.block, self.parts, self.new
+        block = self.block
+        parts = self.parts
+        new = self.new
         rest = block[parts.line_end : parts.head_end]
-        before, after, stood = self.eol, rest, {}
+        before = self.eol
+        after = rest
+        stood = {}
         if parts.comment_at >= 0:
             before = block[parts.line_end : parts.comment_at]
             after = block[parts.comment_end : parts.head_end]
@@ -390,10 +399,9 @@ def _says(
     ).entries
     if len(read) != 1 or set(read[0].tags) != set(new.tags):
         return False
-    id = read[0].id if new.derived_id else new.id
     return read[0] == replace(
         new,
-        id=id,
+        id=read[0].id if new.derived_id else new.id,
         at=read[0].at,
         tags=read[0].tags,
     )

@@ -49,7 +49,8 @@ _ATTACHMENT = re.compile(
     re.I,
 )
 _ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
-_OPEN, _DONE = "TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS", "DONE|CANCELL?ED"
+_OPEN = "TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS"
+_DONE = "DONE|CANCELL?ED"
 _TASK = re.compile(
     rf"^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
     rf"(?:\[(?P<box>[ xX/-])\]|(?P<open>{_OPEN})|(?P<done>{_DONE}))[ \t]+(?P<text>\S[^\n]*)",
@@ -87,7 +88,7 @@ def front_fields(entry: Entry) -> list[tuple[str, str]]:
 
 def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
     """Title and aliases that the lines of properties at the beginning of a page say."""
-    title: str | None = None
+    title = None
     aliases: list[str] = []
     for written, value in _properties(text):
         name = field_name(written)
@@ -183,7 +184,8 @@ def links_of(
     title and fields; last what it supersedes. Any of the keys may be a name that the link leads
     to.
     """
-    path, line = entry.there.path, entry.there.line
+    path = entry.there.path
+    line = entry.there.line
     found = _links(text, path, entry.there.body_line)
     for value in (entry.title, *(value for _, value in entry.fields)):
         for keys, link in _links(value, path, line).items():
@@ -231,7 +233,7 @@ def tasks_of(
     """The tasks of an entry, in order; `text` is its body line for line."""
     place = entry.there
     day = entry.date if entry.dated else None
-    found: list[Task] = []
+    found = []
     plain = without_code(text) if _TASK.search(text) else ""
     line = place.body_line
     at = 0

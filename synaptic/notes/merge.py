@@ -46,8 +46,7 @@ base may hold those of git's merge of two bases, and a result those of its own c
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(NamedTuple):
     """The file, and the number of conflicts that a person must settle."""
 
     data: bytes

@@ -128,7 +128,7 @@ def _private(data: bytes) -> tuple[list[Span], list[Span]]:
     saved entry, or the end.
     """
     pairs: list[Span] = []
-    opened: list[int] = []
+    opened = []
     if not mentions(data):
         return pairs, []
     text = LONE_CR.sub("\n", data.decode("latin-1"))

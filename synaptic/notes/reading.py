@@ -159,13 +159,14 @@ def _diary_level(
     Most headings of the level begin with a date, and at least that many, or one that Synaptic
     has marked; the level with most dates wins.
     """
-    found, most = 0, 0
+    found = most = 0
     for level in (1, 2, 3):
         here = [mark for mark in marks if mark.level == level]
         dated = [mark for mark in here if mark.when]
         is_diary = least <= len(dated) > len(here) / 2
         if len(dated) > most and (is_diary or any(mark.comment_at >= 0 for mark in dated)):
-            found, most = level, len(dated)
+            found = level
+            most = len(dated)
     return found
 
 
@@ -402,8 +403,7 @@ class _Reader:
             entries = self._outline()
         if not entries:
             if len(marks) == 1 and not self.front.title:  # the only H1, wherever it stands
-                title = read_title(self._heading(marks[0]))[0]
-                self.front = replace(self.front, title=title)
+                self.front = self.front._replace(title=read_title(self._heading(marks[0]))[0])
             entries = [
                 self._note(self.start, len(self.text), leading(self.text, self.start, marks))
             ]
@@ -421,12 +421,13 @@ class _Reader:
                 self._issue(block.start("yaml"), "front-matter", message)
             else:
                 if front is not None:
-                    self.front, self.start, self.has_front = front, block.end(), True
+                    self.front = front
+                    self.start = block.end()
+                    self.has_front = True
         properties = PAGE_PROPERTIES.match(self.text, self.start)
         if properties:
             title, aliases = page_properties(newlines(self._decode(*properties.span())))
-            self.front = replace(
-                self.front,
+            self.front = self.front._replace(
                 title=self.front.title or title,
                 aliases=unique((*self.front.aliases, *aliases)),
             )
@@ -573,7 +574,8 @@ class _Reader:
         if at.tzinfo is None:
             at = aware(at)
         if source == "mtime":
-            day, source = at.date(), "comment"
+            day = at.date()
+            source = "comment"
         typed = _clock(clock) if clock else at.time()
         if (at.hour, at.minute) == (typed.hour, typed.minute):
             return datetime.combine(day, at.timetz()), source
@@ -599,7 +601,8 @@ class _Reader:
         title, unless that is a date.
         """
         head_end = start
-        title, tags = "", tuple[str, ...]()
+        title = ""
+        tags = tuple[str, ...]()
         if h1:
             head_end = min(eol_at(self.text, h1.start, end) + 1, end)
             title, tags = read_title(self._heading(h1))
@@ -636,7 +639,8 @@ class _Reader:
         of any language.
         """
         words = _words(title)
-        day, numbers = self.named_day, set(map(int, re.findall("[0-9]+", title)))
+        day = self.named_day
+        numbers = set(map(int, re.findall("[0-9]+", title)))
         if day is None or len(words) > 2 or day.month in numbers:
             return _DAY_WORDS.issuperset(words)
         return _DAY_WORDS.issuperset(words) or {day.day, day.year} <= numbers
@@ -681,7 +685,8 @@ class _Reader:
         for entry in entries:
             if entry == kept.get(entry.id):
                 continue
-            place, id = entry.there, entry.id
+            place = entry.there
+            id = entry.id
             if id in kept and not entry.derived_id:
                 message = f"the id {id} stands above another text too; the first entry keeps it"
                 self._issue(place.start, "duplicate-id", message)
@@ -755,9 +760,13 @@ def derived_id(
     """The id of an entry without a written one. Path, heading and occurrence decide it."""
     text = f"{path}\n{heading}\n{occurrence}" if heading else path
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    number = int.from_bytes(digest[:5], "big")
-    letters = (BASE32[number >> shift & 31] for shift in range(35, -1, -5))
-    return f"{id_date(day)}-{''.join(letters)}"
+    return f"{id_date(day)}-{base32(digest[:5])}"
+
+
+def base32(digest: bytes) -> str:
+    """Five bytes as eight characters."""
+    number = int.from_bytes(digest, "big")
+    return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))
 
 
 def id_date(day: date | None) -> str:

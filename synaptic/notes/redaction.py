@@ -125,8 +125,9 @@ def _seen(
 
     An escape is seen as the character behind it, an entity as its character.
     """
-    parts: list[str] = []
-    starts, ends = array("L"), array("L")
+    parts = []
+    starts = array("L")
+    ends = array("L")
     at = 0
     spans = [hidden.span() for hidden in _compiled(unseen).finditer(text)]
     if not spans:
@@ -504,7 +505,9 @@ def _under(
 # -- what a value looks like
 # --------------------------------------------------------------------------
 
-_LETTER, _DIGIT, _SYMBOL = r"[^\W\d_]", r"\d", r"[!@#$%^&*+=?~]"
+_LETTER = r"[^\W\d_]"
+_DIGIT = r"\d"
+_SYMBOL = r"[!@#$%^&*+=?~]"
 _CODE = r"\A[A-Za-z_][\w.:]*[(\[{]|\A[:@&][A-Za-z_.]*\Z"
 _ATTRIBUTE = r"\A[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+"
 _NAME = r"\A[A-Za-z]+[0-9]{0,2}(?:[-_.][A-Za-z]*[0-9]{0,4})*\Z"
@@ -566,7 +569,7 @@ def _is_basic(value: str) -> bool:
     return bool(is_pair) or _looks_random(value)
 
 
-_CHECKS: dict[str, Callable[[str], bool]] = {
+_CHECKS = {
     "given": lambda value: not _placeholder(value),
     "random": _looks_random,
     "mixed": _looks_made,

@@ -32,7 +32,7 @@ def _sessions(
     files: list[Path],
     skipped: Skipped,
 ) -> Iterator[Session]:
-    known: set[str] = set()
+    known = set()
     for file in files:
         session = Session(file.stem, "Claude Code")
         parts = [file]
@@ -105,9 +105,8 @@ def _add_tool(
 ) -> None:
     kind = dig(block, "type")
     if kind == "tool_use":
-        name = dig(block, "name")
-        given = dig(block, "input")
-        session.add_call(number, name, given, dig(block, "id"))
+        call = dig(block, "id")
+        session.add_call(number, dig(block, "name"), dig(block, "input"), call)
     elif kind == "tool_result":
         output = text_of(block, "content")
         failed: bool | None = dig(block, "is_error") is True

@@ -33,7 +33,7 @@ def read(
     skipped: Skipped,
 ) -> Iterator[Record]:
     path = path / "claude-mem.db" if path.is_dir() else path
-    seen: set[tuple[str | None, str, str]] = set()
+    seen = set()
     for table, row in rows(path, _TABLES, skipped):
         with reporting(skipped, f"{path}: {table}-{row.get('id')}"):
             record = _record(table, row)

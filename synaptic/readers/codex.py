@@ -25,9 +25,6 @@ from .session import Session, json_lines
 from .shared import dig, text_of
 from .source import read_json
 
-PLACES = ("sessions", "archived_sessions")
-FILES = ("rollout-*.jsonl", "rollout-*.jsonl.zst")
-
 
 def _sessions(
     files: list[Path],
@@ -119,7 +116,7 @@ def _add_output(
 READER = Transcripts(
     "CODEX_HOME",
     ".codex",
-    PLACES,
-    FILES,
+    ("sessions", "archived_sessions"),
+    ("rollout-*.jsonl", "rollout-*.jsonl.zst"),
     _sessions,
 )

@@ -37,11 +37,10 @@ def read(
     skipped: Skipped,
 ) -> Iterator[Record]:
     """A digest of each conversation: each request with the last answer; long ones in parts."""
-    items = partial(json_items, r"\s*\[")
     return read_items(
         path,
         skipped,
-        items,
+        partial(json_items, r"\s*\["),
         _conversation,
         pattern="conversations*.json",
     )
@@ -86,7 +85,7 @@ def _add_chatgpt(
     """Adds the messages that a person sees, in order."""
     mapping = talk["mapping"]
     node = talk.get("current_node")
-    messages: dict[str, Any] = {}
+    messages = {}
     while node in mapping and node not in messages:
         messages[node] = mapping[node].get("message")
         node = mapping[node].get("parent")

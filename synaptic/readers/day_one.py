@@ -10,7 +10,7 @@ escaped), `creationDate` (ISO, UTC), `timeZone`, `tags`, `starred`, `location` (
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -46,8 +46,8 @@ def _entry(
     files: Mapping[str, ExportedFile],
 ) -> Iterator[Record]:
     journal = PurePosixPath(name)
-    photos: dict[str, str] = {}
-    pictures: dict[str, Callable[[], bytes]] = {}
+    photos = {}
+    pictures = {}
     for photo in entry.get("photos") or ():
         file_name = f"{photo['md5']}.{photo['type']}"
         photos[photo["identifier"]] = file_name

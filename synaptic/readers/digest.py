@@ -193,13 +193,11 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
         if event.kind == "asked":
             is_private = not text
         if text and not is_private:
-            error = _clean(event.error, private)
-            commit = _clean(event.commit, private)
             yield replace(
                 event,
                 text=text,
-                error=error,
-                commit=commit,
+                error=_clean(event.error, private),
+                commit=_clean(event.commit, private),
             )
 
 

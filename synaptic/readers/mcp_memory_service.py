@@ -62,8 +62,8 @@ def _links(
     skipped: Skipped,
 ) -> dict[str, list[str]]:
     """The lines `- kind [[Title]]` of each memory, by its hash."""
-    titles: dict[str, str] = {}
-    relations: list[tuple[str, str, str]] = []
+    titles = {}
+    relations = []
     for table, row in islice(rows(path, _TABLES, skipped), LINKED):
         if table == "memory_graph":
             kind = text_of(row, "relationship_type") or "related"

@@ -22,7 +22,7 @@ from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
 
 Kind = Literal["asked", "said", "ran", "edited"]
 EPOCH = datetime.fromtimestamp(0, UTC)
-TABLE: dict[str, Any] = tomllib.loads(
+TABLE = tomllib.loads(
     (Path(__file__).parents[1] / "data" / "transcripts.toml").read_text("utf-8")
 )
 PATTERNS = {
@@ -241,5 +241,5 @@ def _unpacked(path: Path) -> IO[bytes]:
     import zstandard
 
     unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)
-    stream: Any = unpacker.stream_reader(open_regular(path), closefd=True)
+    stream = unpacker.stream_reader(open_regular(path), closefd=True)
     return io.BufferedReader(stream)

@@ -48,7 +48,7 @@ def files_below(
     """
     if not folder.is_dir():
         return [folder]
-    files: list[Path] = []
+    files = []
     real = os.path.realpath(folder)
 
     def report(error: OSError) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import status
 
-_LOGSEQ: dict[str, Any] = {
+_LOGSEQ = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
     "day_file": "synaptic/%Y-%m-%d.md",
 }
@@ -76,10 +77,10 @@ def adopt(
     the folder changes. Raises JournalError when the folder is missing, ConfigError when
     config.toml cannot be changed safely.
     """
-    notices: list[str] = []
+    notices = []
     remarks: list[str] = []
     fitting: dict[str, Any] = {}
-    said: dict[str, Any] = {}
+    said = {}
     load_config(home)  # a broken config is reported before anything is made
     if journal is not None:
         folder = Path(journal).expanduser().absolute()
@@ -88,7 +89,7 @@ def adopt(
                 f"{folder} is not a folder.", hint="Create it first, or name another."
             )
         fitting, remarks = _fitting(folder)
-        new = "".join(f"{line}\n" for line in _lines(fitting))
+        new = "".join(f"{line}\n" for line in toml_lines(fitting))
         said = write_setting(resolve_home(home), "journal", str(folder), new=new)
         if "exclude" in fitting:  # beside the user's own globs
             globs = dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]])
@@ -116,7 +117,7 @@ def adopt(
             issues=tuple(issues),
             new_entries_go_to=ws.journal.place(ws.journal.day_path(ws.clock())),
             remarks=tuple(remarks),
-            to_add=tuple(_lines(lacking)),
+            to_add=tuple(toml_lines(lacking)),
             notices=(*notices, *language_notice(ws)),
         )
 
@@ -144,13 +145,14 @@ def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
         if name.split("/")[0] in items and (folder / name).is_dir()
     ]
     remarks = [f"The templates in {name} are left out." for name in templates]
-    fitting: dict[str, Any] = {}
+    fitting = {}
     if templates:
         fitting["exclude"] = [f"{glob.escape(name)}/**" for name in templates]
     daily = obsidian / "daily-notes.json"
     if not daily.is_file():
         return fitting, remarks
-    place, form = _setting(daily, "folder"), _setting(daily, "format") or "YYYY-MM-DD"
+    place = _setting(daily, "folder")
+    form = _setting(daily, "format") or "YYYY-MM-DD"
     within = f"{place.replace('%', '%%')}/" if place else ""
     if not is_day_file(f"{within}%Y-%m-%d.md"):
         within = ""
@@ -189,7 +191,8 @@ def _setting(
     return ""
 
 
-def _lines(values: dict[str, Any]) -> list[str]:
+def toml_lines(values: Mapping[str, Any]) -> list[str]:
+    """A line of TOML for each value."""
     return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
@@ -208,7 +211,7 @@ def write_setting(
     """
     import tomlkit
 
-    path, line = home / "config.toml", *_lines({key: value})
+    path, line = home / "config.toml", *toml_lines({key: value})
     with disk_errors(path, "changed"):
         make_dirs(home, private=True)
         old = path.read_bytes().decode("utf-8-sig") if path.exists() else new

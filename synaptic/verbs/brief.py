@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from ..language.lexicon import SHARED
 from ..language.query import terms_of
@@ -42,8 +43,7 @@ HIGHEST = 10
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(NamedTuple):
     """Entries of one kind, the most relevant first; `more`: there are others, not looked at."""
 
     name: str
@@ -51,8 +51,7 @@ class Shelf:
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Briefing:
+class Briefing(NamedTuple):
     """Entries for a new session; `later` counts the entries since the hand-off, as text."""
 
     project: str
@@ -134,12 +133,11 @@ def _gather(
     for name, (entries, has_more) in pools.items():
         unseen = {row: entry for row, entry in entries.items() if row not in seen}
         seen.update(unseen)
-        by_importance = name.startswith("insights")
         ranked = _ranked(
             ws,
             unseen,
             scores,
-            by_importance=by_importance,
+            by_importance=name.startswith("insights"),
         )
         shelves.append(Shelf(name, ranked, has_more))
     return Briefing(
@@ -186,7 +184,7 @@ def _pool(
         tag = slug_tag(key)
         tagged = [replace(filters, tags=(tag,)) for filters in wanted if tag]
         wanted = of_project + tagged
-    rows: list[int] = []
+    rows = []
     more = False
     for filters in wanted:
         total, listed = ws.index.listing(filters, order=order, limit=POOL)
@@ -212,7 +210,7 @@ def _is_over(
     entry: Entry,
 ) -> bool:
     """True when the entry expired before today, or a tag settles the issue or hand-off."""
-    if has_expired(entry.expires, ws.clock().date().isoformat()):
+    if has_expired(entry.expires, ws.today.isoformat()):
         return True
     return entry.type in ("issue", "handoff") and not SHARED.settled.isdisjoint(entry.tags)
 

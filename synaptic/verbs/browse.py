@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date as calendar_day
 from datetime import timedelta
-from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
-from ..index.rows import Position, Standing, instant, units
+from ..index.rows import Position, Standing, instant
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult
 from ..notes.blocks import project_key
@@ -25,8 +23,7 @@ from ..search.budget import Costs, sorted_ms
 from ..search.search import any_of_all, known_costs, of_asker, search
 from ..workspace.changes import marked
 from ..workspace.checkout import project_of, working_checkout
-from ..workspace.embed import Progress, embed_pending
-from ..workspace.readback import read_entries, read_hits
+from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .mentions import Links, linked
@@ -38,7 +35,6 @@ OTHER_YEARS = 5
 """Entries that a day shows from the same day of other years."""
 EXPORTED = 500
 """Entries that an export holds in memory."""
-Page = TypeVar("Page")
 Shown = tuple[bool, Position]
 """The entry that was shown last: (it is not of the own project, its place in time)."""
 _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
@@ -59,8 +55,7 @@ class Listing:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Days:
+class Days(NamedTuple):
     """The entries of the days from `since` to `until`, oldest first; dates are `YYYY-MM-DD`.
 
     `before` and `after` are the nearest other days with entries. `on_this_day` are entries of
@@ -121,7 +116,7 @@ def get(
 
     def run(report: SyncReport) -> Listing:
         rowids: dict[int, None] = {}
-        errors: list[SynapticError] = []
+        errors = []
         for id in ids:
             try:
                 rowids[ws.index.resolve(id).rowid] = None
@@ -315,7 +310,7 @@ def status(ws: Workspace) -> Status:
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
-        roots: dict[str, dict[str, Any]] = {}
+        roots = {}
         for name, folder in ws.config.roots.items():
             if name:
                 roots[name] = {"folder": folder, "files": files[name]}
@@ -484,79 +479,15 @@ def export(
     """The whole entries that pass, oldest first, without private passages; also entries that
     arrive meanwhile.
     """
-    for page in _pages(ws, filters, partial(read_entries, ws)):
-        yield from page.values()
+    last = None
 
-
-def export_lance(
-    ws: Workspace,
-    filters: Filters,
-    folder: Path,
-    progress: Progress | None = None,
-) -> int:
-    """Writes the passages of the entries that pass as a table in Lance format; returns their
-    number.
-
-    A row is a passage, which is what a search compares: its text and its vector, None where the
-    model fails on it, with the id and the marks of its entry. Raises InvalidArgument where the
-    folder is there or the package is not.
-    """
-    try:
-        import lance
-        import pyarrow as pa
-    except ImportError as error:
-        raise InvalidArgument(
-            "The package pylance, which --lance needs, is not installed.",
-            hint="Install it as you installed Synaptic, with pip, uv or pipx: "
-            "pip install 'synaptic-journal[lance]'.",
-        ) from error
-    if folder.exists():
-        raise InvalidArgument(
-            f"{folder} is there already.",
-            hint="Name a new folder, such as notes.lance.",
-        )
-    in_step(ws, lambda _: None)
-    ws.embedder.load()
-    embed_pending(ws, budget_s=None, progress=progress)
-    texts = {name: pa.string() for name in ("id", "title", "text", "type", "project", "path")}
-    others = {"at": pa.timestamp("us", "UTC"), "tags": pa.list_(pa.string())}
-    schema = pa.schema(
-        texts | others | {"vector": pa.list_(pa.float32(), ws.embedder.dimensions)}
-    )
-
-    def batch(rowids: Sequence[int]) -> pa.RecordBatch:
-        chunks = ws.index.chunks_of(rowids)
-        all_chunks = list(chain.from_iterable(chunks.values()))
-        entries, passages = read_hits(ws, rowids, all_chunks)
-        vectors = ws.index.vectors(list(passages))
-        rows = []
-        for rowid, entry in entries.items():
-            marks = {name: getattr(entry, name, None) for name in schema.names}
-            marks["path"] = entry.there.path
-            for chunk in chunks.get(rowid, ()):
-                vector = units([vectors[chunk]])[0] if chunk in vectors else None
-                rows.append(marks | {"text": passages[chunk][0], "vector": vector})
-        return pa.RecordBatch.from_pylist(rows, schema)
-
-    batches = pa.RecordBatchReader.from_batches(schema, _pages(ws, filters, batch))
-    return int(lance.write_dataset(batches, folder).count_rows())
-
-
-def _pages(
-    ws: Workspace,
-    filters: Filters,
-    read: Callable[[Sequence[int]], Page],
-) -> Iterator[Page]:
-    """The results of `read` on the rows of EXPORTED entries at a time."""
-    last: Standing | None = None
-
-    def run(_: SyncReport) -> tuple[Page, Standing | None]:
+    def run(_: SyncReport) -> tuple[dict[int, Entry], Standing | None]:
         shown = (False, last.position) if last else None
         rowids, following = _page(ws, filters, "oldest", EXPORTED, shown)[1:]
-        return read(rowids), following
+        return read_entries(ws, rowids), following
 
     while True:
         page, last = in_step(ws, run)
-        yield page
+        yield from page.values()
         if last is None:
             return

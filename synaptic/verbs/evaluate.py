@@ -97,11 +97,10 @@ def evaluate(
             date = entry.date if entry.dated else None
             place = entry.there
             missed.append(Missed(entry.title, date, place.path, place.line))
-    mrr = {way: round(statistics.fmean(each), 4) for way, each in ranks.items() if each}
     return Evaluation(
-        date=ws.clock().date().isoformat(),
+        date=ws.today.isoformat(),
         questions=len(asked),
-        mrr=mrr,
+        mrr={way: round(statistics.fmean(each), 4) for way, each in ranks.items() if each},
         margin=round(1.96 * statistics.pstdev(last or [0.0]) / max(len(last), 1) ** 0.5, 4),
         missed=tuple(missed),
         seconds=round(time.perf_counter() - begun, 1),
@@ -133,10 +132,9 @@ def _ranks(
             in_step(copy, lambda _: None)
             embed_pending(copy, budget_s=None, progress=progress)
             for (way, strategy), entry in product(WAYS.items(), asked):
-                text = " ".join(_WORD.findall(entry.title))
                 found = search(
                     copy,
-                    text,
+                    " ".join(_WORD.findall(entry.title)),
                     filters=everywhere,
                     limit=DEPTH,
                     strategy=strategy,

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain, product
@@ -36,7 +36,7 @@ from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
 from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
-from ..notes.reading import BASE32, id_date
+from ..notes.reading import base32, id_date
 from ..notes.screening import Screen
 from ..readers.record import READERS, Record, Skipped, reader_of, reporting
 from ..workspace.changes import fingerprints
@@ -114,7 +114,7 @@ def places_of(source: str) -> list[Path]:
 
 def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
     """The readable data on this machine: source, place, number of records, dates."""
-    found: list[tuple[str, Path, list[date]]] = []
+    found = []
     for number, source in enumerate(READERS, start=1):
         for place in places_of(source):
             with suppress(SynapticError):
@@ -126,10 +126,14 @@ def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
         found.append(("obsidian", vault, days))
     for source, place, days in found:
-        if not days:
-            continue
-        data = {"source": source, "place": place, "records": len(days)}
-        yield data | {"since": min(days), "until": max(days)}
+        if days:
+            yield {
+                "source": source,
+                "place": place,
+                "records": len(days),
+                "since": min(days),
+                "until": max(days),
+            }
 
 
 def vaults() -> list[Path]:
@@ -201,7 +205,7 @@ def plan(
     first = read_date(since, now=ws.clock(), name="since") if since else ""
     planned = ImportPlan(source, places)
     known = _Known(ws, source, project, into)
-    seen: set[str] = set()
+    seen = set()
     chars = 0
     for record in _records(source, places, planned.skip, progress):
         with reporting(planned.skip, record.key):
@@ -606,5 +610,4 @@ def key_id(
     key: str,
 ) -> str:
     """The last eight characters of the id of a record."""
-    number = int.from_bytes(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())
-    return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))
+    return base32(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
@@ -31,7 +30,7 @@ SAME = 0.95
 OPEN_DAYS = 60
 UNREAD_DAYS = 365
 
-KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+KINDS = {
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
     "replaced": ("seems to be replaced by the second", ("supersede", "delete", "keep")),
     "repeated": ("says what the second says", ("merge", "delete", "keep")),
@@ -46,8 +45,7 @@ kind comes first.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Matter:
+class Matter(NamedTuple):
     """A finding: the first entry may go; the second, if there is one, stays."""
 
     kind: str

@@ -103,11 +103,11 @@ def save(
 
     A retry of the last ten minutes is answered with its entry, unless `at` or `force` is given.
     A failure to index is a notice. `by` and `via` say who saves, and how.
-
     Raises InvalidArgument, NotFound for a parent or a superseded id, Refused for a secret if
     the settings say so and for a pin of an agent, and JournalError when the disk refuses.
     """
-    watch, moment = Stopwatch(), moment_of(at, ws.clock())
+    watch = Stopwatch()
+    moment = moment_of(at, ws.clock())
     here = working_checkout(ws.config)
     project = _one_project(project_of(ws.config, here) if project is None else project)
     check_range("importance", importance, 0, 10)
@@ -269,7 +269,8 @@ def _write_update(
         changes[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
-    path, copies = found.entry.there.path, found.copies
+    path = found.entry.there.path
+    copies = found.copies
     told: list[str] = []
     edit = ws.journal.edit
     new = edit(path, found.own_id, change, told)
@@ -348,14 +349,10 @@ def _check_pin(
 def _other_texts(ws: Workspace, id: str) -> list[str]:
     """A notice for each other text in the journal that carries this id."""
     with suppress(apsw.Error):  # then another notice says that the entry is not indexed
-        others = (
-            issue
+        return [
+            f"Another text with this id stands in {issue.path}:{issue.line}, unchanged."
             for issue in ws.index.issues()
             if issue.code == "duplicate-id" and id in issue.message
-        )
-        return [
-            f"Another text with this id stands in {other.path}:{other.line}, unchanged."
-            for other in others
         ]
     return []
 
@@ -368,7 +365,8 @@ def _changed(
 ) -> tuple[Entry, list[str]]:
     """The entry with its new parts, and notices."""
     screen = Screen(ws.config.secrets)
-    text, title = old.content, given.get("title")
+    text = old.content
+    title = given.get("title")
     if "content" in given:
         text = screen.text("text", newlines(given["content"]), after=title or old.title)
     elif "append" in given:
@@ -396,7 +394,7 @@ def _changed(
             title = old.title
     new, composed = _with_clean_title(compose, title, screen, keep=old.title)
     file_tags = tuple(tag for tag in old.file_tags if tag not in new.tags)
-    stays: dict[str, Any] = {name: getattr(old, name) for name in _STAYING}
+    stays = {name: getattr(old, name) for name in _STAYING}
     if "files" in given:
         stays["fingerprints"] = fingerprints(new, working_checkout(ws.config))
     if old.whole_file:  # the file's name may be its title, and its mtime its time
@@ -520,7 +518,8 @@ def delete(
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
-    entry, copies = found.entry, found.copies
+    entry = found.entry
+    copies = found.copies
     path = entry.there.path
     writable(ws.journal.roots, path, entry.there.line)
     if (entry.whole_file or entry.pin) and not by_person:
@@ -614,7 +613,8 @@ def deleted(ws: Workspace) -> list[Deleted]:
             # without its private passages
             entries = ws.journal.parse(piece.path, piece.text, block=True).entries
             text = entries[0].content if entries else ""
-            date, time = f"{piece.at:%Y-%m-%d}", f"{piece.at:%H:%M}"
+            date = f"{piece.at:%Y-%m-%d}"
+            time = f"{piece.at:%H:%M}"
             gone.append(Deleted(piece.id, date, time, piece.title, piece.path, text))
         return gone
 
@@ -749,7 +749,7 @@ def receipt_of(
 def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]]:
     """The last day on which an entry comes first, `YYYY-MM-DD`, and a notice if it is over."""
     day = read_date(expires, now=ws.clock(), name="expires") if expires else expires
-    if day and day < ws.clock().date().isoformat():
+    if day and day < ws.today.isoformat():
         return day, [f"It has expired already, on {day}."]
     return day, []
 

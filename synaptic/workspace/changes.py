@@ -68,11 +68,11 @@ def marked(
     """
     here = here or working_checkout(ws.config)
     own = asking_project(ws.config, here)
-    today = ws.clock().date().isoformat()
+    today = ws.today.isoformat()
     result = dict(entries)
     for rowid, entry in entries.items():
         marks = []
-        changed: list[str] = []
+        changed = []
         if entry.project and project_key(entry.project) != own:
             marks.append(f"project {entry.project}")
         if here and of_project(entry.project, here):

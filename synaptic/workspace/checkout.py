@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ..config import Config
 from ..errors import JournalError
-from ..files import open_regular, read_regular
+from ..files import open_regular, read_regular, real_path
 from ..journal.disk import overwrite
 from ..notes.blocks import project_key
 
@@ -49,8 +49,7 @@ CLAIMS = "projects"
 """The file in the state folder that says which repository has a project's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(NamedTuple):
     """A working tree. `project` is the name of the repository's main checkout.
 
     `head` is the text of HEAD in the folder `git`; a worktree has such a folder of its own,
@@ -140,7 +139,7 @@ def _with_own_name(
     for name in _names(here):
         key = project_key(name)
         if key not in claims or _is_of(claims[key], here):
-            return replace(here, project=name)
+            return here._replace(project=name)
     return here
 
 
@@ -209,7 +208,7 @@ def asking_project(
     where all projects belong.
     """
     if here and not config.project:
-        journal = Path(os.path.realpath(config.journal))
+        journal = real_path(config.journal)
         if journal.is_relative_to(here.root):
             return None
     return project_key(project_of(config, here) or "") or None
@@ -230,18 +229,17 @@ def _checkout_at(place: Path) -> Checkout | None:
     """The checkout whose root is `place`. Raises OSError or ValueError where its files cannot
     be read.
     """
-    git, project = place / ".git", place.name
+    git = place / ".git"
+    project = place.name
     main = git
     if not git.is_dir():  # a worktree or a submodule: a file says where its own folder is
         pointer = small_text(git).removeprefix("gitdir:").strip()
         if not pointer:
             return None
-        main = git = Path(
-            os.path.realpath(place / pointer)
-        )  # resolve() fails on loops of links
+        main = git = real_path(place / pointer)
         common = small_text(git / "commondir")
         if common:
-            main = Path(os.path.realpath(git / common))
+            main = real_path(git / common)
             named = main.parent if main.name == ".git" else main
             project = named.name.removesuffix(".git") or project
     if not project:
@@ -271,6 +269,5 @@ def _subjects(log: Path) -> list[str]:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - LOG_BYTES))
         text = (file.read(LOG_BYTES) or b"").decode("utf-8", "replace")
-        subjects = _COMMIT.findall(text)
-        return list(dict.fromkeys(reversed(subjects)))[:COMMITS]
+        return list(dict.fromkeys(reversed(_COMMIT.findall(text))))[:COMMITS]
     return []

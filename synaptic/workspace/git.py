@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..errors import JournalError
+from ..files import real_path
 from ..journal.folder import is_note
 from .checkout import Checkout, checkout_around, small_text
 
@@ -104,7 +105,7 @@ def head_of(folder: Path) -> str:
     """A text that changes when another commit is checked out around `folder`; "" without a
     whole history. Git is not run.
     """
-    here = checkout_around(Path(os.path.realpath(folder)))
+    here = checkout_around(real_path(folder))
     if here is None or _stamp(here.common / "shallow"):
         return ""
     ref = here.common / here.head.removeprefix("ref: ")

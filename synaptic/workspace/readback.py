@@ -94,8 +94,8 @@ def _bodies(
 
     If a file changed, raises Stale, or leaves the entry out if not `strict`.
     """
-    files: dict[str, tuple[bytes, bytes]] = {}
-    bodies: dict[int, tuple[Entry, bytes, bool]] = {}
+    files = {}
+    bodies = {}
     for rowid, stored in ws.index.entries(rowids).items():
         place = stored.entry.there
         if place.path not in files:

@@ -38,11 +38,15 @@ def file_rows(
 
     @cache
     def text_of(number: int) -> str:
-        return _whole_text(entries[number], masked)
+        """Title and text of an entry, as far as its neighbours use it."""
+        one = entries[number]
+        body = body_text(_ends(one, masked), typed=is_typed(masked, one.there))
+        return f"{one.title} {plain_text(body)}".strip()
 
     for number, entry in enumerate(entries):
         place = entry.there
-        block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
+        block = data[place.start : place.end]
+        body = masked[place.body_start : place.body_end]
         made_of = repr((edges[number], edges[number + 2], number == 0, _ROW(entry)))
         row = EntryRow(
             entry=entry,
@@ -107,21 +111,24 @@ def _chunk_rows(
 ) -> tuple[ChunkRow, ...]:
     entry = entries[number]
     place = entry.there
-    body, typed = masked[place.body_start : place.body_end], is_typed(masked, place)
+    body = masked[place.body_start : place.body_end]
+    typed = is_typed(masked, place)
     previous = following = ""
     if number > 0:
         previous = text_of(number - 1)[-CONTEXT_CHARS:]
     if entry is not entries[-1]:
         following = text_of(number + 1)[:CONTEXT_CHARS]
     spans = cut(body.replace(MASK, b" "))
-    title, labels = entry.title, _labels(entry)
+    title = entry.title
+    labels = _labels(entry)
     chunks = []
     for span in spans:
         text = plain_text(body_text(body[span.start : span.end], typed=typed))
         # a long entry's first passage stands beside the entry before, its last beside the one
         # after
         own = "\n".join(part for part in (title, text, labels) if part)
-        title, labels = _repeated(title), _repeated(labels)
+        title = _repeated(title)
+        labels = _repeated(labels)
         before = previous if span is spans[0] else ""
         after = following if span is spans[-1] else ""
         context = f"{before} {after}".strip()
@@ -193,15 +200,6 @@ def _ends(
     if len(body) <= 8 * CONTEXT_CHARS:
         return body
     return body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
-
-
-def _whole_text(
-    entry: Entry,
-    masked: bytes,
-) -> str:
-    """Title and text of an entry, as far as neighbours use it."""
-    text = plain_text(body_text(_ends(entry, masked), typed=is_typed(masked, entry.there)))
-    return f"{entry.title} {text}".strip()
 
 
 def is_typed(

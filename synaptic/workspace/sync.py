@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from datetime import time as clock_time
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import apsw
 
@@ -55,8 +55,7 @@ class RebuildReport:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SyncReport:
+class SyncReport(NamedTuple):
     """The result of a sync. `behind`: another process held the index, which shows an earlier
     state of the journal. `unread` counts files that are left to the next sync.
 
@@ -114,7 +113,7 @@ def in_step(
             with ws.index.file.transaction():
                 if ws.index.meta("reading") is None:  # another process has just made it anew
                     raise Stale
-                return action(replace(report, embedded=embedded, pending_entries=pending))
+                return action(report._replace(embedded=embedded, pending_entries=pending))
         except NotFound:
             if not report.behind:
                 raise
@@ -194,7 +193,7 @@ def sync(
         return report
     late = _synced(ws, wait_ms, ())  # another process may have purged a file since
     unscrubbed = late.behind or not ws.index.compact(LOCK_WAIT_MS)
-    return replace(report, behind=late.behind, unscrubbed=unscrubbed)
+    return report._replace(behind=late.behind, unscrubbed=unscrubbed)
 
 
 def _synced(
@@ -205,8 +204,10 @@ def _synced(
 ) -> SyncReport:
     index = ws.index
     index.file.look()
-    trouble, absent = index.file.trouble, ws.journal.roots.absent()
-    reading, head = _reading(ws), head_of(ws.config.journal)
+    trouble = index.file.trouble
+    absent = ws.journal.roots.absent()
+    reading = _reading(ws)
+    head = head_of(ws.config.journal)
     is_new = index.meta("reading") is None
     if not written and (index.meta("reading"), index.meta("head")) == (reading, head):
         stamps, removed = ws.journal.compare(index.proofs())
@@ -233,7 +234,7 @@ def _synced(
             )
         index.file.detach(error)
         return _synced(ws, wait_ms, written, until)
-    return replace(report, trouble=index.file.trouble, absent=absent)
+    return report._replace(trouble=index.file.trouble, absent=absent)
 
 
 def _redated(
@@ -283,8 +284,10 @@ def _followed(
     written: Sequence[str],
     until: float | None,
 ) -> SyncReport:
-    known, redated = ws.index.proofs(), _redated(ws, reading, head)
-    changed, removed = list[Stamp](), list[str]()
+    known = ws.index.proofs()
+    redated = _redated(ws, reading, head)
+    changed = list[Stamp]()
+    removed = list[str]()
     for path in written:
         stamp = ws.journal.stamp(path) if path in known and not redated else None
         if stamp is None:
@@ -342,7 +345,7 @@ def rebuild(
     model can embed.
     """
     begun = time.perf_counter()
-    notices: list[str] = []
+    notices = []
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(
@@ -364,9 +367,15 @@ def rebuild(
         notices.append(str(error))
     ws.index.compact()
     counts = ws.index.counts()
-    seconds = time.perf_counter() - begun
-    made = (counts.entries, counts.chunks, embedded, reused, seconds)
-    return RebuildReport(*made, ws.index.issues(), tuple(notices))
+    return RebuildReport(
+        counts.entries,
+        counts.chunks,
+        embedded,
+        reused,
+        time.perf_counter() - begun,
+        ws.index.issues(),
+        tuple(notices),
+    )
 
 
 def verify(ws: Workspace) -> bool:
@@ -431,7 +440,8 @@ def _rebuild_text(
     fresh: bool,
     progress: Progress | None,
 ) -> int:
-    stamps, head = ws.journal.scan(), head_of(ws.config.journal)
+    stamps = ws.journal.scan()
+    head = head_of(ws.config.journal)
 
     def rows() -> Iterator[FileRows]:
         for number, stamp in enumerate(stamps, start=1):
@@ -441,10 +451,9 @@ def _rebuild_text(
                 progress("reading", number, len(stamps))
 
     with ws.index.writing() as writer:
-        keep_vectors = not fresh and ws.index.meta("model") == ws.embedder.name
         return writer.refill(
             rows(),
-            keep_vectors=keep_vectors,
+            keep_vectors=not fresh and ws.index.meta("model") == ws.embedder.name,
             reading=_reading(ws),
             head=head,
         )

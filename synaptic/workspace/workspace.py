@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from hashlib import blake2b
 
 from ..config import DEFAULT_MODEL, Config, make_clock
@@ -25,6 +25,10 @@ class Workspace:
     index: Index
     embedder: Embedder
     clock: Callable[[], datetime]
+
+    @property
+    def today(self) -> date:
+        return self.clock().date()
 
     def close(self) -> None:
         self.index.flush()
@@ -86,7 +90,8 @@ class Stopwatch:
         if self._running:
             yield
             return
-        begun, self._running = time.perf_counter(), True
+        begun = time.perf_counter()
+        self._running = True
         try:
             yield
         finally:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -99,42 +97,6 @@ def test_it_overwrites_nothing_and_says_what_it_takes(
     answer = filled.run("export", "--json", "kept.json")
     assert answer.code == 1 and "kept.json cannot be written: File exists" in answer.out
     assert (tmp_path / "kept.json").read_text() == "mine"
-    for wrong in ([], ["--json", "--csv"], ["--lance", "x", "y"]):
+    for wrong in ([], ["--json", "--csv"]):
         answer = filled.run("export", *wrong)
         assert answer.code == 2 and "--csv [FILE]" in answer.text
-
-
-def test_a_lance_table_is_searched_by_its_vectors(
-    filled: ForkedHome,
-    tmp_path: Path,
-) -> None:
-    lance = pytest.importorskip("lance")
-    filled.run("export", "--lance", "notes.lance")
-    table = lance.dataset(tmp_path / "notes.lance")
-    rows = table.to_table().to_pylist()
-    assert {row["title"] for row in rows} == {row["title"] for row in filled.ask("export")}
-    assert "hunter2" not in str(rows)
-    [row] = [row for row in rows if row["type"] == "decision"]
-    assert (
-        row["tags"] == ["db", "a/b"]
-        and row["at"].tzinfo
-        and row["text"].startswith("Chose SQLite")
-    )
-    near = table.to_table(nearest={"column": "vector", "q": row["vector"], "k": 1}).to_pylist()
-    assert [one["id"] for one in near] == [row["id"]]
-    assert filled.run("export", "--lance", "notes.lance").code == 2
-
-
-def test_without_the_package_it_says_how_to_get_it(
-    filled: ForkedHome,
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "hidden").mkdir()
-    (tmp_path / "hidden" / "lance.py").write_text("raise ImportError")
-    command = [sys.executable, "-m", "synaptic", "export", "--lance", "notes.lance"]
-    done = subprocess.run(
-        command,
-        env=filled.environment(PYTHONPATH=str(tmp_path / "hidden")),
-        capture_output=True,
-    )
-    assert done.returncode == 2 and b"synaptic-journal[lance]" in done.stderr

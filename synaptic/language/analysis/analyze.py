@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...notes.blocks import project_key, slug_tag
 from ..lexicon import STOP_WORDS, compiled, is_tool
@@ -28,8 +28,7 @@ _SIGNS = "'./\\:&-"
 """Marks that end a word and are no part of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """The tags, projects and files of the journal, in lower case."""
 
     tags: Collection[str] = ()
@@ -194,7 +193,7 @@ def _target(
     entities: tuple[EntityMention, ...],
 ) -> dict[str, str | None]:
     """The aim of a question: the attribute of an entity, or its relation."""
-    target: dict[str, str | None] = {"entity": entities[0].name if entities else None}
+    target = {"entity": entities[0].name if entities else None}
     for name, feature in (("attribute", "attribute"), ("relation", "binds")):
         found = question.find(feature) if intent == name else None
         target[name] = found[found.lastindex or 0].lower() if found else None
@@ -250,7 +249,7 @@ def _written_at(
             return 1, EntityMention(bare, kind)
     if is_tool(bare) or compiled(QUESTIONS.pattern("tool_word")).match(bare):
         return 1, EntityMention(bare, "tool")
-    run: list[str] = []
+    run = []
     end = tokens[0].start() - 1
     for token in tokens:  # capitals with a blank between them
         word = _bare(token[0])

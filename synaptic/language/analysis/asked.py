@@ -75,7 +75,8 @@ def asked_of(
         marked = read.replace(time_range.phrase, _TAKEN, 1)
         left, count = _pattern("only").subn("", marked)
         if count:
-            only_time, text = True, left
+            only_time = True
+            text = left
     return Asked(
         read=read,
         text=(text + query[READ_CHARACTERS:]).strip(),

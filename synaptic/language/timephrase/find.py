@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import NamedTuple
 
 from .table import (
     ANY,
@@ -83,8 +84,7 @@ class TimeRange:
     about: date | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """A time that a row of the table reads; it ends before the character `end`.
 
     `part` is a number of `part_of`; None is all of the period.
@@ -206,9 +206,7 @@ def _phrase(
         except _NEVER:
             continue
         bounds = _bounds(preposition, span, when.today)
-        about = None
-        if _is_about(period.said, preposition):
-            about = span[0]
+        about = span[0] if _is_about(period.said, preposition) else None
         return TimeRange(*bounds, text[at : period.end], about)
     return None
 
@@ -225,7 +223,7 @@ def _periods(
         number = values(part)["part"]
         at = part.end()
         preposition = "during"
-    periods: list[Period] = []
+    periods = []
     for prepositions, rows in ROWS.items():
         if preposition not in prepositions:
             continue

@@ -78,8 +78,7 @@ TABLES: dict[str, Mapping[str, Any]] = {
 
 def either(words: Iterable[str]) -> str:
     """A pattern of any of these words, in which `_` is a blank."""
-    listed = "|".join(words).replace("_", " ")
-    return rf"(?:{listed})\b"
+    return rf"(?:{'|'.join(words).replace('_', ' ')})\b"
 
 
 ENDS = rf"(?=\s*(?:$|[^\w\s])|\s+{either(TIMES.goes_on | TIMES.parts_of_day)})"
@@ -122,16 +121,13 @@ def pattern(row: str) -> re.Pattern[str]:
 
 def values(found: re.Match[str]) -> Said:
     """The pieces of a match as numbers."""
-    said: Said = {}
+    said = {}
     for name, text in found.groupdict().items():
         if text is None:
             continue
         word = "_".join(text.lower().split())
         table = TABLES.get(name, {})
-        if word in table:
-            said[name] = table[word]
-        else:
-            said[name] = int(re.sub(r"\D", "", word))
+        said[name] = table[word] if word in table else int(re.sub(r"\D", "", word))
     return said
 
 
@@ -230,8 +226,7 @@ def dates(
     if "season" in said:
         return months_from(date(year, said["season"], 1), 3)
     if "quarter" in said:
-        month = 3 * said["quarter"] - 2
-        return months_from(date(year, month, 1), 3)
+        return months_from(date(year, 3 * said["quarter"] - 2, 1), 3)
     return date(year, 1, 1), date(year, 12, 31)
 
 

@@ -165,7 +165,7 @@ def search(
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
-    filters = take_filters(given, ws.clock())
+    filters = take_filters(ws, given)
     weights = _named("--weight", weight)
     result = search_journal(
         ws,
@@ -255,7 +255,7 @@ def find(
 
     Example: synaptic find --type decision --since "last month"
     """
-    filters = take_filters(given, ws.clock())
+    filters = take_filters(ws, given)
     answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given))
 
 

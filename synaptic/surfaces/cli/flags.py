@@ -29,8 +29,9 @@ def _parameter(
     about: Any,
     default: Any,
 ) -> Parameter:
-    annotation = Annotated[kind, about]
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return Parameter(
+        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
+    )
 
 
 def argument(
@@ -121,7 +122,9 @@ def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
     return {"autocompletion": complete}
 
 
-A_TAG, A_PROJECT, AN_ID = _known("tag"), _known("project"), _known("id")
+A_TAG = _known("tag")
+A_PROJECT = _known("project")
+AN_ID = _known("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
 ID = argument(

@@ -153,8 +153,7 @@ def _in_place(
 
 
 def _source_text(source: wire.Json) -> str:
-    noun = "entry" if source["records"] == 1 else "entries"
-    count = f"{source['records']:,} {noun}"
+    count = terminal.entries_counted(source["records"])
     days = f"{source['since']} to {source['until']}"
     return clean(f"{source['source']}: {count}, {days}, in {source['place']}")
 
@@ -183,8 +182,8 @@ def _plan_text(planned: importing.ImportPlan) -> str:
 def _plan_json(planned: importing.ImportPlan) -> wire.Json:
     examples = []
     for path, entry, _ in planned.new[:EXAMPLES]:
-        example = {"path": path, "date": entry.date, "type": entry.type, "title": entry.title}
-        examples.append(example)
+        marks = {name: getattr(entry, name) for name in ("date", "type", "title")}
+        examples.append({"path": path} | marks)
     return {
         "source": planned.source,
         "places": wire.as_json(planned.places),

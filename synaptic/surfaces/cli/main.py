@@ -81,7 +81,7 @@ def _told(error: Exception) -> SynapticError:
         hint = "This is a defect; SYNAPTIC_DEBUG=1 shows where."
         return SynapticError(f"{type(error).__name__}: {error}", hint=hint)
     message = error.format_message().strip()
-    context: typer.Context | None = getattr(error, "ctx", None)
+    context = getattr(error, "ctx", None)
     if context is None:
         return InvalidArgument(message)
     hint = f"See {context.command_path} --help."

@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -155,7 +154,7 @@ def agreed_id(
         return id
     listing = browse.get(ws, [id])
     (entry,) = listing.entries
-    say(terminal.entries_text(listing, replace(screen_of(ws), colour=False)))
+    say(terminal.entries_text(listing, screen_of(ws)._replace(colour=False)))
     typer.confirm(f"\n{question(entry)}", abort=True, err=True)
     return entry.id
 

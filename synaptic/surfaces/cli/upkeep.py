@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +151,8 @@ def _review(
         return _settle(ws, *words)
     check_range("limit", limit, 1, MAX_LIMIT)
     found = review.review(ws, project=project)
-    shown, left = found[:limit], len(found) - limit
+    shown = found[:limit]
+    left = len(found) - limit
     more = f"{left:,} more; `--limit {MAX_LIMIT}` shows more of them." if left > 0 else ""
     if not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stdout):
         _ask_about(ws, shown)
@@ -332,9 +333,6 @@ def _model(
     argument(str | None, "to", "FILE", "A new file. [default: standard output]"),
     switch("as_rows", "Write a JSON array, one object a line.", "--json"),
     switch("as_csv", "Write a table for spreadsheets.", "--csv"),
-    text_option(
-        "lance", "Write passages and vectors as a Lance table; needs synaptic-journal[lance]."
-    ),
     *f.FILTERS,
     json=False,
 )
@@ -342,7 +340,6 @@ def _export(
     ws: Workspace,
     as_rows: bool,
     as_csv: bool,
-    lance: str = "",
     to: str = "",
     **given: Any,
 ) -> None:
@@ -352,28 +349,26 @@ def _export(
 
     Example: synaptic export --csv notes.csv --since 2026-01-01
     """
-    if as_rows + as_csv + bool(lance) != 1 or (lance and to):
-        raise InvalidArgument(
-            "export takes one form.", valid=("--json [FILE]", "--csv [FILE]", "--lance DIR")
-        )
-    filters = replace(take_filters(given, ws.clock()), include_superseded=True)
-    if lance:
-        count = browse.export_lance(ws, filters, Path(lance).expanduser(), terminal.progress())
-        return terminal.say(f"{count:,} passages in {lance}")
+    if as_rows == as_csv:
+        raise InvalidArgument("export takes one form.", valid=("--json [FILE]", "--csv [FILE]"))
+    filters = replace(take_filters(ws, given), include_superseded=True)
     entries = browse.export(ws, filters)
     lines = wire.json_rows(entries) if as_rows else wire.csv_rows(entries)
     if not to:
         for line in lines:
             emit(clean(line) if terminal.is_terminal(sys.stdout) else line)
         return None
-    new = Path(to).expanduser()
     try:
-        with new.open(
-            "x",
-            encoding="utf-8",
-            errors="replace",
-            newline="",
-        ) as file:
+        with (
+            Path(to)
+            .expanduser()
+            .open(
+                "x",
+                encoding="utf-8",
+                errors="replace",
+                newline="",
+            ) as file
+        ):
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise JournalError(
@@ -559,7 +554,7 @@ def token(
     if name is None:
         listed = {}
         for _, grant in tokens.read():
-            fields = asdict(grant).items()
+            fields = grant._asdict().items()
             listed[grant.name] = {field.replace("_", "-"): value for field, value in fields}
         text = outline(listed) or f"No tokens in {file}. `synaptic token NAME` makes one."
         return answer({"file": file, "tokens": list(listed.values())}, text)

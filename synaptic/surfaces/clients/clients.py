@@ -11,9 +11,8 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import platformdirs
 
@@ -37,19 +36,17 @@ _URL = re.compile(
 """An address without characters that a client would expand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(NamedTuple):
     """A command with its environment, or the address of a server elsewhere."""
 
     command: str
     args: tuple[str, ...]
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = {}
     url: str = ""
 
     def hook_words(self, client: str) -> list[str]:
         """Returns the command of this client's hooks without the event, its last word."""
-        words = [self.command]
-        words += self.args[:-1]
+        words = [self.command, *self.args[:-1]]
         home = self.env.get("SYNAPTIC_HOME")
         if home:
             words += ["--home", home]
@@ -61,8 +58,7 @@ class Server:
         client: str,
     ) -> str:
         """Returns the command of a hook as a line for the shell."""
-        words = self.hook_words(client)
-        words.append(event)
+        words = [*self.hook_words(client), event]
         if os.name == "nt":
             return subprocess.list2cmdline(words)
         return shlex.join(words)
@@ -80,8 +76,7 @@ def this_server(
         env["SYNAPTIC_HOME"] = str(resolve_home(home))
     if project:
         env["SYNAPTIC_PROJECT"] = project
-    beside = Path(sys.executable).parent
-    program = shutil.which(NAME, path=beside)
+    program = shutil.which(NAME, path=Path(sys.executable).parent)
     if program:
         return Server(program, ("mcp",), env)
     return Server(sys.executable, ("-m", "synaptic", "mcp"), env)
@@ -101,28 +96,23 @@ def server_at(url: str) -> Server:
     return Server("", (), url=place + path)
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
-class Client:
+class Client(NamedTuple):
     """A program that speaks MCP; `data/clients.toml` says what each field means."""
 
     name: str
     title: str
     files: Sequence[str]
     check: str
-    key: str = "mcpServers"
     entry: Mapping[str, Any]
-    remote: Mapping[str, Any] = field(default_factory=dict)
     programs: Sequence[str]
+    key: str = "mcpServers"
+    remote: Mapping[str, Any] = {}
     signs: Sequence[str] = ()
     add: Sequence[str] = ()
     removal: Sequence[str] = ()
     strict: bool = False
     memory: str = ""
-    hooks: Mapping[str, Any] = field(default_factory=dict)
+    hooks: Mapping[str, Any] = {}
 
     def shape(self, server: Server) -> dict[str, Any]:
         """Returns the entry of this server."""
@@ -191,10 +181,7 @@ def named(
     """Returns the clients of these names, or all; with `remote` those that know a server
     elsewhere. Raises InvalidArgument.
     """
-    valid = {}
-    for client in CLIENTS:
-        if client.remote or not remote:
-            valid[client.name] = client
+    valid = {client.name: client for client in CLIENTS if client.remote or not remote}
     chosen = dict.fromkeys(name.lower() for name in names)
     unknown = chosen.keys() - valid.keys()
     if unknown:
@@ -206,7 +193,8 @@ def folders(platform: str = sys.platform) -> dict[str, Path]:
     """Returns this machine's folders, with which the clients' paths begin."""
     home = Path.home()
     config = _folder("XDG_CONFIG_HOME", home / ".config")
-    app, zed = config, config / "zed"
+    app = config
+    zed = config / "zed"
     if platform == "darwin":
         app = home / "Library" / "Application Support"
         zed = home / ".config" / "zed"

@@ -26,8 +26,7 @@ def parse(text: str) -> Any:
     """Returns the value of JSON with comments; an empty text is an empty object. Raises
     ValueError or RecursionError.
     """
-    bare = plain(text).strip()
-    return _DECODER.decode(bare or "{}")
+    return _DECODER.decode(plain(text).strip() or "{}")
 
 
 def plain(text: str) -> str:
@@ -67,8 +66,7 @@ def put(
             added += ","
         elif text[begin] == "}":
             added += line
-    new = text[:begin] + added + text[end:]
-    return _checked(new, wanted)
+    return _checked(text[:begin] + added + text[end:], wanted)
 
 
 def drop(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import jsonc, toml
 from .clients import DATA, NAME, PROGRAMS, Client, Server, expand
@@ -24,8 +23,7 @@ _OWN_HOOK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A part in one file: `noun` names it in a sentence, `check` says how to see it work.
 
     `edit(text)` returns the file's text with it, `edit(text, drop=True)` without it. It raises
@@ -105,13 +103,12 @@ def _with_server(
     """Returns the text with this server; an entry of ours gets the new values, and keeps what
     is not named anew. Raises ValueError for an entry of another kind.
     """
-    form: Any = toml if client.file.suffix == ".toml" else jsonc
+    form = toml if client.file.suffix == ".toml" else jsonc
     path = (client.key, NAME)
     if drop:
         return str(form.drop(text, path))
     entry = client.shape(server)
-    servers = form.parse(text).get(client.key, {})
-    there = servers.get(NAME)
+    there = form.parse(text).get(client.key, {}).get(NAME)
     if there is None:
         return str(form.put(text, path, entry))
     if not (_starts_us(there) and "command" in entry) and not there.items() >= entry.items():
@@ -204,7 +201,7 @@ def _groups(
     """Returns the groups with the wanted hook in place of an older one, else in a last group:
     Codex knows approved hooks by their places.
     """
-    kept: list[Any] = []
+    kept = []
     for group in groups:
         hooks = []
         for hook in group["hooks"]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import Changed, JournalError, SynapticError
-from ...files import open_regular
+from ...files import open_regular, real_path
 from ...journal import disk
 from . import jsonc
 from .clients import NAME, ODD
@@ -141,15 +140,14 @@ def _write(
     through. Raises JournalError, and Changed when another program wrote meanwhile.
     """
     file = step.part.file
-    target = Path(os.path.realpath(file))
+    target = real_path(file)
     backup = file.with_name(file.name + BACKUP)
     with disk.disk_errors(file):
         if old is None:
             disk.make_dirs(target.parent, private=False)
             disk.create(target, new, private=False)
             return
-        inode = target.stat().st_ino
-        if not disk.replace(target, old, inode, new):
+        if not disk.replace(target, old, target.stat().st_ino, new):
             raise Changed(f"{file} was changed by another program meanwhile.")
         if step.action == "remove" and backup.exists():
             backup.unlink()

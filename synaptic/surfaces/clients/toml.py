@@ -32,7 +32,7 @@ def put(
             added = text + blank + added
         return _checked(added, wanted, table)
     wanted[table][name][fields[0]] = value
-    document: Any = tomlkit.parse(text)
+    document = tomlkit.parse(text)
     document[table][name][fields[0]] = value
     return _checked(tomlkit.dumps(document), wanted, table)
 
@@ -50,8 +50,7 @@ def drop(
         return text
     del wanted[table][name]
     own = rf"(?m)(?:^\r?\n)?^[ \t]*\[{re.escape(f'{table}.{name}')}[.\]]{_BODY}"
-    new = re.sub(own, "", text)
-    return _checked(new, wanted, table)
+    return _checked(re.sub(own, "", text), wanted, table)
 
 
 def _checked(

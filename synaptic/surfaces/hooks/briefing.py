@@ -59,7 +59,8 @@ def briefing_text(
         since = timedelta(seconds=pause)
     briefing = brief(ws, Path(said["cwd"]), since)
     name = one_line(briefing.project)[:60]
-    about, in_project = "without a project", ""
+    about = "without a project"
+    in_project = ""
     if name:
         about = f"on the project {name}"
         in_project = f", project={json.dumps(name, ensure_ascii=False)}"
@@ -73,7 +74,7 @@ def briefing_text(
     if briefing.handoff:
         handoff = handoff_item(
             briefing.handoff,
-            today=ws.clock().date(),
+            today=ws.today,
             later=briefing.later,
         )
     return compose(
@@ -239,4 +240,4 @@ def _handoff_block(
     beyond = next(islice(_ABOUT_A_TOKEN.finditer(item.text), left, None), None)
     chars = beyond.start() - 1 if beyond else len(item.text)
     beginning = item.text[: end_of(item.text, chars)].rstrip()
-    return render(replace(item, text=f"{beginning}…", partial=True))
+    return render(item._replace(text=f"{beginning}…", partial=True))

@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
@@ -101,7 +100,7 @@ def _answer(
     event: str,
     client: str,
 ) -> None:
-    said: dict[str, Any] = {}
+    said = {}
     if not sys.stdin.isatty():
         said = json.loads(sys.stdin.buffer.read())
     if not isinstance(said, dict):
@@ -114,7 +113,7 @@ def _answer(
         if text and event == "session-start" and config.metrics:
             ws.index.counters.count_use(
                 "hook",
-                ws.clock().date(),
+                ws.today,
                 sessions=1,
                 tokens=count_tokens(text),
             )
@@ -161,8 +160,7 @@ def user_prompt(
         return ""
     if len(terms_of(prompt)) < LEAST_WORDS:
         return ""
-    here = checkout_around(Path(said["cwd"]), ws.config)
-    project = project_of(ws.config, here)
+    project = project_of(ws.config, checkout_around(Path(said["cwd"]), ws.config))
     result = search(
         ws,
         prompt,
@@ -226,6 +224,5 @@ def _log(
 ) -> None:
     with suppress(OSError):
         if state.is_dir():
-            now = datetime.now().astimezone()
-            moment = now.isoformat(timespec="seconds")
+            moment = datetime.now().astimezone().isoformat(timespec="seconds")
             append(state / "hooks.log", f"{moment} {one_line(problem)[:1000]}")

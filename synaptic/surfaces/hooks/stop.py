@@ -51,8 +51,7 @@ def note(
     for line in log.read_text("utf-8").splitlines():
         at, noted_session, noted_event = line.split()
         if noted_session == session:
-            moment = datetime.fromisoformat(at)
-            events.append((moment, noted_event))
+            events.append((datetime.fromisoformat(at), noted_event))
     return events
 
 
@@ -132,16 +131,12 @@ def _saved(
     days = Filters(
         projects=(project_key(project),) if project else (),
         since=began.date().isoformat(),
-        until=ws.clock().date().isoformat(),
+        until=ws.today.isoformat(),
     )
     _, rows = ws.index.listing(days, order="newest", limit=100)
-    for stored in ws.index.entries(rows).values():
-        entry = stored.entry
-        if entry.derived_id:
-            continue
-        if entry.at >= began.replace(microsecond=0):
-            return True
-    return False
+    first = began.replace(microsecond=0)
+    entries = [stored.entry for stored in ws.index.entries(rows).values()]
+    return any(entry.at >= first and not entry.derived_id for entry in entries)
 
 
 def append(
@@ -153,8 +148,7 @@ def append(
     size = path.stat().st_size if path.exists() else 0
     if size + len(data) > LOG_BYTES:
         half = path.read_bytes()[-LOG_BYTES // 2 :]
-        _, _, newest = half.partition(b"\n")
-        overwrite(path, newest)
+        overwrite(path, half.partition(b"\n")[2])
     opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(opened, "ab") as log:
         log.write(data)

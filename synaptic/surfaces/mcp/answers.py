@@ -6,8 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import InvalidArgument, check_range, one_of
 from ...language.query import build_preference
@@ -65,8 +64,7 @@ _FOR_AGENTS = (
 """What our messages tell people to type, and what an agent does instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
     not there yet.
     """
@@ -99,8 +97,7 @@ def answer(
     layout = one_of(FORMATS, args.pop("format", "concise"), "format")
     max_tokens = args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    checked = replace(
-        call,
+    checked = call._replace(
         args=args,
         layout=layout,
         max_tokens=max_tokens,
@@ -142,14 +139,14 @@ def _count(
     if name == "context_search":
         nothing = not shown or NOTHING_CLOSE in data["notices"]
         counts |= {"searches": 1, "nothing_found": int(nothing)}
-    ws.index.counters.count_use(call.client or "unnamed", ws.clock().date(), **counts)
+    ws.index.counters.count_use(call.client or "unnamed", ws.today, **counts)
 
 
 def _save(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    marks = dict(call.args)
+    marks = call.args
     if marks.get("project") == "":  # left out
         del marks["project"]
     receipt = save(
@@ -166,8 +163,8 @@ def _search(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    args = dict(call.args)
-    filters = take_filters(args, ws.clock())
+    args = call.args
+    filters = take_filters(ws, args)
     query = args.pop("query", "")
     prefer = build_preference(args.pop("prefer", {}))
     wait = not call.loading
@@ -179,7 +176,8 @@ def _search(
         load_model=wait,
         **args,
     )
-    data, count = search_json(found), len(found.hits)
+    data = search_json(found)
+    count = len(found.hits)
     if call.layout == "json" and call.max_tokens:
         left = call.room(count) - len(json_text(data | {"hits": []}))
         sizes = [len(json_text(hit)) + 2 for hit in data["hits"]]
@@ -207,8 +205,8 @@ def _find(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    args = dict(call.args)
-    filters = take_filters(args, ws.clock())
+    args = call.args
+    filters = take_filters(ws, args)
     return _listed(
         ws,
         find(
@@ -226,7 +224,8 @@ def _get(
     call: Call,
 ) -> Answer:
     """The entries whole, as far as they fit: long ones share what short ones leave."""
-    offset, listing = call.args.get("offset", 0), get(ws, call.args["ids"])
+    offset = call.args.get("offset", 0)
+    listing = get(ws, call.args["ids"])
     if call.args.get("source"):
         listing = with_source(ws, listing)
     entries = listing.entries
@@ -237,12 +236,14 @@ def _get(
     for number, size in enumerate(sorted(len(entry.content) for entry in entries)):
         share = room // (len(entries) - number)
         room -= min(size, share)
-    data, blocks, more = listing_json(listing), [], []
+    data = listing_json(listing)
+    blocks = []
+    more = []
     for item, each in zip(entry_items(listing), data["entries"], strict=True):
         content = item.entry.content
         end = offset + end_of(content[offset:], share)
         each["content"] = part = content[offset:end]
-        blocks.append(render(replace(item, text=part, partial=part != content)))
+        blocks.append(render(item._replace(text=part, partial=part != content)))
         left = len(content) - end
         if left:
             each |= {"truncated": True, "left": left, "next_offset": end}
@@ -256,7 +257,7 @@ def _update(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    args = dict(call.args)
+    args = call.args
     if not args.pop("restore", False):
         return _receipt(update(ws, **args, by_person=False), "Updated")
     if len(args) > 1:
@@ -357,7 +358,9 @@ def _near(
     entries: Sequence[Near],
 ) -> list[str]:
     """Entries that this one may replace or settle, fenced, with the calls that record it."""
-    lines, calls, replaced = [], [], []
+    lines = []
+    calls = []
+    replaced = []
     for near in entries:
         lines.append(f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}")
         if near.settled:
@@ -404,7 +407,7 @@ def _found(
         return _nothing(ws, notices), data
     head = [*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)]
     room = call.room(len(items)) - len("\n".join(head))
-    shown: list[str] = []
+    shown = []
     if call.layout != "concise":
         blocks = list(map(render, items))
         shown = blocks[: fitting(map(len, blocks), room)]

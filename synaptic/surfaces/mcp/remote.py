@@ -13,7 +13,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
@@ -49,8 +48,7 @@ class Remote:
         receive: Receive,
         send: Send,
     ) -> None:
-        refused = self._refusal(scope)
-        await (refused or self._app)(scope, receive, send)
+        await (self._refusal(scope) or self._app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
         """The refusal of a request without a valid token; a valid one puts its Grant into the
@@ -70,7 +68,7 @@ class Remote:
             return _no(401, f"The server knows no such token. {CURE}", asked)
         if grant is None:
             return _no(401, f"The request bears no token. {CURE}", "Bearer")
-        scope["grant"] = replace(grant, read_only=grant.read_only or self._read_only)
+        scope["grant"] = grant._replace(read_only=grant.read_only or self._read_only)
         if scope["method"] != "POST":
             return Response(status_code=405, headers={"Allow": "POST"})
         return None

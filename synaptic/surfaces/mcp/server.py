@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, cast, get_args
 
 import anyio
 import anyio.to_thread
@@ -37,7 +37,7 @@ from ...notes.screening import Screen
 from ..render.present import brief, one_line
 from ..render.wire import error_json
 from ..serving.tokens import Grant
-from ..serving.worker import Verb, Worker, for_client, told
+from ..serving.worker import Result, Verb, Worker, for_client, told
 from .answers import (
     Call,
     answer,
@@ -58,7 +58,6 @@ GRACE_S = 0.3
 HOUR_MS = 3_600_000
 
 Context = ServerRequestContext[Worker, Any]
-Result = TypeVar("Result")
 
 
 def run(home: str | Path | None = None) -> None:
@@ -109,7 +108,7 @@ def build_server(worker: Worker) -> Server[Worker]:
         finally:
             worker.close()
 
-    server: Server[Worker] = Server(
+    server = Server(
         "synaptic",
         version=_version(),
         title="Synaptic",
@@ -239,8 +238,7 @@ async def _call_tool(
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
     given = params.arguments or {}
     try:
-        text = await _answer(ctx, params.name, given)
-        return _result(text)
+        return _result(await _answer(ctx, params.name, given))
     except Exception as error:
         as_json = str(given.get("format")).strip().lower() == "json"
         return _result(_error_text(told(error), as_json), failed=True)
@@ -253,7 +251,8 @@ async def _answer(
 ) -> str:
     if name not in BY_NAME:
         raise InvalidArgument(f"There is no tool {name!r}.", valid=BY_NAME)
-    worker, grant = ctx.lifespan_context, _grant(ctx)
+    worker = ctx.lifespan_context
+    grant = _grant(ctx)
     args = check_arguments(BY_NAME[name], given)
     if grant and grant.read_only and name not in READING:
         works = f"These work: {', '.join(READING)}."
@@ -263,17 +262,14 @@ async def _answer(
     if grant:
         client = grant.name
     elif known:
-        client = _client_name(known.client_info.name)
+        # as entries and counts may hold it: screened before it is cut
+        said = Screen("redact").mark("client's name", one_line(known.client_info.name))
+        client = said[:60] or None
     is_meant = "query" in args and args.get("strategy") != "lexical"
     if worker.loading and (is_meant or name == "context_save"):
         await worker.model_tried()
     call = Call(args, client, worker.loading)
     return await _ask(ctx, lambda ws: answer(ws, name, call))
-
-
-def _client_name(said: str) -> str | None:
-    """The name of a client as entries and counts may hold it: screened before it is cut."""
-    return Screen("redact").mark("client's name", one_line(said))[:60] or None
 
 
 def _grant(ctx: Context) -> Grant | None:
@@ -314,7 +310,8 @@ def _error_text(
 # -- resources and prompts
 # ------------------------------------------------------------------------------
 
-_JOURNAL, _ENTRY = "synaptic://journal/", "synaptic://entry/"
+_JOURNAL = "synaptic://journal/"
+_ENTRY = "synaptic://entry/"
 _MARKDOWN = "text/markdown"
 _TODAY = types.Resource(
     uri=f"{_JOURNAL}today",

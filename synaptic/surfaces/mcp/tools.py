@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -20,7 +20,8 @@ from ...search.ranking import PRESETS
 from ..render.present import CHARS_PER_TOKEN
 from ..render.wire import Json
 
-LEAST_TOKENS, MOST_TOKENS = 100, 100_000
+LEAST_TOKENS = 100
+MOST_TOKENS = 100_000
 FORMATS = ("concise", "detailed", "json")
 
 INSTRUCTIONS = """\
@@ -69,21 +70,21 @@ def _tool(
     """A tool with all four hints, as clients take one that is left out for the worst. What
     reads has a `format`.
     """
-    reads, deletes = "format" in parameters, name == "context_delete"
+    reads = "format" in parameters
+    deletes = name == "context_delete"
     hints = ToolAnnotations(
         read_only_hint=reads,
         destructive_hint=deletes,
         idempotent_hint=reads or deletes,
         open_world_hint=False,
     )
-    schema: Json = {"type": "object", "properties": parameters, "additionalProperties": False}
+    schema = {"type": "object", "properties": parameters, "additionalProperties": False}
     if required:
         schema["required"] = list(required)
     meta = {"anthropic/maxResultSizeChars": MOST_TOKENS * CHARS_PER_TOKEN} if reads else None
-    title = f"Synaptic: {name.partition('_')[2]}"
     return Tool(
         name=name,
-        title=title,
+        title=f"Synaptic: {name.partition('_')[2]}",
         description=description,
         input_schema=schema,
         annotations=hints,
@@ -101,7 +102,7 @@ def check_arguments(
     b`, one value for a list. Raises InvalidArgument for an unknown, a missing or a wrong one,
     and names what is valid.
     """
-    parameters: Json = tool.input_schema["properties"]
+    parameters = tool.input_schema["properties"]
     given = {name: value for name, value in given.items() if not _left_out(name, value)}
     unknown = [name for name in given if name not in parameters]
     if unknown:
@@ -193,11 +194,15 @@ def _say(
     return schema | {name: value for name, value in said.items() if value}
 
 
+def _one_of(values: Iterable[str]) -> Json:
+    return {"type": "string", "enum": list(values)}
+
+
 # -- the tools
 # ------------------------------------------------------------------------------------------
 
-_TYPE = {"type": "string", "enum": list(TYPES)}
-_ORDER = {"type": "string", "enum": list(ORDERS)}
+_TYPE = _one_of(TYPES)
+_ORDER = _one_of(ORDERS)
 _FILTERS: Json = {
     "type": _LIST,
     "tags": _say(_LIST, "any of"),
@@ -210,7 +215,7 @@ _FILTERS: Json = {
     "include_superseded": _SWITCH,
 }
 
-TOOLS: tuple[Tool, ...] = (
+TOOLS = (
     _tool(
         "context_save",
         "Save one memory to the user's Markdown journal: a decision and its reason, a "
@@ -249,9 +254,9 @@ TOOLS: tuple[Tool, ...] = (
                 _WHOLE_NUMBER,
                 "1 to 100; without it an answer ends where nothing more fits, at most 8",
             ),
-            "strategy": {"type": "string", "enum": list(STRATEGIES), "default": "auto"},
+            "strategy": _say(_one_of(STRATEGIES), default="auto"),
             "budget_ms": _NUMBER,
-            "preset": {"type": "string", "enum": list(PRESETS)},
+            "preset": _one_of(PRESETS),
             "weights": _say(
                 _OBJECT, "semantic, lexical, symbolic, recency, importance, access: 0 to 1"
             ),
@@ -261,7 +266,7 @@ TOOLS: tuple[Tool, ...] = (
             "sub_queries": _say(_LIST, "for smart"),
             "max_rounds": _say(_WHOLE_NUMBER, "for smart, 0 to 3"),
             "max_tokens": _say(_WHOLE_NUMBER, "more shows more of each", 400),
-            "format": {"type": "string", "enum": list(FORMATS)},
+            "format": _one_of(FORMATS),
             "explain": _SWITCH,
         },
         ("query",),
@@ -341,14 +346,14 @@ TOOLS: tuple[Tool, ...] = (
         "and names made plain.",
         {
             "text": _TEXT,
-            "mode": {"type": "string", "enum": ["query", "note"], "default": "query"},
+            "mode": _say(_one_of(("query", "note")), default="query"),
             "format": _TEXT,
         },
         ("text",),
     ),
 )
 
-BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
+BY_NAME = {tool.name: tool for tool in TOOLS}
 READING = tuple(
     tool.name for tool in TOOLS if tool.annotations and tool.annotations.read_only_hint
 )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...language.lexicon import sentence_ends
 from ...models import Entry, Hit, Link, SearchResult
@@ -22,13 +21,17 @@ from .wire import Json, why_json
 if TYPE_CHECKING:
     from ...verbs.review import Matter
 
+IsHit = Callable[[str], bool]
+"""True for a word that was sought."""
+
 CHARS_PER_TOKEN = 3
 """English prose has four; notes with code, ids and names have three (o200k)."""
 BRIEF_CHARS = 600
 CHANGED_SHOWN = 5
 LINKS_SHOWN = 20
 BESIDE_CHARS = 80
-TITLE_CHARS, SNIPPET_CHARS = 100, 240
+TITLE_CHARS = 100
+SNIPPET_CHARS = 240
 PAGE_CHARS = 4_000
 """Characters of a whole file that its day shows."""
 HEADING_CHARS = 160
@@ -47,12 +50,7 @@ model reads them.
 """
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
-class Item:
+class Item(NamedTuple):
     """An entry ready to be shown.
 
     `partial`: `text` is a part of its content. `remark`: our own words about it.
@@ -83,16 +81,17 @@ def hit_items(
         # a short list has no room for them: 3 tokens more an answer, and no more entries found
         beside = lines_beside(hit) if detailed else []
         score = f"score {hit.score:.2f}" if detailed and not hit.why else ""
-        item = Item(
-            entry=hit.entry,
-            text="\n".join((text, *beside)),
-            snippet=hit.snippet,
-            partial=text != content,
-            superseded_by=hit.superseded_by,
-            remark=" · ".join(filter(None, (score, remark_on(hit)))),
-            detailed=detailed,
+        items.append(
+            Item(
+                entry=hit.entry,
+                text="\n".join((text, *beside)),
+                snippet=hit.snippet,
+                partial=text != content,
+                superseded_by=hit.superseded_by,
+                remark=" · ".join(filter(None, (score, remark_on(hit)))),
+                detailed=detailed,
+            )
         )
-        items.append(item)
     return items
 
 
@@ -106,16 +105,17 @@ def entry_items(
     for entry in listing.entries:
         content = entry.content
         text = content if length is None else _beginning(content, length)
-        item = Item(
-            entry=entry,
-            text=text,
-            snippet=_beginning(text, SNIPPET_CHARS),
-            partial=text != content,
-            superseded_by=listing.superseded_by.get(entry.id),
-            detailed=True,
-            links=listing.links.get(entry.id),
+        items.append(
+            Item(
+                entry=entry,
+                text=text,
+                snippet=_beginning(text, SNIPPET_CHARS),
+                partial=text != content,
+                superseded_by=listing.superseded_by.get(entry.id),
+                detailed=True,
+                links=listing.links.get(entry.id),
+            )
         )
-        items.append(item)
     return items
 
 
@@ -251,7 +251,8 @@ def line_of(entry: Entry) -> str:
 def render(item: Item) -> str:
     """One entry as a block that only its own fence closes."""
     entry = item.entry
-    text, title = clean(item.text), one_line(entry.title)
+    text = clean(item.text)
+    title = one_line(entry.title)
     about = marks(entry, item.superseded_by, full=item.detailed)
     if item.detailed and entry.place:
         about = " · ".join(
@@ -329,7 +330,7 @@ def short(id: str) -> str:
 def term_test(
     terms: Sequence[str],
     stem: Callable[[str], str | None],
-) -> Callable[[str], bool]:
+) -> IsHit:
     """A test of a lower-case word: true for every form of a term, and for words that begin as
     a term with `*`.
     """

@@ -14,10 +14,9 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import JournalError, SynapticError
 from ...models import Entry, Facets, Hit, ParseIssue, SearchResult, Task
@@ -29,6 +28,7 @@ from ...workspace.sync import RebuildReport
 from .present import (
     INVISIBLE,
     LINKS_SHOWN,
+    IsHit,
     clean,
     headed,
     lines_beside,
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from ...verbs.evaluate import Evaluation
     from ...verbs.models import Model, Switch
     from ...verbs.writing import Deleted
-
-IsHit = Callable[[str], bool]
 
 _STYLES = {
     "bold": 1,
@@ -66,8 +64,7 @@ REPORT_S = 0.1
 """The line of progress is written anew after so many seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """The target of the text. `width` is None in a pipe: nothing is wrapped there.
 
     `place` gives the whole path of a file of the journal.
@@ -426,7 +423,8 @@ def _counted(counts: tuple[tuple[str, int], ...]) -> str:
     return ", ".join(shown)
 
 
-def _entries(number: int) -> str:
+def entries_counted(number: int) -> str:
+    """`1 entry`, `2 entries`."""
     return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
@@ -439,7 +437,7 @@ def adopted_text(
     to: Output,
 ) -> str:
     """The result of `init`. All paths are whole: they are meant to be copied."""
-    found = f"{_entries(home.entries)} in {_files(home.files)}"
+    found = f"{entries_counted(home.entries)} in {_files(home.files)}"
     lines = [f"Journal: {to.path(home.journal)}, {found}."]
     if home.undated:
         dated = home.entries - home.undated
@@ -471,7 +469,7 @@ def adopted_text(
 
 def rebuild_text(report: RebuildReport) -> str:
     """The report of a rebuild in a line."""
-    text = f"{_entries(report.entries)}, {report.chunks:,} passages: "
+    text = f"{entries_counted(report.entries)}, {report.chunks:,} passages: "
     text += (
         f"{report.embedded:,} embedded, {report.reused:,} reused, in {report.seconds:.1f} s."
     )
@@ -512,7 +510,8 @@ def models_text(found: Sequence[Model]) -> str:
         if one.in_use:
             about += ", in use"
         size = f"{one.megabytes:,} MB" if one.megabytes else ""
-        name, dimensions = one_line(one.name), one.dimensions or ""
+        name = one_line(one.name)
+        dimensions = one.dimensions or ""
         lines.append(
             f"{name:60} {one.languages:19} {size:>8} {dimensions:>6}  {about}".rstrip()
         )
@@ -579,11 +578,10 @@ def progress() -> Callable[[str, int, int], None]:
         if is_terminal(sys.stderr) and (is_last or now - last > REPORT_S):
             last = now
             line = f"\r{phase} {done:,}/{total:,}"
-            end = "\n" if is_last else ""
             with contextlib.suppress(OSError):
                 print(
                     f"{line:60}",
-                    end=end,
+                    end="\n" if is_last else "",
                     file=sys.stderr,
                     flush=True,
                 )

@@ -128,7 +128,7 @@ def listing_json(listing: Listing) -> Json:
         if listing.links:
             data |= as_json(listing.links[entry.id])
         entries.append(data)
-    found: Json = {"total": listing.total, "entries": entries, "notices": list(listing.notices)}
+    found = {"total": listing.total, "entries": entries, "notices": list(listing.notices)}
     if listing.cursor:
         found["cursor"] = listing.cursor
     if listing.facets:

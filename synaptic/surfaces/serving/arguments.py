@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from typing import Any
 
 from ...language.query import FILTER_NAMES, build_filters
 from ...models import Filters
+from ...workspace.workspace import Workspace
 
 AGENTS = {
     "CLAUDECODE": "claude-code",
@@ -22,14 +22,14 @@ AGENTS = {
 
 
 def take_filters(
+    ws: Workspace,
     given: dict[str, Any],
-    now: datetime,
 ) -> Filters:
     """The filters among the arguments, which it takes out. Raises InvalidArgument."""
     if "tags" in given:
         given["tag"] = given.pop("tags")
     filters = {name: given.pop(name) for name in FILTER_NAMES & given.keys()}
-    return build_filters(now=now, **filters)
+    return build_filters(now=ws.clock(), **filters)
 
 
 def agent() -> str | None:

@@ -15,22 +15,22 @@ import os
 import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
 from ...journal.disk import overwrite
+from ...verbs.adopt import toml_lines
 from ...verbs.writing import PERSON
 from ..render.present import one_line
 
-LEAST_CHARS, MOST_NAME = 32, 60
+LEAST_CHARS = 32
+MOST_NAME = 60
 _KINDS = {"token": str, "project": str, "read-only": bool, "page": bool}
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(NamedTuple):
     """The rights of a token; its saves are signed with `name`."""
 
     name: str
@@ -89,10 +89,8 @@ class Tokens:
         from filelock import FileLock  # only here
 
         self._read(name, table)
-        lines = [
-            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()
-        ]
-        block = "\n".join([f"[{json.dumps(name, ensure_ascii=False)}]", *lines, ""])
+        head = f"[{json.dumps(name, ensure_ascii=False)}]"
+        block = "\n".join([head, *toml_lines(table), ""])
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
             if any(grant.name == name for _, grant in self.read()):

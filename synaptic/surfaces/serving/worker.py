@@ -60,7 +60,8 @@ class Worker:
         *,
         read_only: bool = False,
     ) -> None:
-        self._home, self._read_only = home, read_only
+        self._home = home
+        self._read_only = read_only
         self._given = embedder
         self._jobs: SimpleQueue[tuple[Verb[Any], Future[Any]] | None] = SimpleQueue()
         self._thread = threading.Thread(

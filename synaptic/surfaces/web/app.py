@@ -9,10 +9,9 @@ import os
 import socket
 import webbrowser
 from collections.abc import Callable, Collection
-from contextlib import AbstractAsyncContextManager
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -20,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from ...errors import ConfigError, InvalidArgument, SynapticError
 from ..serving.tokens import Grant, Tokens
@@ -33,19 +32,6 @@ from .site import HERE, Site, form_of, page, show_error, site_of
 log = logging.getLogger(__name__)
 
 
-class McpApp(Protocol):
-    """Answers `/mcp` while `running` is entered."""
-
-    async def __call__(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-    ) -> None: ...
-
-    def running(self) -> AbstractAsyncContextManager[None]: ...
-
-
 USED = (
     "This link was used already, or belongs to another run of synaptic serve. Start it "
     "again for a new one."
@@ -53,15 +39,16 @@ USED = (
 ADVICE = (
     "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale)."
 )
-MakeMcpApp = Callable[[Worker, Tokens, bool], McpApp]
 
 
 def build_app(
     site: Site,
     hosts: Collection[str],
-    mcp: McpApp,
+    mcp: Any,
 ) -> ASGIApp:
-    """The program behind its guard; its worker ends with `mcp`."""
+    """The program behind its guard; its worker ends with `mcp`, which answers `/mcp` while its
+    `running` is entered.
+    """
     app = Starlette(
         routes=[
             Route("/mcp", mcp),
@@ -86,19 +73,15 @@ async def _login(request: Request) -> Response:
     """Lets a browser in that has the link that was printed, or a token that opens the page."""
     if request.method == "POST":
         return await _log_in_with_token(request)
-    site, token = site_of(request), request.query_params.get("token", "")
+    site = site_of(request)
+    token = request.query_params.get("token", "")
     if not token or request.method == "HEAD":  # HEAD is sent by previews
         return await page(request, "login.html", wrong="")
     if site.sessions.redeem(token):
         return _let_in(request, Visitor("person", site.read_only))
     if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
         return RedirectResponse("/", 303)
-    return await page(
-        request,
-        "login.html",
-        401,
-        wrong=USED,
-    )
+    return await page(request, "login.html", 401, wrong=USED)
 
 
 async def _log_in_with_token(request: Request) -> Response:
@@ -107,12 +90,7 @@ async def _log_in_with_token(request: Request) -> Response:
     token = str((await request.form()).get("token", "")).strip()
     if not site.sessions.may_try(address):  # and no await until it has failed
         wrong = "Too many wrong tokens: wait a minute."
-        return await page(
-            request,
-            "login.html",
-            429,
-            wrong=wrong,
-        )
+        return await page(request, "login.html", 429, wrong=wrong)
     grant = _page_grant(site, token)
     if grant:
         is_read_only = grant.read_only or site.read_only
@@ -122,12 +100,7 @@ async def _log_in_with_token(request: Request) -> Response:
         )
     site.sessions.failed(address)
     wrong = "No token of tokens.toml that opens the page is this one."
-    return await page(
-        request,
-        "login.html",
-        401,
-        wrong=wrong,
-    )
+    return await page(request, "login.html", 401, wrong=wrong)
 
 
 def _page_grant(
@@ -169,7 +142,7 @@ async def _logout(request: Request) -> Response:
 
 def serve(
     home: str | Path | None,
-    make_mcp_app: MakeMcpApp,
+    make_mcp_app: Callable[[Worker, Tokens, bool], Any],
     *,
     host: str,
     port: int,

@@ -29,26 +29,17 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._wait(HEAD_S)
 
-    def data_received(
-        self,
-        data: bytes,
-    ) -> None:
+    def data_received(self, data: bytes) -> None:
         super().data_received(data)
         limit = _LIMITS.get(self.conn.their_state)
         if limit != self._limit:
             self._wait(limit)
 
-    def connection_lost(
-        self,
-        exc: Exception | None,
-    ) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:
         self._wait(None)
         super().connection_lost(exc)
 
-    def _wait(
-        self,
-        limit: float | None,
-    ) -> None:
+    def _wait(self, limit: float | None) -> None:
         """Waits no longer than this for the rest of the request; None: nothing is awaited."""
         if timer := self.unfinished.pop(self, None):
             timer.cancel()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from calendar import monthrange
 from datetime import date
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,7 +14,7 @@ from ...models import Filters
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .site import TEMPLATES, ask, page
+from .site import TEMPLATES, Values, ask, page
 
 DAY_ENTRIES = 100
 """Entries on a page of a day."""
@@ -41,7 +40,7 @@ async def _day(request: Request) -> Response:
     asked = request.path_params.get("date") or query.get("date")
     cursor = query.get("cursor")
 
-    def read(ws: Workspace) -> dict[str, Any]:
+    def read(ws: Workspace) -> Values:
         days = browse.days(
             ws,
             asked or "today",
@@ -53,25 +52,21 @@ async def _day(request: Request) -> Response:
         if is_latest:
             days = browse.days(ws, nearest or "", limit=DAY_ENTRIES)
         total = days.found.total or browse.find(ws, limit=1).total
-        today = ws.clock().date().isoformat()
+        today = ws.today.isoformat()
         return {"today": today, "days": days, "total": total, "is_latest": is_latest}
 
     shown = await ask(request, read)
-    return await page(
-        request,
-        "day.html",
-        is_more=bool(cursor),
-        **shown,
-    )
+    return await page(request, "day.html", is_more=bool(cursor), **shown)
 
 
 async def _calendar(request: Request) -> Response:
     asked = request.query_params.get("year", "")
 
     def read(ws: Workspace) -> tuple[date, list[tuple[str, int]]]:
-        return ws.clock().date(), ws.index.counted(Filters(include_superseded=True), "day")
+        every = Filters(include_superseded=True)
+        return ws.today, in_step(ws, lambda _: ws.index.counted(every, "day"))
 
-    today, days = await ask(request, lambda ws: in_step(ws, lambda _: read(ws)))
+    today, days = await ask(request, read)
     try:
         start = date(int(asked or today.year), 1, 1)
     except (ValueError, OverflowError) as error:

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import typer
@@ -28,7 +27,7 @@ from ...workspace.checkout import project_of, working_checkout
 from ...workspace.workspace import Workspace
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
-from .site import ask, done, form_of, page, session_of, site_of, status_of
+from .site import Values, ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
 SAME = {
@@ -42,32 +41,22 @@ DEGREES = tuple(map(str, range(11)))
 
 
 async def _entry(request: Request) -> Response:
-    id, near = request.path_params["id"], request.query_params.getlist("near")
+    id = request.path_params["id"]
+    near = request.query_params.getlist("near")
     try:
-        shown = await ask(
-            request,
-            _whole,
-            id,
-            near,
-        )
+        shown = await ask(request, _whole, id, near)
     except (Ambiguous, NotFound) as error:
         return await _missing(request, id, error)
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    return await page(
-        request,
-        "entry.html",
-        local=site_of(request).local,
-        near=near,
-        **shown,
-    )
+    return await page(request, "entry.html", local=site_of(request).local, near=near, **shown)
 
 
 def _whole(
     ws: Workspace,
     id: str,
     near: list[str],
-) -> dict[str, Any]:
+) -> Values:
     """An entry and what leads from it."""
     listing = browse.get(ws, [id])
     entry = listing.entries[0]
@@ -117,8 +106,8 @@ async def _missing(
 async def _form(request: Request) -> Response:
     """The form of an entry, or of a new one, and the answer to what it or a button sends."""
     id = request.path_params.get("id", "")
-    form: dict[str, str] = {}
-    error: SynapticError | None = None
+    form = {}
+    error = None
     if request.method == "POST":
         form = dict(await form_of(request))
         try:
@@ -131,14 +120,11 @@ async def _form(request: Request) -> Response:
             )
         except SynapticError as refused:
             error = refused
-    was, seen, project = None, "", ""
+    was = None
+    seen = ""
+    project = ""
     try:
-        was, seen, project = await ask(
-            request,
-            _first_values,
-            request,
-            id,
-        )
+        was, seen, project = await ask(request, _first_values, request, id)
     except SynapticError as gone:  # the entry, or the journal
         if not form:
             raise
@@ -169,24 +155,13 @@ async def _written(
     """The receipt of what a form sends."""
     given = _given(form)
     if id:
-        return await ask(
-            request,
-            writing.update,
-            id,
-            **given,
-        )
+        return await ask(request, writing.update, id, **given)
     asked = request.query_params
     content = given.pop("content", "")
     given["by"] = session_of(request).name
     given["parent"] = asked.get("parent")
     given["supersedes"] = asked.getlist("supersedes")
-    return await ask(
-        request,
-        writing.save,
-        content,
-        via="web",
-        **given,
-    )
+    return await ask(request, writing.save, content, via="web", **given)
 
 
 def _first_values(
@@ -205,9 +180,9 @@ def _first_values(
     return was, "", project_of(ws.config, working_checkout(ws.config)) or ""
 
 
-def _given(form: dict[str, str]) -> dict[str, Any]:
+def _given(form: dict[str, str]) -> Values:
     """The values of a form as `save` and `update` take them."""
-    given: dict[str, Any] = {name: form[name] for name in TEXTS if name in form}
+    given: Values = {name: form[name] for name in TEXTS if name in form}
     for name in ("append", "seen"):
         if form.get(name, "").strip():
             given[name] = form[name]
@@ -236,17 +211,13 @@ def _told(
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
         return done(request, where, same)
-    return done(
-        request,
-        where,
-        " ".join([said, *receipt.notices]),
-        undo=undo,
-    )
+    return done(request, where, " ".join([said, *receipt.notices]), undo=undo)
 
 
 async def _delete(request: Request) -> Response:
     """Asks, and deletes by the form of that question."""
-    form, id = await form_of(request), request.path_params["id"]
+    form = await form_of(request)
+    id = request.path_params["id"]
     [entry] = (await ask(request, browse.get, [id])).entries
     if not is_agreed(form, entry):
         return await ask_first(request, entry, back=f"/entry/{entry.id}")
@@ -270,12 +241,11 @@ async def ask_first(
     """The question before an entry is deleted, which names it, or the file that goes with it.
     Its form sends the same request again, with these fields.
     """
-    file = file_of(entry)
     return await page(
         request,
         "delete.html",
         entry=entry,
-        file=file,
+        file=file_of(entry),
         back=back,
         fields=fields or {},
     )
@@ -299,14 +269,12 @@ def deleted_text(entry: Entry) -> str:
 
 
 async def _deleted(request: Request) -> Response:
-    gone = await ask(request, writing.deleted)
-    return await page(request, "deleted.html", gone=gone)
+    return await page(request, "deleted.html", gone=await ask(request, writing.deleted))
 
 
 async def _restore(request: Request) -> Response:
     await form_of(request)
-    id = request.path_params["id"]
-    receipt = await ask(request, writing.restore, id)
+    receipt = await ask(request, writing.restore, request.path_params["id"])
     said = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
     return done(request, f"/entry/{receipt.id}", said)
 

@@ -33,12 +33,7 @@ PART_BYTES = 65_536
 async def _picture(request: Request) -> Response:
     roots = await ask(request, lambda ws: ws.journal.roots)
     name, path = _asked(request)
-    image = await run_in_threadpool(
-        _image,
-        roots,
-        name,
-        path,
-    )
+    image = await run_in_threadpool(_image, roots, name, path)
     if image is None:
         return PlainTextResponse("The journal has no such picture.\n", 404)
     kind, file = image
@@ -89,7 +84,7 @@ def _places(
     """
     yield posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
     yield name
-    matches: list[str] = []
+    matches = []
     for parent, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
         path = Path(parent).relative_to(folder)
@@ -110,12 +105,7 @@ async def _to(request: Request) -> Response:
     name, path = _asked(request)
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
-    entry = await ask(
-        request,
-        leads_to,
-        name,
-        path,
-    )
+    entry = await ask(request, leads_to, name, path)
     if entry is None:
         return await page(
             request,

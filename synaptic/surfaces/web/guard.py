@@ -85,10 +85,7 @@ class Sessions:
         self._open: dict[str, Visitor] = {}
         self._wrong: dict[str, list[float]] = {}
 
-    def redeem(
-        self,
-        token: str,
-    ) -> bool:
+    def redeem(self, token: str) -> bool:
         """True when this is the link; from then on none is."""
         given = token.encode("utf-8", "replace")
         if not self.link or not hmac.compare_digest(self.link.encode(), given):
@@ -96,19 +93,13 @@ class Sessions:
         self.link = ""
         return True
 
-    def begin(
-        self,
-        session: Visitor,
-    ) -> str:
+    def begin(self, session: Visitor) -> str:
         """The value of its cookie."""
         cookie = secrets.token_urlsafe(32)
         self._open[cookie] = session
         return cookie
 
-    def of(
-        self,
-        cookie: str,
-    ) -> Visitor | None:
+    def of(self, cookie: str) -> Visitor | None:
         now = time.monotonic()
         self._open = {key: one for key, one in self._open.items() if now - one.seen < IDLE_S}
         found = self._open.get(cookie)
@@ -117,16 +108,10 @@ class Sessions:
         found.seen = now
         return found
 
-    def end(
-        self,
-        cookie: str,
-    ) -> None:
+    def end(self, cookie: str) -> None:
         self._open.pop(cookie, None)
 
-    def may_try(
-        self,
-        address: str,
-    ) -> bool:
+    def may_try(self, address: str) -> bool:
         """True when this address has not tried too often; `failed` counts."""
         since = time.monotonic() - WITHIN_S
         self._wrong = {who: tried for who, tried in self._wrong.items() if tried[-1] > since}
@@ -134,10 +119,7 @@ class Sessions:
             return len([at for at in self._wrong[address] if at >= since]) < TRIES
         return len(self._wrong) < ADDRESSES
 
-    def failed(
-        self,
-        address: str,
-    ) -> None:
+    def failed(self, address: str) -> None:
         tried = self._wrong.get(address, [])
         self._wrong[address] = [*tried, time.monotonic()][-TRIES:]
 
@@ -188,21 +170,17 @@ class Guard:
 
         await (self._refusal(scope) or self.app)(scope, limited, with_headers)
 
-    def _knows(
-        self,
-        name: str,
-    ) -> bool:
+    def _knows(self, name: str) -> bool:
         """True when the server has this name. DNS rebinding cannot lead to a bare address."""
         with suppress(ValueError):
             return name in self.hosts or (ANY_ADDRESS in self.hosts and bool(ip_address(name)))
         return False
 
-    def _refusal(
-        self,
-        scope: Scope,
-    ) -> Response | None:
-        headers, path = Headers(scope=scope), scope["path"]
-        host, origin = headers.get("host", "").lower(), headers.get("origin")
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        path = scope["path"]
+        host = headers.get("host", "").lower()
+        origin = headers.get("origin")
         called = _HOST.fullmatch(host)
         if called is None or not self._knows(called[1] or called[2]):
             told = "This host is unknown here: synaptic serve --allow-host NAME lets it in.\n"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from urllib.parse import quote
 
 import nh3
@@ -19,7 +19,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from ..render.present import clean, headed, one_line
+from ..render.present import IsHit, clean, headed, one_line
 
 TAGS = set(
     "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd "
@@ -56,7 +56,8 @@ def render(
     """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through
     the server.
     """
-    text, as_it_is = clean(text), Markup("<pre>{}</pre>")
+    text = clean(text)
+    as_it_is = Markup("<pre>{}</pre>")
     if len(text) > RICH_CHARS or max(map(text.count, "<[")) > RICH_SIGNS or _DEEP.search(text):
         return as_it_is.format(text)
     env = {"path": path, "until": time.thread_time() + LIMIT_S}
@@ -94,7 +95,7 @@ def plain_heading(
 
 def lit(
     text: str,
-    is_hit: Callable[[str], bool],
+    is_hit: IsHit,
 ) -> Markup:
     """Plain text as HTML with the words marked that were sought."""
     parts = []
@@ -141,7 +142,9 @@ def _wiki_link(
     mark, name, words = found.groups()
     if mark and _PICTURE.search(name):
         token = state.push("image", "img", 0)
-        token.attrs, token.content, token.children = {"src": name}, name, []
+        token.attrs = {"src": name}
+        token.content = name
+        token.children = []
     else:
         state.push("link_open", "a", 1).attrs = {"href": name}
         state.push("text", "", 0).content = words or name
@@ -182,7 +185,9 @@ def _lead_here(
                 token.content = f'<a href="{escape(src)}">{words}</a>'
             token.type = "html_inline"
         elif token.type == "text" and number == 0:
-            token.content = _TASK.sub(_box, token.content)
+            token.content = _TASK.sub(
+                lambda task: "☐ " if task[1] == " " else "☑ ", token.content
+            )
         before = token.type
 
 
@@ -192,10 +197,6 @@ def _address(
     path: str,
 ) -> str:
     return f"{place}?name={quote(name, safe='')}&from={quote(path, safe='')}"
-
-
-def _box(task: re.Match[str]) -> str:
-    return "☐ " if task[1] == " " else "☑ "
 
 
 _MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS}).enable(["table", "strikethrough"])

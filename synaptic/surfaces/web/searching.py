@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -21,15 +21,15 @@ from ...search.search import any_of_all, search
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..render.present import remark_on, term_test
+from ..render.present import IsHit, remark_on, term_test
 from ..serving.arguments import take_filters
 from .rendering import lit, plain, plain_heading
-from .site import ask, page, site_of
+from .site import Values, ask, page, site_of
 
 MORE_HITS = 50
 """Hits of a query when more than the default are asked for."""
 LISTS = ("type", "tag", "project", "source")
-NO_RESULT: dict[str, Any] = {
+NO_RESULT: Values = {
     "error": None,
     "result": None,
     "hits": (),
@@ -48,21 +48,14 @@ async def _search(request: Request) -> Response:
     is_part = "hx-request" in request.headers
     query = asked.get("q", "").strip()
     loading = site_of(request).worker.loading
-    given: dict[str, Any] = {name: asked.getlist(name) for name in LISTS}
+    given: Values = {name: asked.getlist(name) for name in LISTS}
     for name in ("since", "until"):
         given[name] = asked.get(name, "").strip()
     for name in ("sessions", "include_superseded"):
         given[name] = bool(asked.get(name))
     status = 200
     try:
-        results = await ask(
-            request,
-            answer,
-            query,
-            given,
-            asked,
-            loading,
-        )
+        results = await ask(request, answer, query, given, asked, loading)
         given = results["given"]
     except InvalidArgument as error:
         results = {"error": error, "given": given}
@@ -75,12 +68,7 @@ async def _search(request: Request) -> Response:
 
     template = "results.html" if is_part else "search.html"
     shown = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
-    reply = await page(
-        request,
-        template,
-        status,
-        **shown,
-    )
+    reply = await page(request, template, status, **shown)
     if is_part:
         reply.headers["HX-Replace-Url"] = url()
     return reply
@@ -92,12 +80,12 @@ def answer(
     given: Mapping[str, Any],
     asked: Mapping[str, str],
     loading: bool,
-) -> dict[str, Any]:
+) -> Values:
     """The values of the page: hits or the newest entries, facets, and the filters as read."""
     # a search at every letter must not count as reading entries
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
     stated = {name: value for name, value in given.items() if value}
-    filters = any_of_all(take_filters(stated, ws.clock()))
+    filters = any_of_all(take_filters(ws, stated))
     facets, finished_query = in_step(ws, lambda _: (_facets(ws, filters), _finished(ws, query)))
     shown = {"given": _read_filters(filters), "facets": facets}
     if not query:
@@ -124,7 +112,7 @@ def answer(
     return shown | {"result": result, "hits": hits, "explain": explain, "more": limit}
 
 
-def _read_filters(filters: Filters) -> dict[str, Any]:
+def _read_filters(filters: Filters) -> Values:
     """The filters as the page names them."""
     lists = (filters.types, filters.tags, filters.projects, filters.sources)
     return dict(zip(LISTS, lists, strict=True)) | {
@@ -137,14 +125,13 @@ def _read_filters(filters: Filters) -> dict[str, Any]:
 
 def _hit_row(
     hit: Hit,
-    is_hit: Callable[[str], bool],
+    is_hit: IsHit,
 ) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
     heading, below = plain_heading(hit.entry.title, hit.snippet)
     lines = [line for line in below.split("\n") if not line.startswith("```")]
     snippet = plain("\n".join(line for line in lines if line.strip()))
-    why = remark_on(hit)
-    return hit, lit(heading, is_hit), lit(snippet, is_hit), why
+    return hit, lit(heading, is_hit), lit(snippet, is_hit), remark_on(hit)
 
 
 def _finished(

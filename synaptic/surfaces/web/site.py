@@ -7,9 +7,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -20,12 +19,13 @@ from ...errors import NotFound, Refused, SynapticError
 from ...workspace.workspace import Workspace
 from ..render.present import one_line, page_end, short
 from ..serving.tokens import Tokens
-from ..serving.worker import Worker
+from ..serving.worker import Result, Worker
 from .guard import BODY_BYTES, Sessions, Visitor
 from .rendering import plain, plain_heading, render
 
-Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
+Values = dict[str, Any]
+"""The values of a template, or of a form, by name."""
 HERE = Path(__file__).parent
 STATUS = {
     "invalid-argument": 400,
@@ -56,8 +56,7 @@ TEMPLATES.globals |= {
 TEMPLATES.filters |= {"short": short, "one_line": one_line}
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """A server. `local`: it is reached from this machine alone, so that it may open the
     person's editor.
     """
@@ -101,7 +100,7 @@ async def page(
     It is made on a thread of its own: a note may take a second, in which the server answers
     others.
     """
-    session: Visitor | None = request.scope.get("session_of")
+    session = request.scope.get("session_of")
     context = {
         "request": request,
         "session": session,
@@ -153,12 +152,7 @@ async def show_error(
     """The page of an error: what happened, what is valid, what to do next."""
     if not isinstance(error, SynapticError):
         error = NotFound("There is no page at this address.")
-    return await page(
-        request,
-        "error.html",
-        status_of(error),
-        error=error,
-    )
+    return await page(request, "error.html", status_of(error), error=error)
 
 
 def status_of(error: SynapticError | None) -> int:

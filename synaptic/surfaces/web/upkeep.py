@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,7 +20,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..serving.worker import Verb
 from .entries import ask_first, deleted_text, is_agreed
-from .site import ask, done, form_of, page
+from .site import Values, ask, done, form_of, page
 
 PAGE_FINDINGS = 20
 """Findings on a page."""
@@ -46,14 +45,13 @@ async def _review(request: Request) -> Response:
         if query.get("page") == str(number):
             start = at
     part = findings[start : start + PAGE_FINDINGS]
-    shown = await ask(request, _with_texts, part)
     return await page(
         request,
         "review.html",
         found=findings,
         start=start,
         size=PAGE_FINDINGS,
-        shown=shown,
+        shown=await ask(request, _with_texts, part),
         projects=projects,
     )
 
@@ -79,37 +77,22 @@ async def _answer_finding(request: Request) -> Response:
     key, chosen, next = (form.get(name, "") for name in ("finding", "answer", "next"))
     message = ANSWERED.get(chosen, "")
     if chosen == "delete":
-        gone = await ask(
-            request,
-            review.first_of,
-            key,
-            chosen,
-        )
+        gone = await ask(request, review.first_of, key, chosen)
         if not is_agreed(form, gone):
             fields = {"finding": key, "answer": chosen, "next": next}
             return await ask_first(
                 request, gone, back=f"?{request.url.query}#{key}", fields=fields
             )
         message = deleted_text(gone)
-    receipt = await ask(
-        request,
-        review.answer,
-        key,
-        chosen,
-    )
+    receipt = await ask(request, review.answer, key, chosen)
     where = f"/review?{request.url.query}#{next}"
-    return done(
-        request,
-        where,
-        message,
-        undo=receipt.id if receipt else "",
-    )
+    return done(request, where, message, undo=receipt.id if receipt else "")
 
 
 async def _health(request: Request) -> Response:
-    def check(ws: Workspace) -> dict[str, Any]:
+    def check(ws: Workspace) -> Values:
         checkup = doctor.checkup(ws)
-        shown: dict[str, Any] = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
+        shown: Values = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
         codes = {finding.code for finding in checkup.findings}
         with suppress(SynapticError):  # the checkup names the cause
             if "vanished" in codes:  # looking for them takes long
@@ -140,8 +123,9 @@ async def _statistics(request: Request) -> Response:
     return await page(request, "statistics.html", **counts)
 
 
-def _counts(ws: Workspace) -> dict[str, Any]:
-    now, every = ws.clock(), Filters(include_superseded=True)
+def _counts(ws: Workspace) -> Values:
+    now = ws.clock()
+    every = Filters(include_superseded=True)
     monday = now.date() - timedelta(now.weekday())
     weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
     written = dict(ws.index.counted(every, "week"))
