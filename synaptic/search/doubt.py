@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places
-from ..models import NOTHING_CLOSE, Hit, Round, Vector
+from ..models import NOTHING_CLOSE, Hit, Round
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
-from .evidence import USUAL_MEAN, Evidence, Request
+from .evidence import Evidence, Request
 from .fuse import STRANGE
 from .ranking import Ranking
 
@@ -71,28 +71,28 @@ class Curve(NamedTuple):
 
 
 BY_MEANING = Curve(
-    6.5,
-    2.2,
-    -0.75,
-    -0.9,
-    2.4,
-    0.65,
-    -0.86,
-    2.9,
-    3.7,
-    doubt=-0.78,
+    14.0,
+    9.3,
+    0.0,
+    -0.76,
+    -1.7,
+    0.26,
+    -0.38,
+    14.0,
+    -4.3,
+    doubt=-1.6,
 )
 BY_WORDS = Curve(
     0.0,
-    2.9,
-    -4.2,
-    -0.7,
-    4.1,
-    0.51,
-    -1.2,
-    2.0,
-    2.2,
-    doubt=-1.9,
+    2.4,
+    -7.9,
+    -0.74,
+    7.1,
+    0.37,
+    -1.7,
+    12.0,
+    -4.4,
+    doubt=-2.4,
 )
 
 
@@ -100,9 +100,8 @@ class Signs(NamedTuple):
     """The signs of a hit, each from 0 to 1.
 
     `meaning` is its cosine, where 0 is the usual one of this question with the journal; `words`
-    the share of the question's words that it holds, a rare word counting for more. `unknown` is
-    the share of words that no entry holds; with meaning, how far the question is from the
-    journal's matters.
+    the share of the question's words that it holds, and `unknown` the share of those that no
+    entry holds, a rare word counting for more. Beside meaning the last says nothing.
     """
 
     meaning: float
@@ -188,20 +187,6 @@ class Answer(NamedTuple):
     rounds: tuple[Round, ...] = ()
 
 
-def foreign(
-    evidence: Evidence,
-    vector: Vector,
-) -> float:
-    """How far a question is from the journal's matters: 0 as near as its passages are to each
-    other, 1 as other texts.
-    """
-    vectors, _ = evidence.ws.index.sample()
-    middle = vectors.sum(axis=0) / max(1, len(vectors))
-    own, _ = evidence.usual_cosine(middle)
-    usual, _ = evidence.usual_cosine(vector)
-    return min(1.0, max(0.0, 1 - usual / max(own, USUAL_MEAN)))
-
-
 def signs_of(
     evidence: Evidence,
     ranked: Ranking,
@@ -215,15 +200,12 @@ def signs_of(
     # a kind is no matter
     idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
     in_all = sum(idf.values()) or 1.0
+    unknown = sum(idf[word] for word in idf if not counts[word]) / in_all
     stems = {word: evidence.stem(word) for word in idf}
     weights = {stem: idf[word] / in_all for word, stem in stems.items() if stem}
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
-    if evidence.vector is None or None in meaning[:LOOKED_AT]:
-        curve = BY_WORDS
-        unknown = sum(idf[word] for word in idf if not counts[word]) / in_all
-    else:
-        curve = BY_MEANING
-        unknown = foreign(evidence, evidence.vector)
+    # a hit without a vector: words alone can tell
+    curve = BY_WORDS if None in meaning[:LOOKED_AT] else BY_MEANING
     signs: list[Signs] = []
     for hit, near in zip(hits, meaning, strict=True):
         entry = hit.entry
