@@ -3,7 +3,7 @@
 | curve     | learns from the half that `sure.half` names, each set alike         |
 |-----------|---------------------------------------------------------------------|
 | closeness | questions with a right hit among the first, and those of other matters |
-| doubt     | DOUBTED of the first are below it                                    |
+| doubt     | DOUBTED of the answered ones are below it, and OF_A_SET of no set     |
 | chances   | the first hits of all questions, right or wrong                      |
 
 Questions that are near the journal's matters look like answered ones, so closeness does not
@@ -36,7 +36,11 @@ from synaptic.search.fuse import STRANGE
 Matrix = npt.NDArray[np.float64]
 
 DOUBTED = 0.02
-"""The share of answered questions that are doubted, as the mean of the sets."""
+"""The share of answered questions that are doubted at most, as the mean of the sets."""
+OF_A_SET = {"BY_MEANING": 0.05, "BY_WORDS": 0.25}
+"""The same for each set. Words alone tell little in Chinese: a smaller share there would leave
+doubts of nothing.
+"""
 RIDGE = 0.003
 """The penalty of squared weights; a set and kind of questions weighs 1. By cross-validation over
 sets, where 0.02 doubts a tenth less.
@@ -90,7 +94,8 @@ def rows(seen: Sequence[Seen]) -> list[dict[str, Any]]:
     for name in ("BY_MEANING", "BY_WORDS"):
         counts = np.array([sign != LEFT_OUT[name] for sign in CLOSENESS])
         own = [one for one in seen if one.curve is getattr(doubt, name)]
-        curve = fitted([one._replace(signs=one.signs * counts) for one in own])
+        own = [one._replace(signs=one.signs * counts) for one in own]
+        curve = fitted(own, OF_A_SET[name])
         found.append({"curve": name} | curve._asdict())
     return found
 
@@ -159,8 +164,11 @@ def columns(
     return found
 
 
-def fitted(seen: Sequence[Seen]) -> Curve:
-    """The curve of these questions."""
+def fitted(
+    seen: Sequence[Seen],
+    of_a_set: float,
+) -> Curve:
+    """The curve of these questions, that doubts at most this share of a set's answered ones."""
     decided = [one for one in seen if one.kind == "other" or any(one.right)]
     answered = np.array([one.kind == "answered" for one in decided], dtype=float)
     counts = Counter((one.set, one.kind) for one in decided)
@@ -170,10 +178,7 @@ def fitted(seen: Sequence[Seen]) -> Curve:
         best = np.array([one.signs[best_hit(one, weights)] for one in decided])
         weights = regression(best, answered, share)
     weights = rounded(weights)
-    limit = quantile(
-        [float((one.signs[:LOOKED_AT] @ weights).max()) for one in decided],
-        share * answered,
-    )
+    limit = threshold(decided, weights, of_a_set)
     values = dict(zip(CLOSENESS, weights, strict=True))
     values |= dict(zip(CHANCES, rounded(chance_weights(seen, weights)), strict=True))
     return Curve(**values, doubt=math.floor(100 * limit) / 100)
@@ -223,15 +228,26 @@ def regression(
     return weights
 
 
-def quantile(
-    values: Sequence[float],
-    share: Matrix,
+def threshold(
+    seen: Sequence[Seen],
+    weights: Matrix,
+    of_a_set: float,
 ) -> float:
-    """The value below which DOUBTED of the questions lie, by their share."""
+    """The closeness below which DOUBTED of the answered questions lie, and of no set more than
+    this share.
+    """
+    by_set: dict[str, list[float]] = {}
+    for one in seen:
+        if one.kind == "answered":
+            close = one.signs[best_hit(one, weights)] @ weights
+            by_set.setdefault(one.set, []).append(float(close))
+    values = np.concatenate(list(by_set.values()))
+    share = np.concatenate([np.full(len(own), 1 / len(own)) for own in by_set.values()])
     order = np.argsort(values)
     below = np.cumsum(share[order])
-    place = int(np.searchsorted(below, DOUBTED * below[-1], side="right"))
-    return float(np.array(values)[order][place])
+    place = int(np.searchsorted(below, DOUBTED * len(by_set), side="right"))
+    each = [sorted(own)[int(of_a_set * len(own))] for own in by_set.values()]
+    return min(float(values[order][place]), *each)
 
 
 def rounded(weights: Matrix) -> Matrix:

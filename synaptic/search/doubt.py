@@ -80,7 +80,7 @@ BY_MEANING = Curve(
     -0.38,
     14.0,
     -4.3,
-    doubt=-1.6,
+    doubt=-1.9,
 )
 BY_WORDS = Curve(
     0.0,
