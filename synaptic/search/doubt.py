@@ -2,10 +2,10 @@
 everything.
 
 `closeness` is the log-odds that a question whose best hit is like this has an answer at all,
-`chances` the share of such hits that were right. Both are logistic regressions on one half of
-the panel's questions, answered and unanswered; `bench.py sure` shows the other half. With
-meaning `closeness` also saw short questions without a word of their answer, asked of journals
-of 4 to 50 entries (tests/data/panel/short.json); panel/begun.json was held apart.
+`chances` the share of such hits that were right. `bench.py fit` fits both to one half of the
+panel's questions, answered and unanswered, and to short questions of small journals without a
+word of their answer (tests/data/panel/short.json); `bench.py sure` shows the other half.
+tests/data/panel/begun.json was held apart.
 """
 
 from __future__ import annotations
@@ -71,28 +71,28 @@ class Curve(NamedTuple):
 
 
 BY_MEANING = Curve(
-    19.0,
-    6.5,
+    20.0,
+    5.6,
     0.0,
-    -1.5,
-    0.78,
+    -1.1,
+    -1.1,
     0.27,
     -0.38,
     14.0,
-    -3.9,
-    doubt=-1.82,
+    -4.1,
+    doubt=-1.62,
 )
 BY_WORDS = Curve(
     0.0,
-    4.0,
-    -6.7,
-    -1.3,
-    8.5,
+    2.5,
+    -8.2,
+    -0.77,
+    7.4,
     0.36,
-    -1.1,
-    10.0,
-    -3.8,
-    doubt=-2.42,
+    -1.6,
+    12.0,
+    -4.4,
+    doubt=-2.47,
 )
 
 
