@@ -1,14 +1,14 @@
 """Fits the curves of doubts and scores, which stand in `synaptic/search/doubt.py`.
 
-| curve     | learns from the half that `sure.half` names, each set alike         |
-|-----------|---------------------------------------------------------------------|
-| closeness | questions with a right hit among the first, and those of other matters |
-| doubt     | DOUBTED of the answered ones are below it, OF_A_SET of some sets |
-| chances   | the first hits of all questions, right or wrong                      |
+| of a curve | learned from the half that `sure.half` names, where each set counts alike    |
+|------------|------------------------------------------------------------------------------|
+| closeness  | answered questions with a right hit among the first, and of other matters    |
+| doubt      | DOUBTED of these answered ones lie below it, and OF_A_SET of each WATCHED set |
+| chances    | the first hits of all questions, right or wrong                              |
 
-Questions that are near the journal's matters look like answered ones, so closeness does not
-learn from them. All are logistic regressions with a ridge, by Newton's method. To the sets of
-`bench.py sure` comes tests/data/panel/short.json.
+Questions near the journal's matters look like answered ones, so closeness does not learn from
+them. Both are logistic regressions with a ridge, by Newton's method. The sets are those of
+`bench.py sure`, and tests/data/panel/short.json.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ STEPS, ROUNDS = 50, 10
 
 CLOSENESS = ("meaning", "words", "unknown", "size", "start")
 CHANCES = ("best", "behind", "share", "level")
-"""The weights of a curve in the order of `signs` and of `chance_signs`; the last is constant."""
+"""The weights of a curve; the last of each is that of a constant."""
 LEFT_OUT = {"BY_MEANING": "unknown", "BY_WORDS": "meaning"}
-"""The sign without a weight. Beside meaning the share of unknown words told nothing: in
-cross-validation over sets 62 % of the questions of other matters were doubted with it and
-without.
+"""The sign without a weight. Beside meaning the share of unknown words tells nothing: in
+cross-validation over sets 62 % of the questions of other matters were doubted with it, and as
+many without. Nor did the closeness of tokens (`search/tokens.py`), in any form that was tried.
 """
 NO_CURVE = Curve(*[0.0] * len(Curve._fields))
 

@@ -206,7 +206,7 @@ def signs_of(
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
     # a hit without a vector: words alone can tell
     curve = BY_WORDS if None in meaning[:LOOKED_AT] else BY_MEANING
-    signs: list[Signs] = []
+    signs = []
     for hit, near in zip(hits, meaning, strict=True):
         entry = hit.entry
         said = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
@@ -242,8 +242,8 @@ def surety(
         # the model does not know the language: only a question of unknown words is doubted
         is_close = any(counts.values())
     fit = fitting(chance[:MOST_HITS], signs)
-    held = [one.words for one in signs]
-    return chance, fit if is_close else min(fit, NONE_FIT), is_close, held
+    shown = fit if is_close else min(fit, NONE_FIT)
+    return chance, shown, is_close, [one.words for one in signs]
 
 
 def notices_of(
