@@ -27,6 +27,7 @@ Rows = list[dict[str, Any]]
 BENCHES = {
     "panel": "ten kinds of journals: what each rule of the ranking adds",
     "sure": "doubts, the end of an answer, and the share of right hits at each score",
+    "fit": "the curves of doubts and scores, fitted anew on one half of the questions",
     "near": "earlier entries that a save names; corrections found",
     "freshness": "corrections that come before what they correct",
     "diary": "days and vaults of people: the rank of the entry that answers",

@@ -6,8 +6,8 @@
 | near | of the journal's own matters, that no entry answers | tests/data/panel, --beam |
 | other | of matters that the journal does not touch | tests/data/panel |
 
-The curve (`synaptic/search/doubt.py`) was fitted on one half of the questions, drawn by
-hash. Both are shown.
+The curves (`synaptic/search/doubt.py`) were fitted on one half of the questions, drawn by hash
+(`fit.py`). Both are shown.
 """
 
 from __future__ import annotations
@@ -61,19 +61,27 @@ def run(
         "held apart": defaultdict(list),
         "fitted on": defaultdict(list),
     }
+    for name, corpus, told in panel(arguments, scratch, embedder):
+        for question, kind in told:
+            found[half(question.text)][name].append(ask(corpus, question, kind))
+    return [row for half, by_set in found.items() for row in rows(by_set, half)]
+
+
+def panel(
+    arguments: argparse.Namespace,
+    scratch: Path,
+    embedder: CachedEmbedder,
+) -> Iterator[tuple[str, Corpus, Kinds]]:
+    """(name of the set, a journal, its questions), one journal open at a time."""
     for name, corpora in Maker(arguments, scratch, embedder).sets():
         for corpus in corpora:
             told = [(question, "answered") for question in corpus.questions]
-            told += unanswered(name, corpus, arguments)
-            for question, kind in told:
-                found[half(question.text)][name].append(ask(corpus, question, kind))
+            yield name, corpus, told + unanswered(name, corpus, arguments)
             corpus.workspace.close()
     if arguments.notes:
         corpus, told = whole_notes(arguments.notes, scratch, embedder)
-        for question, kind in told:
-            found[half(question.text)]["notes, whole"].append(ask(corpus, question, kind))
+        yield "notes, whole", corpus, told
         corpus.workspace.close()
-    return [row for half, by_set in found.items() for row in rows(by_set, half)]
 
 
 def half(question: str) -> str:

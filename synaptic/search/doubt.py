@@ -2,10 +2,10 @@
 everything.
 
 `closeness` is the log-odds that a question whose best hit is like this has an answer at all,
-`chances` the share of such hits that were right. Both are logistic regressions on one half of
-the panel's questions, answered and unanswered; `bench.py sure` shows the other half. With
-meaning `closeness` also saw short questions without a word of their answer, asked of journals
-of 4 to 50 entries (tests/data/panel/short.json); panel/begun.json was held apart.
+`chances` the share of such hits that were right. `bench.py fit` fits both to one half of the
+panel's questions, answered and unanswered, and to short questions of small journals without a
+word of their answer (tests/data/panel/short.json); `bench.py sure` shows the other half.
+tests/data/panel/begun.json was held apart.
 """
 
 from __future__ import annotations
@@ -45,11 +45,10 @@ Chosen on one half of the panel, where that keeps 96 % of recall@8; `bench.py su
 other half.
 """
 
-
-SHARES = 0.01, 0.3
-"""A share of the scores counts from the first to the second of these. Where there are few hits
-even the best of them
-has a great share, and nine of ten first hits of the panel have a smaller one."""
+GREAT_SHARE = 0.3
+"""The share of the scores from which on more says nothing: where there are few hits even the
+best has a great share. Nine of ten first hits of the panel have a smaller one.
+"""
 
 
 class Curve(NamedTuple):
@@ -72,28 +71,28 @@ class Curve(NamedTuple):
 
 
 BY_MEANING = Curve(
-    6.5,
-    2.2,
-    -0.75,
-    -0.9,
-    2.4,
-    0.65,
-    -0.86,
-    2.9,
-    3.7,
-    doubt=-0.78,
+    20.0,
+    5.6,
+    0.0,
+    -1.1,
+    -1.1,
+    0.27,
+    -0.38,
+    14.0,
+    -4.1,
+    doubt=-1.62,
 )
 BY_WORDS = Curve(
     0.0,
-    2.9,
-    -4.2,
-    -0.7,
-    4.1,
-    0.51,
-    -1.2,
-    2.0,
-    2.2,
-    doubt=-1.9,
+    2.5,
+    -8.2,
+    -0.77,
+    7.4,
+    0.36,
+    -1.6,
+    12.0,
+    -4.4,
+    doubt=-2.47,
 )
 
 
@@ -102,7 +101,7 @@ class Signs(NamedTuple):
 
     `meaning` is its cosine, where 0 is the usual one of this question with the journal; `words`
     the share of the question's words that it holds, and `unknown` the share of those that no
-    entry holds, a rare word counting for more.
+    entry holds, a rare word counting for more. Beside meaning the last says nothing.
     """
 
     meaning: float
@@ -141,10 +140,8 @@ def chances(
     best = max(close[:LOOKED_AT], default=0.0)
     own = []
     for one, score in zip(close, scores, strict=True):
-        least, most = SHARES
-        share = math.log(min(max(score / (of_all or 1.0), least), most))
         odds = curve.best * best + curve.behind * (best - one) + curve.level
-        odds += curve.share * share
+        odds += curve.share * min(score / (of_all or 1.0), GREAT_SHARE)
         own.append(1 / (1 + math.exp(-odds)))
     pools: list[list[float]] = []
     for one in own[:MOST_HITS]:
@@ -190,6 +187,35 @@ class Answer(NamedTuple):
     rounds: tuple[Round, ...] = ()
 
 
+def signs_of(
+    evidence: Evidence,
+    ranked: Ranking,
+    hits: Sequence[Hit],
+) -> tuple[list[Signs], Curve]:
+    """(the signs of each hit, the curve that weighs them). The hits are the first of the
+    ranking.
+    """
+    total, counts = evidence.frequencies(evidence.request.parsed.terms)
+    idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
+    # a kind is no matter
+    idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
+    in_all = sum(idf.values()) or 1.0
+    unknown = sum(idf[word] for word in idf if not counts[word]) / in_all
+    stems = {word: evidence.stem(word) for word in idf}
+    weights = {stem: idf[word] / in_all for word, stem in stems.items() if stem}
+    meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
+    # a hit without a vector: words alone can tell
+    curve = BY_WORDS if None in meaning[:LOOKED_AT] else BY_MEANING
+    signs = []
+    for hit, near in zip(hits, meaning, strict=True):
+        entry = hit.entry
+        said = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
+        said += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
+        held = {stem for _, stem in places(" ".join(said), weights, evidence.stem)}
+        signs.append(Signs(near or 0.0, sum(weights[stem] for stem in held), unknown))
+    return signs, curve
+
+
 def surety(
     evidence: Evidence,
     ranked: Ranking,
@@ -200,51 +226,24 @@ def surety(
 
     The hits are the first of the ranking.
     """
+    signs, curve = signs_of(evidence, ranked, hits)
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
-    idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
-    # a kind is no matter
-    idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
-    weights: dict[str, float] = {}
-    unknown = 0.0
-    for word, weight in idf.items():
-        stem = evidence.stem(word)
-        if stem:
-            weights[stem] = weight
-        if not counts[word]:
-            unknown += weight
-    unknown /= sum(idf.values()) or 1.0
-    curve = BY_WORDS if evidence.vector is None else BY_MEANING
-    meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
-    in_all = sum(weights.values()) or 1.0
-    held = []
-    for hit in hits:
-        entry = hit.entry
-        said = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
-        said += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
-        stems = {stem for _, stem in places(" ".join(said), weights, evidence.stem)}
-        held.append(sum(weights[stem] for stem in stems) / in_all)
-    signs: list[Signs] = []
-    vector = evidence.vector
-    # where the model does not know the language, only a question of unknown words is doubted
-    is_strange = vector is not None and evidence.usual_cosine(vector)[0] >= STRANGE
-    is_close = not hits or (is_strange and any(counts.values()))
-    for near, words in zip(meaning, held, strict=True):
-        sign = Signs(near or 0.0, words, unknown)
-        own = BY_WORDS if near is None else curve  # without a vector words alone can tell
-        is_judged = len(signs) < LOOKED_AT and not is_strange
-        if is_judged and closeness(sign, own, passages=total) >= own.doubt:
-            is_close = True
-        signs.append(sign)
-    close = [closeness(sign, curve, passages=total) for sign in signs]
+    close = [closeness(one, curve, passages=total) for one in signs]
     scores = [r.score for r in ranked]
-    found = chances(
+    chance = chances(
         close,
         scores[: len(hits)],
         curve,
         of_all=sum(scores[:SHARED]),
     )
-    fit = fitting(found[:MOST_HITS], signs)
-    return found, fit if is_close else min(fit, NONE_FIT), is_close, held
+    is_close = max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
+    vector = evidence.vector
+    if hits and vector is not None and evidence.usual_cosine(vector)[0] >= STRANGE:
+        # the model does not know the language: only a question of unknown words is doubted
+        is_close = any(counts.values())
+    fit = fitting(chance[:MOST_HITS], signs)
+    shown = fit if is_close else min(fit, NONE_FIT)
+    return chance, shown, is_close, [one.words for one in signs]
 
 
 def notices_of(
