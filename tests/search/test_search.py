@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from embedders import HashingEmbedder
 from homes import Clock, open_home
@@ -29,7 +30,9 @@ from synaptic import (
 )
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
 from synaptic.index.embedding import FastEmbedder
+from synaptic.models import TOKEN_BITS, Meaning
 from synaptic.search.evidence import MAX_TERMS
+from synaptic.search.tokens import best_matches
 from synaptic.workspace.embed import embed_pending
 
 LOGIN = "Fixed authentication JWT token refresh bug in the login flow"
@@ -926,3 +929,17 @@ def test_a_snippet_is_cut_between_words_and_knows_its_line(ws: Workspace) -> Non
     assert hit.snippet.startswith("… ") and hit.snippet.endswith(" …")
     assert set(shown.split()) <= {*before.split(), *"The kestrel isn't far.".split()}
     assert hit.snippet_line in (5, 6)
+
+
+# -- words that meet words
+# -----------------------------------------------------------------------------------------------
+
+
+def test_each_token_of_a_question_meets_the_nearest_of_a_passage() -> None:
+    """Of two passages the first holds both tokens of the question, the other one only."""
+    asked = np.zeros((2, TOKEN_BITS), np.float32)
+    asked[0, :32], asked[1, 32:] = 1.0, 1.0
+    both = Meaning(asked[0], np.where(asked > 0, 1.0, -1.0))
+    one = Meaning(asked[0], both.tokens[:1])
+    matches = best_matches(asked, [both.codes, one.codes])
+    assert matches.tolist() == [[4.0, 4.0], [4.0, -4.0]]

@@ -916,20 +916,6 @@ def test_a_damaged_index_under_an_open_workspace_is_made_anew(
     assert filled.index.file.check(whole=True) is None
 
 
-def test_a_hundred_characters_of_each_neighbour_are_found(ws: Workspace) -> None:
-    (ws.config.journal / "2026-11-21.md").write_text(
-        f"## 09:00 One\n\nThe albatross. {'It rained. ' * 9}We didn't see the Heron.\n\n## "
-        f"09:10 Two\n\nWith them.\n"
-    )
-    assert [
-        hit.entry.title for hit in search(ws, "heron", strategy="lexical", limit=5).hits
-    ] == ["One", "Two"]
-    assert [
-        hit.entry.title for hit in search(ws, "albatross", strategy="lexical", limit=5).hits
-    ] == ["One"]
-    assert len(found(ws, '"see the heron"')) == 1
-
-
 def test_the_index_shrinks_with_the_journal_while_others_read_it(ws: Workspace) -> None:
     notes = [ws.config.journal / f"note {number}.md" for number in range(240)]
     for number, note in enumerate(notes):
