@@ -346,7 +346,7 @@ class _Told:
         self._pipe = anyio.wrap_file(pipe)
 
     async def write(self, text: str) -> None:
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError, ValueError):  # gone, or closed by `_piped`
             await self._pipe.write(text.encode())
             await self._pipe.flush()
 

@@ -28,7 +28,6 @@ from .ranking import (
     score_aware_rrf,
     weighted,
 )
-from .tokens import token_deviations
 
 BOUNDED_BEST = 100
 """Candidates of a bounded search."""
@@ -154,6 +153,8 @@ def fuse(
         known_language = min(1.0, max(0.0, 1 - usual / STRANGE))
     if query.meaning and len(lists) == 2:
         floors = {"lexical": known_language * whole_idf(evidence, query), "semantic": NEAR}
+        from .tokens import token_deviations  # here: numpy, for searches by meaning only
+
         tokens = token_deviations(evidence, query.meaning, ranked)
         if tokens:
             nearest = max(tokens.values())
