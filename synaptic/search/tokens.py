@@ -91,6 +91,8 @@ def usual_closeness(
 ) -> tuple[float, float]:
     """Mean and deviation of the question's closeness to a sample of the journal."""
     _, codes = evidence.ws.index.sample()
+    if not codes:
+        return PRIOR_MEAN, PRIOR_DEVIATION
     found = best_matches(asked, codes).sum(axis=1)
     count = len(found)
     both = count + PRIOR_COUNT
