@@ -305,6 +305,7 @@ _RULES: dict[str, Rule] = {
 """The check and the valid values of each key; those of a table begin with its name."""
 
 _REMOVED = {
+    "search.context": "The index no longer holds the words of an entry's neighbours.",
     "search.resolve_pronouns": "The index no longer replaces pronouns by names.",
     "search.anchor_times": 'The index no longer holds the dates of times like "yesterday".',
 }

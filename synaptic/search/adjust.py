@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
 
@@ -258,6 +259,8 @@ def later_first(
         return ranked
     turns = speakers(ranked)
     first = [r for r in ranked[:TOP] if r.standing.dated and r.rowid not in turns]
+    chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
+    vectors = evidence.ws.index.vectors(list(chunks.values()))
     same_topic = []
     for best, later in combinations(first, 2):
         projects = {best.standing.project, later.standing.project} - {None}
@@ -265,7 +268,9 @@ def later_first(
         # each project decides for itself, and what is preferred stays first
         if is_later and len(projects) < 2 and len(best.met) <= len(later.met):
             pair = (best.rowid, later.rowid)
-            if _is_near(evidence, pair) and _keeps_names(evidence, pair):
+            places = sorted(chunks[row] for row in pair)
+            stored = [vectors[chunk] for chunk in places if chunk in vectors]
+            if _is_near(evidence, stored) and _keeps_names(evidence, pair):
                 same_topic.append(pair)
     positions = {r.rowid: r.standing.position for r in first}
     order = newest_of_a_topic_first(list(positions), same_topic, positions)
@@ -278,16 +283,14 @@ def later_first(
 
 def _is_near(
     evidence: Evidence,
-    pair: tuple[int, int],
+    stored: Sequence[bytes],
 ) -> bool:
-    """True if the passages of two entries are much nearer to each other than usual."""
-    index = evidence.ws.index
-    stored = index.vectors([evidence.chunk(row, near=True) for row in pair])
+    """True if two stored vectors are much nearer to each other than usual."""
     if len(stored) < 2:
         return False
-    one, other = units(list(stored.values()))
+    one, other = units(stored)
     usual, _ = evidence.usual_cosine(one)
-    nearer = float(index.scaled(one @ other)) - usual
+    nearer = float(evidence.ws.index.scaled(one @ other)) - usual
     return usual < STRANGE and nearer > ALIKE * (1 - usual)
 
 

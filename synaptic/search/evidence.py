@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple, TypeAlias
 
 from ..errors import InvalidArgument, check_range, one_of
@@ -18,12 +18,11 @@ from ..models import ORDERS, Entry, Filters, Meaning, Mode, Order, Strategy, Vec
 from ..workspace.checkout import Checkout
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
+from .ranking import usual
 from .typos import ending_aside, nearest_words, typing_errors
 
-USUAL_MEAN, USUAL_DEVIATION, USUAL_COUNT = 0.1, 0.1, 20
-"""Mean and deviation of the cosines of questions with notes of other matters, about, and the
-number of passages they count for. By eye.
-"""
+ANY_MEAN, ANY_DEVIATION = 0.1, 0.1
+"""Mean and deviation of the cosines of questions with notes of other matters, about. By eye."""
 
 MAX_ROUNDS = 3
 MAX_PARTS = 16
@@ -153,6 +152,7 @@ class Evidence:
             self.asked = None if request.is_list else self.embed(request.parsed.text)
         self.vector = self.asked.vector if self.asked else None
         self.superseded_by: dict[str, str] = {}
+        self._counts = cache(ws.index.document_counts)  # each search asks several times
         self.preferred = request.prefer.each()
         phrases = [match(phrase) for phrase in request.parsed.phrases]
         self.required = []
@@ -238,7 +238,7 @@ class Evidence:
         single = {term for term in terms if term.endswith("*")}
         for term in set(terms) - single:
             single.update(word for _, word in words(term))
-        return self.document_counts(single)
+        return self._counts(frozenset(single))
 
     def rarest(
         self,
@@ -269,19 +269,9 @@ class Evidence:
         return stems(text, self.stem)
 
     def usual_cosine(self, vector: Vector) -> tuple[float, float]:
-        """Mean and deviation of the cosines of this vector with a sample of the journal.
-
-        They are mixed with those of any text, as if USUAL_COUNT more passages had been seen.
-        """
-        cosines = self.ws.index.scaled(self.ws.index.sample()[0] @ vector)
-        count = len(cosines)
-        mean = variance = 0.0
-        if count:
-            mean = float(cosines.mean())
-            variance = float(cosines.var())
-        squares = count * variance + USUAL_COUNT * USUAL_DEVIATION**2
-        both = count + USUAL_COUNT
-        return (count * mean + USUAL_COUNT * USUAL_MEAN) / both, (squares / both) ** 0.5
+        """Mean and deviation of the cosines of this vector with a sample of the journal."""
+        vectors, _ = self.ws.index.sample()
+        return usual(self.ws.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION)
 
     def cosines(
         self,

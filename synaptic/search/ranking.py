@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from ..errors import InvalidArgument, check_range, one_of
 from ..index.rows import Standing
-from ..models import DEFAULT_IMPORTANCE, Order, Signals
+from ..models import DEFAULT_IMPORTANCE, Order, Signals, Vector
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -54,6 +54,9 @@ PRESETS: Mapping[str, Mapping[str, float]] = {
     },
 }
 """The weights of each preset. By eye."""
+
+USUAL_COUNT = 20
+"""The passages for which what is known of any text counts. By eye."""
 
 RECENCY_RATE, ACCESS_SCALE = 0.1, 5
 """Per day, and the logarithm of the reads (about 150) from which on more count no more. By eye.
@@ -180,6 +183,24 @@ def decay(
     do.
     """
     return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
+
+
+def usual(
+    seen: Vector,
+    mean: float,
+    deviation: float,
+) -> tuple[float, float]:
+    """Mean and deviation of these numbers, mixed with those of any text, as if USUAL_COUNT more
+    had been seen.
+    """
+    count = len(seen)
+    both = count + USUAL_COUNT
+    squares = USUAL_COUNT * deviation**2
+    total = USUAL_COUNT * mean
+    if count:
+        squares += count * float(seen.var())
+        total += count * float(seen.mean())
+    return total / both, (squares / both) ** 0.5
 
 
 def choose_weights(

@@ -15,14 +15,12 @@ import numpy as np
 from ..language.words import words
 from ..models import TOKEN_BITS, Matrix, Meaning
 from .evidence import Evidence
-from .ranking import Ranking
+from .ranking import Ranking, usual
 
 BESIDE = 0.85
 """What the nearest token of an entry beside counts."""
-PRIOR_MEAN, PRIOR_DEVIATION, PRIOR_COUNT = 0.25, 0.08, 20
-"""Mean and deviation of the closeness of a question and passages of other matters, about, and
-the number of passages for which they count.
-"""
+ANY_MEAN, ANY_DEVIATION = 0.25, 0.08
+"""Mean and deviation of the closeness of questions and passages of other matters, about."""
 
 
 def token_deviations(
@@ -40,20 +38,19 @@ def token_deviations(
     places = {(r.standing.path, r.standing.seq): r.rowid for r in ranked}
     best: dict[int, Matrix] = {}
     for row, found in zip(rows, matches, strict=True):
-        best[row] = np.maximum(best[row], found) if row in best else found
+        best[row] = np.maximum(best.get(row, found), found)
     beside: dict[int, Matrix] = {}
     for (path, seq), row in places.items():
         for other in (places.get((path, seq - 1)), places.get((path, seq + 1))):
             if other in best:
                 found = BESIDE * best[other]
-                beside[row] = np.maximum(beside[row], found) if row in beside else found
+                beside[row] = np.maximum(beside.get(row, found), found)
     scores: dict[int, float] = {}
     for row, found in zip(rows, matches, strict=True):
-        if row in beside:
-            found = np.maximum(found, beside[row])
-        scores[row] = max(scores.get(row, 0.0), float(found.sum()))
-    usual, deviation = usual_closeness(evidence, asked)
-    return {row: (score - usual) / deviation for row, score in scores.items()}
+        score = float(np.maximum(beside.get(row, found), found).sum())
+        scores[row] = max(scores.get(row, 0.0), score)
+    mean, deviation = usual_closeness(evidence, asked)
+    return {row: (score - mean) / deviation for row, score in scores.items()}
 
 
 def idf_shares(
@@ -91,11 +88,5 @@ def usual_closeness(
 ) -> tuple[float, float]:
     """Mean and deviation of the question's closeness to a sample of the journal."""
     _, codes = evidence.ws.index.sample()
-    if not codes:
-        return PRIOR_MEAN, PRIOR_DEVIATION
-    found = best_matches(asked, codes).sum(axis=1)
-    count = len(found)
-    both = count + PRIOR_COUNT
-    squares = count * float(found.var()) + PRIOR_COUNT * PRIOR_DEVIATION**2
-    mean = (count * float(found.mean()) + PRIOR_COUNT * PRIOR_MEAN) / both
-    return mean, (squares / both) ** 0.5
+    found = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)
+    return usual(found, ANY_MEAN, ANY_DEVIATION)

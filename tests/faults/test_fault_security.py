@@ -1394,7 +1394,7 @@ def index_copies(
 
 
 def test_what_a_person_makes_private_is_in_no_byte_of_the_index(home: Home) -> None:
-    """Words, neighbours' words, vectors; the next search of a server that goes on removes them."""
+    """Words, vectors; the next search of a server that goes on removes them."""
     with home.server() as server:
         for number in range(6):
             server.call("save", content=f"Harmless entry {number}, before it.")
