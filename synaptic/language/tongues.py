@@ -19,6 +19,9 @@ TONGUES = Words("tongues")
 EAST = "east"
 SPACED = ("de", "fr", "es", "it", "pt", "nl")
 
+ENGLISH = {"week", "weekend"}
+"""Words of times that are English too, so that they tell no language."""
+
 _DAYS = [name.title() for name in DAY_NAMES]
 _MONTHS = [name.title() for name in MONTH_NAMES]
 SERIES = {
@@ -41,16 +44,23 @@ ORDER = (
     (r"^(?:ago|before) (\w+ (?:hour|day|week|month|year))$", r"\1 ago"),
     (r"^in (\w+) (early|mid|late)$", r"\2 \1"),
     (r"\bday (?=\d)", ""),
+    (r"^month (?=[A-Z])", "in "),
     (r"^(\d{4}) (\D.*)$", r"\2 \1"),
     (r"^(?:on |in )?weekend$", "on the weekend"),
 )
 """What stands in another order in English, and how it reads there."""
+
+_ANY_TIME = {"on the weekend", *_DAYS, *_MONTHS, *SERIES["in months"]}
+"""Times that also stand in names of things: `金曜ロードショー`, `bolsa de fin de semana`."""
+WEEKENDS = ("week-end", "weekend", "fin de semana", "fim de semana")
 
 _DATES = (
     r"(?P<day>\d{1,2})[./](?P<month>0?[1-9]|1[0-2])(?:[./](?P<year>\d{4})|\.)?(?![\d./])"
     r"|(?P<number>\d{1,4})(?:\.(?!\d)|er\b|[ºª])?"
 )
 _GERMAN_DATE = re.compile(r"\b(?:am|vom|zum) \d{1,2}\.")
+_GOES_ON = "".join(TONGUES.ordered("after_times_east"))
+_NOUN = re.compile(f"(?![{_GOES_ON}])[\u30a1-\u30fa\u3400-\u9fff]")
 _EAST = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
@@ -60,7 +70,7 @@ def tongues_of(text: str) -> tuple[str, ...]:
     """
     if _EAST.search(text):
         return (EAST,)
-    found = set(compiled(r"[\w'-]+").findall(fold(text)))
+    found = set(compiled(r"[\w'-]+").findall(fold(text))) - ENGLISH
     english = len(found & STOP_WORDS)
     if 2 * english > len(found):
         return ()
@@ -99,7 +109,9 @@ def times_in(
         for size in range(min(len(run), MOST_PIECES), 0, -1):
             for first in range(len(run) - size + 1):
                 pieces = run[first : first + size]
-                yield pieces[0].start(), pieces[-1].end(), _in_english(pieces, tongue)
+                english = _in_english(pieces, tongue)
+                if english not in _ANY_TIME or not _is_name(text, pieces[-1], tongue):
+                    yield pieces[0].start(), pieces[-1].end(), english
 
 
 def in_english(text: str) -> Iterator[str]:
@@ -115,6 +127,23 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     return "".join(unicodedata.normalize("NFD", letter)[0].lower()[:1] for letter in text)
+
+
+def _is_name(
+    text: str,
+    last: re.Match[str],
+    tongue: str,
+) -> bool:
+    """True if a weekday, a month or a weekend only names a thing.
+
+    In Chinese and Japanese a noun follows at once: `金曜ロードショー`. In Romance languages and
+    Dutch it has a capital, or no article behind "de": `sac de week-end`, but `du week-end`.
+    """
+    start, end = last.span()
+    if tongue == EAST:
+        return _NOUN.match(text, end) is not None
+    is_kind = last[0] in WEEKENDS and text[:start].endswith(" de ")
+    return is_kind or (tongue != "de" and start > 0 and text[start].isupper())
 
 
 def _in_english(
