@@ -538,7 +538,6 @@ _LABELS = (
 _STANDINGS = f"""
     SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance,
         coalesce(a.count, 0), a.at, e.title,
-        (SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid),
         e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS}
     FROM entry e JOIN source s ON s.id = e.source LEFT JOIN access a ON a.id = e.id
     WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"""

@@ -78,7 +78,7 @@ class Standing(NamedTuple):
     """The facts of an entry that ranking uses; there are hundreds of them in a search. `at` is
     its instant.
 
-    `project` is its key, `passages` the number of its chunks.
+    `project` is its key.
     """
 
     rowid: int
@@ -92,7 +92,6 @@ class Standing(NamedTuple):
     accesses: int
     accessed_at: int | None
     title: str
-    passages: int
     project: str | None = None
     branch: str | None = None
     expires: str | None = None

@@ -12,7 +12,7 @@ each and of those beside it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..index.rows import instant
@@ -58,14 +58,10 @@ Chosen on `bench.py panel`: it is about .1 in English, .2 in talk and in German,
 and Japanese.
 """
 
-EACH = 0.15
-"""An entry of n passages counts for 1 / (1 + EACH ln n): of many passages one fits by chance.
-
-Chosen on `bench.py panel`; .1 and .12 do as well.
-"""
-
 LEAST = 0.1
-"""Deviations that what is no nearer than usual counts, so that its rank decides. By eye."""
+"""Deviations that what is no nearer than usual counts, and the least weight of meaning, so that
+the rank decides. By eye.
+"""
 
 
 def ranked_for(
@@ -133,8 +129,8 @@ def fuse(
 
     In a list an entry has its BM25, or the deviations above the usual of its cosine or of the
     closeness of its tokens. The usual is that of this question with a sample of the journal: to
-    a model that does not know the language all texts are alike. A long entry counts less
-    (EACH), and so do the tokens of a long question.
+    a model that does not know the language all texts are alike, so there both count less. The
+    tokens of a long question do too.
 
     A list whose best is below its floor has no full vote. By words that is what a passage
     scores that holds every word of the query once (the sum of BM25's idf), as far as the model
@@ -142,29 +138,29 @@ def fuse(
     """
     k = evidence.config.k
     weights = weights_of(evidence)
-    share = {r.rowid: 1 / (1 + EACH * math.log(r.standing.passages)) for r in ranked}
-    words = {row: -hit.score for row, hit in lists.get("lexical", {}).items()}
-    rankings = {"lexical": {row: share[row] * words[row] for row in words if row in share}}
+    rows = {r.rowid for r in ranked}
+    words = {row: -hit.score for row, hit in lists.get("lexical", {}).items() if row in rows}
+    rankings = {"lexical": words}
     floors = {}
     if query.meaning:
         usual, deviation = evidence.usual_cosine(query.meaning.vector)
         near = {row: (hit.score - usual) / deviation for row, hit in lists["semantic"].items()}
-        rankings["semantic"] = counted(near, share)
-        known_language = min(1.0, max(0.0, 1 - usual / STRANGE))
+        rankings["semantic"] = counted(near, rows)
     if query.meaning and len(lists) == 2:
-        floors = {"lexical": known_language * whole_idf(evidence, query), "semantic": NEAR}
+        language = min(1.0, max(0.0, 1 - usual / STRANGE))  # 1 known, 0 unknown
+        floors = {"lexical": language * whole_idf(evidence, query), "semantic": NEAR}
+        weights["semantic"] *= max(LEAST, min(1.0, 2 * language))
         from .tokens import token_deviations  # here: numpy, for searches by meaning only
 
         tokens = token_deviations(evidence, query.meaning, ranked)
         if tokens:
             nearest = max(tokens.values())
             best = max(words.values(), default=0.0) or 1.0
-            for row in share.keys() - tokens.keys():  # not embedded yet: words tell for it
+            for row in rows - tokens.keys():  # not embedded yet: words tell for it
                 tokens[row] = nearest * words.get(row, 0.0) / best
             floors["tokens"] = NEAR
-            rankings["tokens"] = counted(tokens, share)
-            pieces = len(query.meaning.words)
-            weights["tokens"] *= known_language * min(1.0, PIECES / pieces)
+            rankings["tokens"] = counted(tokens, rows)
+            weights["tokens"] *= language * min(1.0, PIECES / len(query.meaning.words))
     scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
     if evidence.preferred:
         preferred = {}
@@ -181,12 +177,10 @@ def fuse(
 
 def counted(
     deviations: Mapping[int, float],
-    share: Mapping[int, float],
+    rows: Collection[int],
 ) -> dict[int, float]:
-    """What entries count in a list of deviations above the usual."""
-    return {
-        row: max(LEAST, share[row] * apart) for row, apart in deviations.items() if row in share
-    }
+    """What these entries count in a list of deviations above the usual."""
+    return {row: max(LEAST, apart) for row, apart in deviations.items() if row in rows}
 
 
 def whole_idf(

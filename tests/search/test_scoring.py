@@ -28,7 +28,7 @@ def signals(
     **known: Any,
 ) -> Signals:
     standing = Standing(
-        1, "id", 0, "a.md", 0, "note", "file", importance, accesses, None, "title", 1
+        1, "id", 0, "a.md", 0, "note", "file", importance, accesses, None, "title"
     )
     return Ranked(
         standing,
