@@ -4,10 +4,14 @@ import sys
 
 
 def main() -> int:
-    """The exit status. A hook that only notes a session is done before the commands are loaded:
-    its client waits.
+    """The exit status. The server, and a hook that only notes a session, begin before the
+    commands are loaded: a client waits.
     """
     match sys.argv[1:]:  # as `setup` registers it
+        case ["mcp"]:
+            return _serve(None)
+        case ["--home", home, "mcp"]:
+            return _serve(home)
         case ["hook", "--client", client, "pre-compact" | "session-end"]:
             return _capture(None, client)
         case ["--home", home, "hook", "--client", client, "pre-compact" | "session-end"]:
@@ -15,6 +19,13 @@ def main() -> int:
     from .surfaces.cli.main import main as run
 
     return run()
+
+
+def _serve(home: str | None) -> int:
+    from .surfaces.mcp.front import run
+
+    run(home)
+    return 0
 
 
 def _capture(

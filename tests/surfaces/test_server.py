@@ -199,7 +199,7 @@ async def test_session_over_stdio(
 
 def stdio(
     home: Path,
-    script: str = "from synaptic.surfaces.mcp.server import run; run()",
+    script: str = "from synaptic.surfaces.mcp.front import run; run()",
     **env: str,
 ) -> StdioServerParameters:
     return StdioServerParameters(
@@ -1109,7 +1109,7 @@ async def test_idle_time_is_used_to_embed(
 # --------------------------------------------------------------------------------------------
 
 
-RUN = "from synaptic.surfaces.mcp.server import run; run()"
+RUN = "from synaptic.surfaces.mcp.front import run; run()"
 
 
 class Raw:

@@ -478,7 +478,7 @@ def mcp(home: str | None) -> None:
 
     Example: synaptic mcp
     """
-    from ..mcp.server import run  # 0.6 s, and only this command needs it
+    from ..mcp.front import run  # only here
 
     run(home)
 

@@ -18,7 +18,6 @@ from ...verbs.review import review
 from ...verbs.writing import Receipt, delete, restore, save, update
 from ...workspace.workspace import Workspace
 from ..render.present import (
-    CHARS_PER_TOKEN,
     DATA_FOLLOWS,
     Item,
     brief,
@@ -44,7 +43,7 @@ from ..render.wire import (
     search_json,
 )
 from ..serving.arguments import take_filters
-from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
+from .tools import CHARS_PER_TOKEN, FORMATS, LEAST_TOKENS, MOST_TOKENS
 
 MAX_TOKENS = 4_000
 CONCISE_CHARS, EACH_CHARS = 1_400, 150

@@ -1,5 +1,5 @@
 """The MCP tools as a client sees them: names, descriptions, schemas; and the check of what a
-client sends. Pure.
+client sends. Pure. `front` needs the tools at once, so nothing slow is imported here.
 """
 
 from __future__ import annotations
@@ -8,18 +8,18 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Any
-
-import pydantic
-from mcp.types import Tool, ToolAnnotations
-from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from ...errors import InvalidArgument
 from ...models import ORDERS, STRATEGIES, TYPES
 from ...search.ranking import PRESETS
-from ..render.present import CHARS_PER_TOKEN
-from ..render.wire import Json
 
+if TYPE_CHECKING:
+    from ..render.wire import Json
+
+CHARS_PER_TOKEN = 3
+"""English prose has four; notes with code, ids and names have three (o200k)."""
 LEAST_TOKENS = 100
 MOST_TOKENS = 100_000
 FORMATS = ("concise", "detailed", "json")
@@ -61,35 +61,49 @@ _NUMBER = {"type": "number"}
 _OBJECT = {"type": "object"}
 
 
+class Tool(NamedTuple):
+    name: str
+    description: str
+    input_schema: Json
+
+    @property
+    def reads(self) -> bool:
+        """True for a tool that only reads, which has a `format`."""
+        return "format" in self.input_schema["properties"]
+
+    def as_json(self) -> Json:
+        """The tool in the protocol's form, with all four hints, as clients take one that is
+        left out for the worst.
+        """
+        deletes = self.name == "context_delete"
+        tool: Json = {
+            "name": self.name,
+            "title": f"Synaptic: {self.name.partition('_')[2]}",
+            "description": self.description,
+            "inputSchema": self.input_schema,
+            "annotations": {
+                "readOnlyHint": self.reads,
+                "destructiveHint": deletes,
+                "idempotentHint": self.reads or deletes,
+                "openWorldHint": False,
+            },
+        }
+        if self.reads:
+            chars = MOST_TOKENS * CHARS_PER_TOKEN
+            tool["_meta"] = {"anthropic/maxResultSizeChars": chars}
+        return tool
+
+
 def _tool(
     name: str,
     description: str,
     parameters: Json,
     required: Sequence[str] = (),
 ) -> Tool:
-    """A tool with all four hints, as clients take one that is left out for the worst. What
-    reads has a `format`.
-    """
-    reads = "format" in parameters
-    deletes = name == "context_delete"
-    hints = ToolAnnotations(
-        read_only_hint=reads,
-        destructive_hint=deletes,
-        idempotent_hint=reads or deletes,
-        open_world_hint=False,
-    )
     schema = {"type": "object", "properties": parameters, "additionalProperties": False}
     if required:
         schema["required"] = list(required)
-    meta = {"anthropic/maxResultSizeChars": MOST_TOKENS * CHARS_PER_TOKEN} if reads else None
-    return Tool(
-        name=name,
-        title=f"Synaptic: {name.partition('_')[2]}",
-        description=description,
-        input_schema=schema,
-        annotations=hints,
-        _meta=meta,
-    )
+    return Tool(name, description, schema)
 
 
 def check_arguments(
@@ -122,7 +136,7 @@ def _converted(
     value: Any,
     schema: Json,
 ) -> Any:
-    kind, *valid = _KINDS[schema["type"]]
+    kind, *valid = _kinds()[schema["type"]]
     try:
         found = kind.validate_python(value)
     except ValueError:
@@ -164,20 +178,23 @@ commas.
 """
 
 
-_NUMBERS_TOO = ConfigDict(coerce_numbers_to_str=True)
-_KINDS: Mapping[str, tuple[Any, ...]] = {
-    "string": (TypeAdapter(str, config=_NUMBERS_TOO), "a text"),
-    "boolean": (TypeAdapter(bool), "true", "false"),
-    "integer": (TypeAdapter(int), "a whole number"),
-    "number": (TypeAdapter(FiniteFloat), "a number"),
-    "object": (TypeAdapter(dict[str, Any] | pydantic.Json[dict[str, Any]]), "an object"),
-    "array": (
-        TypeAdapter(Annotated[list[str], BeforeValidator(_listed)], config=_NUMBERS_TOO),
-        "a text",
-        "a list of texts",
-    ),
-}
-"""What reads a value of each type, and what it takes."""
+@cache
+def _kinds() -> Mapping[str, tuple[Any, ...]]:
+    """The reader of a value of each type, and its valid values."""
+    import pydantic  # slow
+    from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
+
+    numbers_too = ConfigDict(coerce_numbers_to_str=True)
+    a_list = Annotated[list[str], BeforeValidator(_listed)]
+    an_object = dict[str, Any] | pydantic.Json[dict[str, Any]]
+    return {
+        "string": (TypeAdapter(str, config=numbers_too), "a text"),
+        "boolean": (TypeAdapter(bool), "true", "false"),
+        "integer": (TypeAdapter(int), "a whole number"),
+        "number": (TypeAdapter(FiniteFloat), "a number"),
+        "object": (TypeAdapter(an_object), "an object"),
+        "array": (TypeAdapter(a_list, config=numbers_too), "a text", "a list of texts"),
+    }
 
 
 def _shown(value: Any) -> str:
@@ -354,6 +371,4 @@ TOOLS = (
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
-READING = tuple(
-    tool.name for tool in TOOLS if tool.annotations and tool.annotations.read_only_hint
-)
+READING = tuple(tool.name for tool in TOOLS if tool.reads)
