@@ -34,9 +34,13 @@ from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
 from synaptic.surfaces.mcp.server import build_server, readable
-from synaptic.surfaces.mcp.tools import BY_NAME, INSTRUCTIONS, check_arguments
-from synaptic.surfaces.render.present import (
+from synaptic.surfaces.mcp.tools import (
+    BY_NAME,
     CHARS_PER_TOKEN,
+    INSTRUCTIONS,
+    check_arguments,
+)
+from synaptic.surfaces.render.present import (
     Item,
     clean,
     fenced,
@@ -1206,19 +1210,20 @@ def raw(
                 pipe.close()  # type: ignore[union-attr]
 
 
-def test_initialize_imports_nothing_heavy(raw: Callable[..., Raw]) -> None:
-    tell = "lambda event, about: event == 'import' and os.write(2, (about[0] + '\\n').encode())"
-    server = raw(f"import os, sys; sys.addaudithook({tell})")
+def test_the_tools_are_listed_before_anything_slow_is_imported(raw: Callable[..., Raw]) -> None:
+    tell = "sys.stderr.write(' '.join(sys.modules)); sys.stderr.flush()"
+    begin = "import sys; from synaptic.surfaces.mcp.front import Front; Front().begin()"
+    server = raw(f"{begin}; {tell}")
     server.open()
-    server.process.kill()
+    server.send("notifications/initialized", notify=True)
+    server.send("prompts/list")
+    server.send("tools/list")
+    prompts, tools = server.read(), server.read()
+    assert prompts["result"]["prompts"] and tools["result"]["tools"]
     imported = server.process.communicate()[1].decode().split()
-    assert "mcp" in imported and "synaptic.surfaces.mcp.server" in imported
-    assert not {name.partition(".")[0] for name in imported} & {
-        "fastembed",
-        "onnxruntime",
-        "numpy",
-        "tokenizers",
-    }
+    assert "synaptic.surfaces.mcp.front" in imported
+    slow = {"mcp", "pydantic", "typer", "asyncio", "apsw", "numpy", "onnxruntime", "fastembed"}
+    assert not slow & {name.partition(".")[0] for name in imported}
 
 
 def test_nothing_but_messages_on_stdout(raw: Callable[..., Raw]) -> None:

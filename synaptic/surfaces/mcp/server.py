@@ -92,10 +92,10 @@ async def _serve(
 ) -> None:
     server = build_server(Worker(home))
     lines = Lines(front)
+    front.hand_over()  # before the SDK takes stdout
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
         lines.send = writing.send
-        front.hand_over()
-        rest = cast("WriteStream[SessionMessage]", Unanswered(writing, front.script.opening))
+        rest = Unanswered(writing, front.script.opening)
         await server.run(reading, rest, server.create_initialization_options())
 
 
@@ -229,6 +229,12 @@ class Unanswered:
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+    async def __aenter__(self) -> Unanswered:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
 
 def readable(line: str) -> str:
