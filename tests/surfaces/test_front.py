@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from synaptic.surfaces.mcp.front import HANDSHAKES, LISTS, MODERN, Script
 
-FRONT = "from synaptic.surfaces.mcp.front import run; run()"
+FRONT = "from synaptic.surfaces.mcp.start import run; run()"
 SDK = """
 from synaptic.surfaces.mcp.front import Front
 from synaptic.surfaces.mcp.server import serve

@@ -203,7 +203,7 @@ async def test_session_over_stdio(
 
 def stdio(
     home: Path,
-    script: str = "from synaptic.surfaces.mcp.front import run; run()",
+    script: str = "from synaptic.surfaces.mcp.start import run; run()",
     **env: str,
 ) -> StdioServerParameters:
     return StdioServerParameters(
@@ -1113,7 +1113,7 @@ async def test_idle_time_is_used_to_embed(
 # --------------------------------------------------------------------------------------------
 
 
-RUN = "from synaptic.surfaces.mcp.front import run; run()"
+RUN = "from synaptic.surfaces.mcp.start import run; run()"
 
 
 class Raw:
@@ -1211,7 +1211,7 @@ def raw(
 
 
 def test_the_tools_are_listed_before_anything_slow_is_imported(raw: Callable[..., Raw]) -> None:
-    tell = "sys.stderr.write(' '.join(sys.modules)); sys.stderr.flush()"
+    tell = "print(*sys.modules, file=sys.stderr, flush=True)"
     begin = "import sys; from synaptic.surfaces.mcp.front import Front; Front().begin()"
     server = raw(f"{begin}; {tell}")
     server.open()
@@ -1220,7 +1220,7 @@ def test_the_tools_are_listed_before_anything_slow_is_imported(raw: Callable[...
     server.send("tools/list")
     prompts, tools = server.read(), server.read()
     assert prompts["result"]["prompts"] and tools["result"]["tools"]
-    imported = server.process.communicate()[1].decode().split()
+    imported = server.process.stderr.readline().decode().split()
     assert "synaptic.surfaces.mcp.front" in imported
     slow = {"mcp", "pydantic", "typer", "asyncio", "apsw", "numpy", "onnxruntime", "fastembed"}
     assert not slow & {name.partition(".")[0] for name in imported}

@@ -456,7 +456,7 @@ def hook(
     Example: synaptic hook session-start
     """
     if event in CAPTURED:
-        from ...verbs.importing import capture  # the other hooks need nothing of it
+        from ..hooks.captured import capture  # the other hooks need nothing of it
 
         capture(home, client, sys.stdin.buffer.read())
         return 0
@@ -478,7 +478,7 @@ def mcp(home: str | None) -> None:
 
     Example: synaptic mcp
     """
-    from ..mcp.front import run  # only here
+    from ..mcp.start import run  # only here
 
     run(home)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from ...models import Entry
 from ...verbs.brief import HIGHEST, WEEK, Shelf, brief
@@ -24,9 +23,7 @@ from ..render.present import (
     one_line,
     render,
 )
-
-Said = Mapping[str, Any]
-"""The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""
+from .stop import Said
 
 TITLE_CHARS = 120
 SHORT_CHARS = 300

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import threading
 from collections.abc import Mapping
@@ -108,18 +107,6 @@ def _version() -> str:
         for folder in Path(place).glob("synaptic_journal-*.dist-info"):
             return folder.name.removesuffix(".dist-info").rpartition("-")[2]
     return ""
-
-
-def run(home: str | Path | None = None) -> None:
-    """Serves one client on stdin and stdout, and ends the process when it is gone."""
-    for ending in (signal.SIGTERM, signal.SIGINT):
-        # the kernel ends us, whatever any thread is doing; saves survive that
-        signal.signal(ending, signal.SIG_DFL)
-    front = Front()
-    front.begin()
-    from .server import serve  # the SDK
-
-    serve(home, front)
 
 
 class Front:
