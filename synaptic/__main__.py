@@ -1,5 +1,6 @@
 """`python -m synaptic` is the command `synaptic`."""
 
+import os
 import sys
 
 
@@ -7,6 +8,8 @@ def main() -> int:
     """The exit status. A server and a hook begin before the commands are loaded: a client
     waits.
     """
+    # to begin more threads takes longer than all that a command multiplies
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     match sys.argv[1:]:  # as `setup` registers it
         case ["mcp"]:
             return _serve(None)
