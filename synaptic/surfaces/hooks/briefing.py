@@ -66,7 +66,8 @@ def briefing_text(
         f"context_get gives them whole."
     )
     if briefing.unread_files:
-        head += f" {briefing.unread_files:,} older files are not read yet."
+        files = "file is" if briefing.unread_files == 1 else "files are"
+        head += f" {briefing.unread_files:,} older {files} not read yet."
     handoff = None
     if briefing.handoff:
         handoff = handoff_item(
@@ -74,7 +75,7 @@ def briefing_text(
             today=ws.today,
             later=briefing.later,
         )
-    return compose(
+    text = compose(
         head,
         briefing.pinned,
         handoff,
@@ -82,6 +83,7 @@ def briefing_text(
         find=f"context_find(type=...{in_project})",
         max_tokens=ws.config.hooks.max_tokens,
     )
+    return text or (head if briefing.unread_files else "")
 
 
 def compose(

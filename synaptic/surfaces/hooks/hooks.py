@@ -121,6 +121,7 @@ def session_start(
     said: Said,
 ) -> str:
     """Returns the briefing of a new session."""
+    from ...workspace.sync import unread_files
     from ...workspace.workspace import open_workspace
     from .briefing import briefing_text, count_tokens
 
@@ -135,7 +136,25 @@ def session_start(
                 sessions=1,
                 tokens=count_tokens(text),
             )
+        unread = unread_files(ws)
+    if unread:
+        _read_on(config)
     return text
+
+
+def _read_on(config: Config) -> None:
+    """Has another process read the rest of the journal, so that the next session knows it."""
+    from subprocess import DEVNULL, Popen
+
+    recent = [sys.executable, "-m", "synaptic", "--home", str(config.home), "recent"]
+    Popen(
+        recent,
+        cwd=config.home,
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+        start_new_session=True,
+    )
 
 
 def user_prompt(
