@@ -939,10 +939,27 @@ def test_a_prompt_brings_what_clearly_fits_it(
         assert told(at, web, "user-prompt", **other) == "", other
     hits = at.ask("search", prompt, "--strategy", "lexical", "--explain")["hits"]
     assert {hit["why"]["access_count"] for hit in hits} == {0}, "what a hook shows was not read"
-    assert (
-        told(at, web, "user-prompt", prompt=prompt, env={"SYNAPTIC_MODEL": "no/such-model"})
-        == ""
+    assert log(at) == []
+
+
+def test_the_words_of_a_prompt_decide_where_they_can(
+    at: ForkedHome,
+    web: Path,
+) -> None:
+    """Without a model a prompt is answered whose words fit one entry, or none."""
+    others = (
+        f"09:{n} insight: Parcels of route {n} leave at noon | web" for n in range(10, 40)
     )
+    day(at, "09:00 issue: Safari drops the login cookie on a redirect | web", *others)
+    configure(at, "user_prompt = true")
+    no_model = {"SYNAPTIC_MODEL": "no/such-model"}
+
+    def shown(prompt: str) -> str:
+        return told(at, web, "user-prompt", prompt=prompt, env=no_model)
+
+    at.run("recent", **no_model)
+    assert "Safari drops" in shown("safari drops the login cookie on a redirect")
+    assert shown("our browser forgets who is logged in when parcels move") == ""
     assert log(at) == []
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,11 @@ PROMPT_HITS = 3
 LEAST_WORDS = 3
 CLEAR_SCORE = 0.4
 """An entry of this score clearly fits a prompt: four of ten such hits were right, by eye."""
+UNLIKELY, SURE = 0.1, 0.6
+"""The model is asked only where the best entry by words has a score between these. Chosen on
+one half of the questions of the panel; on the other the hook shows 259 right entries of 365 and
+asks the model for 61 of 100. With the model for each it shows 259 of 364.
+"""
 PROMPT_CHARS = 2_000
 """The model reads no more of a longer prompt."""
 
@@ -194,19 +200,23 @@ def _fitting(
     from .briefing import SHORT_CHARS, fenced_titles, title_line
 
     project = project_of(ws.config, checkout_around(Path(said["cwd"]), ws.config))
-    result = search(
-        ws,
-        prompt,
-        strategy="hybrid",
-        limit=PROMPT_HITS,
-        prefer=Filters(projects=(project_key(project),)) if project else None,
-        embed_ms=0,
-    )
-    if result.mode == "lexical":  # words alone do not tell that an entry clearly fits
+    prefer = Filters(projects=(project_key(project),)) if project else None
+    ask = partial(search, query=prompt, limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
+    # the patterns of times and lists, which say little of a prompt, take long to compile
+    words_only = replace(ws.config, search=replace(ws.config.search, analysis=False))
+    result = ask(replace(ws, config=words_only), strategy="lexical")
+    best = max((hit.score for hit in result.hits), default=0.0)
+    if best < UNLIKELY:
         return ""
+    clear = SURE
+    if best < SURE:  # the words do not decide
+        clear = CLEAR_SCORE
+        result = ask(ws, strategy="hybrid")
+        if result.mode == "lexical":
+            return ""
     lines = []
     for hit in result.hits:
-        if hit.score >= CLEAR_SCORE:
+        if hit.score >= clear:
             short = len(hit.entry.content) <= SHORT_CHARS
             lines.append(title_line(hit.entry, whole=short))
     if not lines:
