@@ -31,82 +31,25 @@ MODERN = "2026-07-28"
 """The protocol version without a handshake: each request says who asks."""
 HOUR_MS = 3_600_000
 
-JOURNAL = "synaptic://journal/"
-ENTRY = "synaptic://entry/"
-MARKDOWN = "text/markdown"
 _RESERVED = "io.modelcontextprotocol/"
+_SAID = json.loads((Path(__file__).parents[2] / "data" / "server.json").read_text("utf-8"))
 LISTS: Mapping[str, Json] = {
     "tools/list": {"tools": [tool.as_json() for tool in TOOLS]},
-    "resources/list": {
-        "resources": [
-            {
-                "uri": f"{JOURNAL}today",
-                "name": "today",
-                "description": "Today's entries.",
-                "mimeType": MARKDOWN,
-            }
-        ]
-    },
-    "resources/templates/list": {
-        "resourceTemplates": [
-            {
-                "uriTemplate": f"{JOURNAL}{{date}}",
-                "name": "journal",
-                "description": "All entries of a day: 2026-11-21, today or yesterday.",
-                "mimeType": MARKDOWN,
-            },
-            {
-                "uriTemplate": f"{ENTRY}{{id}}",
-                "name": "entry",
-                "description": "One entry, whole.",
-                "mimeType": MARKDOWN,
-            },
-        ]
-    },
-    "prompts/list": {
-        "prompts": [
-            {
-                "name": "handoff",
-                "description": "End a session: save where things stand.",
-                "arguments": [
-                    {
-                        "name": "focus",
-                        "description": "What of the session, if not all of it.",
-                    }
-                ],
-            },
-            {
-                "name": "review",
-                "description": "Tidy the journal: what repeats, contradicts or outlived "
-                "others.",
-                "arguments": [{"name": "project", "description": "Only this one."}],
-            },
-        ]
-    },
+    **{method: said for method, said in _SAID.items() if method.endswith("/list")},
 }
 """The answers that are always the same; the SDK's server reads them here, too."""
-CAPABILITIES = {
-    "prompts": {"listChanged": False},
-    "resources": {"subscribe": False, "listChanged": False},
-    "tools": {"listChanged": False},
-}
 
 
 def server_info() -> Json:
-    return {
-        "name": "synaptic",
-        "title": "Synaptic",
-        "version": _version(),
-        "description": "A memory of Markdown files that a person and their agents share.",
-    }
+    """The server's names and its version, as the folder of its installation has it;
+    `importlib.metadata` is slow.
+    """
+    folders = [file.name for place in sys.path for file in Path(place).glob(_INSTALLED)]
+    version = folders[0].removesuffix(".dist-info").rpartition("-")[2] if folders else ""
+    return {**_SAID["serverInfo"], "version": version}
 
 
-def _version() -> str:
-    """The installed version as the folder's name has it; `importlib.metadata` is slow."""
-    for place in sys.path:
-        for folder in Path(place).glob("synaptic_journal-*.dist-info"):
-            return folder.name.removesuffix(".dist-info").rpartition("-")[2]
-    return ""
+_INSTALLED = "synaptic_journal-*.dist-info"
 
 
 class Front:
@@ -154,7 +97,7 @@ class Front:
             if answer:
                 data = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
                 _write(data.encode() + b"\n")
-            if not answer or self.script.replays(answer):
+            if not answer or answer["id"] == self.script.opening:
                 self.lines.put(line)
             self._alone = self._alone and not self.script.ended
         return bool(line)
@@ -166,19 +109,26 @@ def _write(data: bytes) -> None:
 
 
 class Script:
-    """The answers of the first minute, and how far it is: `opening` is the id of the request
-    that began it, `ended` is True once a message came whose answer it does not know.
+    """The first answers, and how far they are: `opening` is the id of the request that began,
+    `ended` is True once a message came whose answer is not certain.
     """
 
     def __init__(self) -> None:
         self.opening: int | str | None = None
         self.listed = False
         self.ended = False
-        self._version = ""
-
-    def replays(self, answer: Json) -> bool:
-        """True for the answer to the opening request, which the SDK must see as well."""
-        return bool(answer["id"] == self.opening)
+        about = {"capabilities": _SAID["capabilities"], "instructions": INSTRUCTIONS}
+        info = server_info()
+        self._handshake = {**about, "serverInfo": info}
+        more = {
+            "resultType": "complete",
+            "ttlMs": HOUR_MS,
+            "cacheScope": "public",
+            "_meta": {f"{_RESERVED}serverInfo": info},
+        }
+        modern = {"server/discover": {"supportedVersions": [MODERN], **about}, **LISTS}
+        self._modern = {method: result | more for method, result in modern.items()}
+        self._results: Mapping[str, Json] = {}
 
     def answer(self, line: str) -> Json | None:
         """The answer to a line; None for a notification, and where the SDK must answer."""
@@ -204,52 +154,17 @@ class Script:
         method: Any,
         params: Any,
     ) -> Json | None:
-        if not self._version:
-            return self._open(method, params)
-        modern = self._version == MODERN
-        if not (_is_envelope(params) if modern else _is_plain(params)):
+        is_modern = _is_envelope(params)
+        if self.opening is None and is_modern:
+            self._results = self._modern
+        elif self.opening is None and method == "initialize" and _is_handshake(params):
+            self._results = {"ping": {}, **LISTS}
+            wanted = params["protocolVersion"]
+            version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
+            return {"protocolVersion": version, **self._handshake}
+        if is_modern != (self._results is self._modern) or not (is_modern or _is_plain(params)):
             return None
-        if modern:
-            return _modern(method)
-        return {} if method == "ping" else LISTS.get(method)
-
-    def _open(
-        self,
-        method: Any,
-        params: Any,
-    ) -> Json | None:
-        """The answer to the opening request, which chooses the version of the protocol."""
-        if _is_envelope(params):
-            self._version = MODERN
-            return _modern(method)
-        if method != "initialize" or not _is_handshake(params):
-            return None
-        wanted = params["protocolVersion"]
-        self._version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
-        return {
-            "protocolVersion": self._version,
-            "capabilities": CAPABILITIES,
-            "serverInfo": server_info(),
-            "instructions": INSTRUCTIONS,
-        }
-
-
-def _modern(method: Any) -> Json | None:
-    result = LISTS.get(method)
-    if method == "server/discover":
-        result = {
-            "supportedVersions": [MODERN],
-            "capabilities": CAPABILITIES,
-            "instructions": INSTRUCTIONS,
-        }
-    if result is None:
-        return None
-    return result | {
-        "resultType": "complete",
-        "ttlMs": HOUR_MS,
-        "cacheScope": "public",
-        "_meta": {f"{_RESERVED}serverInfo": server_info()},
-    }
+        return self._results.get(method)
 
 
 # -- messages whose answer is certain
@@ -278,19 +193,16 @@ def _is_handshake(params: Any) -> bool:
     return (
         params.keys() == {"protocolVersion", "capabilities", "clientInfo"}
         and isinstance(params["protocolVersion"], str)
-        and _is_capable(params["capabilities"])
-        and _is_program(params["clientInfo"])
+        and _is_client(params["clientInfo"], params["capabilities"])
     )
 
 
 def _is_plain(params: Any) -> bool:
     """True for parameters that say nothing, or no more than how to report progress."""
-    if not isinstance(params, dict) or not params.keys() <= {"_meta"}:
-        return False
-    meta = params.get("_meta", {})
-    if not isinstance(meta, dict) or not meta.keys() <= {"progressToken"}:
-        return False
-    return type(meta.get("progressToken", 0)) in (int, str)
+    match params:
+        case {"_meta": {"progressToken": int() | str() as token, **more}, **rest}:
+            return not more and not rest and not isinstance(token, bool)
+    return params in ({}, {"_meta": {}})
 
 
 def _is_envelope(params: Any) -> bool:
@@ -298,42 +210,43 @@ def _is_envelope(params: Any) -> bool:
     if not isinstance(params, dict) or not isinstance(params.get("_meta"), dict):
         return False
     meta = dict(params["_meta"])
-    said = [
-        meta.pop(_RESERVED + name, None)
-        for name in ("protocolVersion", "clientInfo", "clientCapabilities")
-    ]
-    version, program, capabilities = said
-    rest = params | {"_meta": meta}
+    names = ("protocolVersion", "clientInfo", "clientCapabilities")
+    version, program, abilities = [meta.pop(_RESERVED + name, None) for name in names]
     return (
         version == MODERN
-        and _is_program(program)
-        and _is_capable(capabilities)
-        and _is_plain(rest)
+        and _is_client(program, abilities)
+        and _is_plain(params | {"_meta": meta})
     )
 
 
-def _is_program(value: Any) -> bool:
-    if not isinstance(value, dict) or "icons" in value:
+def _is_client(
+    program: Any,
+    abilities: Any,
+) -> bool:
+    """True for a client's names and abilities in a form that all versions of the protocol
+    take.
+    """
+    if not isinstance(program, dict) or not isinstance(abilities, dict) or "icons" in program:
         return False
-    more = ("title", "description", "websiteUrl")
-    texts = [value.get("name"), value.get("version"), *(value.get(name, "") for name in more)]
-    return all(isinstance(text, str) for text in texts)
+    usual = {"title": "", "description": "", "websiteUrl": "", "name": None, "version": None}
+    texts = [program.get(name, value) for name, value in usual.items()]
+    roots = abilities.get("roots", {})
+    free = [abilities.get(name, {}) for name in _FREE]
+    nested = [roots, *free, abilities.get("tasks", {})]
+    if not all(isinstance(text, str) for text in texts):
+        return False
+    if not all(isinstance(value, dict) for value in nested):
+        return False
+    settings = [setting for value in free for setting in value.values()]
+    return (
+        all(isinstance(setting, dict) for setting in settings)
+        and isinstance(roots.get("listChanged", True), bool)
+        and _is_nested(nested[-1])
+    )
 
 
-def _is_capable(value: Any) -> bool:
-    """True for capabilities in a form that every version of the protocol takes."""
-    if not isinstance(value, dict):
-        return False
-    roots = value.get("roots", {})
-    if not isinstance(roots, dict) or type(roots.get("listChanged", True)) is not bool:
-        return False
-    for name in ("experimental", "extensions", "sampling", "elicitation"):
-        settings = value.get(name, {})
-        if not isinstance(settings, dict):
-            return False
-        if not all(isinstance(setting, dict) for setting in settings.values()):
-            return False
-    return "tasks" not in value or _is_nested(value["tasks"])
+_FREE = ("experimental", "extensions", "sampling", "elicitation")
+"""Abilities whose settings may hold anything."""
 
 
 def _is_nested(value: Any) -> bool:

@@ -47,7 +47,7 @@ from .answers import (
     json_text,
     review_text,
 )
-from .front import ENTRY, HOUR_MS, JOURNAL, LISTS, MARKDOWN, Front, server_info
+from .front import HOUR_MS, LISTS, Front, server_info
 from .tools import BY_NAME, INSTRUCTIONS, READING, check_arguments
 
 log = logging.getLogger(__name__)
@@ -338,6 +338,10 @@ def _error_text(
 # ------------------------------------------------------------------------------
 
 
+JOURNAL = "synaptic://journal/"
+ENTRY = "synaptic://entry/"
+
+
 async def _read_resource(
     ctx: Context,
     params: types.ReadResourceRequestParams,
@@ -356,7 +360,7 @@ async def _read_resource(
         raise _refused(_error_text(error), uri=uri) from error
     content = types.TextResourceContents(
         uri=params.uri,
-        mime_type=MARKDOWN,
+        mime_type="text/markdown",
         text=text,
     )
     return types.ReadResourceResult(contents=[content])
