@@ -126,7 +126,11 @@ class Script:
             "cacheScope": "public",
             "_meta": {f"{_RESERVED}serverInfo": info},
         }
-        modern = {"server/discover": {"supportedVersions": [MODERN], **about}, **LISTS}
+        first = {"type": "object"}  # in the SDK's order for this version
+        listed = LISTS["tools/list"]["tools"]
+        tools = [tool | {"inputSchema": first | tool["inputSchema"]} for tool in listed]
+        discover = {"supportedVersions": [MODERN], **about}
+        modern = {"server/discover": discover, **LISTS, "tools/list": {"tools": tools}}
         self._modern = {method: result | more for method, result in modern.items()}
         self._results: Mapping[str, Json] = {}
 

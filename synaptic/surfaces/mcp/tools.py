@@ -100,9 +100,10 @@ def _tool(
     parameters: Json,
     required: Sequence[str] = (),
 ) -> Tool:
-    schema = {"type": "object", "properties": parameters, "additionalProperties": False}
+    schema: Json = {"properties": parameters}  # in the order of the SDK
     if required:
         schema["required"] = list(required)
+    schema |= {"type": "object", "additionalProperties": False}
     return Tool(name, description, schema)
 
 
