@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import InvalidArgument, check_range
 from ..models import TYPES, Filters
 from ..notes.blocks import check_tag, project_key, slug_tag
-from ..notes.header import check_type, unique
+from ..notes.header import SYNONYMS, check_type, unique
 from ..notes.marks import field_name
 from .lexicon import STOP_WORDS
 from .words import words
@@ -203,7 +203,7 @@ class _Inline:
         value = plain if quoted is None else quoted
         if key == "has":
             key = f"has:{value}".lower().replace("tasks", "task")
-        is_filter = key in _KEYS and (key != "type" or value.lower() in TYPES)
+        is_filter = key in _KEYS and (key != "type" or value.lower() in (*TYPES, *SYNONYMS))
         if not is_filter and key in self._fields():
             key, value = "where", f"{key}={value}"
         elif key not in _KEYS or (sign and key in _DATES):

@@ -64,9 +64,30 @@ def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
     return unescape_title(title), unique((*inline, *trailing))
 
 
+SYNONYMS = {
+    **dict.fromkeys(("choice", "adr"), "decision"),
+    **dict.fromkeys(("status", "done", "update"), "progress"),
+    **dict.fromkeys(("bug", "todo", "task", "problem", "question"), "issue"),
+    **dict.fromkeys(("summary", "session", "checkpoint"), "handoff"),
+    **dict.fromkeys(("fix", "finding", "lesson", "learning", "cause"), "insight"),
+    **dict.fromkeys(("fact", "doc", "command", "howto"), "reference"),
+    **dict.fromkeys(("memory", "memo", "idea"), "note"),
+}
+"""Names that people and agents give to types; a file holds types only."""
+
+
 def check_type(name: str) -> EntryType:
-    """The type of this name in any case. Raises InvalidArgument with the valid types."""
-    return one_of(TYPES, name, "type")
+    """The type of this name or synonym in any case. Raises InvalidArgument with the types."""
+    return one_of(TYPES, SYNONYMS.get(name.strip().lower(), name), "type")
+
+
+def taken(names: Iterable[str]) -> list[str]:
+    """A notice for each name of a type that was taken for a type."""
+    return [
+        f"The type {name} was taken for {SYNONYMS[name.lower()]}."
+        for name in names
+        if name.lower() in SYNONYMS
+    ]
 
 
 def clean_title(title: str) -> tuple[str, tuple[str, ...]]:
@@ -171,11 +192,15 @@ def _first_sentence(lines: list[str]) -> str:
     text = " ".join(text[:1000].replace("**", "").split())
     if end := _SENTENCE_END.search(text):
         text = text[: end.end()]
-    text = text.removesuffix(".")
-    if len(text) > _TITLE_LENGTH:
-        cut = text[: _TITLE_LENGTH - 1]
-        text = (cut.rpartition(" ")[0] or cut).rstrip(" ,;:") + "…"
-    return clean_title(text)[0]
+    return clean_title(shortened(text.removesuffix("."), _TITLE_LENGTH))[0]
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or a beginning of at most `most` characters that ends after a word, with `…`."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    return (cut.rpartition(" ")[0] or cut).rstrip(" ,;:") + "…"
 
 
 def markup(line: str) -> str:

@@ -372,7 +372,7 @@ async def test_instructions_say_when(
         ("context_save", {"content": "x", "importance": 11}, ["importance is 11", "0 to 10"]),
         ("context_save", {"content": "x", "at": "soonish"}, ["'soonish'", "yesterday"]),
         ("context_find", {"format": "long"}, ["'long'", "concise, detailed, json"]),
-        ("context_get", {"ids": "null"}, ["context_get needs ids"]),
+        ("context_get", {"id": "null"}, ["context_get needs id"]),
         ("context_update", {"id": "zzzzzzzz"}, ["Nothing to update", "add_tags"]),
         (
             "context_update",
@@ -465,7 +465,8 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
         assert (await call(client, "context_find", type="issue note", tags=None))["total"] == 2
 
 
-NAMES = st.sampled_from([*BY_NAME["context_search"].input_schema["properties"], "x"])
+SEARCH = BY_NAME["context_search"].parameters | BY_NAME["context_search"].options
+NAMES = st.sampled_from([*SEARCH, "x"])
 SCALARS = st.none() | st.integers() | st.text() | st.booleans() | st.floats()
 
 
@@ -486,7 +487,7 @@ def test_any_argument_is_converted_or_refused_by_name(given_arguments: dict[str,
         assert any(name in str(error) for name in [*given_arguments, "query"])
         return
     for name, value in checked.items():
-        kind = BY_NAME["context_search"].input_schema["properties"][name]["type"]
+        kind = SEARCH[name]["type"]
         assert type(value) is (kinds[kind] if isinstance(kind, str) else list)
 
 

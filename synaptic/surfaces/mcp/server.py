@@ -47,7 +47,16 @@ from .answers import (
     json_text,
     review_text,
 )
-from .tools import BY_NAME, INSTRUCTIONS, READING, TOOLS, check_arguments
+from .tools import (
+    BY_NAME,
+    HELP,
+    INSTRUCTIONS,
+    READING,
+    TOOLS,
+    check_arguments,
+    help_text,
+    tool_json,
+)
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +124,7 @@ def build_server(worker: Worker) -> Server[Worker]:
         description="A memory of Markdown files that a person and their agents share.",
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
-        on_list_tools=_always(types.ListToolsResult(tools=list(TOOLS))),
+        on_list_tools=_list_tools,
         on_call_tool=_call_tool,
         on_list_resources=_always(_RESOURCES),
         on_list_resource_templates=_always(_TEMPLATES),
@@ -124,7 +133,7 @@ def build_server(worker: Worker) -> Server[Worker]:
         on_get_prompt=_get_prompt,
         # what is read is a person's, and changes at any moment: the SDK's default
         cache_hints={
-            name: CacheHint(HOUR_MS, "public")
+            name: CacheHint(HOUR_MS, "private" if name == "tools/list" else "public")
             for name in get_args(CacheableMethod)
             if name != "resources/read"
         },
@@ -231,6 +240,17 @@ def without_surrogates(text: str) -> str:
 # ----------------------------------------------------------------------------------------------
 
 
+async def _list_tools(
+    ctx: Context,
+    _: types.PaginatedRequestParams | None,
+) -> types.ListToolsResult:
+    """All tools, or those that read for a client that may do nothing else."""
+    grant = _grant(ctx)
+    may_write = not (grant and grant.read_only)
+    shown = [tool_json(tool) for tool in TOOLS if tool.reads or may_write]
+    return types.ListToolsResult.model_validate({"tools": shown})
+
+
 async def _call_tool(
     ctx: Context,
     params: types.CallToolRequestParams,
@@ -331,7 +351,16 @@ _ONE = types.ResourceTemplate(
     description="One entry, whole.",
     mime_type=_MARKDOWN,
 )
-_RESOURCES = types.ListResourcesResult(resources=[_TODAY])
+_HELP = [
+    types.Resource(
+        uri=f"{HELP}{verb}",
+        name=f"help/{verb}",
+        description=f"The options of context_{verb}.",
+        mime_type=_MARKDOWN,
+    )
+    for verb in (tool.name.partition("_")[2] for tool in TOOLS if tool.options)
+]
+_RESOURCES = types.ListResourcesResult(resources=[_TODAY, *_HELP])
 _TEMPLATES = types.ListResourceTemplatesResult(resource_templates=[_DAY, _ONE])
 
 
@@ -345,6 +374,8 @@ async def _read_resource(
             text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(_ENTRY)))
         elif uri.startswith(_JOURNAL):
             text = await _ask(ctx, lambda ws: day_text(ws, uri.removeprefix(_JOURNAL)))
+        elif uri.startswith(HELP):
+            text = help_text(uri.removeprefix(HELP))
         else:
             valid = (_DAY.uri_template, _ONE.uri_template)
             raise InvalidArgument(f"There is no resource {uri}.", valid=valid)
@@ -389,7 +420,7 @@ say what you would do and why, and do it only when I agree.
 - supersede: context_update of the second, with the first's id in supersedes, beside those \
 that it has
 - merge: context_update of the second, with append, then context_delete of the first
-- close: context_update with add_tags ["done"]
+- close: context_update with add_tag ["done"]
 - delete: context_delete of the first
 - pin, keep: nothing; I can run `synaptic review pin FINDING`, or keep, so that it is not \
 listed again

@@ -1,17 +1,16 @@
 """The MCP tools as a client sees them: names, descriptions, schemas; and the check of what a
-client sends. Pure.
+client sends. Pure, and without the SDK: definitions are data.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import pydantic
-from mcp.types import Tool, ToolAnnotations
 from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
 
 from ...errors import InvalidArgument
@@ -24,21 +23,27 @@ LEAST_TOKENS = 100
 MOST_TOKENS = 100_000
 FORMATS = ("concise", "detailed", "json")
 
+OPTIONS_NAMED = 6
+"""Options that the schema of a tool names; its resource explains all."""
+HELP = "synaptic://help/"
+"""What the resources begin with that explain the options of a tool."""
+
 INSTRUCTIONS = """\
 Synaptic is the memory that the user and their agents share, a journal of Markdown files. \
-Search it before you answer or decide what may have come up before ("like last time", "why \
-did we"); save decisions, findings and unfinished work.
+Call `context_recent` when a session begins; `context_search` before you answer, decide or \
+fix what may have come up before ("like last time", "why did we"); `context_save` as soon as \
+there is a decision, a finding, a problem or unfinished work.
 
-Search with `context_search` for earlier work, decisions, preferences, names, causes of \
-bugs; `context_recent` at the start of a session; `context_find` to list by type, tag, file, \
-project or date.
+Search for earlier work, decisions, preferences, names, causes of bugs. `context_find` lists \
+by type, tag, file, project or date.
 
-Save with `context_save`, in a few sentences that stand alone, while it is fresh:
+Save a few sentences that stand alone:
 - type decision: what was chosen, why, and what was rejected
 - insight or reference: a finding, a cause, a command or fact worth keeping
-- issue: what is broken; progress: what is done, and what is left unfinished
-- handoff, at the end of a session: state, open ends, next step
-Give tags, files and project, so that it is found again. One entry per matter; do not save \
+- issue: what is broken
+- progress says what is done, handoff what comes next: at the end of a session the state, \
+open ends, next step
+Give tag, file and project, so that it is found again. One entry per matter; do not save \
 what the code or the git log already says. The user reads these notes too.
 
 When something changed, do not contradict an old entry: save the new one with its id in \
@@ -59,37 +64,67 @@ _WHOLE_NUMBER = {"type": "integer"}
 _SWITCH = {"type": "boolean"}
 _NUMBER = {"type": "number"}
 _OBJECT = {"type": "object"}
+_OBJECTS: Json = {"type": "array", "items": _OBJECT}
 
 
-def _tool(
-    name: str,
-    description: str,
-    parameters: Json,
-    required: Sequence[str] = (),
-) -> Tool:
-    """A tool with all four hints, as clients take one that is left out for the worst. What
-    reads has a `format`.
+class Tool(NamedTuple):
+    """A tool. `options` are further parameters, which a client reads of in a resource."""
+
+    name: str
+    description: str
+    parameters: Json
+    required: tuple[str, ...] = ()
+    options: Mapping[str, Json] = {}
+    reads: bool = False
+
+
+def tool_json(tool: Tool) -> Json:
+    """The tool as `tools/list` shows it, with all four hints, as clients take one that is left
+    out for the worst.
     """
-    reads = "format" in parameters
-    deletes = name == "context_delete"
-    hints = ToolAnnotations(
-        read_only_hint=reads,
-        destructive_hint=deletes,
-        idempotent_hint=reads or deletes,
-        open_world_hint=False,
-    )
-    schema = {"type": "object", "properties": parameters, "additionalProperties": False}
-    if required:
-        schema["required"] = list(required)
-    meta = {"anthropic/maxResultSizeChars": MOST_TOKENS * CHARS_PER_TOKEN} if reads else None
-    return Tool(
-        name=name,
-        title=f"Synaptic: {name.partition('_')[2]}",
-        description=description,
-        input_schema=schema,
-        annotations=hints,
-        _meta=meta,
-    )
+    verb = tool.name.partition("_")[2]
+    properties = dict(tool.parameters)
+    if tool.options:
+        names = ", ".join(list(tool.options)[:OPTIONS_NAMED])
+        more = ", …" if len(tool.options) > OPTIONS_NAMED else ""
+        properties["options"] = _say(_OBJECT, f"{names}{more}: see {HELP}{verb}")
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    if tool.required:
+        schema["required"] = list(tool.required)
+    deletes = tool.name == "context_delete"
+    data = {
+        "name": tool.name,
+        "title": f"Synaptic: {verb}",
+        "description": tool.description,
+        "inputSchema": schema,
+        "annotations": {
+            "readOnlyHint": tool.reads,
+            "destructiveHint": deletes,
+            "idempotentHint": tool.reads or deletes,
+            "openWorldHint": False,
+        },
+    }
+    if tool.reads:
+        most = MOST_TOKENS * CHARS_PER_TOKEN
+        data["_meta"] = {"anthropic/maxResultSizeChars": most}
+    return data
+
+
+def help_text(verb: str) -> str:
+    """The options of a tool, a line each. Raises InvalidArgument for a tool without options."""
+    options = {tool.name.partition("_")[2]: tool.options for tool in TOOLS if tool.options}
+    if verb not in options:
+        valid = [f"{HELP}{name}" for name in options]
+        raise InvalidArgument(f"There is no resource {HELP}{verb}.", valid=valid)
+    lines = []
+    for name, schema in options[verb].items():
+        kind = "list of texts" if schema["type"] == "array" else schema["type"]
+        values = f", one of {', '.join(schema['enum'])}" if "enum" in schema else ""
+        default = f" Default: {schema['default']}." if "default" in schema else ""
+        about = schema.get("description", "")
+        lines.append(f"- `{name}` ({kind}{values}): {about}.{default}")
+    head = f"The keys of `options` of context_{verb}; each may also stand beside them."
+    return "\n".join([head, "", *lines])
 
 
 def check_arguments(
@@ -99,22 +134,30 @@ def check_arguments(
     """The arguments with the types the schema names, without those that were left out (null).
 
     Kind to what clients really send: a number or null as text, a list as JSON text or as `a,
-    b`, one value for a list. Raises InvalidArgument for an unknown, a missing or a wrong one,
-    and names what is valid.
+    b`, one value for a list, `tags` for `tag`, an option beside the others. Raises
+    InvalidArgument for an unknown, a missing or a wrong one, and names what is valid.
     """
-    parameters = tool.input_schema["properties"]
-    given = {name: value for name, value in given.items() if not _left_out(name, value)}
-    unknown = [name for name in given if name not in parameters]
-    if unknown:
-        raise InvalidArgument(
-            f"{tool.name} has no argument {_shown(unknown[0])}.", valid=parameters
-        )
-    missing = [name for name in tool.input_schema.get("required", ()) if name not in given]
+    schemas = {**tool.parameters, **tool.options}
+    options = given.get("options")
+    if not tool.options or _left_out("options", options):
+        options = {}
+    inner = _converted("options", options, _OBJECT)
+    checked: dict[str, Any] = {}
+    for name, value in (*given.items(), *inner.items()):
+        known = name if name in schemas else name.removesuffix("s")
+        if name == "options" or _left_out(known, value):
+            continue
+        if known not in schemas:
+            raise InvalidArgument(f"{tool.name} has no argument {_shown(name)}.", valid=schemas)
+        if known in checked:
+            raise InvalidArgument(f"{known} is given twice.", hint="Give it once.")
+        checked[known] = _converted(known, value, schemas[known])
+    missing = [name for name in tool.required if name not in checked]
     if missing:
         raise InvalidArgument(
             f"{tool.name} needs {missing[0]}.", hint="Call it again with that argument."
         )
-    return {name: _converted(name, value, parameters[name]) for name, value in given.items()}
+    return checked
 
 
 def _converted(
@@ -122,7 +165,7 @@ def _converted(
     value: Any,
     schema: Json,
 ) -> Any:
-    kind, *valid = _KINDS[schema["type"]]
+    kind, *valid = _KINDS["objects" if schema is _OBJECTS else schema["type"]]
     try:
         found = kind.validate_python(value)
     except ValueError:
@@ -156,23 +199,26 @@ def _left_out(
 
 
 _SEPARATED = {
-    **dict.fromkeys(("tags", "add_tags", "remove_tags", "project"), ","),
-    **dict.fromkeys(("type", "ids", "supersedes"), r"[,\s]"),
+    **dict.fromkeys(("tag", "add_tag", "remove_tag", "project"), ","),
+    **dict.fromkeys(("type", "id", "supersedes"), r"[,\s]"),
 }
 """What stands between the values of a list that comes as one text. Paths and questions may hold
 commas.
 """
 
 
+_Object = dict[str, Any] | pydantic.Json[dict[str, Any]]
+_AS_LIST = BeforeValidator(_listed)
 _NUMBERS_TOO = ConfigDict(coerce_numbers_to_str=True)
 _KINDS: Mapping[str, tuple[Any, ...]] = {
     "string": (TypeAdapter(str, config=_NUMBERS_TOO), "a text"),
     "boolean": (TypeAdapter(bool), "true", "false"),
     "integer": (TypeAdapter(int), "a whole number"),
     "number": (TypeAdapter(FiniteFloat), "a number"),
-    "object": (TypeAdapter(dict[str, Any] | pydantic.Json[dict[str, Any]]), "an object"),
+    "object": (TypeAdapter(_Object), "an object"),
+    "objects": (TypeAdapter(Annotated[list[_Object], _AS_LIST]), "a list of objects"),
     "array": (
-        TypeAdapter(Annotated[list[str], BeforeValidator(_listed)], config=_NUMBERS_TOO),
+        TypeAdapter(Annotated[list[str], _AS_LIST], config=_NUMBERS_TOO),
         "a text",
         "a list of texts",
     ),
@@ -201,46 +247,81 @@ def _one_of(values: Iterable[str]) -> Json:
 # -- the tools
 # ------------------------------------------------------------------------------------------
 
-_TYPE = _one_of(TYPES)
-_ORDER = _one_of(ORDERS)
+_FORMAT = _say(
+    _one_of(FORMATS), "concise fits, detailed shows all marks, json is for programs", "concise"
+)
 _FILTERS: Json = {
     "type": _LIST,
-    "tags": _say(_LIST, "any of"),
-    "project": _say(_LIST, "else this one first; *: all alike"),
+    "tag": _say(_LIST, "any of"),
     "file": _say(_LIST, "path"),
+    "project": _say(_LIST, "else this one first; *: all alike"),
     "since": _say(_TEXT, "2026-11-03, yesterday, last week"),
     "until": _TEXT,
-    "min_importance": _WHOLE_NUMBER,
-    "max_importance": _WHOLE_NUMBER,
-    "include_superseded": _SWITCH,
+}
+_MORE_FILTERS: Json = {
+    "order": _say(_one_of(ORDERS), "the order of the answer"),
+    "include_superseded": _say(_SWITCH, "also entries that another one replaced"),
+    "sessions": _say(_SWITCH, "only digests of agents' sessions"),
+    "days": _say(_WHOLE_NUMBER, "the last N days, in place of since"),
+    "min_importance": _say(_WHOLE_NUMBER, "0 to 10; an entry without one counts as 5"),
+    "max_importance": _say(_WHOLE_NUMBER, "0 to 10"),
+}
+_SEARCH_OPTIONS: Json = {
+    "limit": _say(
+        _WHOLE_NUMBER, "1 to 100; without it an answer ends where nothing more fits, at most 8"
+    ),
+    "format": _FORMAT,
+    **_MORE_FILTERS,
+    "explain": _say(_SWITCH, "the reasons for each place"),
+    "prefer": _say(_OBJECT, "types, tags, projects to raise, not to require"),
+    "strategy": _say(_one_of(STRATEGIES), "how to search", "auto"),
+    "preset": _say(_one_of(PRESETS), "named weights"),
+    "weights": _say(
+        _OBJECT, "semantic, lexical, symbolic, recency, importance, access: 0 to 1 each"
+    ),
+    "min_similarity": _say(_NUMBER, "0 to 1: least cosine of meaning"),
+    "budget_ms": _say(_NUMBER, "milliseconds that auto and bounded may take"),
+    "sub_queries": _say(_LIST, "questions that smart asks beside yours"),
+    "max_rounds": _say(_WHOLE_NUMBER, "rounds of smart, 0 to 3"),
+}
+_FIND_OPTIONS: Json = {
+    "around": _say(_TEXT, "an id; its neighbours in time"),
+    "parent": _say(_TEXT, "an id; entries that continue it"),
+    "facets": _say(_SWITCH, "also count types, tags and projects"),
+    **_MORE_FILTERS,
+    "has_body": _say(_SWITCH, "with or without text below the title"),
+    "has_files": _say(_SWITCH, "with or without files"),
+    "format": _FORMAT,
+}
+_SAVE_OPTIONS: Json = {
+    "importance": _say(_WHOLE_NUMBER, "0 to 10, normally 5"),
+    "parent": _say(_TEXT, "the id of the entry that this one continues"),
+    "at": _say(_TEXT, "its time, if not now: yesterday 18:00"),
+    "expires": _say(_TEXT, "the last day on which it comes first"),
+    "force": _say(_SWITCH, "save it although it was just saved"),
 }
 
 TOOLS = (
-    _tool(
+    Tool(
         "context_save",
-        "Save one memory to the user's Markdown journal: a decision and its reason, a "
-        "finding, an unfinished state, "
-        "a handoff. Never secrets.",
+        "Save a memory to the user's Markdown journal: a decision and its reason, a finding, "
+        "an unfinished state, a handoff. Never secrets.",
         {
             "content": _say(
                 _TEXT,
                 "Markdown that stands alone: what and why. The first sentence is the title.",
             ),
-            "type": _say(_TYPE, default="note"),
-            "tags": _say(_LIST, "topics"),
+            "type": _say(_one_of(TYPES), default="note"),
             "title": _TEXT,
-            "importance": _say(_WHOLE_NUMBER, "0 to 10, normally 5"),
-            "files": _say(_LIST, "paths it is about"),
+            "tag": _say(_LIST, "topics"),
+            "file": _say(_LIST, "paths it is about"),
             "project": _say(_TEXT, "default: this git repository"),
-            "parent": _say(_TEXT, "id it continues"),
             "supersedes": _say(_LIST, "ids it replaces"),
-            "at": _say(_TEXT, "time, if not now"),
-            "expires": _say(_TEXT, "last valid day"),
-            "force": _say(_SWITCH, "even if just saved"),
+            "entries": _say(_OBJECTS, "several, all or none, each with these fields"),
         },
-        ("content",),
+        options=_SAVE_OPTIONS,
     ),
-    _tool(
+    Tool(
         "context_search",
         "Search the journal by words and meaning, best first. Use it before you answer "
         "about past work, "
@@ -248,30 +329,13 @@ TOOLS = (
         {
             "query": _say(_TEXT, 'A question or words; "a phrase" must occur.'),
             **_FILTERS,
-            "days": _say(_WHOLE_NUMBER, "last N days"),
-            "sessions": _say(_SWITCH, "only digests of them"),
-            "limit": _say(
-                _WHOLE_NUMBER,
-                "1 to 100; without it an answer ends where nothing more fits, at most 8",
-            ),
-            "strategy": _say(_one_of(STRATEGIES), default="auto"),
-            "budget_ms": _NUMBER,
-            "preset": _one_of(PRESETS),
-            "weights": _say(
-                _OBJECT, "semantic, lexical, symbolic, recency, importance, access: 0 to 1"
-            ),
-            "prefer": _say(_OBJECT, "types, tags, projects to raise, not to require"),
-            "min_similarity": _NUMBER,
-            "order": _ORDER,
-            "sub_queries": _say(_LIST, "for smart"),
-            "max_rounds": _say(_WHOLE_NUMBER, "for smart, 0 to 3"),
             "max_tokens": _say(_WHOLE_NUMBER, "more shows more of each", 400),
-            "format": _one_of(FORMATS),
-            "explain": _SWITCH,
         },
-        ("query",),
+        required=("query",),
+        options=_SEARCH_OPTIONS,
+        reads=True,
     ),
-    _tool(
+    Tool(
         "context_recent",
         'The newest entries, for the start of a session: "where did we leave off". With a '
         "query, the fitting "
@@ -282,65 +346,63 @@ TOOLS = (
             "limit": _say(_WHOLE_NUMBER, "10; with a query those that fit"),
             "format": _TEXT,
         },
+        reads=True,
     ),
-    _tool(
+    Tool(
         "context_find",
         "List entries by what they are marked with; without a query a timeline, newest first.",
         {
-            **_FILTERS,
-            "parent": _say(_TEXT, "id; what continues it"),
-            "has_body": _SWITCH,
-            "has_files": _SWITCH,
             "query": _say(_TEXT, "rank by relevance"),
-            "order": _ORDER,
-            "around": _say(_TEXT, "id; its neighbours in time"),
-            "facets": _say(_SWITCH, "count types and tags"),
+            **_FILTERS,
             "limit": _say(_WHOLE_NUMBER, default=20),
             "cursor": _say(_TEXT, "from the answer before"),
-            "format": _TEXT,
         },
+        options=_FIND_OPTIONS,
+        reads=True,
     ),
-    _tool(
+    Tool(
         "context_get",
         "Entries whole, by id.",
         {
-            "ids": _say(_LIST, "long or short"),
+            "id": _say(_LIST, "long or short"),
             "max_tokens": _say(_WHOLE_NUMBER, default=4000),
             "offset": _say(_WHOLE_NUMBER, "characters to skip"),
             "source": _say(_SWITCH, "transcript of a session"),
             "format": _TEXT,
         },
-        ("ids",),
+        required=("id",),
+        reads=True,
     ),
-    _tool(
+    Tool(
         "context_update",
-        "Correct an entry in its Markdown file; what you leave out stays. The tag done "
+        "Correct entries in their Markdown files; what you leave out stays. The tag done "
         "closes an issue or a handoff.",
         {
-            "id": _TEXT,
+            "id": _LIST,
             "content": _say(_TEXT, "new text"),
             "append": _say(_TEXT, "text to add"),
             "title": _TEXT,
             "type": _TEXT,
-            "tags": _say(_LIST, "replaces all"),
-            "add_tags": _LIST,
-            "remove_tags": _LIST,
-            "importance": _WHOLE_NUMBER,
+            "tag": _say(_LIST, "replaces all"),
+            "add_tag": _LIST,
+            "remove_tag": _LIST,
+            "file": _LIST,
             "project": _TEXT,
-            "files": _LIST,
             "supersedes": _LIST,
+            "importance": _WHOLE_NUMBER,
             "expires": _TEXT,
             "restore": _say(_SWITCH, "undo the last change or deletion"),
         },
-        ("id",),
+        required=("id",),
     ),
-    _tool(
+    Tool(
         "context_delete",
-        "Delete an entry from its Markdown file; context_update with restore brings it back.",
-        {"id": _TEXT},
-        ("id",),
+        "Delete entries from their Markdown files; context_update with restore brings them "
+        "back.",
+        {"id": _LIST},
+        required=("id",),
     ),
-    _tool(
+    Tool(
         "context_analyze",
         "What a question asks for and how it would be searched; or a note with its dates "
         "and names made plain.",
@@ -349,11 +411,25 @@ TOOLS = (
             "mode": _say(_one_of(("query", "note")), default="query"),
             "format": _TEXT,
         },
-        ("text",),
+        required=("text",),
+        reads=True,
     ),
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
-READING = tuple(
-    tool.name for tool in TOOLS if tool.annotations and tool.annotations.read_only_hint
+ENTRY = BY_NAME["context_save"]._replace(
+    parameters={
+        name: schema
+        for name, schema in BY_NAME["context_save"].parameters.items()
+        if name != "entries"
+    },
+    required=("content",),
 )
+"""How each of the `entries` of a save is checked."""
+VERB_NAMES = {
+    "tag": "tags",
+    "file": "files",
+    "add_tag": "add_tags",
+    "remove_tag": "remove_tags",
+}
+READING = tuple(tool.name for tool in TOOLS if tool.reads)
