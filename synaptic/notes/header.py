@@ -64,15 +64,16 @@ def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
     return unescape_title(title), unique((*inline, *trailing))
 
 
-SYNONYMS = {
-    **dict.fromkeys(("choice", "adr"), "decision"),
-    **dict.fromkeys(("status", "done", "update"), "progress"),
-    **dict.fromkeys(("bug", "todo", "task", "problem", "question"), "issue"),
-    **dict.fromkeys(("summary", "session", "checkpoint"), "handoff"),
-    **dict.fromkeys(("fix", "finding", "lesson", "learning", "cause"), "insight"),
-    **dict.fromkeys(("fact", "doc", "command", "howto"), "reference"),
-    **dict.fromkeys(("memory", "memo", "idea"), "note"),
+_SYNONYMS = {
+    "decision": "choice adr",
+    "progress": "status done update",
+    "issue": "bug todo task problem question",
+    "handoff": "summary session checkpoint",
+    "insight": "fix finding lesson learning cause",
+    "reference": "fact doc command howto",
+    "note": "memory memo idea",
 }
+SYNONYMS = {name: type for type, names in _SYNONYMS.items() for name in names.split()}
 """Names that people and agents give to types; a file holds types only."""
 
 
@@ -196,7 +197,7 @@ def _first_sentence(lines: list[str]) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, or a beginning of at most `most` characters that ends after a word, with `…`."""
+    """The text, or a beginning of it that ends after a word, at most `most` characters long."""
     if len(text) <= most:
         return text
     cut = text[: most - 1]

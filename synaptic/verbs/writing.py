@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import apsw
 
@@ -99,6 +99,9 @@ class Marks(TypedDict, total=False):
     by_person: bool
 
 
+_PASSED = {"title", "type", "tags", "importance", "files", "by", "via"}
+
+
 class _Draft(NamedTuple):
     entry: Entry
     notices: list[str]
@@ -149,22 +152,17 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     check_range("importance", marks.get("importance"), 0, 10)
     screen = Screen(ws.config.secrets)
     parent = marks.get("parent")
+    given = cast("dict[str, Any]", marks)
     entry, composed = clean_entry(
         screen,
         content,
         id=new_id(moment.date()),
         at=moment,
-        title=marks.get("title"),
-        type=marks.get("type", "note"),
-        tags=marks.get("tags", ()),
-        importance=marks.get("importance"),
-        files=marks.get("files", ()),
         project=project,
         parent=_fixed(ws, parent) if parent else None,
         supersedes=_superseded(ws, marks.get("supersedes", ()), by_person=by_person),
-        by=marks.get("by"),
-        via=marks.get("via"),
         branch=_branch(here, project),
+        **{name: given[name] for name in _PASSED & given.keys()},
     )
     last_day, past = _last_day(ws, marks.get("expires"))
     hashes = fingerprints(entry, here, ws.config.state)

@@ -49,7 +49,6 @@ SMALL_CHANGE = 0.1
 """The share of a file's lines that may change."""
 LINES_KEPT = 2_000
 """Files in `.state/lines/`; the oldest go."""
-_LINES = re.compile(r"(?::|#L)(\d{1,6})(?:-L?(\d{1,6}))?")
 
 
 def fingerprints(
@@ -64,13 +63,12 @@ def fingerprints(
         return ()
     fingerprints = []
     for path in entry.files:
-        plain = _without_lines(path)
-        if not _doubtful(here.root, plain):
-            fingerprint = _fingerprint(here.root, plain)
+        if not _doubtful(here.root, path):
+            fingerprint = _fingerprint(here.root, path)
             if fingerprint and fingerprint != GONE:
                 fingerprints.append((path, fingerprint))
                 with suppress(OSError, ValueError):
-                    _keep_lines(state / "lines", fingerprint, here.root / plain)
+                    _keep_lines(state / "lines", fingerprint, here.root / path)
     return tuple(fingerprints)
 
 
@@ -112,12 +110,11 @@ def _changed_files(
 ) -> list[str]:
     changed = []
     for path, saved in entry.fingerprints:
-        plain = _without_lines(path)
-        now = _fingerprint(here.root, plain)
+        now = _fingerprint(here.root, path)
         if now in (None, saved):
             continue
         before = _kept_lines(kept / saved)
-        after = _lines_of(here.root / plain, now) if before and now != GONE else None
+        after = _lines_of(here.root / path, now) if before and now != GONE else None
         if not before or not after or _differ(before, after, _named_lines(path, entry)):
             changed.append(path)
     return changed
@@ -126,18 +123,12 @@ def _changed_files(
 # -- lines
 
 
-def _without_lines(path: str) -> str:
-    """The path without the numbers of lines at its end."""
-    found = _LINES.search(path)
-    return path[: found.start()] if found and found.end() == len(path) else path
-
-
 def _named_lines(path: str, entry: Entry) -> Iterator[slice]:
-    """The lines of this file that the entry names: `a.py:12`, `a.py:12-20`, `a.py#L12-L20`."""
-    name = re.escape(Path(_without_lines(path)).name)
-    for found in re.finditer(rf"\b{name}{_LINES.pattern}", f"{path}\n{entry.content}"):
-        first, last = int(found[1]), int(found[2] or found[1])
-        yield slice(max(0, first - 1), last)
+    """The lines of this file that the text names: `a.py:12`, `a.py:12-20`, `a.py#L12-L20`."""
+    name = re.escape(Path(path).name)
+    found = re.findall(rf"\b{name}(?::|#L)(\d{{1,6}})(?:-L?(\d{{1,6}}))?", entry.content)
+    for first, last in found:
+        yield slice(max(0, int(first) - 1), int(last or first))
 
 
 def _differ(before: array[int], after: array[int], named: Iterator[slice]) -> bool:
@@ -172,16 +163,13 @@ def _keep_lines(folder: Path, fingerprint: str, path: Path) -> None:
     oldest_first = sorted(folder.iterdir(), key=lambda kept: kept.stat().st_mtime)
     for old in oldest_first[: -LINES_KEPT + 1]:
         old.unlink()
-    data = lines.tobytes()
-    file.write_bytes(data + zlib.crc32(data).to_bytes(4, "little"))
+    file.write_bytes(lines.tobytes())
 
 
 def _kept_lines(file: Path) -> array[int] | None:
-    """The lines that `_keep_lines` wrote; None without a whole file."""
+    """The lines that `_keep_lines` wrote; None if they are not kept."""
     with suppress(OSError, ValueError):
-        data = file.read_bytes()
-        if zlib.crc32(data[:-4]).to_bytes(4, "little") == data[-4:]:
-            return array("I", data[:-4])
+        return array("I", file.read_bytes())
     return None
 
 

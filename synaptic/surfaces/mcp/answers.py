@@ -177,9 +177,7 @@ def _save(
         content = marks.pop("content")
         texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
     receipts = save_all(ws, texts)
-    if given is None:
-        return _receipt(receipts[0], "Saved")
-    return _lines(receipts, "Saved")
+    return _receipts(receipts, "Saved")
 
 
 def _for_verbs(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -312,15 +310,15 @@ def _each(
     done: str,
 ) -> Answer:
     """A receipt or, of several ids, a line for each: a receipt, or why it stayed as it was."""
-    if len(ids) == 1:
-        return _receipt(change(ids[0]), done)
     results: list[Receipt | SynapticError] = []
     for id in ids:
         try:
             results.append(change(id))
         except SynapticError as error:
+            if len(ids) == 1:
+                raise
             results.append(error)
-    return _lines(results, done)
+    return _receipts(results, done)
 
 
 def _analyze(
@@ -385,37 +383,22 @@ def review_text(
 # --------------------------------------------------------------------------------------------
 
 
-def _receipt(
-    receipt: Receipt,
-    done: str,
-) -> Answer:
-    first, notices = _first_line(receipt, done)
-    lines = [first]
-    tags = ", ".join(map(one_line, receipt.suggested_tags))
-    if notices:
-        lines += _first_notice(notices)
-    elif tags:
-        lines.append(f"Tags of the journal that fit: {tags}.")
-    if receipt.near:
-        lines += _near(receipt.id, receipt.near)
-    return "\n".join(lines), {}
-
-
-def _first_line(receipt: Receipt, done: str) -> tuple[str, Sequence[str]]:
-    """The line that says what was done, and the notices that remain."""
-    done, notices = done_text(done, receipt.notices)
-    where = f"{receipt.date} {receipt.time}, {one_line(receipt.path)}"
-    return f"{done} {short(receipt.id)} ({where}).", notices
-
-
-def _lines(results: Sequence[Receipt | SynapticError], done: str) -> Answer:
+def _receipts(results: Sequence[Receipt | SynapticError], done: str) -> Answer:
+    """A line for each change, or why it was not made; of a single one also what fits it."""
     lines = []
     for result in results:
         if isinstance(result, SynapticError):
             lines.append(for_agents(brief(str(result))))
-        else:
-            first, notices = _first_line(result, done)
-            lines.append(" ".join([first, *_first_notice(notices)]))
+            continue
+        said, notices = done_text(done, result.notices)
+        where = f"{result.date} {result.time}, {one_line(result.path)}"
+        parts = [f"{said} {short(result.id)} ({where}).", *_first_notice(notices)]
+        tags = ", ".join(map(one_line, result.suggested_tags))
+        if tags and not notices:
+            parts.append(f"Tags of the journal that fit: {tags}.")
+        if result.near:
+            parts += _near(result.id, result.near)
+        lines.append(("\n" if len(results) == 1 else " ").join(parts))
     return "\n".join(lines), {}
 
 
