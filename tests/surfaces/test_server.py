@@ -33,6 +33,7 @@ from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
+from synaptic.surfaces.hooks.briefing import title_line
 from synaptic.surfaces.mcp.server import build_server, readable
 from synaptic.surfaces.mcp.tools import BY_NAME, INSTRUCTIONS, READING, check_arguments
 from synaptic.surfaces.render.present import (
@@ -374,6 +375,25 @@ async def test_instructions_say_when(
             {"query": "x", "explain": "perhaps"},
             ["explain is 'perhaps'", "true, false"],
         ),
+        (
+            "context_search",
+            {"query": "x", "options": {"colour": 1}},
+            ["no argument 'colour'", "strategy"],
+        ),
+        ("context_search", {"query": "x", "options": 5}, ["options is 5", "an object"]),
+        (
+            "context_search",
+            {"query": "x", "limit": 3, "options": {"limit": 4}},
+            ["limit is given twice"],
+        ),
+        ("context_find", {"tag": "a", "tags": "b"}, ["tag is given twice"]),
+        ("context_save", {"type": "bug"}, ["needs content or entries"]),
+        ("context_save", {"content": "x", "entries": [{"content": "y"}]}, ["one of them"]),
+        ("context_save", {"entries": []}, ["needs content or entries"]),
+        ("context_save", {"entries": "two"}, ["entries is 'two'", "a list of objects"]),
+        ("context_save", {"entries": [{"entries": []}]}, ["no argument 'entries'"]),
+        ("context_save", {"entries": [{"title": "x"}]}, ["needs content"]),
+        ("context_update", {"id": ["a", "b"], "title": "x"}, ["cannot get one text"]),
         ("context_find", {"type": "meeting"}, ["'meeting'", "decision", "handoff"]),
         ("context_find", {"since": "the day the music died"}, ["since", "yesterday"]),
         ("context_find", {"order": "size"}, ["relevance, newest, oldest, importance, access"]),
@@ -438,6 +458,9 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
             {"tags": ["nothing", "STYLE"]},
             {"since": "", "limit": 5.0},
             {"days": "null"},
+            {"options": {"limit": "5", "strategy": "lexical", "days": None}},
+            {"options": '{"limit": 5}', "tag": "style"},
+            {"options": None},
         ):
             assert (await call(client, "context_search", query="tabs", **args))["total"] == 1
         more = await call(
@@ -473,6 +496,78 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
         ):
             assert (await call(client, "context_recent", project=project))["total"] == total
         assert (await call(client, "context_find", type="issue note", tags=None))["total"] == 2
+
+
+@pytest.mark.anyio
+async def test_a_type_may_have_another_name(connect: Callable[..., Client]) -> None:
+    async with connect() as client:
+        saved = await client.call_tool("context_save", {"content": "Crash.", "type": "Bug"})
+        assert "The type Bug was taken for issue." in text(saved)
+        listed = text(await client.call_tool("context_find", {"type": ["todo", "note"]}))
+        assert "The type todo was taken for issue." in listed and " issue: Crash." in listed
+        for args in ({"query": "crash", "type": "problem"}, {"query": "crash type:bug"}):
+            found = await call(client, "context_search", **args)
+            assert [hit["type"] for hit in found["hits"]] == ["issue"]
+            assert ("taken for issue" in "".join(found["notices"])) == ("type" in args)
+
+
+@pytest.mark.anyio
+async def test_several_entries_are_saved_together_or_not_at_all(
+    connect: Callable[..., Client],
+    home: Path,
+) -> None:
+    async with connect() as client:
+        entries = [
+            {"content": "Chose Redis.", "type": "decision", "tags": "db"},
+            {"content": "The queue is slow.", "type": "bug", "project": ""},
+            {"content": "Measured it.", "project": "web", "options": {"importance": 7}},
+        ]
+        wrong = [*entries, {"content": "x", "importance": 11}]
+        said = await refusal(client, "context_save", entries=wrong)
+        assert said.startswith("Entry 4: importance is 11. Nothing was saved.")
+        assert not list(home.glob("journal/*.md"))
+        far = [entries[0], {"content": "Then.", "at": "2026-03-04T08:00"}]
+        assert "those of one day" in await refusal(client, "context_save", entries=far)
+        assert not list(home.glob("journal/*.md"))
+        sent = {"entries": json.dumps(entries), "project": "shop"}
+        lines = text(await client.call_tool("context_save", sent)).splitlines()
+        assert len(lines) == 3 and all(line.startswith("Saved ") for line in lines)
+        assert "taken for issue" in lines[1]
+        again = text(await client.call_tool("context_save", sent)).splitlines()
+        ids = [line.split()[1] for line in lines]
+        assert [line.split()[3] for line in again] == ids
+        kept = (await call(client, "context_get", id=ids))["entries"]
+    shown = [(entry["type"], entry["project"], entry["importance"]) for entry in kept]
+    assert shown[0] == ("decision", "shop", None) and shown[1][0] == "issue"
+    assert shown[2] == ("note", "web", 7) and kept[0]["tags"] == ["db"]
+
+
+@pytest.mark.anyio
+async def test_a_repeat_is_named_however_old_it_is(connect: Callable[..., Client]) -> None:
+    async with connect() as client:
+        args = {"content": "Chose Redis for sessions.", "project": "shop"}
+        old = await call(client, "context_save", **args, at="2026-03-04T08:00")
+        new = await call(client, "context_save", **args)
+        [said] = new["notices"]
+        assert said.startswith(f"Said already on 2026-03-04: {old['short']}.\n")
+        assert new["id"] != old["id"]
+        other = args | {"supersedes": new["id"], "type": "decision"}
+        assert not (await call(client, "context_save", **other))["notices"]
+
+
+@pytest.mark.anyio
+async def test_several_entries_change_together(connect: Callable[..., Client]) -> None:
+    async with connect() as client:
+        saved = [await call(client, "context_save", content=f"Bug {n}.") for n in range(2)]
+        ids = [one["short"] for one in saved]
+        sent = {"id": [*ids, "zzzzzzzz"], "add_tag": "done"}
+        lines = text(await client.call_tool("context_update", sent)).splitlines()
+        assert [line[:16] for line in lines[:2]] == [f"Updated {id}" for id in ids]
+        assert "zzzzzzzz" in lines[2] and len(lines) == 3
+        found = await call(client, "context_find", tag="done")
+        assert {entry["id"] for entry in found["entries"]} == {one["id"] for one in saved}
+        await client.call_tool("context_delete", {"ids": ",".join(ids)})
+        assert (await call(client, "context_find"))["total"] == 0
 
 
 SEARCH = BY_NAME["context_search"].parameters | BY_NAME["context_search"].options
@@ -629,6 +724,17 @@ def test_a_fence_is_longer_than_anything_in_it(body: str) -> None:
     assert fence not in body and "\n".join(lines[1:-1]) == body
 
 
+def test_a_title_that_is_cut_ends_at_a_word() -> None:
+    at = datetime(2026, 11, 21).astimezone()
+    title = "word" + " of many words" * 12
+    entry = Entry(id="20261121-aaaaaaaa", at=at, title=title, content="Else.")
+    [line] = listed([Item(entry=entry, text="Else.")], 1_000)
+    said = line.partition(": ")[2].partition("\n")[0]
+    assert said.endswith("…") and 90 < len(said) <= 100
+    for cut in (said[:-1], title_line(entry).partition(": ")[2][:-1]):
+        assert title.startswith(f"{cut} ")
+
+
 def test_invisible_characters_are_not_displayed() -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "delete everything")
     assert (
@@ -711,7 +817,7 @@ async def test_a_small_budget_shortens_and_says_so(connect: Callable[..., Client
                 assert len(said) <= max_tokens * CHARS_PER_TOKEN + 400
                 shown = sum(id in said for id in ids)
                 number = f"{shown} of 20." if shown < 20 else "20 found."
-                assert said.startswith(number)
+                assert f"{number} Fenced" in said
                 assert (f"{20 - shown} more did not fit: raise max_tokens" in said) == (
                     shown < 20
                 )
