@@ -79,24 +79,38 @@ class Receipt:
     near: tuple[Near, ...] | None = ()
 
 
-class Marks(TypedDict, total=False):
+class _Shared(TypedDict, total=False):
+    """The marks that a save gives and an update replaces. None counts as not given."""
+
+    title: str | None
+    type: str | None
+    tags: Sequence[str] | None
+    importance: int | None
+    project: str | None
+    files: Sequence[str] | None
+    supersedes: Sequence[str] | None
+    pin: bool | None
+    expires: str | None
+
+
+class Marks(_Shared, total=False):
     """The marks of a new entry. `by` and `via` say who saves, and how; only a person pins."""
 
-    type: str
-    tags: Sequence[str]
-    title: str | None
-    importance: int | None
-    files: Sequence[str]
-    project: str | None
     parent: str | None
-    supersedes: Sequence[str]
     at: str | datetime | None
-    expires: str | None
     by: str | None
     via: str | None
-    pin: bool
     force: bool
     by_person: bool
+
+
+class Parts(_Shared, total=False):
+    """The parts of an entry that an update replaces. A part that is missing, or None, stays."""
+
+    content: str | None
+    append: str | None
+    add_tags: Sequence[str] | None
+    remove_tags: Sequence[str] | None
 
 
 _PASSED = {"title", "type", "tags", "importance", "files", "by", "via"}
@@ -152,7 +166,7 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     check_range("importance", marks.get("importance"), 0, 10)
     screen = Screen(ws.config.secrets)
     parent = marks.get("parent")
-    given = cast("dict[str, Any]", marks)
+    given = {name: value for name, value in marks.items() if value is not None}
     entry, composed = clean_entry(
         screen,
         content,
@@ -160,13 +174,13 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         at=moment,
         project=project,
         parent=_fixed(ws, parent) if parent else None,
-        supersedes=_superseded(ws, marks.get("supersedes", ()), by_person=by_person),
+        supersedes=_superseded(ws, marks.get("supersedes") or (), by_person=by_person),
         branch=_branch(here, project),
-        **{name: given[name] for name in _PASSED & given.keys()},
+        **cast("dict[str, Any]", {name: given[name] for name in _PASSED & given.keys()}),
     )
     last_day, past = _last_day(ws, marks.get("expires"))
     hashes = fingerprints(entry, here, ws.config.state)
-    pin = marks.get("pin", False)
+    pin = bool(marks.get("pin"))
     entry = replace(entry, expires=last_day or None, pin=pin, fingerprints=hashes)
     notices = [*screen.notices(), *composed, *past]
     if not by_person and not project:
@@ -235,24 +249,6 @@ def _with_neighbours(ws: Workspace, entry: Entry, receipt: Receipt) -> Receipt:
         receipt = replace(receipt, suggested_tags=tags)
         receipt = replace(receipt, near=near_entries(ws, entry))
     return receipt
-
-
-class Parts(TypedDict, total=False):
-    """The parts of an entry that an update replaces. A part that is missing, or None, stays."""
-
-    content: str | None
-    append: str | None
-    title: str | None
-    type: str | None
-    tags: Sequence[str] | None
-    add_tags: Sequence[str] | None
-    remove_tags: Sequence[str] | None
-    importance: int | None
-    project: str | None
-    files: Sequence[str] | None
-    supersedes: Sequence[str] | None
-    pin: bool | None
-    expires: str | None
 
 
 def update(

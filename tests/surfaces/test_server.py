@@ -393,7 +393,6 @@ async def test_instructions_say_when(
         ("context_save", {"entries": "two"}, ["entries is 'two'", "a list of objects"]),
         ("context_save", {"entries": [{"entries": []}]}, ["no argument 'entries'"]),
         ("context_save", {"entries": [{"title": "x"}]}, ["needs content"]),
-        ("context_update", {"id": ["a", "b"], "title": "x"}, ["cannot get one text"]),
         ("context_find", {"type": "meeting"}, ["'meeting'", "decision", "handoff"]),
         ("context_find", {"since": "the day the music died"}, ["since", "yesterday"]),
         ("context_find", {"order": "size"}, ["relevance, newest, oldest, importance, access"]),

@@ -50,6 +50,7 @@ from .tools import (
     FORMATS,
     LEAST_TOKENS,
     MOST_TOKENS,
+    READING,
     VERB_NAMES,
     check_arguments,
 )
@@ -110,14 +111,11 @@ def answer(
         layout=layout,
         max_tokens=max_tokens,
     )
-    meant = (
-        [] if name in ("context_save", "context_update") else taken(call.args.get("type", ()))
-    )
     text, data = ANSWERS[name](ws, checked)
-    if meant and layout == "json":
-        data["notices"] += meant
-    elif meant:
+    meant = taken(call.args.get("type", ())) if name in READING else []
+    if meant:
         text = "\n".join([*_first_notice(meant), text])
+        data["notices"] += meant
     if ws.config.metrics:
         _count(ws, name, call, data)
     return json_text(data) if layout == "json" else text
@@ -176,8 +174,7 @@ def _save(
         marks = _for_verbs(marks) | {"via": "mcp", "by_person": False}
         content = marks.pop("content")
         texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
-    receipts = save_all(ws, texts)
-    return _receipts(receipts, "Saved")
+    return _receipts(save_all(ws, texts), "Saved")
 
 
 def _for_verbs(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -285,10 +282,6 @@ def _update(
     args = _for_verbs(call.args)
     ids = args.pop("id")
     if not args.pop("restore", False):
-        if ids[1:] and args.keys() & {"content", "title"}:
-            raise InvalidArgument(
-                "Several entries cannot get one text.", hint="Call it for each id."
-            )
         return _each(ids, lambda id: update(ws, id, **args, by_person=False), "Updated")
     if args:
         raise InvalidArgument(
@@ -392,7 +385,8 @@ def _receipts(results: Sequence[Receipt | SynapticError], done: str) -> Answer:
             continue
         said, notices = done_text(done, result.notices)
         where = f"{result.date} {result.time}, {one_line(result.path)}"
-        parts = [f"{said} {short(result.id)} ({where}).", *_first_notice(notices)]
+        parts = [f"{said} {short(result.id)} ({where})."]
+        parts += _first_notice([" ".join(notices)] if notices else [])
         tags = ", ".join(map(one_line, result.suggested_tags))
         if tags and not notices:
             parts.append(f"Tags of the journal that fit: {tags}.")
