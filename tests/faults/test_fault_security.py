@@ -1027,7 +1027,7 @@ def test_an_answer_keeps_other_peoples_text_fenced(
         every = json.loads(ask(ws, "context_find", Call({"limit": 100, "format": "json"})))[
             "entries"
         ]
-        asked.append(("context_get", {"ids": [entry["id"] for entry in every] + ["zzzz0000"]}))
+        asked.append(("context_get", {"id": [entry["id"] for entry in every] + ["zzzz0000"]}))
         asked += [(tool, arguments | {"format": "detailed"}) for tool, arguments in asked]
         texts = [ask(ws, tool, Call(arguments)) for tool, arguments in asked]
         texts += [day_text(ws, day) for day in (DAY, "2026-11-19")]

@@ -19,7 +19,6 @@ from ...verbs.review import review
 from ...verbs.writing import Marks, Receipt, delete, restore, save_all, update
 from ...workspace.workspace import Workspace
 from ..render.present import (
-    CHARS_PER_TOKEN,
     DATA_FOLLOWS,
     Item,
     brief,
@@ -46,6 +45,7 @@ from ..render.wire import (
 )
 from ..serving.arguments import take_filters
 from .tools import (
+    CHARS_PER_TOKEN,
     ENTRY,
     FORMATS,
     LEAST_TOKENS,

@@ -50,12 +50,12 @@ from .answers import (
 from .tools import (
     BY_NAME,
     HELP,
+    HELP_RESOURCES,
     INSTRUCTIONS,
     READING,
     TOOLS,
     check_arguments,
     help_text,
-    tool_json,
 )
 
 log = logging.getLogger(__name__)
@@ -247,7 +247,7 @@ async def _list_tools(
     """All tools, or those that read for a client that may do nothing else."""
     grant = _grant(ctx)
     may_write = not (grant and grant.read_only)
-    shown = [tool_json(tool) for tool in TOOLS if tool.reads or may_write]
+    shown = [tool.as_json() for tool in TOOLS if tool.reads or may_write]
     return types.ListToolsResult.model_validate({"tools": shown})
 
 
@@ -351,16 +351,9 @@ _ONE = types.ResourceTemplate(
     description="One entry, whole.",
     mime_type=_MARKDOWN,
 )
-_HELP = [
-    types.Resource(
-        uri=f"{HELP}{verb}",
-        name=f"help/{verb}",
-        description=f"The options of context_{verb}.",
-        mime_type=_MARKDOWN,
-    )
-    for verb in (tool.name.partition("_")[2] for tool in TOOLS if tool.options)
-]
-_RESOURCES = types.ListResourcesResult(resources=[_TODAY, *_HELP])
+_RESOURCES = types.ListResourcesResult(
+    resources=[_TODAY, *map(types.Resource.model_validate, HELP_RESOURCES)]
+)
 _TEMPLATES = types.ListResourceTemplatesResult(resource_templates=[_DAY, _ONE])
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 IsHit = Callable[[str], bool]
 """True for a word that was sought."""
 
-CHARS_PER_TOKEN = 3
-"""English prose has four; notes with code, ids and names have three (o200k)."""
 BRIEF_CHARS = 600
 CHANGED_SHOWN = 5
 LINKS_SHOWN = 20
