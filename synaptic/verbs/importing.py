@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from platformdirs import user_config_path
 
-from ..config import Config, read_sources, resolve_home
+from ..config import Config, read_sources
 from ..errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, SynapticError, one_of
 from ..index.rows import hash_of
-from ..journal.disk import make_dirs, overwrite
 from ..journal.folder import Roots, scan
 from ..journal.imports import drop_pictures, put_picture, take_in, take_out
 from ..journal.runs import Block, Run
@@ -405,29 +404,6 @@ def run(
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
     return Done(name if blocks else "", len(coming))
-
-
-def capture(
-    home: str | None,
-    client: str,
-    said: bytes,
-) -> None:
-    """Notes the session that a hook was told of, for `catch_up`; a home that is not there is
-    not made.
-
-    A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note,
-    however often its hooks run. OpenCode, which has one database, tells no path: its sessions
-    are noted by their ids.
-    """
-    state = resolve_home(home) / ".state"
-    with suppress(Exception):  # anybody may run it
-        told = json.loads(said)
-        path = told.get("transcript_path") or told["session_id"]
-        noted = json.dumps({"client": client, "path": path}).encode()
-        name = blake2b(noted, digest_size=8).hexdigest()
-        if state.is_dir():
-            make_dirs(state / "capture", private=True)
-            overwrite(state / "capture" / name, noted, sync=False)
 
 
 def catch_up(ws: Workspace) -> None:

@@ -27,13 +27,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
-from synaptic.surfaces.cli.main import app, main
+from synaptic.surfaces.cli.main import main, whole_program
 from synaptic.surfaces.serving.editors import command_at
 
 ROOT = Path(__file__).parents[2]
 SYNAPTIC = [sys.executable, "-m", "synaptic"]
 NOW = "2026-11-21T10:30:00"
-COMMANDS = tuple(command.name for command in app.registered_commands if not command.hidden)
+COMMANDS = tuple(
+    command.name for command in whole_program().registered_commands if not command.hidden
+)
 
 
 @dataclass(frozen=True)

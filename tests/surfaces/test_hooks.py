@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,7 +20,7 @@ from forks import ForkedHome, Forks
 from homes import open_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from outside import SYNAPTIC, Answer, Home
+from outside import SYNAPTIC, TIMEOUT_S, Answer, Home
 
 from synaptic.models import TYPES, Entry
 from synaptic.surfaces.hooks.briefing import briefing_text, compose, count_tokens, handoff_item
@@ -855,6 +856,27 @@ def test_a_start_tells_of_the_newest_files_where_there_is_no_time_for_all(
         for _ in range(2):
             text = briefing_text(ws, {"cwd": str(web)})
         assert "not read yet" not in text
+
+
+def test_what_a_start_has_no_time_for_is_read_behind_it(
+    at: ForkedHome,
+    web: Path,
+) -> None:
+    (at.journal / "old").mkdir(parents=True)
+    line = "Words of a long year. " * 500
+    old = [
+        f"## 0{n // 60}:{n % 60:02} decision: Old choice {n} #web\n\n{line}" for n in range(100)
+    ]
+    (at.journal / "old" / "2025-01-02.md").write_text("\n\n".join(["# 2025-01-02", *old]))
+    at.state.mkdir()
+    first = told(at, web)
+    assert "1 older file is not read yet." in first and "Old choice" not in first
+    day(at, "09:00 decision: Sessions live in Redis | web")
+    until = time.monotonic() + TIMEOUT_S
+    while "not read yet" in (text := told(at, web)):
+        assert "Sessions live in Redis" in text and time.monotonic() < until
+    assert "Sessions live in Redis" in text and "Old choice" in text
+    assert log(at) == []
 
 
 def test_the_log_stays_small(at: ForkedHome) -> None:

@@ -205,7 +205,7 @@ async def test_session_over_stdio(
 
 def stdio(
     home: Path,
-    script: str = "from synaptic.surfaces.mcp.server import run; run()",
+    script: str = "from synaptic.surfaces.mcp.start import run; run()",
     **env: str,
 ) -> StdioServerParameters:
     return StdioServerParameters(
@@ -1237,7 +1237,7 @@ async def test_idle_time_is_used_to_embed(
 # --------------------------------------------------------------------------------------------
 
 
-RUN = "from synaptic.surfaces.mcp.server import run; run()"
+RUN = "from synaptic.surfaces.mcp.start import run; run()"
 
 
 class Raw:
@@ -1334,19 +1334,20 @@ def raw(
                 pipe.close()  # type: ignore[union-attr]
 
 
-def test_initialize_imports_nothing_heavy(raw: Callable[..., Raw]) -> None:
-    tell = "lambda event, about: event == 'import' and os.write(2, (about[0] + '\\n').encode())"
-    server = raw(f"import os, sys; sys.addaudithook({tell})")
+def test_the_tools_are_listed_before_anything_slow_is_imported(raw: Callable[..., Raw]) -> None:
+    tell = "print(*sys.modules, file=sys.stderr, flush=True)"
+    begin = "import sys; from synaptic.surfaces.mcp.front import Front; Front().begin()"
+    server = raw(f"{begin}; {tell}")
     server.open()
-    server.process.kill()
-    imported = server.process.communicate()[1].decode().split()
-    assert "mcp" in imported and "synaptic.surfaces.mcp.server" in imported
-    assert not {name.partition(".")[0] for name in imported} & {
-        "fastembed",
-        "onnxruntime",
-        "numpy",
-        "tokenizers",
-    }
+    server.send("notifications/initialized", notify=True)
+    server.send("prompts/list")
+    server.send("tools/list")
+    prompts, tools = server.read(), server.read()
+    assert prompts["result"]["prompts"] and tools["result"]["tools"]
+    imported = server.process.stderr.readline().decode().split()
+    assert "synaptic.surfaces.mcp.front" in imported
+    slow = {"mcp", "pydantic", "typer", "asyncio", "apsw", "numpy", "onnxruntime", "fastembed"}
+    assert not slow & {name.partition(".")[0] for name in imported}
 
 
 def test_nothing_but_messages_on_stdout(raw: Callable[..., Raw]) -> None:

@@ -456,7 +456,7 @@ def hook(
     Example: synaptic hook session-start
     """
     if event in CAPTURED:
-        from ...verbs.importing import capture  # the other hooks need nothing of it
+        from ..hooks.captured import capture  # the other hooks need nothing of it
 
         capture(home, client, sys.stdin.buffer.read())
         return 0
@@ -478,7 +478,7 @@ def mcp(home: str | None) -> None:
 
     Example: synaptic mcp
     """
-    from ..mcp.server import run  # 0.6 s, and only this command needs it
+    from ..mcp.start import run  # only here
 
     run(home)
 

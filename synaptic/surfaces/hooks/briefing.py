@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from ...models import Entry
 from ...notes.header import shortened
@@ -25,9 +24,7 @@ from ..render.present import (
     one_line,
     render,
 )
-
-Said = Mapping[str, Any]
-"""The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""
+from .stop import Said
 
 TITLE_CHARS = 120
 SHORT_CHARS = 300
@@ -70,7 +67,8 @@ def briefing_text(
         f"context_get gives them whole."
     )
     if briefing.unread_files:
-        head += f" {briefing.unread_files:,} older files are not read yet."
+        files = "file is" if briefing.unread_files == 1 else "files are"
+        head += f" {briefing.unread_files:,} older {files} not read yet."
     handoff = None
     if briefing.handoff:
         handoff = handoff_item(
@@ -78,7 +76,7 @@ def briefing_text(
             today=ws.today,
             later=briefing.later,
         )
-    return compose(
+    text = compose(
         head,
         briefing.pinned,
         handoff,
@@ -86,6 +84,7 @@ def briefing_text(
         find=f"context_find(type=...{in_project})",
         max_tokens=ws.config.hooks.max_tokens,
     )
+    return text or (head if briefing.unread_files else "")
 
 
 def compose(

@@ -18,26 +18,15 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
-from ...language.query import terms_of
-from ...models import Filters
-from ...notes.blocks import project_key
-from ...search.search import search
-from ...workspace.checkout import checkout_around, project_of
-from ...workspace.workspace import Workspace, open_workspace
-from ..render.present import DATA_FOLLOWS, one_line
-from ..render.terminal import emit
-from .briefing import (
-    SHORT_CHARS,
-    Said,
-    briefing_text,
-    count_tokens,
-    fenced_titles,
-    title_line,
-)
 from .stop import ASK, append, note, stop
+
+if TYPE_CHECKING:
+    from ...workspace.workspace import Workspace
+    from .stop import Said
 
 PROMPT_HITS = 3
 LEAST_WORDS = 3
@@ -108,17 +97,9 @@ def _answer(
     said["client"] = client
     said["cwd"] = str(said.get("cwd") or Path.cwd())
     # a hook is no reader: its entries do not count as read, nor its time as a search's
-    with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
-        text = EVENTS[event](ws, said)
-        if text and event == "session-start" and config.metrics:
-            ws.index.counters.count_use(
-                "hook",
-                ws.today,
-                sessions=1,
-                tokens=count_tokens(text),
-            )
+    text = EVENTS[event](replace(config, track_access=False), said)
     if text:
-        emit(json.dumps(_reply(event, client, text)))
+        print(json.dumps(_reply(event, client, text)), flush=True)
 
 
 def _reply(
@@ -136,17 +117,48 @@ def _reply(
 
 
 def session_start(
-    ws: Workspace,
+    config: Config,
     said: Said,
 ) -> str:
     """Returns the briefing of a new session."""
+    from ...workspace.sync import unread_files
+    from ...workspace.workspace import open_workspace
+    from .briefing import briefing_text, count_tokens
+
     with suppress(OSError):  # a home that cannot be written can be read
-        note(ws, said, "start")
-    return briefing_text(ws, said)
+        note(config, said, "start")
+    with open_workspace(config) as ws:
+        text = briefing_text(ws, said)
+        if text and config.metrics:
+            ws.index.counters.count_use(
+                "hook",
+                ws.today,
+                sessions=1,
+                tokens=count_tokens(text),
+            )
+        unread = unread_files(ws)
+    if unread:
+        _read_on(config)
+    return text
+
+
+def _read_on(config: Config) -> None:
+    """Has another process read the rest of the journal, so that the next session knows it."""
+    from subprocess import DEVNULL, Popen
+
+    recent = [sys.executable, "-m", "synaptic", "--home", str(config.home), "recent"]
+    Popen(
+        recent,
+        cwd=config.home,
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+        start_new_session=True,
+    )
 
 
 def user_prompt(
-    ws: Workspace,
+    config: Config,
     said: Said,
 ) -> str:
     """Returns up to three entries that clearly fit the prompt, of long ones the title.
@@ -158,8 +170,29 @@ def user_prompt(
     prompt = re.sub('[":]', " ", prompt[:PROMPT_CHARS])  # a prompt filters nothing
     if said.get("source") not in _TYPED or prompt.lstrip().startswith(("/", "<")):
         return ""
+    if len(prompt.split()) < LEAST_WORDS and prompt.isascii():
+        return ""
+    from ...language.query import terms_of
+    from ...workspace.workspace import open_workspace
+
     if len(terms_of(prompt)) < LEAST_WORDS:
         return ""
+    with open_workspace(replace(config, metrics=False)) as ws:
+        return _fitting(ws, said, prompt)
+
+
+def _fitting(
+    ws: Workspace,
+    said: Said,
+    prompt: str,
+) -> str:
+    from ...models import Filters
+    from ...notes.blocks import project_key
+    from ...search.search import search
+    from ...workspace.checkout import checkout_around, project_of
+    from ..render.present import DATA_FOLLOWS
+    from .briefing import SHORT_CHARS, fenced_titles, title_line
+
     project = project_of(ws.config, checkout_around(Path(said["cwd"]), ws.config))
     result = search(
         ws,
@@ -181,7 +214,7 @@ def user_prompt(
     return f"{HEAD} {DATA_FOLLOWS}\n{fenced_titles('near this prompt', lines)}"
 
 
-EVENTS = {
+EVENTS: dict[str, Callable[[Config, Said], str]] = {
     "session-start": session_start,
     "user-prompt": user_prompt,
     "stop": stop,
@@ -225,4 +258,5 @@ def _log(
     with suppress(OSError):
         if state.is_dir():
             moment = datetime.now().astimezone().isoformat(timespec="seconds")
-            append(state / "hooks.log", f"{moment} {one_line(problem)[:1000]}")
+            line = " ".join(problem.split())
+            append(state / "hooks.log", f"{moment} {line[:1000]}")

@@ -14,11 +14,11 @@ from ...models import Entry, Hit, Link, SearchResult
 from ...notes.header import markup, shortened
 from ...notes.marks import front_fields
 from ...search.snippet import snippet
-from ...verbs.browse import Listing
-from ...verbs.mentions import Links
 from .wire import Json, why_json
 
 if TYPE_CHECKING:
+    from ...verbs.browse import Listing
+    from ...verbs.mentions import Links
     from ...verbs.review import Matter
 
 IsHit = Callable[[str], bool]

@@ -20,11 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import JournalError, SynapticError
 from ...models import Entry, Facets, Hit, ParseIssue, SearchResult, Task
-from ...verbs.adopt import Adopted
-from ...verbs.browse import Days, Listing, Status
-from ...verbs.doctor import Checkup
-from ...verbs.mentions import Links
-from ...workspace.sync import RebuildReport
 from .present import (
     INVISIBLE,
     LINKS_SHOWN,
@@ -42,9 +37,14 @@ from .present import (
 from .wire import Json
 
 if TYPE_CHECKING:
+    from ...verbs.adopt import Adopted
+    from ...verbs.browse import Days, Listing, Status
+    from ...verbs.doctor import Checkup
     from ...verbs.evaluate import Evaluation
+    from ...verbs.mentions import Links
     from ...verbs.models import Model, Switch
     from ...verbs.writing import Deleted
+    from ...workspace.sync import RebuildReport
 
 _STYLES = {
     "bold": 1,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import SynapticError
 from ...models import Entry, Facets, Hit, SearchResult, Why
-from ...verbs.browse import Days, Listing, Status
 
 if TYPE_CHECKING:
+    from ...verbs.browse import Days, Listing, Status
     from ...verbs.review import Matter
 
 Json = dict[str, Any]
