@@ -66,12 +66,12 @@ def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
 
 _SYNONYMS = {
     "decision": "choice adr",
-    "progress": "status done update",
-    "issue": "bug todo task problem question",
+    "progress": "status",
+    "issue": "bug todo task problem",
     "handoff": "summary session checkpoint",
-    "insight": "fix finding lesson learning cause",
-    "reference": "fact doc command howto",
-    "note": "memory memo idea",
+    "insight": "fix finding lesson learning",
+    "reference": "fact doc command",
+    "note": "memory memo",
 }
 SYNONYMS = {name: type for type, names in _SYNONYMS.items() for name in names.split()}
 """Names that people and agents give to types; a file holds types only."""
