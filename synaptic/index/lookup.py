@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from .conditions import COUNTED, SUPERSEDED, THESE, conditions, shown
 from .counters import Counters
 from .database import BUSY_TIMEOUT_MS, Database
 from .rows import (
-    MICROSECOND,
     SELECT_ENTRY,
     Counts,
     Passage,
@@ -390,15 +389,9 @@ class Index(CandidateLists):
     def same_content(
         self,
         content_hash: int,
-        at: datetime,
-        window: timedelta,
     ) -> list[int]:
-        """The rowids of the entries with this content, no older at `at` than `window`, oldest
-        first.
-        """
-        until = instant(at)
-        since = until - window // MICROSECOND
-        return self.file.column(_SAME_CONTENT, content_hash, since, until)
+        """The rowids of the dated entries with this content."""
+        return self.file.column(_SAME_CONTENT, content_hash)
 
     def facets(self, filters: Filters) -> Facets:
         """Counts of the entries that `listing` lists, by each type, tag, project and month
@@ -552,8 +545,7 @@ _SAME_DAY = """
     SELECT rowid FROM entry WHERE id IS NOT NULL AND dated = 1
     AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC LIMIT ?"""
 _SAME_CONTENT = """
-    SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND at BETWEEN ? AND ?
-    AND id IS NOT NULL ORDER BY at"""
+    SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND id IS NOT NULL"""
 _PENDING = """
     FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"""
 _COUNTS = f"""

@@ -155,28 +155,31 @@ class Journal:
 
     # -- saving
 
-    def append(self, entry: Entry, path: str = "") -> str:
-        """The path of the entry's file, which holds the entry, synced.
+    def append(self, *entries: Entry, path: str = "") -> str:
+        """The path of the entries' file, which holds all of them, synced.
 
-        Without a path it is the entry's day file. Raises Refused for a path in a root that is
-        only read, Busy when another process holds the lock, and JournalError when the disk
+        Without a path it is the day file of the first. Raises Refused for a path in a root that
+        is only read, Busy when another process holds the lock, and JournalError when the disk
         refuses. Then nothing was saved, unless the message says that it may have been.
         """
-        path = path or self.day_path(entry.at)
-        text = self.kept(path, entry.id, proven_block(entry))
+        path = path or self.day_path(entries[0].at)
+        texts = [self.kept(path, entry.id, proven_block(entry)) for entry in entries]
         with disk_errors(self.state, "used"), self.writing():
-            self._append(text)
+            self._append(*texts)
         return path
 
-    def _append(self, text: SavedText) -> None:
-        """Puts the text at the end of its file."""
+    def _append(self, *texts: SavedText) -> None:
+        """Puts the texts at the end of their file."""
+        path = texts[0].path
 
         def make(data: bytes, status: Stat) -> Draft:
             if status is None:
-                data = self.heading(text.path, text.text)
-            return Draft(data + joined(text.path, text.text, data), text)
+                data = self.heading(path, texts[0].text)
+            for text in texts:
+                data += joined(path, text.text, data)
+            return Draft(data, texts)
 
-        self.writer.change(text.path, make)
+        self.writer.change(path, make)
 
     def kept(
         self,
@@ -294,10 +297,10 @@ class Journal:
             if old.id in ids_in(block):  # its equal copies change with it
                 copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
                 rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
-            saved = None
+            saved = []
             if new and new.id in ids_in(text):
-                saved = self.kept(path, new.id, as_block(text))
-            return Draft(data[:start] + text + rest, saved)
+                saved.append(self.kept(path, new.id, as_block(text)))
+            return Draft(data[:start] + text + rest, tuple(saved))
 
         draft = self.writer.change(path, make)
         if draft and not draft.saved:
@@ -587,9 +590,9 @@ class Journal:
             if comment >= 0:  # its text stands there and has lost its heading
                 heading = text.text[: max(0, find_comment(text.text, text.id))]
                 heading = heading.replace(b"\n", line_end(data))
-                return Draft(data[:comment] + heading + data[comment:], text)
+                return Draft(data[:comment] + heading + data[comment:], (text,))
             here = self.parse(text.path, data).entries
-            return Draft(self.woven(text.path, data, here, {text.id: text.text}), text)
+            return Draft(self.woven(text.path, data, here, {text.id: text.text}), (text,))
 
         self.writer.change(text.path, make)
         return self.copied(text.id, text.path, text.text)

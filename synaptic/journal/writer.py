@@ -39,18 +39,18 @@ journal.
 """
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
-You may delete index* (only access counts and figures are lost), models/ and done/.
+You may delete index* (only access counts and figures are lost), models/, lines/ and done/.
 trash.md holds replaced texts. Keep imports/ and forgotten: by them nothing comes twice.
 """
 
 
 class Draft(NamedTuple):
-    """The next bytes of a file; None removes it. `saved` is the copy for `done/`, and `mode`
+    """The next bytes of a file; None removes it. `saved` are the copies for `done/`, and `mode`
     the mode of a new file.
     """
 
     data: bytes | None
-    saved: SavedText | None = None
+    saved: tuple[SavedText, ...] = ()
     mode: int | None = None
 
 
@@ -201,12 +201,11 @@ class FileWriter:
         private = self.roots.of(path)[1].is_relative_to(self._config.home)
         if status is None:
             disk.make_dirs(real.parent, private=private)
-        saved = draft.saved
+        copies = {text.id: self._beside(self.saved.path_of(text.id)) for text in draft.saved}
         try:
             with folder.pinned(self.roots, path) as file:
-                if saved:
-                    copy = self._beside(self.saved.path_of(saved.id))
-                    self.saved.write_temp(copy, saved)
+                for text in draft.saved:
+                    self.saved.write_temp(copies[text.id], text)
                 temp = self._beside(file)
                 new = draft.data or b""
                 if status is None:
@@ -223,8 +222,8 @@ class FileWriter:
                     return False
                 elif draft.data is None and not file.stat().st_size:
                     file.unlink()  # nobody has written to it since
-                if saved:
-                    self._accept(copy, saved.id)
+                for id, copy in copies.items():
+                    self._accept(copy, id)
                 return True
         except FileExistsError:
             return False  # somebody else has just created the file

@@ -289,7 +289,9 @@ class _Known:
         if record.growing:
             entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
         if record.until and abs(self._ws.clock() - record.until) < SETTLED:
-            entry = replace(entry, fingerprints=fingerprints(entry, here))
+            entry = replace(
+                entry, fingerprints=fingerprints(entry, here, self._ws.config.state)
+            )
         return entry
 
     def _project(

@@ -1132,7 +1132,7 @@ def test_the_skill_names_tools_and_types_that_are_there() -> None:
     assert head and len(head[1]) <= 1024
     known = (
         {tool.name for tool in TOOLS}
-        | {name for tool in TOOLS for name in tool.input_schema["properties"]}
+        | {name for tool in TOOLS for name in (*tool.parameters, *tool.options)}
         | set(TYPES)
     )
     named = {name.partition(":")[0] for name in re.findall(r"`([^`]+)`", text)} - {"synaptic"}

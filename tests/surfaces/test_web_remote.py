@@ -25,6 +25,7 @@ from mcp.shared.exceptions import MCPError
 from outside import Answer
 from served import Served, served
 
+from synaptic.surfaces.mcp.tools import READING
 from synaptic.verbs.writing import save
 
 HANDSHAKES = ("2025-03-26", "2025-06-18", "2025-11-25")
@@ -242,6 +243,8 @@ def test_a_token_that_only_reads(
 ) -> None:
     async def run() -> None:
         async with client(server, tokens["ben"]) as ben:
+            offered = {tool.name for tool in (await ben.list_tools()).tools}
+            assert offered == set(READING)
             for tool, arguments in (
                 ("context_save", {"content": "x"}),
                 ("context_update", {"id": "x", "content": "y"}),

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from ...models import Entry
+from ...notes.header import shortened
 from ...verbs.brief import HIGHEST, WEEK, Shelf, brief
 from ...workspace.workspace import Workspace
 from ..render.present import (
@@ -213,9 +214,7 @@ def title_line(
     """
     title = one_line(entry.title)
     if not whole:
-        if len(title) > TITLE_CHARS:
-            title = f"{title[:TITLE_CHARS]}…"
-        return line_of(replace(entry, title=title))
+        return line_of(replace(entry, title=shortened(title, TITLE_CHARS)))
     text = one_line(entry.content)
     if not text.startswith(title.rstrip(".… ")):
         text = f"{title}: {text}".removesuffix(": ")

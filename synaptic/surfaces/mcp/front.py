@@ -20,7 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from .tools import INSTRUCTIONS, TOOLS
+from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
 
 if TYPE_CHECKING:
     from ..render.wire import Json
@@ -33,6 +33,7 @@ HOUR_MS = 3_600_000
 
 _RESERVED = "io.modelcontextprotocol/"
 _SAID = json.loads((Path(__file__).parents[2] / "data" / "server.json").read_text("utf-8"))
+_SAID["resources/list"]["resources"] += HELP_RESOURCES
 LISTS: Mapping[str, Json] = {
     "tools/list": {"tools": [tool.as_json() for tool in TOOLS]},
     **{method: said for method, said in _SAID.items() if method.endswith("/list")},
@@ -129,9 +130,10 @@ class Script:
         first = {"type": "object"}  # in the SDK's order for this version
         listed = LISTS["tools/list"]["tools"]
         tools = [tool | {"inputSchema": first | tool["inputSchema"]} for tool in listed]
+        own = {"tools": tools, "cacheScope": "private"}  # a grant may show fewer
         discover = {"supportedVersions": [MODERN], **about}
-        modern = {"server/discover": discover, **LISTS, "tools/list": {"tools": tools}}
-        self._modern = {method: result | more for method, result in modern.items()}
+        modern = {"server/discover": discover, **LISTS, "tools/list": own}
+        self._modern = {method: more | result for method, result in modern.items()}
         self._results: Mapping[str, Json] = {}
 
     def answer(self, line: str) -> Json | None:

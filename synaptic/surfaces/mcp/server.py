@@ -48,7 +48,7 @@ from .answers import (
     review_text,
 )
 from .front import HOUR_MS, LISTS, Front, server_info
-from .tools import BY_NAME, INSTRUCTIONS, READING, check_arguments
+from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ def build_server(worker: Worker) -> Server[Worker]:
         **server_info(),
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
-        on_list_tools=_listed(types.ListToolsResult, "tools/list"),
+        on_list_tools=_list_tools,
         on_call_tool=_call_tool,
         on_list_resources=_listed(types.ListResourcesResult, "resources/list"),
         on_list_resource_templates=_listed(
@@ -126,7 +126,7 @@ def build_server(worker: Worker) -> Server[Worker]:
         on_get_prompt=_get_prompt,
         # what is read is a person's, and changes at any moment: the SDK's default
         cache_hints={
-            name: CacheHint(HOUR_MS, "public")
+            name: CacheHint(HOUR_MS, "private" if name == "tools/list" else "public")
             for name in get_args(CacheableMethod)
             if name != "resources/read"
         },
@@ -258,6 +258,18 @@ def without_surrogates(text: str) -> str:
 # ----------------------------------------------------------------------------------------------
 
 
+async def _list_tools(
+    ctx: Context,
+    _: types.PaginatedRequestParams | None,
+) -> types.ListToolsResult:
+    """All tools, or those that read for a client that may do nothing else."""
+    grant = _grant(ctx)
+    tools = LISTS["tools/list"]["tools"]
+    if grant and grant.read_only:
+        tools = [tool for tool in tools if tool["name"] in READING]
+    return types.ListToolsResult.model_validate({"tools": tools})
+
+
 async def _call_tool(
     ctx: Context,
     params: types.CallToolRequestParams,
@@ -352,6 +364,8 @@ async def _read_resource(
             text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY)))
         elif uri.startswith(JOURNAL):
             text = await _ask(ctx, lambda ws: day_text(ws, uri.removeprefix(JOURNAL)))
+        elif uri.startswith(HELP):
+            text = help_text(uri.removeprefix(HELP))
         else:
             templates = LISTS["resources/templates/list"]["resourceTemplates"]
             valid = [template["uriTemplate"] for template in templates]
@@ -397,7 +411,7 @@ say what you would do and why, and do it only when I agree.
 - supersede: context_update of the second, with the first's id in supersedes, beside those \
 that it has
 - merge: context_update of the second, with append, then context_delete of the first
-- close: context_update with add_tags ["done"]
+- close: context_update with add_tag ["done"]
 - delete: context_delete of the first
 - pin, keep: nothing; I can run `synaptic review pin FINDING`, or keep, so that it is not \
 listed again

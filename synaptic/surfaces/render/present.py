@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...language.lexicon import sentence_ends
 from ...models import Entry, Hit, Link, SearchResult
-from ...notes.header import markup
+from ...notes.header import markup, shortened
 from ...notes.marks import front_fields
 from ...search.snippet import snippet
 from .wire import Json, why_json
@@ -227,8 +227,7 @@ def _in_list(
     title = one_line(entry.title)
     body = clean(text)
     if not one_line(body).startswith(_stem_of_title(title)):
-        heading = title if len(title) <= TITLE_CHARS else f"{title[:TITLE_CHARS]}…"
-        body = f"{heading}\n{body}".rstrip()
+        body = f"{shortened(title, TITLE_CHARS)}\n{body}".rstrip()
     is_cut = len(text) < len(item.text) and one_line(body) != one_line(item.text)
     if (item.partial or is_cut) and not body.endswith("…"):
         body += " …"
