@@ -243,6 +243,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "supersedes": _texts,
     "files": _files,
     "expires": _day,
+    "due": _day,
     "by": _text,
     "via": _text,
     "pin": lambda value: True,

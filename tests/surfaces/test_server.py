@@ -46,9 +46,12 @@ from synaptic.surfaces.render.present import (
 from synaptic.surfaces.serving.worker import Worker
 
 ERAS = ("legacy", "2026-07-28")
-EIGHT = {
+NINE = {
     f"context_{verb}"
-    for verb in ("save", "search", "recent", "find", "get", "update", "delete", "analyze")
+    for verb in (
+        *("brief", "save", "search", "recent", "find"),
+        *("get", "update", "delete", "analyze"),
+    )
 }
 ME = types.Implementation(name="test-client", version="1")
 
@@ -128,7 +131,7 @@ async def refusal(
 
 
 async def a_session(client: Client) -> None:
-    assert {tool.name for tool in (await client.list_tools()).tools} == EIGHT
+    assert {tool.name for tool in (await client.list_tools()).tools} == NINE
     saved = await call(
         client,
         "context_save",
@@ -243,14 +246,14 @@ async def test_tools_are_slim_and_say_what_they_do(connect: Callable[..., Client
         assert (
             hints
             and hints.open_world_hint is False
-            and hints.read_only_hint == ("format" in schema)
+            and hints.read_only_hint == ("format" in schema or tool.name == "context_brief")
         )
         assert hints.destructive_hint == (tool.name == "context_delete")
         assert hints.idempotent_hint == (tool.name not in ("context_save", "context_update"))
         assert (tool.meta is not None) == hints.read_only_hint
     assert [
         tool.name for tool in answer.tools if "format" not in tool.input_schema["properties"]
-    ] == [f"context_{verb}" for verb in ("save", "update", "delete")]
+    ] == [f"context_{verb}" for verb in ("brief", "save", "update", "delete")]
     for phrase in ("what did we decide", "like last time", "where did we leave off"):
         assert phrase in said
 
@@ -849,7 +852,7 @@ async def test_a_broken_config_is_every_tools_answer_until_it_is_mended(
     args |= {"context_update": {"id": "x", "title": "y"}, "context_delete": {"id": "x"}}
     args |= {"context_analyze": {"text": "x"}}
     async with connect(mode) as client:
-        for name in sorted(EIGHT):
+        for name in sorted(NINE):
             said = await refusal(client, name, **args.get(name, {}))
             assert "jounal" in said and "config.toml" in said and "journal, day_file" in said
         with pytest.raises(MCPError, match="jounal"):

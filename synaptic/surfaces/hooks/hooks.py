@@ -27,16 +27,10 @@ from ...notes.blocks import project_key
 from ...search.search import search
 from ...workspace.checkout import checkout_around, project_of
 from ...workspace.workspace import Workspace, open_workspace
+from ..render.briefing import SHORT_CHARS, count_tokens, fenced_titles, title_line
 from ..render.present import DATA_FOLLOWS, one_line
 from ..render.terminal import emit
-from .briefing import (
-    SHORT_CHARS,
-    Said,
-    briefing_text,
-    count_tokens,
-    fenced_titles,
-    title_line,
-)
+from .briefing import Said, briefing_text
 from .stop import ASK, append, note, stop
 
 PROMPT_HITS = 3
@@ -175,6 +169,9 @@ def user_prompt(
     for hit in result.hits:
         if hit.score >= CLEAR_SCORE:
             short = len(hit.entry.content) <= SHORT_CHARS
+            if hit.entry.type == "preference":
+                marks = " ".join(hit.entry.marks)
+                short = "unconfirmed" not in marks
             lines.append(title_line(hit.entry, whole=short))
     if not lines:
         return ""

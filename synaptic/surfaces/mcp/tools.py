@@ -26,15 +26,16 @@ FORMATS = ("concise", "detailed", "json")
 
 INSTRUCTIONS = """\
 Synaptic is the memory that the user and their agents share, a journal of Markdown files. \
-Search it before you answer or decide what may have come up before ("like last time", "why \
-did we"); save decisions, findings and unfinished work.
+Call `context_brief` first in a session, unless its briefing is there. Search before you \
+answer or decide what may have come up before ("like last time", "why did we"); save \
+decisions, findings and unfinished work.
 
 Search with `context_search` for earlier work, decisions, preferences, names, causes of \
-bugs; `context_recent` at the start of a session; `context_find` to list by type, tag, file, \
-project or date.
+bugs; `context_find` to list by type, tag, file, project or date.
 
 Save with `context_save`, in a few sentences that stand alone, while it is fresh:
 - type decision: what was chosen, why, and what was rejected
+- preference: what the user wants always or never done, in their words
 - insight or reference: a finding, a cause, a command or fact worth keeping
 - issue: what is broken; progress: what is done, and what is left unfinished
 - handoff, at the end of a session: state, open ends, next step
@@ -70,7 +71,7 @@ def _tool(
     """A tool with all four hints, as clients take one that is left out for the worst. What
     reads has a `format`.
     """
-    reads = "format" in parameters
+    reads = "format" in parameters or name == "context_brief"
     deletes = name == "context_delete"
     hints = ToolAnnotations(
         read_only_hint=reads,
@@ -151,7 +152,7 @@ def _left_out(
     if name in ("content", "append", "title", "query", "text"):
         return value is None
     return value in (None, "null", "None") or (
-        value == "" and name not in ("project", "expires")
+        value == "" and name not in ("project", "expires", "due")
     )
 
 
@@ -217,10 +218,18 @@ _FILTERS: Json = {
 
 TOOLS = (
     _tool(
+        "context_brief",
+        'Call it first: preferences, what is due, the last handoff, what is new: "where did we '
+        'leave off".',
+        {
+            "project": _say(_TEXT, "default: this git repository"),
+            "since": _say(_TEXT, "last, p:... of a briefing, or a day"),
+        },
+    ),
+    _tool(
         "context_save",
-        "Save one memory to the user's Markdown journal: a decision and its reason, a "
-        "finding, an unfinished state, "
-        "a handoff. Never secrets.",
+        "Save one memory: a decision and its reason, a finding, unfinished work, a handoff. "
+        "Never secrets.",
         {
             "content": _say(
                 _TEXT,
@@ -236,14 +245,15 @@ TOOLS = (
             "supersedes": _say(_LIST, "ids it replaces"),
             "at": _say(_TEXT, "time, if not now"),
             "expires": _say(_TEXT, "last valid day"),
+            "due": _say(_TEXT, "day to remind on"),
+            "source": _say(_TEXT, "if from outside"),
             "force": _say(_SWITCH, "even if just saved"),
         },
         ("content",),
     ),
     _tool(
         "context_search",
-        "Search the journal by words and meaning, best first. Use it before you answer "
-        "about past work, "
+        "Search by words and meaning, best first, before you answer about past work, "
         'decisions or preferences: "what did we decide", "like last time", "open issues".',
         {
             "query": _say(_TEXT, 'A question or words; "a phrase" must occur.'),
@@ -252,7 +262,7 @@ TOOLS = (
             "sessions": _say(_SWITCH, "only digests of them"),
             "limit": _say(
                 _WHOLE_NUMBER,
-                "1 to 100; without it an answer ends where nothing more fits, at most 8",
+                "1 to 100; default: what fits, at most 8",
             ),
             "strategy": _say(_one_of(STRATEGIES), default="auto"),
             "budget_ms": _NUMBER,
@@ -260,12 +270,12 @@ TOOLS = (
             "weights": _say(
                 _OBJECT, "semantic, lexical, symbolic, recency, importance, access: 0 to 1"
             ),
-            "prefer": _say(_OBJECT, "types, tags, projects to raise, not to require"),
+            "prefer": _say(_OBJECT, "types, tags, projects to raise"),
             "min_similarity": _NUMBER,
             "order": _ORDER,
             "sub_queries": _say(_LIST, "for smart"),
             "max_rounds": _say(_WHOLE_NUMBER, "for smart, 0 to 3"),
-            "max_tokens": _say(_WHOLE_NUMBER, "more shows more of each", 400),
+            "max_tokens": _say(_WHOLE_NUMBER, default=400),
             "format": _one_of(FORMATS),
             "explain": _SWITCH,
         },
@@ -273,13 +283,11 @@ TOOLS = (
     ),
     _tool(
         "context_recent",
-        'The newest entries, for the start of a session: "where did we leave off". With a '
-        "query, the fitting "
-        "ones of the last 50.",
+        "The newest entries. With a query, the fitting ones of the last 50.",
         {
             "query": _TEXT,
             "project": _LIST,
-            "limit": _say(_WHOLE_NUMBER, "10; with a query those that fit"),
+            "limit": _WHOLE_NUMBER,
             "format": _TEXT,
         },
     ),
@@ -294,7 +302,7 @@ TOOLS = (
             "query": _say(_TEXT, "rank by relevance"),
             "order": _ORDER,
             "around": _say(_TEXT, "id; its neighbours in time"),
-            "facets": _say(_SWITCH, "count types and tags"),
+            "facets": _SWITCH,
             "limit": _say(_WHOLE_NUMBER, default=20),
             "cursor": _say(_TEXT, "from the answer before"),
             "format": _TEXT,
@@ -314,8 +322,7 @@ TOOLS = (
     ),
     _tool(
         "context_update",
-        "Correct an entry in its Markdown file; what you leave out stays. The tag done "
-        "closes an issue or a handoff.",
+        "Correct an entry; what you leave out stays. The tag done closes an issue or handoff.",
         {
             "id": _TEXT,
             "content": _say(_TEXT, "new text"),
@@ -330,7 +337,8 @@ TOOLS = (
             "files": _LIST,
             "supersedes": _LIST,
             "expires": _TEXT,
-            "restore": _say(_SWITCH, "undo the last change or deletion"),
+            "due": _TEXT,
+            "restore": _say(_SWITCH, "undo the last change"),
         },
         ("id",),
     ),
@@ -342,8 +350,7 @@ TOOLS = (
     ),
     _tool(
         "context_analyze",
-        "What a question asks for and how it would be searched; or a note with its dates "
-        "and names made plain.",
+        "How a question is read and searched; or a note with its dates and names made plain.",
         {
             "text": _TEXT,
             "mode": _say(_one_of(("query", "note")), default="query"),
