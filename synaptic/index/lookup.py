@@ -306,6 +306,29 @@ class Index(CandidateLists):
         """
         return self.file.column(_PINNED, project)
 
+    def due(
+        self,
+        filters: Filters,
+        until: str,
+    ) -> list[int]:
+        """The entries that are due by this day or hold open tasks."""
+        condition, values = shown(filters)
+        sql = f"""
+            SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition}
+            AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))"""
+        return self.file.column(sql, *values, until)
+
+    def latest_change(self) -> tuple[int, int]:
+        """(the number of the count of changes, the number of the latest change)."""
+        [row] = self.file.rows(
+            "SELECT (SELECT said FROM seen WHERE id = ''), (SELECT max(number) FROM seen)"
+        )
+        return row[0], row[1]
+
+    def changed_since(self, number: int) -> set[int]:
+        """The entries that came, or said something else, after the change of this number."""
+        return set(self.file.column(_CHANGED, number))
+
     def paths_in_force(self) -> list[str]:
         """The paths of files that hold an entry which no other file holds too."""
         return self.file.column("""
@@ -593,6 +616,10 @@ _NAMED_BY_OTHERS = f"""
     OR own_id IN (SELECT target FROM supersedes WHERE entry IN (SELECT rowid FROM others))
     OR rowid IN (SELECT n.entry FROM name n JOIN link l ON l.key = n.key
                  WHERE n.own AND l.entry IN (SELECT rowid FROM others))"""
+_CHANGED = """
+    SELECT e.rowid FROM seen s JOIN entry e
+    ON (e.own_id = s.id AND e.twin = 0) OR (e.other_id = s.id AND e.twin = 2)
+    WHERE s.number > ?"""
 _PINNED = f"""
     SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source
     WHERE e.pin AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL)

@@ -40,8 +40,10 @@ journal.
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
 You may delete index* (only access counts and figures are lost), models/, lines/ and done/.
-trash.md holds replaced texts. Keep imports/ and forgotten: by them nothing comes twice.
+trash.md holds replaced texts. Keep preferences.log (your yes), imports/ and forgotten.
 """
+PREFERENCES = "preferences.log"
+"""The file in the state folder that says who gave which preference."""
 
 
 class Draft(NamedTuple):
@@ -87,7 +89,10 @@ class FileWriter:
                 disk.make_dirs(own, private=True)
             if journal == home / "journal" and not (self._state / "index.db").exists():
                 disk.make_dirs(journal, private=True)
-            for name, text in ((".gitignore", "*\n"), ("README.txt", _README)):
+            is_older = any(self._state.glob("index*.db"))  # preferences were notes for it
+            files = {".gitignore": "*\n", "README.txt": _README}
+            files[PREFERENCES] = f'{{"older": {str(is_older).lower()}}}\n'
+            for name, text in files.items():
                 file = self._state / name
                 with contextlib.suppress(FileExistsError):
                     disk.write_new(file, text.encode(), private=True, step="prepared")

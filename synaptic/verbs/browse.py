@@ -26,6 +26,7 @@ from ..workspace.checkout import project_of, working_checkout
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
+from .brief import waiting
 from .mentions import Links, linked
 
 NEWEST = 10
@@ -329,10 +330,16 @@ def status(ws: Workspace) -> Status:
             figures={verb: _figures(stages) for verb, stages in calls.items()},
             costs=known_costs(ws),
             roots=roots,
-            notices=(*ws.config.notices, *report.absent),
+            notices=(*ws.config.notices, *report.absent, *_to_confirm(ws)),
         )
 
     return in_step(ws, run)
+
+
+def _to_confirm(ws: Workspace) -> list[str]:
+    number = len(waiting(ws))
+    notice = f"Preferences that wait: {number:,}; `synaptic confirm` lists them."
+    return [notice] if number else []
 
 
 def _figures(calls: Sequence[Mapping[str, float]]) -> dict[str, Any]:

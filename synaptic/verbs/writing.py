@@ -33,6 +33,8 @@ from ..workspace.checkout import (
     working_checkout,
 )
 from ..workspace.embed import embed_pending
+from ..workspace.preferences import Consent, hash_of_rule, standings
+from ..workspace.preferences import note as note_consent
 from ..workspace.sync import UNSCRUBBED, in_step, sync
 from ..workspace.workspace import Stopwatch, Workspace
 
@@ -53,6 +55,10 @@ MAX_PINS = 10
 NO_PROJECT = (
     "It has no project: no git repository is around. Give `project`, or `synaptic setup "
     "--project NAME`."
+)
+UNCONFIRMED = (
+    "A preference that no person gave is marked unconfirmed or stands in no briefing until "
+    "the user runs `synaptic confirm {id}`."
 )
 REPEATED = (
     "`{title}` was already saved less than ten minutes ago, with the same text and marks; "
@@ -91,13 +97,17 @@ class _Shared(TypedDict, total=False):
     supersedes: Sequence[str] | None
     pin: bool | None
     expires: str | None
+    due: str | None
 
 
 class Marks(_Shared, total=False):
-    """The marks of a new entry. `by` and `via` say who saves, and how; only a person pins."""
+    """The marks of a new entry. `by` and `via` say who saves, and how; `source` is the
+    origin of a text from outside. Only a person pins.
+    """
 
     parent: str | None
     at: str | datetime | None
+    source: str | None
     by: str | None
     via: str | None
     force: bool
@@ -166,6 +176,7 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     check_range("importance", marks.get("importance"), 0, 10)
     screen = Screen(ws.config.secrets)
     parent = marks.get("parent")
+    source = marks.get("source")
     given = {name: value for name, value in marks.items() if value is not None}
     entry, composed = clean_entry(
         screen,
@@ -176,12 +187,20 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         parent=_fixed(ws, parent) if parent else None,
         supersedes=_superseded(ws, marks.get("supersedes") or (), by_person=by_person),
         branch=_branch(here, project),
+        extra={"source": source} if source else {},
         **cast("dict[str, Any]", {name: given[name] for name in _PASSED & given.keys()}),
     )
     last_day, past = _last_day(ws, marks.get("expires"))
     hashes = fingerprints(entry, here, ws.config.state)
     pin = bool(marks.get("pin"))
-    entry = replace(entry, expires=last_day or None, pin=pin, fingerprints=hashes)
+    due = _due_day(ws, marks.get("due"))
+    entry = replace(
+        entry,
+        expires=last_day or None,
+        due=due,
+        pin=pin,
+        fingerprints=hashes,
+    )
     notices = [*screen.notices(), *composed, *past]
     if not by_person and not project:
         notices.append(NO_PROJECT)
@@ -229,6 +248,10 @@ def _write(
     if new:
         with watch.stage("journal"):
             path = ws.journal.append(*new)
+        for entry, notices, marks in drafts:
+            if entry in new:
+                by_person = marks.get("by_person", True)
+                notices += _note_preference(ws, entry, by_person=by_person)
         with watch.stage("index"):
             told = index_now(ws, path, shows=new[-1].id)
     if new and ws.config.metrics:
@@ -251,6 +274,35 @@ def _with_neighbours(ws: Workspace, entry: Entry, receipt: Receipt) -> Receipt:
     return receipt
 
 
+def _note_preference(
+    ws: Workspace,
+    entry: Entry,
+    before: Entry | None = None,
+    *,
+    by_person: bool,
+) -> list[str]:
+    """A notice if a preference is not in force. Keeps who gave its text: a person, or an agent
+    in the project at hand, but of a text from outside nobody.
+    """
+    if entry.type != "preference":
+        return []
+    was = Consent("said")
+    if before and before.type == "preference":
+        if hash_of_rule(before) == hash_of_rule(entry):
+            return []
+        [was] = in_step(ws, lambda _: standings(ws, [before])).values()
+    at_hand = project_key(project_of(ws.config, working_checkout(ws.config)) or "")
+    is_at_hand = at_hand != "" and project_key(entry.project or "") == at_hand
+    standing = Consent()
+    if by_person and not entry.source:
+        standing = Consent("yes")
+    elif is_at_hand and was.word != "waits" and not (entry.source or entry.pin):
+        standing = Consent("said", entry.by or "an agent")
+    with suppress(OSError):  # then it waits for a person
+        note_consent(ws, entry, standing)
+    return [UNCONFIRMED.format(id=entry.short_id)] if standing.mark else []
+
+
 def update(
     ws: Workspace,
     id: str,
@@ -262,9 +314,9 @@ def update(
     """The receipt of an edit. Parts that are not given stay; so does every other byte of the
     file.
 
-    An empty `expires` removes it. The old text goes to the trash. A whole-file note takes
-    `append` and `add_tags` only; to an entry with private text words are only added. Only a
-    person pins, and changes what is pinned. With `seen`, from `opened`, raises Changed if the
+    An empty `expires` or `due` removes it. The old text goes to the trash. A whole-file note
+    takes `append` and `add_tags` only; to an entry with private text words are only added. Only
+    a person pins, and changes what is pinned. With `seen`, from `opened`, raises Changed if the
     entry has changed since. Raises InvalidArgument without any change, Refused and Busy.
     """
     given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
@@ -280,6 +332,8 @@ def update(
     last_day, past = _last_day(ws, given.get("expires"))
     if last_day:
         given["expires"] = last_day
+    if given.get("due"):
+        given["due"] = _due_day(ws, given["due"])
     found = _find(ws, id)
     entry = found.entry
     if entry.pin and not by_person:
@@ -296,7 +350,7 @@ def update(
                 "An entry cannot supersede itself.", hint="Give the ids of older entries."
             )
         given["supersedes"] = ids
-    return _write_update(ws, found, given, seen, past)
+    return _write_update(ws, found, given, seen, past, by_person=by_person)
 
 
 def _write_update(
@@ -305,9 +359,12 @@ def _write_update(
     given: dict[str, Any],
     seen: str | None,
     past: Sequence[str],
+    *,
+    by_person: bool,
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
     changes: list[str] = []
+    before: list[Entry] = []
 
     def change(old: Entry) -> Entry:
         wanted = dict(given)
@@ -319,6 +376,7 @@ def _write_update(
                 f"{found.entry.short_id} was changed meanwhile; nothing was written.",
                 hint="Look at both.",
             )
+        before[:] = [old]
         changes[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
@@ -327,6 +385,7 @@ def _write_update(
     told: list[str] = []
     edit = ws.journal.edit
     new = edit(path, found.own_id, change, told)
+    told += _note_preference(ws, replace(new, id=found.entry.id), *before, by_person=by_person)
     also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
     notices = [*changes, *past, *told, *index_now(ws, path, *copies)]
     notices += [*also, *_other_texts(ws, new.id)]
@@ -460,6 +519,7 @@ def _changed(
         file_tags=file_tags,
         pin=given.get("pin", old.pin),
         expires=given.get("expires", old.expires) or None,
+        due=given.get("due", old.due) or None,
         **stays,
     )
     stayed = _tags_that_stay(old, new, dropped, set(map(slug_tag, tags)))
@@ -736,6 +796,7 @@ def _marks(entry: Entry) -> tuple[object, ...]:
         entry.by,
         entry.pin,
         entry.expires,
+        entry.due,
     )
     return *said, project_key(entry.project or ""), *sets
 
@@ -814,6 +875,11 @@ def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]
     if day and day < ws.today.isoformat():
         return day, [f"It has expired already, on {day}."]
     return day, []
+
+
+def _due_day(ws: Workspace, due: str | None) -> str | None:
+    """The day from which an entry is due, `YYYY-MM-DD`."""
+    return read_date(due, now=ws.clock(), name="due") if due else None
 
 
 def moment_of(at: str | datetime | None, now: datetime) -> datetime:

@@ -41,6 +41,7 @@ from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from .checkout import Checkout, asking_project, working_checkout
 from .git import fate_of
+from .preferences import standings
 from .workspace import Workspace
 
 LIMIT = 256 * 1024
@@ -84,6 +85,8 @@ def marked(
     own = asking_project(ws.config, here)
     today = ws.today.isoformat()
     result = dict(entries)
+    whole = [one for one in entries.values() if one.content]
+    rules = standings(ws, [one for one in whole if one.type == "preference"])
     for rowid, entry in entries.items():
         marks = []
         changed = []
@@ -96,6 +99,8 @@ def marked(
             elif fate != "merged":
                 marks.append(f"branch {entry.branch}")
             changed = _changed_files(entry, here, ws.config.state / "lines")
+        if entry.id in rules and rules[entry.id].mark:
+            marks.append(rules[entry.id].mark)
         if has_expired(entry.expires, today):
             marks.append(f"expired {entry.expires}")
         if marks or changed:

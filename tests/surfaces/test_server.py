@@ -33,7 +33,6 @@ from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
-from synaptic.surfaces.hooks.briefing import title_line
 from synaptic.surfaces.mcp.server import build_server, readable
 from synaptic.surfaces.mcp.tools import (
     BY_NAME,
@@ -42,6 +41,7 @@ from synaptic.surfaces.mcp.tools import (
     READING,
     check_arguments,
 )
+from synaptic.surfaces.render.briefing import title_line
 from synaptic.surfaces.render.present import (
     Item,
     clean,
@@ -52,9 +52,12 @@ from synaptic.surfaces.render.present import (
 from synaptic.surfaces.serving.worker import Worker
 
 ERAS = ("legacy", "2026-07-28")
-EIGHT = {
+NINE = {
     f"context_{verb}"
-    for verb in ("save", "search", "recent", "find", "get", "update", "delete", "analyze")
+    for verb in (
+        *("brief", "save", "search", "recent", "find"),
+        *("get", "update", "delete", "analyze"),
+    )
 }
 ME = types.Implementation(name="test-client", version="1")
 
@@ -134,7 +137,7 @@ async def refusal(
 
 
 async def a_session(client: Client) -> None:
-    assert {tool.name for tool in (await client.list_tools()).tools} == EIGHT
+    assert {tool.name for tool in (await client.list_tools()).tools} == NINE
     saved = await call(
         client,
         "context_save",
@@ -292,9 +295,7 @@ async def test_instructions_say_when(
         told = client.instructions
     assert told == INSTRUCTIONS and len(told.encode()) < 2_048
     first = told.partition("\n\n")[0]  # all that Codex shows
-    assert {"context_recent", "context_search", "context_save"} <= set(
-        re.findall(r"\w+", first)
-    )
+    assert {"context_brief", "context_search", "context_save"} <= set(re.findall(r"\w+", first))
     for word in (
         "context_search",
         "context_save",
@@ -972,7 +973,7 @@ async def test_a_broken_config_is_every_tools_answer_until_it_is_mended(
     args |= {"context_update": {"id": "x", "title": "y"}, "context_delete": {"id": "x"}}
     args |= {"context_analyze": {"text": "x"}}
     async with connect(mode) as client:
-        for name in sorted(EIGHT):
+        for name in sorted(NINE):
             said = await refusal(client, name, **args.get(name, {}))
             assert "jounal" in said and "config.toml" in said and "journal, day_file" in said
         with pytest.raises(MCPError, match="jounal"):

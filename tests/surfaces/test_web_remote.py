@@ -204,7 +204,7 @@ def test_a_client_of_an_earlier_era(
     answer = post(server, tokens["anna"], "initialize", version, **hello)
     assert answer.json()["result"]["protocolVersion"] == version
     assert (
-        len(post(server, tokens["anna"], "tools/list", version).json()["result"]["tools"]) == 8
+        len(post(server, tokens["anna"], "tools/list", version).json()["result"]["tools"]) == 9
     )
     bearer = {"Authorization": f"Bearer {tokens['anna']}"}
     assert (
@@ -488,3 +488,25 @@ def test_what_setup_refuses(
 ) -> None:
     done = setup(tmp_path, *words)
     assert done.returncode == 2 and said in done.stderr
+
+
+def test_each_token_has_its_own_last_position(
+    server: Served,
+    tokens: dict[str, str],
+) -> None:
+    async def run() -> None:
+        async with client(server, tokens["anna"]) as anna, client(server, tokens["ben"]) as ben:
+            await call(anna, "context_brief", project="tide")
+            await call(anna, "context_save", content="The tide table moved.", project="tide")
+            for _ in range(2):  # one that asks for news begins no session
+                _, text = await call(anna, "context_brief", project="tide", since="last")
+                assert "The tide table moved." in text
+            assert (
+                "No last position"
+                in (await call(ben, "context_brief", project="tide", since="last"))[1]
+            )
+            await call(anna, "context_brief", project="tide")
+            _, text = await call(anna, "context_brief", project="tide", since="last")
+            assert "Nothing is new since" in text
+
+    anyio.run(run)

@@ -166,6 +166,9 @@ MARKS = (
         "expires",
         "Rank it lower after this day: 2026-12-31, next friday. An empty text removes it.",
     ),
+    text_option(
+        "due", "Begin each session with it from this day on, until it has the tag done."
+    ),
 )
 """The marks that a save gives and an update changes."""
 

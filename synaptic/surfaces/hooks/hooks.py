@@ -129,7 +129,8 @@ def session_start(
     """Returns the briefing of a new session."""
     from ...workspace.sync import unread_files
     from ...workspace.workspace import open_workspace
-    from .briefing import briefing_text, count_tokens
+    from ..render.briefing import count_tokens
+    from .briefing import briefing_text
 
     with suppress(OSError):  # a home that cannot be written can be read
         note(config, said, "start")
@@ -196,8 +197,8 @@ def _fitting(
     from ...notes.blocks import project_key
     from ...search.search import search
     from ...workspace.checkout import checkout_around, project_of
+    from ..render.briefing import SHORT_CHARS, fenced_titles, title_line
     from ..render.present import DATA_FOLLOWS
-    from .briefing import SHORT_CHARS, fenced_titles, title_line
 
     project = project_of(ws.config, checkout_around(Path(said["cwd"]), ws.config))
     prefer = Filters(projects=(project_key(project),)) if project else None
@@ -218,6 +219,9 @@ def _fitting(
     for hit in result.hits:
         if hit.score >= clear:
             short = len(hit.entry.content) <= SHORT_CHARS
+            if hit.entry.type == "preference":
+                marks = " ".join(hit.entry.marks)
+                short = "unconfirmed" not in marks
             lines.append(title_line(hit.entry, whole=short))
     if not lines:
         return ""

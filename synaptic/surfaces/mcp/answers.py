@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidArgument, SynapticError, check_range, one_of
@@ -13,11 +14,15 @@ from ...language.query import build_preference
 from ...models import NOTHING_CLOSE, Near
 from ...notes.header import taken
 from ...search.search import search
+from ...verbs.brief import WEEK, Reader
+from ...verbs.brief import brief as new_brief
 from ...verbs.browse import Listing, days, find, get, recent
 from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import Marks, Receipt, delete, restore, save_all, update
+from ...workspace.checkout import ELSEWHERE
 from ...workspace.workspace import Workspace
+from ..render.briefing import text_of as briefing_text
 from ..render.present import (
     DATA_FOLLOWS,
     Item,
@@ -75,12 +80,13 @@ _FOR_AGENTS = (
 
 class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
-    not there yet.
+    not there yet. `session` names the session of the client, if it has one.
     """
 
     args: dict[str, Any]
     client: str | None = None
     loading: bool = False
+    session: str = ""
     layout: str = "concise"
     max_tokens: int | None = None
 
@@ -328,7 +334,25 @@ def _analyze(
     return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data
 
 
+def _brief(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
+    client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
+    since = call.args.get("since")
+    briefing = new_brief(
+        ws,
+        None if ELSEWHERE.get() else Path.cwd(),
+        since or WEEK,
+        project=call.args.get("project"),
+        reader=Reader(client, call.session),
+    )
+    most = MAX_TOKENS if since else ws.config.hooks.max_tokens
+    return briefing_text(ws, briefing, max_tokens=most, always=True), {}
+
+
 ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
+    "context_brief": _brief,
     "context_save": _save,
     "context_search": _search,
     "context_recent": _recent,

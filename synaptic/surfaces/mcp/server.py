@@ -307,7 +307,7 @@ async def _answer(
     is_meant = "query" in args and args.get("strategy") != "lexical"
     if worker.loading and (is_meant or name == "context_save"):
         await worker.model_tried()
-    call = Call(args, client, worker.loading)
+    call = Call(args, client, worker.loading, session="" if grant else worker.session)
     return await _ask(ctx, lambda ws: answer(ws, name, call))
 
 

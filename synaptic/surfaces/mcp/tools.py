@@ -31,15 +31,16 @@ HELP = "synaptic://help/"
 
 INSTRUCTIONS = """\
 Synaptic is the memory that the user and their agents share, a journal of Markdown files. \
-Call `context_recent` when a session begins; `context_search` before you answer, decide or \
-fix what may have come up before ("like last time", "why did we"); `context_save` as soon as \
-there is a decision, a finding, a problem or unfinished work.
+Call `context_brief` first in a session, unless its briefing is there; `context_search` \
+before you answer, decide or fix what may have come up before ("like last time", "why did \
+we"); `context_save` as soon as there is a decision, a finding, a problem or unfinished work.
 
 Search for earlier work, decisions, preferences, names, causes of bugs. `context_find` lists \
 by type, tag, file, project or date.
 
 Save a few sentences that stand alone:
 - type decision: what was chosen, why, and what was rejected
+- preference: what the user wants always or never done, in their words
 - insight or reference: a finding, a cause, a command or fact worth keeping
 - issue: what is broken
 - progress says what is done, handoff what comes next: at the end of a session the state, \
@@ -208,7 +209,7 @@ def _left_out(
     if name in ("content", "append", "title", "query", "text"):
         return value is None
     return value in (None, "null", "None") or (
-        value == "" and name not in ("project", "expires")
+        value == "" and name not in ("project", "expires", "due")
     )
 
 
@@ -289,6 +290,8 @@ has_body switch with or without text below the title
 has_files switch with or without files
 """
 _SAVE_OPTIONS = """
+due text the day on which to remind of it
+source text the origin of a text from outside
 importance integer 0 to 10, normally 5
 parent text the id of the entry that this one continues
 at text its time, if not now: yesterday 18:00
@@ -297,6 +300,16 @@ force switch save it although it was just saved
 """
 
 TOOLS = (
+    Tool(
+        "context_brief",
+        'Call it first: preferences, what is due, the last handoff, what is new: "where did we '
+        'leave off".',
+        _table("""
+project text default: this git repository
+since text last, p:... of a briefing, or a day
+"""),
+        reads=True,
+    ),
     Tool(
         "context_save",
         "Save a memory: a decision and its reason, a finding, unfinished work, a handoff. "
@@ -328,8 +341,7 @@ max_tokens integer default 400; more shows more of each
     ),
     Tool(
         "context_recent",
-        'The newest entries: "where did we leave off". With a query, the fitting ones of the '
-        "last 50.",
+        "The newest entries. With a query, the fitting ones of the last 50.",
         _table("""
 query text
 project list
@@ -380,6 +392,7 @@ project text
 supersedes list
 importance integer
 expires text
+due text
 restore switch undo the last change
 """),
         required=("id",),

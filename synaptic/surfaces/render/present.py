@@ -370,10 +370,11 @@ def marks(
         ("superseded by", superseded_by and short(superseded_by)),
     ]
     if full:
-        simple = ("importance", "project", "branch", "parent", "expires", "by", "via")
+        simple = ("importance", "project", "branch", "parent", "expires", "due", "by", "via")
         pairs += [(name, getattr(entry, name)) for name in simple]
         reach = "for its project" if entry.project else "for all"
         pairs += [
+            ("source", not (entry.via or "").startswith("import:") and entry.source),
             ("pinned", entry.pin and reach),
             ("files", _files(entry, entry.files)),
             ("supersedes", ", ".join(entry.supersedes)),
