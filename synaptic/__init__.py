@@ -15,6 +15,7 @@ from .models import Entry, Filters, Hit, SearchResult
 from .search.search import search
 from .verbs.browse import Listing, Status, find, get, recent, status
 from .verbs.writing import Receipt, delete, restore, save, update
+from .workspace.past import as_of
 from .workspace.sync import RebuildReport, rebuild
 from .workspace.workspace import Workspace, open_workspace
 
@@ -31,6 +32,7 @@ __all__ = [
     "Status",
     "SynapticError",
     "Workspace",
+    "as_of",
     "build_filters",
     "delete",
     "find",

@@ -373,6 +373,12 @@ class Index(CandidateLists):
         [(before, after)] = self.file.rows(_DAYS_BESIDE, since, until)
         return before, after, self.file.column(_SAME_DAY, since[4:], since, limit)
 
+    def moments(self) -> list[tuple[str, str, int, int]]:
+        """(path, id, instant, 1 or 0 for a date) of each entry."""
+        return self.file.rows("""
+            SELECT s.path, e.own_id, e.at, e.dated
+            FROM entry e JOIN source s ON s.id = e.source""")
+
     def standing(self) -> dict[str, tuple[str, str]]:
         """(id, path of the file) of each entry that has an id, by the part after its dash."""
         sql = "SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source"

@@ -16,6 +16,7 @@ from ...verbs.browse import Listing, days, find, get, recent
 from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import Receipt, delete, restore, save, update
+from ...workspace.past import as_of
 from ...workspace.workspace import Workspace
 from ..render.present import (
     CHARS_PER_TOKEN,
@@ -66,7 +67,7 @@ _FOR_AGENTS = (
 
 class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
-    not there yet.
+    not there yet; `may_write`: the client may change the journal.
     """
 
     args: dict[str, Any]
@@ -74,6 +75,7 @@ class Call(NamedTuple):
     loading: bool = False
     layout: str = "concise"
     max_tokens: int | None = None
+    may_write: bool = True
 
     def room(self, entries: int) -> int:
         """The number of characters that an answer of so many `entries` may take."""
@@ -102,7 +104,8 @@ def answer(
         layout=layout,
         max_tokens=max_tokens,
     )
-    text, data = ANSWERS[name](ws, checked)
+    with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
+        text, data = ANSWERS[name](then, checked)
     if ws.config.metrics:
         _count(ws, name, call, data)
     return json_text(data) if layout == "json" else text

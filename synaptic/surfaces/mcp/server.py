@@ -268,7 +268,8 @@ async def _answer(
     is_meant = "query" in args and args.get("strategy") != "lexical"
     if worker.loading and (is_meant or name == "context_save"):
         await worker.model_tried()
-    call = Call(args, client, worker.loading)
+    may_write = not (grant and grant.read_only)
+    call = Call(args, client, worker.loading, may_write=may_write)
     return await _ask(ctx, lambda ws: answer(ws, name, call))
 
 

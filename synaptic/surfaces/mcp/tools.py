@@ -213,6 +213,7 @@ _FILTERS: Json = {
     "min_importance": _WHOLE_NUMBER,
     "max_importance": _WHOLE_NUMBER,
     "include_superseded": _SWITCH,
+    "as_of": _say(_TEXT, "as it was that day"),
 }
 
 TOOLS = (
@@ -308,6 +309,7 @@ TOOLS = (
             "max_tokens": _say(_WHOLE_NUMBER, default=4000),
             "offset": _say(_WHOLE_NUMBER, "characters to skip"),
             "source": _say(_SWITCH, "transcript of a session"),
+            "as_of": _TEXT,
             "format": _TEXT,
         },
         ("ids",),

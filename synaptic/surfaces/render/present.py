@@ -372,8 +372,10 @@ def marks(
         ("", " ".join(f"#{tag}" for tag in entry.tags)),
         ("superseded by", superseded_by and short(superseded_by)),
     ]
+    simple = ("importance", "project", "branch", "parent", "expires", "by", "via")
+    below = (*simple, "expired") if full else ()
+    pairs += [("", mark) for mark in entry.marks if mark.split()[0] not in below]
     if full:
-        simple = ("importance", "project", "branch", "parent", "expires", "by", "via")
         pairs += [(name, getattr(entry, name)) for name in simple]
         reach = "for its project" if entry.project else "for all"
         pairs += [
@@ -383,7 +385,6 @@ def marks(
             *front_fields(entry),
         ]
     else:
-        pairs += [("", mark) for mark in entry.marks]
         pairs.append(("files", _files(entry, entry.changed_files[:CHANGED_SHOWN])))
     said = [f"{name} {value}" for name, value in pairs if value not in (None, "", False)]
     return one_line(" · ".join(said))
