@@ -297,6 +297,20 @@ def get(
     answer_entries(ws, found)
 
 
+@command("history", f.ID_OR_NUMBER, f.AS_OF)
+def history(
+    ws: Workspace,
+    id: str,
+    as_of: str | None = None,
+) -> None:
+    """Show an entry with what it replaced and what replaced it, oldest first.
+
+    Example: synaptic history 7k3m9q2x
+    """
+    with at_day(ws, as_of) as then:
+        answer_listing(ws, browse.history(then, listed_id(then, id)))
+
+
 @command(
     "update",
     f.ID,

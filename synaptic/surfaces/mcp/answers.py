@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...errors import InvalidArgument, check_range, one_of
 from ...language.query import build_preference
-from ...models import NOTHING_CLOSE, Near
+from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Near
 from ...search.search import search
 from ...verbs.browse import Listing, days, find, get, recent
 from ...verbs.importing import with_source
@@ -55,6 +55,8 @@ with ids and code).
 REVIEWED = 20
 """Findings in the prompt to review."""
 
+_TELLING = (ABSENT, ONLY_REPLACED, "As of ")
+"""The beginnings of notices that an agent must not miss."""
 _FOR_AGENTS = (
     (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
     (r"`synaptic delete ([^`\s]+)` removes", r"`context_delete` with id \1 removes"),
@@ -448,4 +450,6 @@ def _counts(data: Json) -> list[str]:
 
 
 def _first_notice(notices: Sequence[str]) -> list[str]:
-    return [f"Note: {brief(for_agents(notice))}" for notice in notices[:1]]
+    """The first notice, and those that say what an answer is about."""
+    shown = [*notices[:1], *(notice for notice in notices[1:] if notice.startswith(_TELLING))]
+    return [f"Note: {brief(for_agents(notice))}" for notice in shown]
