@@ -128,7 +128,8 @@ def _as_a_list(
     listed = listed_of(text, asked.tongue, known)
     if not (listed and parsed.text) or parsed.phrases or request.strategy == "bounded":
         return None
-    if asked.time_range and asked.time_range.phrase.lower().startswith("since"):
+    times, today = asked.time_range, request.now.date()
+    if times and times.start and times.end and times.start < today <= times.end:
         listed = listed._replace(changes=True, order=listed.order or "newest")
     is_timed = bool(asked.time_range or given.since or given.until)
     is_day = _DATE.fullmatch(parsed.text) or not is_timed

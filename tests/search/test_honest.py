@@ -4,8 +4,10 @@ projects are meant.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from homes import Clock, open_home
@@ -28,6 +30,9 @@ NOTES = (
     ("tides", "The connection pool of the tide server holds 5 connections."),
     ("tides", "Errors are logged as JSON lines."),
 )
+DATA = Path(__file__).parents[1] / "data"
+MISSED = ("start of the month", "overnight")
+"""Of the requests for what changed, times that are not read."""
 WHY = "The connector lost its slot twice, because a disk was full."
 
 
@@ -48,6 +53,24 @@ def ws(
         text = f"An outbox table instead\n\nA poller reads it. {WHY}"
         save(ws, text, type="decision", at="2026-11-02", supersedes=[old.id])
         rebuild(ws)
+        yield ws
+
+
+@pytest.fixture
+def old_notes(ws_of_words: Workspace) -> Workspace:
+    """A workspace with an entry on each of the last 30 days."""
+    for day in range(30):
+        at = ws_of_words.clock() - timedelta(days=day, hours=1)
+        save(ws_of_words, f"Something of day {day}.", at=at.isoformat())
+    return ws_of_words
+
+
+@pytest.fixture
+def ws_of_words(
+    tmp_path: Path,
+    clock: Clock,
+) -> Iterator[Workspace]:
+    with open_home(tmp_path / "home", clock=clock) as ws:
         yield ws
 
 
@@ -174,3 +197,39 @@ def test_changes_are_a_list_by_time(
         assert told[second] == "replaces The shelf is red."
         assert found.hits[2].superseded_by == second
     assert search(ws, "what changed since yesterday").hits == ()
+
+
+def test_requests_for_what_changed(
+    old_notes: Workspace,
+) -> None:
+    for case in json.loads((DATA / "what_changed.json").read_text("utf-8")):
+        found = search(old_notes, case["question"])
+        is_list = any("newest first" in notice for notice in found.notices)
+        is_meant = case["meant"] == "list" and not any(
+            words in case["question"] for words in MISSED
+        )
+        assert is_list == is_meant, case["question"]
+        if is_list:
+            dates = [hit.entry.date for hit in found.hits]
+            assert dates == sorted(dates, reverse=True)
+            assert dates
+
+
+def test_questions_name_their_projects(
+    ws_of_words: Workspace,
+    clock: Clock,
+) -> None:
+    cases = json.loads((DATA / "projects_phrases.json").read_text("utf-8"))
+    for project in ("tests", "other"):  # the later would come first
+        for case in cases:
+            save(ws_of_words, case["rest"], project=project, force=True)
+        clock.forward(days=1)
+    for case in cases:
+        found = search(ws_of_words, case["question"], strategy="lexical")
+        projects = [hit.entry.project for hit in found.hits]
+        if case["scope"] == "this":
+            assert {*projects} == {"tests"}, case["question"]
+        else:
+            first = "other" if case["scope"] == "all" else "tests"
+            assert projects[0] == first, case["question"]
+            assert {*projects} == {"tests", "other"}, case["question"]
