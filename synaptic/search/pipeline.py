@@ -16,10 +16,8 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from itertools import pairwise
 
 from ..index.rows import moment
-from ..language.lexicon import sentence_ends
 from ..language.query import MAX_LIMIT
 from ..language.words import places
 from ..models import ONLY_REPLACED, Entry, Hit, Round, SearchResult, Why
@@ -42,6 +40,7 @@ REPLACED = "Only what a later entry replaced fits; `superseded by` names that en
 REASON_CHARS = 160
 
 _BECAUSE = re.compile(r"(?i)\b(because|since|due to|reasons?|so that|why|too|instead of)\b")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\n")
 _SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
 
 
@@ -279,9 +278,7 @@ def reasons(
     index = evidence.ws.index
     said = {}
     for entry in read_entries(evidence.ws, [index.resolve(id).rowid for id in ids]).values():
-        text = entry.content.removeprefix(entry.title).strip(" .\n")
-        ends = [0, *sentence_ends(text), len(text)]
-        sentences = [text[start:end] for start, end in pairwise(ends)]
+        sentences = _SENTENCE.split(entry.content.removeprefix(entry.title).strip(" .\n"))
         because = [one for one in sentences if _BECAUSE.search(one)] or sentences
         why = " ".join(because[0].split())[:REASON_CHARS]
         said[entry.id] = f"replaced {entry.date}: {entry.title}. {why}"

@@ -122,15 +122,9 @@ def _as_a_list(
     """
     given, parsed, order = request.filters, request.parsed, request.order
     known = ws.index.vocabulary().projects
-    text = asked.text
-    if asked.time_range:
-        text = compiled(QUESTIONS.pattern("catch_up"), re.IGNORECASE).sub("what changed", text)
-    listed = listed_of(text, asked.tongue, known)
+    listed = _listed(request, asked, known)
     if not (listed and parsed.text) or parsed.phrases or request.strategy == "bounded":
         return None
-    times, today = asked.time_range, request.now.date()
-    if times and times.start and times.end and times.start < today <= times.end:
-        listed = listed._replace(changes=True, order=listed.order or "newest")
     is_timed = bool(asked.time_range or given.since or given.until)
     is_day = _DATE.fullmatch(parsed.text) or not is_timed
     is_part = request.within is not None and not is_timed
@@ -139,19 +133,12 @@ def _as_a_list(
     filters = filled(given, _filters_of(request, asked, listed, known))
     total, what = _count(ws, filters), _what(filters, listed.state)
     changes: dict[int, str] = {}
-    if listed.changes and is_timed and request.within is None:
+    is_all = is_timed and request.within is None and not listed.among
+    if listed.changes and is_all and order == "relevance":
         changes = _changes(ws, filters)
         total = len(changes)
-    parsed = replace(
-        parsed,
-        text=listed.among,
-        terms=_terms(ws, listed.among),
-    )
-    request = replace(
-        request,
-        filters=filters,
-        parsed=parsed,
-    )
+    parsed = replace(parsed, text=listed.among, terms=_terms(ws, listed.among))
+    request = replace(request, filters=filters, parsed=parsed)
     if listed.filters.types and not total:
         others = _count(ws, replace(filters, projects=())) if filters.projects else 0
         is_known = _count(ws, Filters(types=filters.types)) and (listed.state or others)
@@ -164,22 +151,31 @@ def _as_a_list(
         request = replace(request, about=asked.time_range.about)
     if order == "relevance" and not (listed.among or request.about):
         order = listed.order or ("newest" if asked.recent else "oldest")
-    request = replace(
-        request,
-        order=order,
-        limit=request.limit or listed.most,
-    )
+    request = replace(request, order=order, limit=request.limit or listed.most)
     told = f"Searched among: {what}." if listed.among else _told(ws, request, what, total)
     if changes:  # in their order, which is not that of their entries
-        anytime = replace(filters, since=None, until=None)
-        request = replace(
-            request,
-            order="relevance",
-            filters=anytime,
-            within=list(changes),
-            changes=changes,
-        )
+        filters = replace(filters, since=None, until=None)
+        request = replace(request, order="relevance", filters=filters, changes=changes)
+        request = replace(request, within=list(changes))
     return replace(request, parsed=replace(parsed, notices=(*parsed.notices, told)))
+
+
+def _listed(
+    request: Request,
+    asked: Asked,
+    known: Collection[str],
+) -> Listed | None:
+    """The list that the words ask for. Of a time that reaches to today it is of changes too,
+    the newest first.
+    """
+    text, times = asked.text, asked.time_range
+    if times:
+        text = compiled(QUESTIONS.pattern("catch_up"), re.IGNORECASE).sub("what changed", text)
+    listed = listed_of(text, asked.tongue, known)
+    today = request.now.date()
+    if listed and times and times.start and times.end and times.start < today <= times.end:
+        return listed._replace(changes=True, order=listed.order or "newest")
+    return listed
 
 
 def _changes(
