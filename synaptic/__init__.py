@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .search.search import search
     from .verbs.browse import Listing, Status, find, get, recent, status
     from .verbs.writing import Receipt, delete, restore, save, update
+    from .workspace.past import as_of
     from .workspace.sync import RebuildReport, rebuild
     from .workspace.workspace import Workspace, open_workspace
 
@@ -38,6 +39,7 @@ __all__ = [
     "Status",
     "SynapticError",
     "Workspace",
+    "as_of",
     "build_filters",
     "delete",
     "find",
@@ -60,6 +62,7 @@ _PLACES = {
     "models": "Entry Filters Hit SearchResult",
     "verbs.browse": "Listing Status find get recent status",
     "verbs.writing": "Receipt delete restore save update",
+    "workspace.past": "as_of",
     "workspace.sync": "RebuildReport rebuild",
     "workspace.workspace": "Workspace open_workspace",
 }

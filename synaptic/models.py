@@ -372,7 +372,7 @@ class Hit:
     `passage` is the best part of its content; `snippet` has a few lines of it around the words
     of the query, which begin at `snippet_line` of the file. `also` are the places of entries
     that say the same. `beside` are the entries before and after a passage that does not stand
-    alone.
+    alone. `told` says in a line what became of it: the entry that replaced it, and why.
     """
 
     entry: Entry
@@ -384,6 +384,7 @@ class Hit:
     why: Why | None = None
     also: tuple[Place, ...] = ()
     beside: tuple[Entry, ...] = ()
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,6 +430,10 @@ class Choice:
 
 NOTHING_CLOSE = "There is no close match; this is what comes nearest."
 """The first notice of an answer in which no hit clearly fits."""
+
+
+ABSENT, ONLY_REPLACED = "No entry holds", "Only replaced entries hold"
+"""The beginnings of notices on names in a question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,6 +213,14 @@ class Database:
         with suppress(apsw.Error), closing(apsw.Connection(str(path))) as new:
             _copy(self.db, new)
 
+    def hold(self, other: Database) -> None:
+        """Holds a copy of another index from now on, in memory."""
+        memory = apsw.Connection(":memory:")
+        memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+        _copy(other.db, memory)
+        self._set_up(memory)
+        self._connection = memory
+
     def close(self) -> None:
         """Closes the connection; the next use opens the file again."""
         if self._connection is not None:

@@ -348,6 +348,10 @@ class Index(CandidateLists):
             ORDER BY new.at, new.twin DESC, new.id"""
         return dict(self.file.rows(sql, json.dumps(ids)))
 
+    def chain(self, rowid: int) -> list[int]:
+        """The entry with all that it replaced and that replaced it, oldest first."""
+        return self.file.column(_CHAIN, rowid)
+
     def named(self, keys: Collection[int]) -> dict[int, list[int]]:
         """For each of these keys that is a name: the entries whose own name it is, else all
         that share it, a copy behind its original.
@@ -394,6 +398,12 @@ class Index(CandidateLists):
         in other years, newest first). Undated entries do not count."""
         [(before, after)] = self.file.rows(_DAYS_BESIDE, since, until)
         return before, after, self.file.column(_SAME_DAY, since[4:], since, limit)
+
+    def moments(self) -> list[tuple[str, str, int, int]]:
+        """(path, id, instant, 1 or 0 for a date) of each entry."""
+        return self.file.rows("""
+            SELECT s.path, e.own_id, e.at, e.dated
+            FROM entry e JOIN source s ON s.id = e.source""")
 
     def standing(self) -> dict[str, tuple[str, str]]:
         """(id, path of the file) of each entry that has an id, by the part after its dash."""
@@ -557,6 +567,14 @@ _STANDINGS = f"""
         e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS}
     FROM entry e JOIN source s ON s.id = e.source LEFT JOIN access a ON a.id = e.id
     WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"""
+_CHAIN = """
+    WITH RECURSIVE chain (id) AS (
+        SELECT own_id FROM entry WHERE rowid = ?
+        UNION SELECT s.target FROM chain JOIN entry e ON e.own_id = chain.id
+            JOIN supersedes s ON s.entry = e.rowid
+        UNION SELECT e.own_id FROM chain JOIN supersedes s ON s.target = chain.id
+            JOIN entry e ON e.rowid = s.entry)
+    SELECT rowid FROM entry WHERE own_id IN chain AND id IS NOT NULL ORDER BY at, seq"""
 _DAYS_BESIDE = """
     SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?)
     FROM entry WHERE id IS NOT NULL AND dated = 1"""

@@ -68,6 +68,9 @@ class Journal:
         self.writer = FileWriter(config)
         self.roots = self.writer.roots
         self.place = self.roots.place
+        self.absent = self.roots.absent
+        self.remarks: Mapping[str, str] = {}
+        """By id, what is said of an entry beside its text."""
         self.scan = partial(folder.scan, self.roots)
         self.compare = partial(folder.compare, self.roots)
         self.stamp = partial(folder.stamp_of, self.roots)

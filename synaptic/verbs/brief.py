@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -113,13 +114,14 @@ def brief(
     since: timedelta | str = WEEK,
     *,
     project: str | None = None,
-    reader: Reader,
+    reader: Reader | None = None,
 ) -> Briefing:
     """Returns the entries for a session that starts in `folder`, None for a remote one; one
     that goes on names its pause as `since`.
 
     A text as `since` is a position, a day, or `last`, the position of the session before.
-    Superseded and expired entries are left out. An entry stands on one shelf only.
+    Superseded and expired entries are left out. An entry stands on one shelf only. Without a
+    `reader`, as in the past, it has no position and moves none.
     Raises InvalidArgument for another `since`.
     """
     if project == "*":
@@ -129,24 +131,16 @@ def brief(
     every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
     at_hand = terms_of(work_at_hand(folder) if folder else "")
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
+    gather = partial(_gather, ws, project, here, since, terms)
+    within_s = READING_SHARE * ws.config.hooks.timeout_s
+    if reader is None:
+        return in_step(ws, lambda report: gather("", report, report.absent), within_s=within_s)
     records = _positions(ws)
     name = f"{reader.client}|{project_key(project or '')}"
     record = records.pop(name, {})
     is_new = _is_new(record, reader, is_asked=isinstance(since, str))
     before = record.get("position" if is_new or not reader.session else "before", "")
-    found = in_step(
-        ws,
-        lambda report: _gather(
-            ws,
-            project,
-            here,
-            since,
-            before,
-            terms,
-            report,
-        ),
-        within_s=READING_SHARE * ws.config.hooks.timeout_s,
-    )
+    found = in_step(ws, lambda report: gather(before, report), within_s=within_s)
     if is_new:
         record = {"before": before, "position": found.position, "tool": ""}
         record |= {"session": reader.session, "hook": reader.hook}
@@ -220,10 +214,12 @@ def _gather(
     project: str | None,
     here: Checkout | None,
     since: timedelta | str,
-    before: str,
     terms: Sequence[str],
+    before: str,
     report: SyncReport,
+    remarks: Sequence[str] | None = None,
 ) -> Briefing:
+    """Returns the entries. With `remarks` it is nobody's, and has no position."""
     now = ws.clock()
     key = project_key(project) if project else None
     rules, unconfirmed, waiting = _rules(ws, key)
@@ -240,12 +236,13 @@ def _gather(
     later, pools = _pools(ws, key, start, left_off, is_asked=isinstance(since, str))
     shelves = [Shelf("due", _due(ws, now.date().isoformat(), key))]
     shelves += _shelves(ws, terms, pools, seen)
-    remark = start.remark
+    said = [*(remarks or ()), start.remark]
     if isinstance(since, str) and not shelves[1].entries:
-        remark = f"{remark} Nothing is {shelves[1].name}.".strip()
-    position = ws.index.latest_change()
+        said.append(f"Nothing is {shelves[1].name}.")
+    count, number = ws.index.latest_change()
     if report.unread or ws.index.file.trouble:  # it may count otherwise in the next process
-        position = 0, 0
+        count = number = 0
+    position = f"p:{count}-{number}-{int(now.timestamp())}"
     return Briefing(
         project=project or "",
         rules=rules,
@@ -256,8 +253,8 @@ def _gather(
         later=f"{len(later[0])}{'+' if later[1] else ''}" if left_off else "0",
         shelves=tuple(shelves),
         unread_files=report.unread,
-        position=f"p:{position[0]}-{position[1]}-{int(now.timestamp())}",
-        remark=remark,
+        position=position if remarks is None else "",
+        remark=" ".join(filter(None, said)),
     )
 
 

@@ -44,7 +44,8 @@ _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
 @dataclass(frozen=True, slots=True)
 class Listing:
     """Entries in order. `total` counts them before `limit`. `superseded_by` leads from an id to
-    the id that replaces it; `links` are by id.
+    the id that replaces it; `links` are by id, and `chains` too: the entry with what it
+    replaced and what replaced it, oldest first.
     """
 
     total: int
@@ -52,6 +53,7 @@ class Listing:
     cursor: str | None = None
     superseded_by: dict[str, str] = field(default_factory=dict)
     links: dict[str, Links] = field(default_factory=dict)
+    chains: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     facets: Facets | None = None
     notices: tuple[str, ...] = ()
 
@@ -129,16 +131,35 @@ def get(
             raise errors[0]
         listing = _listing(ws, report, len(rowids), list(rowids))
         links = {}
+        chains = {}
         for entry, row in zip(listing.entries, rowids, strict=False):
             links[entry.id] = linked(ws, [row])
-        absent = dict.fromkeys(map(str, errors))
-        return replace(listing, links=links, notices=(*listing.notices, *absent))
+            chain = _listing(ws, report, 0, ws.index.chain(row)).entries
+            if chain[1:]:
+                chains[entry.id] = chain
+        notices = (*listing.notices, *dict.fromkeys(map(str, errors)))
+        return replace(listing, links=links, chains=chains, notices=notices)
 
     listing = in_step(ws, run)
     if ws.config.track_access:
         opened = [entry.id for entry in listing.entries]
         ws.index.counters.record_reads(opened, instant(ws.clock()))
     return listing
+
+
+def history(
+    ws: Workspace,
+    id: str,
+) -> Listing:
+    """An entry with all that it replaced and all that replaced it, oldest first. Raises
+    NotFound and Ambiguous.
+    """
+
+    def run(report: SyncReport) -> Listing:
+        rowids = ws.index.chain(ws.index.resolve(id).rowid)
+        return _listing(ws, report, len(rowids), rowids)
+
+    return in_step(ws, run)
 
 
 def recent(

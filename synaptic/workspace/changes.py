@@ -90,6 +90,8 @@ def marked(
     for rowid, entry in entries.items():
         marks = []
         changed = []
+        if entry.id in ws.journal.remarks:
+            marks.append(ws.journal.remarks[entry.id])
         if entry.project and project_key(entry.project) != own:
             marks.append(f"project {entry.project}")
         if here and of_project(entry.project, here):

@@ -209,7 +209,7 @@ def _synced(
     index = ws.index
     index.file.look()
     trouble = index.file.trouble
-    absent = ws.journal.roots.absent()
+    absent = ws.journal.absent()
     reading = _reading(ws)
     head = head_of(ws.config.journal)
     is_new = index.meta("reading") is None
@@ -326,7 +326,7 @@ def _followed(
                 continue
             size += stamp.size
             with suppress(NotFound):  # gone since the scan: the next one sees it
-                yield _read(ws, stamp, head)
+                yield read_file(ws, stamp, head)
                 read += 1
 
     writer.apply(rows(), removed, reading=reading, head=head)
@@ -421,11 +421,12 @@ def unlike_journal(ws: Workspace) -> list[str]:
     return astray
 
 
-def _read(
+def read_file(
     ws: Workspace,
     stamp: Stamp,
     head: str,
 ) -> FileRows:
+    """All that the index keeps of this file of the journal."""
     settled = stamp.is_settled(time.time_ns())  # before it is read
     data = ws.journal.read(stamp.path)
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
@@ -464,7 +465,7 @@ def _rebuild_text(
     def rows() -> Iterator[FileRows]:
         for number, stamp in enumerate(stamps, start=1):
             with suppress(NotFound):
-                yield _read(ws, stamp, head)
+                yield read_file(ws, stamp, head)
             if progress:
                 progress("reading", number, len(stamps))
 

@@ -26,7 +26,7 @@ from outside import Answer
 from served import Served, served
 
 from synaptic.surfaces.mcp.tools import READING
-from synaptic.verbs.writing import save
+from synaptic.verbs.writing import delete, save
 
 HANDSHAKES = ("2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = "2026-07-28"
@@ -42,6 +42,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_home(home) as ws:
         save(ws, "The export rounds to cents.", project="ledger", type="decision")
         save(ws, "The export rounds to cents, too.", project="other", type="decision")
+        fax = save(ws, "The fax is gone.", project="other", at="2026-04-01")
+        delete(ws, fax.id)
     return home
 
 
@@ -253,6 +255,20 @@ def test_a_token_that_only_reads(
                 failed, text = await call(ben, tool, **arguments)
                 assert failed and "nothing was written" in text and "context_search" in text
             assert not (await call(ben, "context_search", query="cents"))[0]
+
+    anyio.run(run)
+
+
+def test_only_who_may_write_sees_what_was_deleted(
+    server: Served,
+    tokens: dict[str, str],
+) -> None:
+    async def run() -> None:
+        for name, sees in (("anna", True), ("ben", False)):
+            async with client(server, tokens[name]) as one:
+                failed, text = await call(one, "context_find", as_of="2026-04-02")
+                assert not failed
+                assert ("The fax is gone" in text) == sees
 
     anyio.run(run)
 

@@ -18,6 +18,7 @@ from ...verbs import brief as brief_verb
 from ...verbs import browse, mentions, writing
 from ...verbs.adopt import adopt
 from ...verbs.mentions import Links
+from ...workspace.past import as_of as at_day
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
 from ..render.briefing import text_of
@@ -155,12 +156,14 @@ def _keep(
         "sub_queries", "One more question for a smart search; repeatable.", "--sub-query"
     ),
     option(int, "max_rounds", "Rounds of a smart search, 0 to 3.", default=2),
+    f.AS_OF,
 )
 def search(
     ws: Workspace,
     text: Words = (),
     weight: Words = (),
     prefer: Words = (),
+    as_of: str | None = None,
     **given: Any,
 ) -> None:
     """Find entries by words and by meaning, best first.
@@ -171,17 +174,18 @@ def search(
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
-    filters = take_filters(ws, given)
     weights = _named("--weight", weight)
-    result = search_journal(
-        ws,
-        " ".join(text),
-        filters=filters,
-        weights={name: _number(name, value) for name, value in weights.items()},
-        prefer=build_preference(_named("--prefer", prefer)),
-        embed_ms=EMBED_MS,
-        **given,
-    )
+    with at_day(ws, as_of) as then:
+        filters = take_filters(then, given)
+        result = search_journal(
+            then,
+            " ".join(text),
+            filters=filters,
+            weights={name: _number(name, value) for name, value in weights.items()},
+            prefer=build_preference(_named("--prefer", prefer)),
+            embed_ms=EMBED_MS,
+            **given,
+        )
     answer_search(ws, result)
 
 
@@ -249,10 +253,12 @@ def recent(
     switch("facets", "Also count types, tags and projects."),
     f.LENGTH,
     text_option("cursor", "Continue the list that ended with this cursor."),
+    f.AS_OF,
 )
 def find(
     ws: Workspace,
     text: Words = (),
+    as_of: str | None = None,
     **given: Any,
 ) -> None:
     """List entries by marks and dates.
@@ -261,8 +267,9 @@ def find(
 
     Example: synaptic find --type decision --since "last month"
     """
-    filters = take_filters(ws, given)
-    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given))
+    with at_day(ws, as_of) as then:
+        filters = take_filters(then, given)
+        answer_listing(ws, browse.find(then, " ".join(text), filters=filters, **given))
 
 
 @command(
@@ -275,22 +282,39 @@ def find(
         **AN_ID,
     ),
     switch("source", "Also show the lines of the transcript from which the digest was made."),
+    f.AS_OF,
 )
 def get(
     ws: Workspace,
     ids: Words,
     source: bool,
+    as_of: str | None = None,
 ) -> None:
     """Show whole entries.
 
     Example: synaptic get 7k3m9q2x, synaptic get 1
     """
-    found = browse.get(ws, [listed_id(ws, id) for id in ids])
-    if source:
-        from ...verbs.importing import with_source  # only here
+    with at_day(ws, as_of) as then:
+        found = browse.get(then, [listed_id(then, id) for id in ids])
+        if source:
+            from ...verbs.importing import with_source  # only here
 
-        found = with_source(ws, found)
+            found = with_source(then, found)
     answer_entries(ws, found)
+
+
+@command("history", f.ID_OR_NUMBER, f.AS_OF)
+def history(
+    ws: Workspace,
+    id: str,
+    as_of: str | None = None,
+) -> None:
+    """Show an entry with what it replaced and what replaced it, oldest first.
+
+    Example: synaptic history 7k3m9q2x
+    """
+    with at_day(ws, as_of) as then:
+        answer_listing(ws, browse.history(then, listed_id(then, id)))
 
 
 @command(
@@ -411,24 +435,27 @@ def confirm(
     "brief",
     text_option("project", "[default: the git repository of this folder]", **A_PROJECT),
     text_option("since", "last, p:... of a briefing, or a day. [default: the last hand-off]"),
+    f.AS_OF,
 )
 def brief(
     ws: Workspace,
     project: str | None = None,
     since: str | None = None,
+    as_of: str | None = None,
 ) -> None:
     """Show what an agent is told when a session starts.
 
     Example: synaptic brief --since last
     """
-    found = brief_verb.brief(
-        ws,
-        Path.cwd(),
-        since or brief_verb.WEEK,
-        project=project,
-        reader=brief_verb.Reader(agent() or writing.PERSON),
-    )
-    text = text_of(ws, found, max_tokens=BRIEF_TOKENS, always=True)
+    with at_day(ws, as_of) as then:
+        found = brief_verb.brief(
+            then,
+            Path.cwd(),
+            since or brief_verb.WEEK,
+            project=project,
+            reader=None if as_of else brief_verb.Reader(agent() or writing.PERSON),
+        )
+        text = text_of(then, found, max_tokens=BRIEF_TOKENS, always=True)
     answer({"project": found.project, "next": found.position, "text": text}, text)
 
 

@@ -212,6 +212,9 @@ LISTED = (
 """The filters and the order of a list."""
 
 # how they are answered
+AS_OF = text_option(
+    "as_of", "Answer as on that day: 2026-06-01, 'last friday', 'yesterday 18:00'."
+)
 LENGTH = option(int, "limit", "1 to 100 entries.", default=20)
 STRATEGY = choice_option("strategy", STRATEGIES, default="auto")
 PRESET = choice_option("preset", PRESETS)

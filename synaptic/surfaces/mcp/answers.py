@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidArgument, SynapticError, check_range, one_of
 from ...language.query import build_preference
-from ...models import NOTHING_CLOSE, Near
+from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Near
 from ...notes.header import taken
 from ...search.search import search
 from ...verbs.brief import WEEK, Reader
@@ -21,6 +21,7 @@ from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import Marks, Receipt, delete, restore, save_all, update
 from ...workspace.checkout import ELSEWHERE
+from ...workspace.past import PastJournal, as_of
 from ...workspace.workspace import Workspace
 from ..render.briefing import text_of as briefing_text
 from ..render.present import (
@@ -68,6 +69,8 @@ with ids and code).
 REVIEWED = 20
 """Findings in the prompt to review."""
 
+_TELLING = (ABSENT, ONLY_REPLACED, "As of ")
+"""The beginnings of notices that an agent must not miss."""
 _FOR_AGENTS = (
     (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
     (r"`synaptic delete ([^`\s]+)` removes", r"`context_delete` with id \1 removes"),
@@ -80,7 +83,8 @@ _FOR_AGENTS = (
 
 class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
-    not there yet. `session` names the session of the client, if it has one.
+    not there yet; `may_write`: the client may change the journal. `session` names the session
+    of the client, if it has one.
     """
 
     args: dict[str, Any]
@@ -89,6 +93,7 @@ class Call(NamedTuple):
     session: str = ""
     layout: str = "concise"
     max_tokens: int | None = None
+    may_write: bool = True
 
     def room(self, entries: int) -> int:
         """The number of characters that an answer of so many `entries` may take."""
@@ -117,7 +122,8 @@ def answer(
         layout=layout,
         max_tokens=max_tokens,
     )
-    text, data = ANSWERS[name](ws, checked)
+    with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
+        text, data = ANSWERS[name](then, checked)
     meant = taken(call.args.get("type", ())) if name in READING else []
     if meant:
         text = "\n".join([*_first_notice(meant), text])
@@ -340,12 +346,13 @@ def _brief(
 ) -> Answer:
     client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
     since = call.args.get("since")
+    is_past = isinstance(ws.journal, PastJournal)
     briefing = new_brief(
         ws,
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
         project=call.args.get("project"),
-        reader=Reader(client, call.session),
+        reader=None if is_past else Reader(client, call.session),
     )
     most = MAX_TOKENS if since else ws.config.hooks.max_tokens
     return briefing_text(ws, briefing, max_tokens=most, always=True), {}
@@ -519,4 +526,6 @@ def _counts(data: Json) -> list[str]:
 
 
 def _first_notice(notices: Sequence[str]) -> list[str]:
-    return [f"Note: {brief(for_agents(notice))}" for notice in notices[:1]]
+    """The first notice, and those that say what an answer is about."""
+    shown = [*notices[:1], *(notice for notice in notices[1:] if notice.startswith(_TELLING))]
+    return [f"Note: {brief(for_agents(notice))}" for notice in shown]

@@ -307,7 +307,13 @@ async def _answer(
     is_meant = "query" in args and args.get("strategy") != "lexical"
     if worker.loading and (is_meant or name == "context_save"):
         await worker.model_tried()
-    call = Call(args, client, worker.loading, session="" if grant else worker.session)
+    call = Call(
+        args,
+        client,
+        worker.loading,
+        session="" if grant else worker.session,
+        may_write=not (grant and grant.read_only),
+    )
     return await _ask(ctx, lambda ws: answer(ws, name, call))
 
 

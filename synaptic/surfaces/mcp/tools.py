@@ -260,6 +260,7 @@ since text 2026-11-03, yesterday, last week
 until text
 """
 _MORE_FILTERS = """
+as_of text a day or time: as the journal was then
 order ORDER the order of the answer
 include_superseded switch also entries that another one replaced
 sessions switch only digests of agents' sessions
@@ -307,6 +308,7 @@ TOOLS = (
         _table("""
 project text default: this git repository
 since text last, p:... of a briefing, or a day
+as_of text
 """),
         reads=True,
     ),
@@ -370,6 +372,7 @@ id list long or short
 max_tokens integer default 4000
 offset integer characters to skip
 source switch transcript of a session
+as_of text
 format text
 """),
         required=("id",),

@@ -80,17 +80,17 @@ def text_of(
             today=ws.today,
             later=briefing.later,
         )
-    end = f"next: since={briefing.position}"
+    end = f"\nnext: since={briefing.position}" if briefing.position else ""
     text = compose(
         head,
         briefing.pinned,
         handoff,
         briefing.shelves,
         find=f"context_find(type=...{in_project})",
-        max_tokens=max_tokens - count_tokens(end) - 1,
+        max_tokens=max_tokens - count_tokens(end),
         rules=(briefing.rules, briefing.unconfirmed),
     )
-    return f"{text or head}\n{end}" if text or always or briefing.unread_files else ""
+    return (text or head) + end if text or always or briefing.unread_files else ""
 
 
 def compose(

@@ -63,6 +63,7 @@ class Item(NamedTuple):
     remark: str = ""
     detailed: bool = False
     links: Links | None = None
+    chain: Sequence[Entry] = ()
 
 
 def hit_items(
@@ -112,6 +113,7 @@ def entry_items(
                 superseded_by=listing.superseded_by.get(entry.id),
                 detailed=True,
                 links=listing.links.get(entry.id),
+                chain=listing.chains.get(entry.id, ()),
             )
         )
     return items
@@ -258,7 +260,7 @@ def render(item: Item) -> str:
     heading = "" if text.startswith(_stem_of_title(title)) else title
     lines = [line for line in (heading, about, item.remark) if line]
     part = ", a part of it" if item.partial else ""
-    body = "\n".join((*lines, text, *link_lines(item.links)))
+    body = "\n".join((*lines, text, *chain_line(item.chain), *link_lines(item.links)))
     return fenced(f"entry {_stamp(entry)}{part}", body)
 
 
@@ -341,6 +343,8 @@ def remark_on(hit: Hit) -> str:
     """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
     places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
     parts = [f"also in {_first_of(places, CHANGED_SHOWN)}"] if places else []
+    if hit.told:
+        parts.append(one_line(hit.told))
     if hit.why:
         parts.append(f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}")
     return " · ".join(parts)
@@ -369,8 +373,10 @@ def marks(
         ("", " ".join(f"#{tag}" for tag in entry.tags)),
         ("superseded by", superseded_by and short(superseded_by)),
     ]
+    simple = ("importance", "project", "branch", "parent", "expires", "due", "by", "via")
+    below = (*simple, "expired") if full else ()
+    pairs += [("", mark) for mark in entry.marks if mark.split()[0] not in below]
     if full:
-        simple = ("importance", "project", "branch", "parent", "expires", "due", "by", "via")
         pairs += [(name, getattr(entry, name)) for name in simple]
         reach = "for its project" if entry.project else "for all"
         pairs += [
@@ -381,7 +387,6 @@ def marks(
             *front_fields(entry),
         ]
     else:
-        pairs += [("", mark) for mark in entry.marks]
         pairs.append(("files", _files(entry, entry.changed_files[:CHANGED_SHOWN])))
     said = [f"{name} {value}" for name, value in pairs if value not in (None, "", False)]
     return one_line(" · ".join(said))
@@ -403,6 +408,12 @@ def link_lines(found: Links | None) -> list[str]:
         if ends:
             lines.append(f"{name}: {_first_of(ends, LINKS_SHOWN)}")
     return lines
+
+
+def chain_line(chain: Sequence[Entry]) -> list[str]:
+    """A line of entries that replaced each other, if there are any."""
+    steps = [f"{entry.short_id} {entry.date} {one_line(entry.title)}" for entry in chain]
+    return [f"history: {' → '.join(steps)}"] if steps else []
 
 
 def _first_of(

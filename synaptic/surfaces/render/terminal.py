@@ -24,6 +24,7 @@ from .present import (
     INVISIBLE,
     LINKS_SHOWN,
     IsHit,
+    chain_line,
     clean,
     headed,
     lines_beside,
@@ -186,7 +187,8 @@ def entries_text(
         header = f"{_stamp(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
         if about:
             header += f" · {to.paint(about, 'dim')}"
-        links = "\n".join(link_lines(listing.links.get(entry.id)))
+        chain = chain_line(listing.chains.get(entry.id, ()))
+        links = "\n".join((*chain, *link_lines(listing.links.get(entry.id))))
         blocks += filter(None, [header, below, to.paint(links, "dim")])
     return "\n\n".join(blocks)
 
