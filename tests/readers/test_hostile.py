@@ -453,7 +453,12 @@ def test_a_session_that_names_a_path_and_a_zip_without_a_day_are_read(tmp_path: 
         {
             "type": "assistant",
             "message": {
-                "content": [{"type": "tool_use", "name": 5, "input": [[5]], "id": []}, 7, "x"]
+                "content": [
+                    {"type": "tool_use", "name": 5, "input": [[5]], "id": []},
+                    {"type": "tool_use", "name": "Edit", "input": {"file_path": "a.py"}},
+                    7,
+                    "x",
+                ]
             },
         },
         {
