@@ -84,9 +84,9 @@ class Transcripts:
     ) -> Iterator[Session]:
         """The sessions of a transcript or of all below a folder, oldest first.
 
-        `DATABASE/ID` is one session of a database.
+        `DATABASE/ID` is one session of a database, or of another file that holds several.
         """
-        if path.parent.match("opencode*.db") and path.parent.is_file():
+        if path.parent.is_file() and any(map(path.parent.match, self.patterns)):
             return self.sessions_in([path.parent], skipped, path.name)
         found = files_below(path, skipped, *self.patterns)
         files = [file for file in found if any(map(file.match, self.patterns))]

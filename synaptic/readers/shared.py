@@ -298,7 +298,7 @@ def _note(
         raise ValueError("it is empty")
     fields = [item for item in front.fields if item[0] not in _KNOWN_KEYS]
     return Record(
-        key=dict(front.fields).get("permalink") or _from_home(path),
+        key=dict(front.fields).get("permalink") or from_home(path),
         text=markdown(text.strip() or title, fields=fields),
         at=front.created_at or moment(deep.get("modified")) or changed_at(path).astimezone(UTC),
         title=title or path.stem,
@@ -308,7 +308,7 @@ def _note(
     )
 
 
-def _from_home(path: Path) -> str:
+def from_home(path: Path) -> str:
     """The path below the home folder, so that it stays the same for another user name."""
     place = path.absolute()
     home = Path.home()

@@ -3,7 +3,9 @@ with them.
 """
 
 import json
+import sqlite3
 import zipfile
+from contextlib import closing
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
@@ -160,6 +162,75 @@ def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(
             assert injected not in record.text
         around = chain.from_iterable(events(source, place, record.key) for place in places)
         assert set(truth["asked"]) <= {event.text for event in around}
+
+
+CRUSH = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT, created_at INTEGER);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT, role TEXT, parts BLOB, created_at INTEGER);
+INSERT INTO sessions VALUES ('s1', NULL, 'Why is there no total', 1795532000), ('s2', 's1', 'Aside', 1795532001);
+"""
+
+
+def part(
+    kind,
+    **data,
+):
+    return {"type": kind, "data": data}
+
+
+def crush(home):
+    """A project's database as the schema of Crush and its reader in deja-vu describe it."""
+    file = home / "quarry" / ".crush" / "crush.db"
+    file.parent.mkdir(parents=True)
+    path = home / "quarry" / "total.py"
+    failed = "ModuleNotFoundError: No module named 'nothere'\nExit code 1\n\n<cwd>/tmp</cwd>"
+    messages = [
+        ("user", [part("text", text="Why is there no total yet? Add one.")]),
+        (
+            "assistant",
+            [part("tool_call", id="1", name="write", input=f'{{"file_path": "{path}"}}')],
+        ),
+        ("tool", [part("tool_result", tool_call_id="1", content="written", is_error=False)]),
+        ("assistant", [part("tool_call", id="2", name="bash", input='{"command": "make"}')]),
+        ("tool", [part("tool_result", tool_call_id="2", content=failed, is_error=False)]),
+        ("assistant", [part("text", text="The total sums all rows."), part("finish")]),
+    ]
+    with closing(sqlite3.connect(file)) as db:
+        db.executescript(CRUSH)
+        for number, (role, parts) in enumerate(messages):
+            row = (str(number), "s1", role, json.dumps(parts), 1795532000 + number)
+            db.execute("INSERT INTO messages VALUES (?, ?, ?, ?, ?)", row)
+        db.execute("INSERT INTO messages VALUES ('x', 's2', 'user', '[]', 1795532009)")
+        db.commit()
+    registry = home / ".local" / "share" / "crush" / "projects.json"
+    registry.parent.mkdir(parents=True)
+    project = {"path": str(home / "quarry"), "data_dir": str(file.parent)}
+    registry.write_text(json.dumps({"projects": [project, {"path": "/gone"}, 5]}))
+
+
+@pytest.mark.parametrize("source", ["qwen", "copilot", "cline", "crush", "aider"])
+def test_sessions_of_more_clients_are_told_as_they_were(
+    source,
+    tmp_path,
+):
+    """Each but Crush's was written by the client itself, with the same scripted model."""
+    zipfile.ZipFile(DATA / "agents.zip").extractall(tmp_path)
+    crush(tmp_path)
+    (place,) = reader_of(source).find(tmp_path, {})
+    records, skipped = read(place, source)
+    assert not skipped and len(records) == 1
+    (record,) = records
+    told = record.text
+    assert "> Why is there no total yet?" in told and "- Edited: `total.py`" in told
+    assert Path(record.folder).name == "quarry" and record.title.startswith("Why is there")
+    if source != "aider":  # it tells neither
+        assert "exit 1: `ModuleNotFoundError: No module named 'nothere'`" in told
+        assert "The total sums all rows" in told
+    if source != "crush":
+        assert "- Committed: `" in told and "Add the total (" in told
+    around = events(source, place, record.key)
+    assert [event.text for event in around if event.kind == "edited"][-1] == "total.py"
+    assert not any(mark in told for mark in ("user_input", "<cwd>", "(none)", "shellId"))
 
 
 def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
