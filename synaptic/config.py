@@ -76,7 +76,7 @@ class Config:
     """`exclude` are globs over paths below their root; `day_file` is a strftime pattern and may
     hold folders.
 
-    `sources` are folders that are read in place, by name (`@vault`). `capture`: agents'
+    `sources` are folders, or single notes, that are read in place, by name (`@vault`). `capture`: agents'
     sessions are digested when they end, into the folder `capture_into`. Entries of
     `exclude_projects` are not imported. `notices` name removed keys of the file; `status` and
     `doctor` show them.
@@ -158,6 +158,7 @@ def read_sources(
 ) -> dict[str, Path]:
     """The `sources` of the file `path`, by name; `own` has none yet.
 
+    A source with a `*` in its place is a folder for each match, whatever it is named.
     Raises ConfigError for a folder or a name that is given twice.
     """
     folders = dict(own.roots)
@@ -168,6 +169,9 @@ def read_sources(
         folder = own.home / _expand(place, f"{path}: sources")
         folder = Path(os.path.abspath(folder))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"
+        if "*" in place:
+            folders |= _matches(name, folder)
+            continue
         if name.casefold() in map(str.casefold, folders):
             raise ConfigError(
                 f"{path}: two folders are {name}.",
@@ -180,6 +184,17 @@ def read_sources(
             )
         folders[name] = folder
     return {name: folder for name, folder in folders.items() if name not in own.roots}
+
+
+def _matches(
+    name: str,
+    pattern: Path,
+) -> dict[str, Path]:
+    """The folders that a path with one `*` in it names, each as `@NAME-STAR`."""
+    above, _, below = str(pattern).partition("*")
+    found = sorted(Path(above).glob(f"*{below}"))
+    parts = [folder.relative_to(above).parts[0].strip("-") for folder in found]
+    return {f"{name}-{part}": folder for part, folder in zip(parts, found, strict=True)}
 
 
 def make_clock() -> Callable[[], datetime]:

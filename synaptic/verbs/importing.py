@@ -34,11 +34,12 @@ from ..journal.imports import drop_pictures, put_picture, take_in, take_out
 from ..journal.runs import Block, Run
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry
+from ..models import SESSIONS, Entry, Filters
 from ..notes.blocks import project_key
 from ..notes.reading import base32, id_date
 from ..notes.screening import Screen
-from ..readers.record import READERS, Record, Skipped, reader_of, reporting
+from ..readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting
+from ..readers.source import files_below
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
@@ -55,6 +56,8 @@ SETTLED = timedelta(minutes=10)
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 FORGOTTEN = "forgotten"
+LIVE = ("claude-code-memory",)
+"""Sources that are better read where they are, as `memories`."""
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -146,6 +149,72 @@ def vaults() -> list[Path]:
     ]
 
 
+class Found(NamedTuple):
+    """A source whose program has left something here: its files, and their size together."""
+
+    source: str
+    files: int
+    bytes: int
+
+
+def left_out(ws: Workspace) -> list[Found]:
+    """The sources on this machine of which the journal has nothing, without reading them."""
+    vias = in_step(ws, lambda _: ws.index.counted(Filters(include_superseded=True), "source"))
+    known = {via for via, _ in vias}
+    found = []
+    for source in READERS:
+        if f"import:{source}" not in known and source not in LIVE:
+            patterns = getattr(reader_of(source), "patterns", ("*",))
+            files = [
+                files_below(place, lambda *_: None, *patterns) for place in places_of(source)
+            ]
+            found.append((source, [*chain.from_iterable(files)]))
+    here = [path for pattern in new_memories(ws.config).values() for path in pattern]
+    found.append(("memories", here))
+    return [
+        Found(source, len(files), sum(file.stat().st_size for file in files))
+        for source, files in found
+        if files
+    ]
+
+
+def new_memories(config: Config) -> dict[str, list[Path]]:
+    """The notes of agents' own memories that are not read yet, by what `sources` would say."""
+    read = {os.path.realpath(folder) for folder in config.sources.values()}
+    found = {}
+    for name, pattern in MEMORIES.items():
+        places = [
+            place for place in Path.home().glob(pattern) if os.path.realpath(place) not in read
+        ]
+        files = [
+            file for place in places for file in files_below(place, lambda *_: None, "*.md")
+        ]
+        if files:
+            found[f"{name}=~/{pattern}"] = files
+    return found
+
+
+def read_memories(config: Config) -> int:
+    """The number of notes in agents' own memories, which from now on are `sources`."""
+    found = new_memories(config)
+    _add_sources(config, list(found))
+    return sum(map(len, found.values()))
+
+
+def _add_sources(
+    config: Config,
+    added: Sequence[str],
+    *,
+    dry_run: bool = False,
+) -> None:
+    file = config.home / "config.toml"
+    text = file.read_text("utf-8-sig") if file.exists() else ""
+    sources = [*tomllib.loads(text).get("sources", []), *added]
+    read_sources(file, replace(config, sources={}), sources)
+    if not dry_run:
+        write_setting(config.home, "sources", sources)
+
+
 def read_in_place(
     config: Config,
     place: Path,
@@ -167,12 +236,7 @@ def read_in_place(
         raise InvalidArgument(
             f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
         )
-    file = config.home / "config.toml"
-    text = file.read_text("utf-8-sig") if file.exists() else ""
-    sources = [*tomllib.loads(text).get("sources", []), str(root)]
-    read_sources(file, replace(config, sources={}), sources)
-    if not dry_run:
-        write_setting(config.home, "sources", sources)
+    _add_sources(config, [str(root)], dry_run=dry_run)
     return notes
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import typer
+
+from ...config import load_config
 from ...errors import InvalidArgument, ModelError, one_of
-from ...models import SESSIONS
 from ...readers.record import IN_PLACE, READERS
 from ...verbs import importing
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
-from ...workspace.workspace import Workspace
+from ...workspace.workspace import Workspace, open_workspace
 from ..render import terminal, wire
 from ..render.present import clean
-from .replies import agreed, answer
+from .replies import IN_JSON, agreed, answer
 
 SHOWN, EXAMPLES = 5, 3
 """Projects and skipped records that are named; entries that are shown."""
@@ -118,11 +122,48 @@ def kept_text(done: importing.Done) -> str:
     return "".join(f"\n  stays: {id[9:]} {title} ({why})" for id, title, why in done.kept)
 
 
-def offer() -> None:
-    """Names the agents whose sessions on this machine can be imported."""
-    for source in SESSIONS:
-        if importing.places_of(source):
-            terminal.say(f"`synaptic import {source}` shows its sessions here, and asks.")
+def found_text(found: Sequence[importing.Found]) -> str:
+    """The sources that are not imported, each with its files and their size."""
+    parts = [f"{source} {files:,} ({size / 1e6:.1f} MB)" for source, files, size in found]
+    return f"Not imported yet, files of {', '.join(parts)}"
+
+
+def offer(
+    home: str | None,
+    *,
+    wanted: bool | None,
+) -> wire.Json:
+    """Says what other programs have left here; takes it in if `wanted`, or if a person agrees.
+
+    The number of new entries of each source, and what was found.
+    """
+    with open_workspace(load_config(home)) as ws:
+        found = importing.left_out(ws)
+        new: dict[str, int] = {}
+        told: wire.Json = {"found": [one._asdict() for one in found], "imported": new}
+        if not found:
+            return told
+        terminal.say(f"{found_text(found)}.")
+        if wanted is None and not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr):
+            wanted = typer.confirm("Import it now?", default=False, err=True)
+        if not wanted:
+            terminal.say(
+                "`synaptic setup --import` takes all of it in, `synaptic import` lists it."
+            )
+            return told
+        for source, _, _ in found:
+            if source == "memories":
+                new[source] = importing.read_memories(ws.config)
+                terminal.say(
+                    f"Agents' own memories are read where they are: {new[source]} notes."
+                )
+                continue
+            with suppress(InvalidArgument):  # nothing in it is of this program
+                planned = importing.plan(ws, source, progress=terminal.progress())
+                new[source] = len(planned.new)
+                terminal.say(f"{source}: {_done_text(importing.run(ws, planned), [])}")
+        in_step(ws, lambda _: None)
+        return told
 
 
 def _in_place(
@@ -134,6 +175,13 @@ def _in_place(
     yes: bool,
     as_json: bool,
 ) -> int:
+    if source == "memories":
+        count = sum(map(len, importing.new_memories(ws.config).values()))
+        terminal.say(f"{count:,} notes of agents' own memories that are not read yet.")
+        if count and not dry_run and (as_json or agreed("import", "Read them?", yes=yes)):
+            importing.read_memories(ws.config)
+        answer({"success": True, "files": count}, "")
+        return 0
     found = [Path(place)] if place else []
     if source == "obsidian" and not place:
         found = importing.vaults()

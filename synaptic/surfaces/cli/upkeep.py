@@ -16,7 +16,7 @@ from ...errors import InvalidArgument, JournalError, SynapticError, check_range
 from ...journal import losses
 from ...language.query import MAX_LIMIT
 from ...models import CAPTURED
-from ...verbs import browse, doctor, gitdriver, review, writing
+from ...verbs import browse, doctor, gitdriver, importing, review, writing
 from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
@@ -27,6 +27,7 @@ from ..serving.arguments import agent, take_filters
 from ..serving.tokens import Tokens
 from . import flags as f
 from .flags import A_PROJECT, argument, option, switch, text_option, texts_option
+from .import_command import found_text
 from .program import app, command, open_home
 from .replies import (
     IN_JSON,
@@ -71,7 +72,9 @@ def status(
         return answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
-    now = replace(now, notices=(*now.notices, *language_notice(ws)))
+    left = importing.left_out(ws)
+    waiting = [f"{found_text(left)}; `synaptic import` lists them."] if left else []
+    now = replace(now, notices=(*now.notices, *language_notice(ws), *waiting))
     return answer(wire.status_json(now), text, now.notices)
 
 
@@ -411,6 +414,12 @@ def git_setup(
     ),
     switch("no_hooks", "Do not change the client's hooks."),
     switch("capture", "Keep a digest of every agent session from now on."),
+    switch(
+        "take_in",
+        "Import what agents and other programs have left here, or do not ask.",
+        "--import/--no-import",
+        default=None,
+    ),
     switch("guidance", "Also add ten lines to CLAUDE.md, AGENTS.md or GEMINI.md."),
     f.DRY_RUN,
     switch("show", "Show the lines to paste, and into which file.", "--print"),
