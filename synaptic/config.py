@@ -76,10 +76,10 @@ class Config:
     """`exclude` are globs over paths below their root; `day_file` is a strftime pattern and may
     hold folders.
 
-    `sources` are folders, or single notes, that are read in place, by name (`@vault`). `capture`: agents'
-    sessions are digested when they end, into the folder `capture_into`. Entries of
-    `exclude_projects` are not imported. `notices` name removed keys of the file; `status` and
-    `doctor` show them.
+    `sources` are folders, or single notes, that are read in place, by name (`@vault`).
+    `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
+    Entries of `exclude_projects` are not imported. `notices` name removed keys of the file;
+    `status` and `doctor` show them.
     """
 
     home: Path

@@ -15,13 +15,13 @@ from ...config import load_config
 from ...errors import InvalidArgument, JournalError, SynapticError, check_range
 from ...journal import losses
 from ...language.query import MAX_LIMIT
-from ...models import CAPTURED
+from ...models import CAPTURED, SearchResult
 from ...verbs import browse, doctor, gitdriver, importing, review, writing
 from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
-from ..render.present import clean, matter_text, outline
+from ..render.present import clean, hit_items, listed, matter_text, outline
 from ..render.terminal import emit
 from ..serving.arguments import agent, take_filters
 from ..serving.tokens import Tokens
@@ -282,6 +282,39 @@ def _evaluate(
     found = evaluate(ws, progress=terminal.progress(), **given)
     text = terminal.evaluation_text(found, screen_of(ws))
     answer(wire.as_json(found), when_empty(ws) or text, found.notices)
+
+
+@command(
+    "replay",
+    option(int | None, "prompts", "At most so many prompts, the newest. [default: 200]"),
+)
+def _replay(
+    ws: Workspace,
+    **given: Any,
+) -> None:
+    """Ask the prompts of your agents' sessions again, each of the memory of its time.
+
+    It counts how often the answer named a file edited later, or an error met later.
+
+    Example: synaptic replay --prompts 100
+    """
+    from ...verbs import replay  # only this command needs it
+
+    def show(found: SearchResult) -> str:
+        """What an agent reads of it."""
+        return "\n".join(listed(hit_items(found, length=280), 1400))
+
+    cases = replay.replay(ws, show, progress=terminal.progress(), **given)
+    rows = replay.table(cases)
+    lines = [outline(rows)]
+    ends = dict(zip(("best", "worst"), replay.extremes(cases), strict=True))
+    for end, some in ends.items():
+        lines += [f"\n{end}:"]
+        for case in some:
+            named = ", ".join(case.named["memory"]) or f"none of {', '.join(case.later)}"
+            prompt = " ".join(case.prompt.split())
+            lines += [f"  {case.at:%Y-%m-%d %H:%M} {prompt:.70}\n    named {named:.90}"]
+    answer({"table": rows, **wire.as_json(ends)}, clean("\n".join(lines)))
 
 
 def _end_like_control_c() -> None:
