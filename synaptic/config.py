@@ -158,7 +158,7 @@ def read_sources(
 ) -> dict[str, Path]:
     """The `sources` of the file `path`, by name; `own` has none yet.
 
-    A source with a `*` in its place is a folder for each match, whatever it is named.
+    A source with a `*` in its place is a folder for each match, `@NAME-STAR`.
     Raises ConfigError for a folder or a name that is given twice.
     """
     folders = dict(own.roots)
@@ -170,7 +170,10 @@ def read_sources(
         folder = Path(os.path.abspath(folder))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"
         if "*" in place:
-            folders |= _matches(name, folder)
+            above, _, below = str(folder).partition("*")
+            for match in sorted(Path(above).glob(f"*{below}")):
+                star = match.relative_to(above).parts[0].strip("-")
+                folders[f"{name}-{star}"] = match
             continue
         if name.casefold() in map(str.casefold, folders):
             raise ConfigError(
@@ -184,17 +187,6 @@ def read_sources(
             )
         folders[name] = folder
     return {name: folder for name, folder in folders.items() if name not in own.roots}
-
-
-def _matches(
-    name: str,
-    pattern: Path,
-) -> dict[str, Path]:
-    """The folders that a path with one `*` in it names, each as `@NAME-STAR`."""
-    above, _, below = str(pattern).partition("*")
-    found = sorted(Path(above).glob(f"*{below}"))
-    parts = [folder.relative_to(above).parts[0].strip("-") for folder in found]
-    return {f"{name}-{part}": folder for part, folder in zip(parts, found, strict=True)}
 
 
 def make_clock() -> Callable[[], datetime]:

@@ -2,10 +2,10 @@
 home folder or a folder up to two levels below it.
 
 A session begins with `# aider chat started at 2026-11-24 14:55:30`, local time; no other time
-is told. Outside of code, a line `#### TEXT` is a request, or a command of Aider's own (`/run`,
-`/add`), a line `> TEXT` begins what Aider printed ("Applied edit to a.py", "Running make",
-"Commit 7d68c80 Add the total"), up to an empty line; the others are the answer. A session's key
-is made of the file's path and its beginning.
+is told. Outside of code, a line `#### TEXT` is a request, or a command of Aider's own (`/add`,
+`!ls`), which is left out, and a line `> TEXT` begins what Aider printed ("Applied edit to
+a.py", "Running make", "Commit 7d68c80 Add the total"), up to an empty line. The others are the
+answer. A session's key is made of the file's path and its beginning.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from ..files import read_regular
 from .digest import Transcripts
 from .record import Skipped, reporting
-from .session import Session
+from .session import Kind, Session
 from .shared import from_home
 from .source import FILE_BYTES
 
@@ -28,8 +30,7 @@ _PRINTED = re.compile(
     r"> (?:Applied edit to (?P<edited>.+)|Running (?P<ran>.+)"
     r"|Commit (?P<hash>[0-9a-f]{7,40}) (?P<subject>.+))"
 )
-_COMMAND = re.compile(r"(?:/(?:run|test) |!)(?P<ran>.+)|/\w.*", re.DOTALL)
-"""A command that the person ran, `/run make` or `!make`, or another one of Aider's."""
+_MARK = re.compile("^#### (?:<blank>)?", re.MULTILINE)
 
 
 def _sessions(
@@ -42,44 +43,41 @@ def _sessions(
         lines: list[str] = []
         with reporting(skipped, str(file)):
             lines = read_regular(file, FILE_BYTES).decode("utf-8", "replace").splitlines()
-        for kind, number, text in _blocks(lines):
+        for kind, group in groupby(_kinds(lines), key=itemgetter(0)):
+            texts = {number: text for _, number, text in group}
             if kind == "begun":
                 if session:
                     yield session
-                session = _begun(file, text)
+                session = _begun(file, texts.popitem()[1])
+            elif session and kind == "printed":
+                for number, text in texts.items():
+                    _add_printed(session, number, text)
+            elif session and kind == "said":
+                session.add("said", min(texts), "\n".join(texts.values()))
             elif session:
-                with reporting(skipped, f"{file}:{number}"):
-                    _add_block(session, kind, number, text)
+                asked = _MARK.sub("", "\n".join(texts.values()))
+                if not asked.startswith(("/", "!")):  # a command of Aider's
+                    session.add("asked", min(texts), asked)
         if session:
             yield session
 
 
-def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
-    """(kind, first line, text) of each block: begun, asked, printed or said."""
+def _kinds(lines: list[str]) -> Iterator[tuple[str, int, str]]:
+    """(begun, asked, printed or said; number; text) of each line."""
     kind = ""
-    first = 1
-    block: list[str] = []
     is_code = False
-    for number, line in enumerate([*lines, ""], start=1):
+    for number, line in enumerate(lines, start=1):
         begun = _BEGIN.fullmatch(line)
         is_code = not begun and is_code != line.startswith("```")
-        new = "said"
+        is_printed = line.startswith("> ") or (kind == "printed" and line.strip())
+        kind = "said"
         if begun:
-            new = "begun"
-        elif is_code:
-            new = "said"
-        elif line.startswith("#### "):
-            new = "asked"
-        elif line.startswith("> ") or (kind == "printed" and line.strip()):
-            new = "printed"
-        if new != kind or new in ("begun", "printed") or number > len(lines):
-            if block:
-                yield kind, first, "\n".join(block).strip()
-            kind = new
-            first = number
-            block = []
-        text = begun[1] if begun else line
-        block.append(text.removeprefix("#### ") if new == "asked" else text)
+            kind = "begun"
+        elif line.startswith("#### ") and not is_code:
+            kind = "asked"
+        elif is_printed and not is_code:
+            kind = "printed"
+        yield kind, number, begun[1] if begun else line
 
 
 def _begun(
@@ -87,36 +85,23 @@ def _begun(
     at: str,
 ) -> Session:
     place = blake2b(from_home(file).encode(), digest_size=4).hexdigest()
-    key = f"{place}-{re.sub(r'[^0-9]', '', at)}"
-    session = Session(key, "Aider", str(file.absolute().parent))
+    session = Session(f"{place}-{re.sub('[^0-9]', '', at)}", "Aider", str(file.parent))
     session.at = datetime.fromisoformat(at).astimezone()
     return session
 
 
-def _add_block(
+def _add_printed(
     session: Session,
-    kind: str,
     number: int,
     text: str,
 ) -> None:
-    if kind == "said":
-        session.add("said", number, text)
+    found = _PRINTED.match(text)
+    if not found:
         return
-    if kind == "asked":
-        command = _COMMAND.fullmatch(text.replace("<blank>", ""))
-        if not command:
-            session.add("asked", number, text.replace("<blank>", ""))
-        elif command["ran"]:
-            session.add("ran", number, command["ran"])
-        return
-    printed = _PRINTED.fullmatch(text)
-    if printed and printed["subject"]:
-        event = session.add("ran", number, "git commit")
-        event.commit = f"{printed['subject']} ({printed['hash']})"
-    elif printed and printed["edited"]:
-        session.add("edited", number, printed["edited"])
-    elif printed:
-        session.add("ran", number, printed["ran"])
+    kind: Kind = "edited" if found["edited"] else "ran"
+    event = session.add(kind, number, found["edited"] or found["ran"] or "git commit")
+    if found["hash"]:
+        event.commit = f"{found['subject'].strip()} ({found['hash']})"
 
 
 READER = Transcripts(

@@ -52,19 +52,11 @@ def _add_message(
     session.set_time(dig(message, "ts"))
     content = dig(message, "content")
     for block in list_of(content):
-        id = text_of(block, "id") or text_of(block, "tool_use_id")
-        commands = list_of(block, "input", "commands")
-        results = list_of(block, "content")
-        with suppress(ValueError):
-            results = [read_json(dig(block, "content"))]
-        if commands:
-            for place, command in enumerate(commands):
-                session.add_call(number, "run_commands", command, f"{id}/{place}")
-        elif dig(block, "type") == "tool_result":
-            for place, result in enumerate(results):
-                call = f"{id}/{place}" if f"{id}/{place}" in session.calls else id
-                output = text_of(result, "result") or text_of(result, "error")
-                session.add_result(call, output, dig(result, "success") is False)
+        if dig(block, "type") == "tool_result":
+            output = text_of(block, "content")
+            successes = [dig(result, "success") for result in list_of(block, "content")]
+            failed = False in successes or '"success":false' in output
+            session.add_result(dig(block, "tool_use_id"), output, failed)
         else:
             session.add_block(number, block)
     if dig(message, "role") == "assistant":

@@ -12,24 +12,25 @@ The line of an event is the number of its message.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from itertools import count
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ..files import read_regular
 from .digest import Transcripts
-from .record import Skipped, reporting
-from .session import Session
-from .shared import SETTINGS_BYTES, dig, fetched, list_of, sqlite_copy, text_of
+from .session import Session, sessions_of_databases
+from .shared import SETTINGS_BYTES, dig, list_of, text_of
 from .source import read_json
 
 _SESSIONS = """
-SELECT id, title FROM sessions WHERE coalesce(parent_session_id, '') = '' AND ? IN ('', id)
-ORDER BY created_at, id
+SELECT id, '' directory, title FROM sessions
+WHERE coalesce(parent_session_id, '') = '' AND ? IN ('', id) ORDER BY created_at, id
 """
-_MESSAGES = "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid"
+_MESSAGES = """
+SELECT *, row_number() OVER (ORDER BY created_at, rowid) number, created_at at
+FROM messages WHERE session_id = ? ORDER BY number
+"""
 
 
 class _Databases(Transcripts):
@@ -48,56 +49,25 @@ class _Databases(Transcripts):
         return [path for path in found if path.is_file()]
 
 
-def _sessions(
-    files: list[Path],
-    skipped: Skipped,
-    id: str = "",
-) -> Iterator[Session]:
-    for file in files:
-        folder = str(file.parents[1]) if file.parent.name == ".crush" else ""
-        with sqlite_copy(file) as db:
-            for key, title in fetched(db, _SESSIONS, (id,)).fetchall():
-                session = Session(text_of(key), "Crush", folder, text_of(title))
-                with reporting(skipped, f"{file}: {key}"):
-                    _add_messages(session, db, skipped)
-                yield session
-
-
-def _add_messages(
-    session: Session,
-    db: sqlite3.Connection,
-    skipped: Skipped,
-) -> None:
-    numbers = count(1)
-    for row in fetched(db, _MESSAGES, (session.key,)):
-        number = next(numbers)
-        message = dict(row)
-        session.set_time(message["created_at"])
-        with reporting(skipped, f"{session.key}:{number}"):
-            if not message.get("is_summary_message"):
-                for part in read_json(message["parts"]):
-                    _add_part(session, number, message["role"], part)
-
-
-def _add_part(
+def _add_message(
     session: Session,
     number: int,
-    role: object,
-    part: Any,
+    row: sqlite3.Row,
 ) -> None:
-    kind = dig(part, "type")
-    data = dig(part, "data")
-    if kind == "text" and role in ("user", "assistant"):
-        session.add("asked" if role == "user" else "said", number, dig(data, "text"))
-    elif kind == "tool_call":
-        given: object = dig(data, "input")
-        with suppress(ValueError):
-            given = read_json(given)
-        session.add_call(number, dig(data, "name"), given, dig(data, "id"))
-    elif kind == "tool_result":
-        output = text_of(data, "content").partition("\n\n<cwd>")[0]
-        failed = dig(data, "is_error") is True or None
-        session.add_result(dig(data, "tool_call_id"), output, failed)
+    message = dict(row)
+    for part in [] if message.get("is_summary_message") else read_json(message["parts"]):
+        kind = dig(part, "type")
+        data = dig(part, "data")
+        if kind == "text" and message["role"] in ("user", "assistant"):
+            is_person = message["role"] == "user"
+            session.add("asked" if is_person else "said", number, dig(data, "text"))
+        elif kind == "tool_call":
+            given = read_json(text_of(data, "input") or "{}")
+            session.add_call(number, dig(data, "name"), given, dig(data, "id"))
+        elif kind == "tool_result":
+            output = text_of(data, "content").partition("\n\n<cwd>")[0]
+            failed = dig(data, "is_error") is True or None
+            session.add_result(dig(data, "tool_call_id"), output, failed)
 
 
 READER = _Databases(
@@ -105,5 +75,5 @@ READER = _Databases(
     ".local/share",
     ("crush/projects.json",),
     ("crush.db",),
-    _sessions,
+    partial(sessions_of_databases, "Crush", (_SESSIONS, _MESSAGES), _add_message),
 )

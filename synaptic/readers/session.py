@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import sqlite3
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -18,7 +19,7 @@ from typing import IO, Any, Literal
 from ..errors import InvalidArgument
 from ..files import open_regular
 from .record import Skipped, reader_of, reporting
-from .shared import dig, moment, text_of
+from .shared import dig, fetched, moment, sqlite_copy, text_of
 from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
 
 Kind = Literal["asked", "said", "ran", "edited"]
@@ -185,6 +186,8 @@ class Session:
 
 
 def _command_of(values: dict[str, Any]) -> str:
+    if isinstance(values.get("commands"), list):
+        return "\n".join(map(text_of, values["commands"]))
     keys = ("command", "cmd", "input", "patchText")
     command = next(filter(None, (values.get(key) for key in keys)), "")
     if not isinstance(command, list):
@@ -256,6 +259,36 @@ def sessions_of_lines(
                 add(session, number, line)
         session.keep_work_of_subagents()
         yield session
+
+
+def sessions_of_databases(
+    client: str,
+    statements: tuple[str, str],
+    add: Callable[[Session, int, sqlite3.Row], None],
+    files: list[Path],
+    skipped: Skipped,
+    id: str = "",
+) -> Iterator[Session]:
+    """The sessions of SQLite databases, or the one with this `id`.
+
+    The first statement gives their `id`, `directory` and `title`, the second the `number` and
+    time `at` of each part, and what `add` needs. A database in `.crush` is of the folder around
+    it.
+    """
+    of_sessions, of_parts = statements
+    for file in files:
+        around = str(file.parents[1]) if file.parent.name == ".crush" else ""
+        with sqlite_copy(file) as db:
+            for row in fetched(db, of_sessions, (id,)).fetchall():
+                key = text_of(row["id"])
+                folder = text_of(row["directory"]) or around
+                session = Session(key, client, folder, text_of(row["title"]))
+                with reporting(skipped, f"{file.name}: {key}"):
+                    for part in fetched(db, of_parts, (row["id"],)):
+                        session.set_time(part["at"])
+                        with reporting(skipped, f"{key}:{part['number']}"):
+                            add(session, part["number"], part)
+                yield session
 
 
 def json_lines(

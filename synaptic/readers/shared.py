@@ -144,8 +144,8 @@ def text_of(
     value: object,
     *keys: str,
 ) -> str:
-    """The text under these keys: a text or number, an object with `text` or `output`, or a list
-    of these; "" for any other value.
+    """The text under these keys: a text or number, an object with `text`, `output` or `result`,
+    or a list of these; "" for any other value.
 
     Thoughts, colours, control characters and halves of surrogates are left out.
     """
@@ -153,7 +153,8 @@ def text_of(
     if isinstance(value, list):
         return "\n".join(filter(None, map(text_of, value)))
     if isinstance(value, dict):
-        return "" if value.get("thought") else text_of(value.get("text") or value.get("output"))
+        inner = next(filter(None, map(value.get, ("text", "output", "result"))), "")
+        return "" if value.get("thought") else text_of(inner)
     return _CONTROL.sub("", str(value)) if isinstance(value, str | int | float) else ""
 
 

@@ -44,7 +44,7 @@ from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
 from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
+from ..workspace.workspace import Workspace, open_workspace
 from .adopt import write_setting
 from .writing import clean_entry, delete, moment_of
 
@@ -56,8 +56,6 @@ SETTLED = timedelta(minutes=10)
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 FORGOTTEN = "forgotten"
-LIVE = ("claude-code-memory",)
-"""Sources that are better read where they are, as `memories`."""
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -149,64 +147,50 @@ def vaults() -> list[Path]:
     ]
 
 
-class Found(NamedTuple):
-    """A source whose program has left something here: its files, and their size together."""
+def left_out(config: Config) -> dict[str, int]:
+    """The number of files of each source of which the journal has nothing, without reading.
 
-    source: str
-    files: int
-    bytes: int
-
-
-def left_out(ws: Workspace) -> list[Found]:
-    """The sources on this machine of which the journal has nothing, without reading them."""
-    vias = in_step(ws, lambda _: ws.index.counted(Filters(include_superseded=True), "source"))
-    known = {via for via, _ in vias}
-    found = []
+    A home that is not there is not made.
+    """
+    vias: list[tuple[str, int]] = []
+    if config.state.is_dir():
+        with open_workspace(config) as ws:
+            every = Filters(include_superseded=True)
+            vias = in_step(ws, lambda _: ws.index.counted(every, "source"))
+    found = {}
     for source in READERS:
-        if f"import:{source}" not in known and source not in LIVE:
+        if f"import:{source}" not in dict(vias) and source != "claude-code-memory":
             patterns = getattr(reader_of(source), "patterns", ("*",))
-            files = [
-                files_below(place, lambda *_: None, *patterns) for place in places_of(source)
-            ]
-            found.append((source, [*chain.from_iterable(files)]))
-    here = [path for pattern in new_memories(ws.config).values() for path in pattern]
-    found.append(("memories", here))
-    return [
-        Found(source, len(files), sum(file.stat().st_size for file in files))
-        for source, files in found
-        if files
-    ]
+            places = places_of(source)
+            found[source] = sum(len(files_below(at, _pass_over, *patterns)) for at in places)
+    found["memories"] = sum(new_memories(config).values())
+    return {source: files for source, files in found.items() if files}
 
 
-def new_memories(config: Config) -> dict[str, list[Path]]:
-    """The notes of agents' own memories that are not read yet, by what `sources` would say."""
-    read = {os.path.realpath(folder) for folder in config.sources.values()}
+def _pass_over(*_: str) -> None:
+    """Reports nothing: the import does."""
+
+
+def new_memories(config: Config) -> dict[str, int]:
+    """The number of notes in agents' own memories that are not read yet, by the line of
+    `sources` that names them.
+    """
     found = {}
     for name, pattern in MEMORIES.items():
-        places = [
-            place for place in Path.home().glob(pattern) if os.path.realpath(place) not in read
-        ]
-        files = [
-            file for place in places for file in files_below(place, lambda *_: None, "*.md")
-        ]
+        places = set(Path.home().glob(pattern)) - set(config.sources.values())
+        files = sum(len(files_below(place, _pass_over, "*.md")) for place in places)
         if files:
             found[f"{name}=~/{pattern}"] = files
     return found
 
 
-def read_memories(config: Config) -> int:
-    """The number of notes in agents' own memories, which from now on are `sources`."""
-    found = new_memories(config)
-    _add_sources(config, list(found))
-    return sum(map(len, found.values()))
-
-
-def _add_sources(
+def add_sources(
     config: Config,
-    added: Sequence[str],
+    added: Iterable[str],
     *,
     dry_run: bool = False,
 ) -> None:
+    """Reads these folders from now on: lines of `sources`."""
     file = config.home / "config.toml"
     text = file.read_text("utf-8-sig") if file.exists() else ""
     sources = [*tomllib.loads(text).get("sources", []), *added]
@@ -236,7 +220,7 @@ def read_in_place(
         raise InvalidArgument(
             f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
         )
-    _add_sources(config, [str(root)], dry_run=dry_run)
+    add_sources(config, [str(root)], dry_run=dry_run)
     return notes
 
 

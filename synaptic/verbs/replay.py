@@ -49,9 +49,8 @@ class Case:
     """
 
     at: datetime
-    client: str
     prompt: str
-    folder: str
+    project: str
     later: Mapping[str, str]
     tokens: Mapping[str, int]
     named: Mapping[str, list[str]]
@@ -76,7 +75,7 @@ def replay(
             for session in reader_of(source).sessions(place, lambda *_: None):
                 for record in digest(session):
                     ended[key_id(source, record.key)] = record.until
-                cases += _prompts(session)
+                cases += _prompts(session, _project(ws, session.folder))
     cases.sort(key=lambda case: case.at)
     cases = cases[-prompts:]
     for number, case in enumerate(cases):
@@ -84,28 +83,27 @@ def replay(
         cases[number] = replace(
             case,
             tokens={way: len(show(found)) // CHARS for way, found in answers.items()},
-            named={way: _named(ws, case, found) for way, found in answers.items()},
+            named={way: _named(case, found) for way, found in answers.items()},
         )
         if progress:
             progress("asking", number + 1, len(cases))
     return cases
 
 
-def _prompts(session: Session) -> Iterator[Case]:
+def _project(ws: Workspace, folder: str) -> str:
+    here = checkout_around(Path(folder), ws.config) if folder else None
+    return project_key(project_of(ws.config, here) or Path(folder).name)
+
+
+def _prompts(session: Session, project: str) -> Iterator[Case]:
     later: dict[str, str] = {}
     for event in reversed(list(screened(session.events))):
         if event.kind == "asked" and len(terms_of(event.text)) >= FEW_WORDS:
-            seen = dict(later)
-            yield Case(event.at, session.client, event.text, session.folder, seen, {}, {})
+            yield Case(event.at, event.text, project, dict(later), {}, {})
         if event.kind == "edited":
             later[event.text] = "file"
         if event.error:
             later[event.error[:ERROR_CHARS]] = "error"
-
-
-def _project(ws: Workspace, case: Case) -> str:
-    here = checkout_around(Path(case.folder), ws.config) if case.folder else None
-    return project_key(project_of(ws.config, here) or Path(case.folder).name)
 
 
 def _answer(
@@ -114,12 +112,11 @@ def _answer(
     strategy: str,
     ended: Mapping[str, datetime | None],
 ) -> SearchResult:
-    project = _project(ws, case)
     found = search(
         ws,
         " ".join(terms_of(case.prompt, stop_words=False)),  # a prompt filters nothing
         filters=Filters(until=case.at.astimezone(ws.clock().tzinfo).date().isoformat()),
-        prefer=Filters(projects=(project,)) if project else None,
+        prefer=Filters(projects=(case.project,)) if case.project else None,
         strategy=strategy,
         limit=FETCHED,
     )
@@ -131,20 +128,13 @@ def _answer(
     return replace(found, hits=tuple(hits[:SHOWN]), total=len(hits))
 
 
-def _named(
-    ws: Workspace,
-    case: Case,
-    found: SearchResult,
-) -> list[str]:
+def _named(case: Case, found: SearchResult) -> list[str]:
     """The texts of `later` that an entry of the same project names."""
-    own = (_project(ws, case), "")
-    entries = [hit.entry for hit in found.hits]
-    texts = [
-        "\n".join((entry.content, *entry.files))
-        for entry in entries
-        if project_key(entry.project or "") in own
-    ]
-    return [text for text in case.later if any(text in content for content in texts)]
+    texts = []
+    for hit in found.hits:
+        if project_key(hit.entry.project or "") in (case.project, ""):
+            texts += [hit.entry.content, *hit.entry.files]
+    return [text for text in case.later if any(text in each for each in texts)]
 
 
 def table(cases: list[Case]) -> dict[str, dict[str, float]]:
@@ -163,14 +153,12 @@ def table(cases: list[Case]) -> dict[str, dict[str, float]]:
     return rows
 
 
-def extremes(
-    cases: list[Case],
-    count: int = 10,
-) -> tuple[list[Case], list[Case]]:
-    """The cases that named most, and those that named nothing, in most tokens, though a file
-    was edited or an error met.
+def extremes(cases: list[Case]) -> dict[str, list[Case]]:
+    """The ten cases that named most, and the ten that named nothing, in most tokens, though a
+    file was edited or an error met.
     """
-    best = sorted(cases, key=lambda case: (-len(case.named["memory"]), case.tokens["memory"]))
-    missed = [case for case in cases if case.later and not case.named["memory"]]
-    missed.sort(key=lambda case: -case.tokens["memory"])
-    return [case for case in best[:count] if case.named["memory"]], missed[:count]
+    best = [case for case in cases if case.named["memory"]]
+    best.sort(key=lambda case: (-len(case.named["memory"]), case.tokens["memory"]))
+    worst = [case for case in cases if case.later and not case.named["memory"]]
+    worst.sort(key=lambda case: -case.tokens["memory"])
+    return {"best": best[:10], "worst": worst[:10]}

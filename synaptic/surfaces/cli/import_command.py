@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -122,10 +122,10 @@ def kept_text(done: importing.Done) -> str:
     return "".join(f"\n  stays: {id[9:]} {title} ({why})" for id, title, why in done.kept)
 
 
-def found_text(found: Sequence[importing.Found]) -> str:
-    """The sources that are not imported, each with its files and their size."""
-    parts = [f"{source} {files:,} ({size / 1e6:.1f} MB)" for source, files, size in found]
-    return f"Not imported yet, files of {', '.join(parts)}"
+def found_text(found: Mapping[str, int]) -> str:
+    """The sources that are not imported, each with the number of its files."""
+    counts = [f"{source} ({files:,})" for source, files in found.items()]
+    return f"Not imported yet, with the number of files: {', '.join(counts)}."
 
 
 def offer(
@@ -135,35 +135,32 @@ def offer(
 ) -> wire.Json:
     """Says what other programs have left here; takes it in if `wanted`, or if a person agrees.
 
-    The number of new entries of each source, and what was found.
+    The files of each source, and the new entries.
     """
-    with open_workspace(load_config(home)) as ws:
-        found = importing.left_out(ws)
-        new: dict[str, int] = {}
-        told: wire.Json = {"found": [one._asdict() for one in found], "imported": new}
-        if not found:
-            return told
-        terminal.say(f"{found_text(found)}.")
-        if wanted is None and not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr):
+    config = load_config(home)
+    found = importing.left_out(config)
+    new: dict[str, int] = {}
+    if found:
+        terminal.say(found_text(found))
+        has_person = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
+        if wanted is None and has_person:
             wanted = typer.confirm("Import it now?", default=False, err=True)
         if not wanted:
-            terminal.say(
-                "`synaptic setup --import` takes all of it in, `synaptic import` lists it."
-            )
-            return told
-        for source, _, _ in found:
+            terminal.say("`synaptic setup --import` takes it in, `synaptic import` lists it.")
+    if not (found and wanted):
+        return {"found": found, "imported": new}
+    with open_workspace(config) as ws:
+        for source in found:
             if source == "memories":
-                new[source] = importing.read_memories(ws.config)
-                terminal.say(
-                    f"Agents' own memories are read where they are: {new[source]} notes."
-                )
+                importing.add_sources(config, importing.new_memories(config))
+                terminal.say("Agents' own memories are read where they are from now on.")
                 continue
             with suppress(InvalidArgument):  # nothing in it is of this program
                 planned = importing.plan(ws, source, progress=terminal.progress())
                 new[source] = len(planned.new)
                 terminal.say(f"{source}: {_done_text(importing.run(ws, planned), [])}")
         in_step(ws, lambda _: None)
-        return told
+    return {"found": found, "imported": new}
 
 
 def _in_place(
@@ -176,10 +173,11 @@ def _in_place(
     as_json: bool,
 ) -> int:
     if source == "memories":
-        count = sum(map(len, importing.new_memories(ws.config).values()))
+        new = importing.new_memories(ws.config)
+        count = sum(new.values())
         terminal.say(f"{count:,} notes of agents' own memories that are not read yet.")
-        if count and not dry_run and (as_json or agreed("import", "Read them?", yes=yes)):
-            importing.read_memories(ws.config)
+        if new and not dry_run and (as_json or agreed("import", "Read them?", yes=yes)):
+            importing.add_sources(ws.config, new)
         answer({"success": True, "files": count}, "")
         return 0
     found = [Path(place)] if place else []

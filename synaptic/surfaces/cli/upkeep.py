@@ -72,8 +72,8 @@ def status(
         return answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
-    left = importing.left_out(ws)
-    waiting = [f"{found_text(left)}; `synaptic import` lists them."] if left else []
+    left = importing.left_out(ws.config)
+    waiting = [f"{found_text(left)} `synaptic import` lists them."] if left else []
     now = replace(now, notices=(*now.notices, *language_notice(ws), *waiting))
     return answer(wire.status_json(now), text, now.notices)
 
@@ -307,7 +307,7 @@ def _replay(
     cases = replay.replay(ws, show, progress=terminal.progress(), **given)
     rows = replay.table(cases)
     lines = [outline(rows)]
-    ends = dict(zip(("best", "worst"), replay.extremes(cases), strict=True))
+    ends = replay.extremes(cases)
     for end, some in ends.items():
         lines += [f"\n{end}:"]
         for case in some:
