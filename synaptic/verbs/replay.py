@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from ..errors import InvalidArgument
 from ..language.query import terms_of
 from ..models import SESSIONS, Filters, SearchResult
 from ..notes.blocks import project_key
@@ -21,7 +23,7 @@ from ..readers.digest import digest, screened
 from ..readers.record import reader_of
 from ..readers.session import Session
 from ..search.search import search
-from ..workspace.checkout import checkout_around, project_of
+from ..workspace.checkout import checkout_around
 from ..workspace.embed import Progress
 from ..workspace.workspace import Workspace
 from .importing import key_id, places_of
@@ -72,10 +74,11 @@ def replay(
     cases: list[Case] = []
     for source in SESSIONS:
         for place in places_of(source):
-            for session in reader_of(source).sessions(place, lambda *_: None):
-                for record in digest(session):
-                    ended[key_id(source, record.key)] = record.until
-                cases += _prompts(session, _project(ws, session.folder))
+            with suppress(InvalidArgument):  # a place without a session
+                for session in reader_of(source).sessions(place, lambda *_: None):
+                    for record in digest(session):
+                        ended[key_id(source, record.key)] = record.until
+                    cases += _prompts(session, _project(ws, session.folder))
     cases.sort(key=lambda case: case.at)
     cases = cases[-prompts:]
     for number, case in enumerate(cases):
@@ -92,7 +95,7 @@ def replay(
 
 def _project(ws: Workspace, folder: str) -> str:
     here = checkout_around(Path(folder), ws.config) if folder else None
-    return project_key(project_of(ws.config, here) or Path(folder).name)
+    return project_key(here.project if here else Path(folder).name)
 
 
 def _prompts(session: Session, project: str) -> Iterator[Case]:
