@@ -86,8 +86,18 @@ class Journal:
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or
         cannot be read.
+
+        Secrets in what another program keeps, in a hidden folder, are redacted.
         """
-        return folder.read(self.roots, path)[0]
+        data = folder.read(self.roots, path)[0]
+        name, root, _ = self.roots.of(path)
+        is_own = name in folder.OWN or not any(part.startswith(".") for part in root.parts)
+        if is_own or self._config.secrets == "allow":
+            return data
+        from ..notes.screening import Screen  # most journals do without
+
+        text = data.decode("utf-8", "surrogateescape")
+        return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
 
     def parse(
         self,

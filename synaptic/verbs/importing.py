@@ -39,7 +39,7 @@ from ..notes.blocks import project_key
 from ..notes.reading import base32, id_date
 from ..notes.screening import Screen
 from ..readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting
-from ..readers.source import files_below
+from ..readers.source import changed_at, files_below
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
@@ -113,7 +113,10 @@ def places_of(source: str) -> list[Path]:
     return find(Path.home(), os.environ) if find else []
 
 
-def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
+def look_around(
+    config: Config,
+    progress: Progress,
+) -> Iterator[dict[str, Any]]:
     """The readable data on this machine: source, place, number of records, dates."""
     found = []
     for number, source in enumerate(READERS, start=1):
@@ -126,6 +129,9 @@ def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
         notes = scan(Roots({"": vault}))
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
         found.append(("obsidian", vault, days))
+    for files in new_memories(config).values():
+        days = [changed_at(file).date() for file in files]
+        found.append(("memories", files[0].parent, days))
     for source, place, days in found:
         if days:
             yield {
@@ -163,7 +169,7 @@ def left_out(config: Config) -> dict[str, int]:
             patterns = getattr(reader_of(source), "patterns", ("*",))
             places = places_of(source)
             found[source] = sum(len(files_below(at, _pass_over, *patterns)) for at in places)
-    found["memories"] = sum(new_memories(config).values())
+    found["memories"] = sum(map(len, new_memories(config).values()))
     return {source: files for source, files in found.items() if files}
 
 
@@ -171,17 +177,16 @@ def _pass_over(*_: str) -> None:
     """Reports nothing: the import does."""
 
 
-def new_memories(config: Config) -> dict[str, int]:
-    """The number of notes in agents' own memories that are not read yet, by the line of
-    `sources` that names them.
+def new_memories(config: Config) -> dict[str, list[Path]]:
+    """The notes in agents' own memories that are not read yet, by the line of `sources` that
+    names them.
     """
-    found = {}
+    found: dict[str, list[Path]] = {}
     for name, pattern in MEMORIES.items():
-        places = set(Path.home().glob(pattern)) - set(config.sources.values())
-        files = sum(len(files_below(place, _pass_over, "*.md")) for place in places)
-        if files:
-            found[f"{name}=~/{pattern}"] = files
-    return found
+        for place in set(Path.home().glob(pattern)) - set(config.sources.values()):
+            files = files_below(place, _pass_over, "*.md")
+            found.setdefault(f"{name}=~/{pattern}", []).extend(files)
+    return {line: files for line, files in found.items() if files}
 
 
 def add_sources(

@@ -18,6 +18,7 @@ from outside import SYNAPTIC
 
 DATA = Path(__file__).parents[1] / "data"
 CLAUDE = ".claude/projects/{}/memory/port.md"
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 FOUND = {"qwen": 1, "copilot": 1, "cline": 1, "aider": 1, "memories": 3}
 
 
@@ -32,7 +33,7 @@ def left(tmp_path: Path) -> Path:
     texts = {
         CLAUDE.format(dashed): "---\nname: The port\ntype: feedback\n---\nThe port is 5173.\n",
         ".codex/memories/MEMORY.md": "# Habits\n\nWe use uv.\n",
-        ".gemini/GEMINI.md": "## Gemini Added Memories\n- Tabs, <private>not mine</private>.\n",
+        ".gemini/GEMINI.md": f"## Gemini Added Memories\n- Tabs, <private>not mine</private>, not {TOKEN}.\n",
         ".gemini/notes.md": "This is no memory.\n",
     }
     for name, text in texts.items():
@@ -51,7 +52,7 @@ def on_terminal(
     command = [str(SYNAPTIC), "--home", str(home.path), *args]
     with subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, env=home.environment()
-    ) as process:
+    ):
         os.close(theirs)
         shown = ""
         while select.select([ours], [], [], 60)[0]:
@@ -104,6 +105,10 @@ def test_an_edit_of_an_agents_memory_is_found_at_the_next_search(
 ) -> None:
     home.ask("init")
     assert home.ask("import", "memories", "--dry-run")["files"] == 3
+    listed = [
+        one["records"] for one in home.ask("import")["found"] if one["source"] == "memories"
+    ]
+    assert listed == [1, 1, 1]
     assert home.ask("find")["total"] == 0
     assert home.ask("import", "memories")["files"] == 3
     assert home.ask("import", "memories")["files"] == 0
@@ -120,6 +125,10 @@ def test_an_edit_of_an_agents_memory_is_found_at_the_next_search(
     found = home.ask("find")["entries"]
     assert {entry["project"] for entry in found} == {"my-shop", "away", None}
     assert len(found) == 5 and "not mine" not in json.dumps(found)
+    kept = [path.read_bytes() for path in home.path.rglob("*") if path.is_file()]
+    assert TOKEN not in json.dumps(found) and TOKEN.encode() not in b"".join(kept)
+    (tabs,) = home.ask("search", "tabs", "--strategy", "lexical")["hits"]
+    assert "Tabs,, not [redacted: GitHub token]." in " ".join(tabs["content"].split())
     refused = home.run("update", hit["id"], "--append", "More.", "--json")
     assert refused.code != 0 and "read in place" in refused.json["error"]["message"]
     home.ask("rebuild-index")

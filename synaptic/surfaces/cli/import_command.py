@@ -98,7 +98,7 @@ def _list_sources(ws: Workspace) -> None:
         terminal.say(
             f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
         )
-    sources = list(importing.look_around(terminal.progress()))
+    sources = list(importing.look_around(ws.config, terminal.progress()))
     lines = [_source_text(source) for source in sources]
     lines.append("`synaptic import SOURCE` shows what would come, and asks.")
     if not sources:
@@ -174,7 +174,7 @@ def _in_place(
 ) -> int:
     if source == "memories":
         new = importing.new_memories(ws.config)
-        count = sum(new.values())
+        count = sum(map(len, new.values()))
         terminal.say(f"{count:,} notes of agents' own memories that are not read yet.")
         if new and not dry_run and (as_json or agreed("import", "Read them?", yes=yes)):
             importing.add_sources(ws.config, new)
