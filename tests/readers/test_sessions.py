@@ -164,44 +164,12 @@ def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(
         assert set(truth["asked"]) <= {event.text for event in around}
 
 
-CRUSH = """
-CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT, created_at INTEGER);
-CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT, role TEXT, parts BLOB, created_at INTEGER);
-INSERT INTO sessions VALUES ('s1', NULL, 'Why is there no total', 1795532000), ('s2', 's1', 'Aside', 1795532001);
-"""
-
-
-def part(
-    kind,
-    **data,
-):
-    return {"type": kind, "data": data}
-
-
 def crush(home):
     """A project's database as the schema of Crush and its reader in deja-vu describe it."""
     file = home / "quarry" / ".crush" / "crush.db"
     file.parent.mkdir(parents=True)
-    path = home / "quarry" / "total.py"
-    failed = "ModuleNotFoundError: No module named 'nothere'\nExit code 1\n\n<cwd>/tmp</cwd>"
-    messages = [
-        ("user", [part("text", text="Why is there no total yet? Add one.")]),
-        (
-            "assistant",
-            [part("tool_call", id="1", name="write", input=f'{{"file_path": "{path}"}}')],
-        ),
-        ("tool", [part("tool_result", tool_call_id="1", content="written", is_error=False)]),
-        ("assistant", [part("tool_call", id="2", name="bash", input='{"command": "make"}')]),
-        ("tool", [part("tool_result", tool_call_id="2", content=failed, is_error=False)]),
-        ("assistant", [part("text", text="The total sums all rows."), part("finish")]),
-    ]
     with closing(sqlite3.connect(file)) as db:
-        db.executescript(CRUSH)
-        for number, (role, parts) in enumerate(messages):
-            row = (str(number), "s1", role, json.dumps(parts), 1795532000 + number)
-            db.execute("INSERT INTO messages VALUES (?, ?, ?, ?, ?)", row)
-        db.execute("INSERT INTO messages VALUES ('x', 's2', 'user', '[]', 1795532009)")
-        db.commit()
+        db.executescript((DATA / "memories" / "crush.sql").read_text())
     registry = home / ".local" / "share" / "crush" / "projects.json"
     registry.parent.mkdir(parents=True)
     project = {"path": str(home / "quarry"), "data_dir": str(file.parent)}
