@@ -56,6 +56,8 @@ SETTLED = timedelta(minutes=10)
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 FORGOTTEN = "forgotten"
+TAKEN = "taken"
+"""The file of the sources of all imports, also of those that brought nothing."""
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -158,14 +160,17 @@ def left_out(config: Config) -> dict[str, int]:
 
     A home that is not there is not made.
     """
-    vias: list[tuple[str, int]] = []
+    taken: list[str] = []
+    with suppress(OSError):
+        taken += (config.state / TAKEN).read_text().split()
     if config.state.is_dir():
         with open_workspace(config) as ws:
             every = Filters(include_superseded=True)
             vias = in_step(ws, lambda _: ws.index.counted(every, "source"))
+            taken += [via.removeprefix("import:") for via, _ in vias]
     found = {}
     for source in READERS:
-        if f"import:{source}" not in dict(vias) and source != "claude-code-memory":
+        if source not in taken and source != "claude-code-memory":
             patterns = getattr(reader_of(source), "patterns", ("*",))
             places = places_of(source)
             found[source] = sum(len(files_below(at, _pass_over, *patterns)) for at in places)
@@ -438,6 +443,8 @@ def run(
     """Writes what was planned, each day file once. A run that is killed is finished by
     `resume`.
     """
+    with suppress(OSError), (ws.config.state / TAKEN).open("a") as file:
+        file.write(f"{planned.source}\n")
     name = name or f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
     done = {run.name for run in ws.journal.runs.all() if not run.open}
     while name in done:

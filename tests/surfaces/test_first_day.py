@@ -81,6 +81,10 @@ def test_setup_says_what_it_found_and_asks_nobody_without_a_terminal(
     done = home.ask("setup", "cursor", "--import")
     assert done["imported"] == {"qwen": 1, "copilot": 1, "cline": 1, "aider": 1}
     assert home.ask("find", "--sessions")["total"] == 4
+    (left / ".gemini" / "tmp" / "x" / "chats").mkdir(parents=True)
+    empty = '{"sessionId": "s", "messages": []}'
+    (left / ".gemini" / "tmp" / "x" / "chats" / "session-1-s.json").write_text(empty)
+    assert home.ask("setup", "cursor", "--import")["imported"] == {"gemini": 0}
     assert home.ask("setup", "cursor")["found"] == {}
     assert "Not imported" not in home.run("status").text
 

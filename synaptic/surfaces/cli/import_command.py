@@ -83,13 +83,18 @@ def run(
         return 0
     told = len(planned.skipped)
     done = importing.run(ws, planned)
-    in_step(ws, lambda _: None)
     data = _plan_json(planned) | {"success": True, "run": done.run}
     answer(data, clean(_done_text(done, planned.skipped[told:])))
+    _index(ws)
+    return 0
+
+
+def _index(ws: Workspace) -> None:
+    """Takes what was imported into the index, with its meaning."""
+    in_step(ws, lambda _: None)
     with suppress(ModelError):  # a search says so
         ws.embedder.load()
-        embed_pending(ws, budget_s=None, progress=progress)
-    return 0
+        embed_pending(ws, budget_s=None, progress=terminal.progress())
 
 
 def _list_sources(ws: Workspace) -> None:
@@ -159,7 +164,7 @@ def offer(
                 planned = importing.plan(ws, source, progress=terminal.progress())
                 new[source] = len(planned.new)
                 terminal.say(f"{source}: {_done_text(importing.run(ws, planned), [])}")
-        in_step(ws, lambda _: None)
+        _index(ws)
     return {"found": found, "imported": new}
 
 
