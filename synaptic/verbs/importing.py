@@ -31,10 +31,10 @@ from ..index.rows import hash_of
 from ..journal.disk import make_dirs, overwrite
 from ..journal.folder import Roots, scan
 from ..journal.imports import drop_pictures, put_picture, take_in, take_out
-from ..journal.runs import Block, Run
+from ..journal.runs import Block, Run, Runs
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry, Filters
+from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
 from ..notes.reading import base32, id_date
 from ..notes.screening import Screen
@@ -44,7 +44,7 @@ from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
 from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace, open_workspace
+from ..workspace.workspace import Workspace
 from .adopt import write_setting
 from .writing import clean_entry, delete, moment_of
 
@@ -57,7 +57,7 @@ MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 FORGOTTEN = "forgotten"
 TAKEN = "taken"
-"""The file of the sources of all imports, also of those that brought nothing."""
+"""The file of the sources whose import brought nothing, which leaves no run."""
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -156,18 +156,13 @@ def vaults() -> list[Path]:
 
 
 def left_out(config: Config) -> dict[str, int]:
-    """The number of files of each source of which the journal has nothing, without reading.
+    """The number of files of each source that was never imported, without reading them.
 
-    A home that is not there is not made.
+    A digest that a hook had made is no import. A home that is not there is not made.
     """
-    taken: list[str] = []
+    taken = {name.rsplit("-", 2)[0] for name in Runs(config.state).names()}
     with suppress(OSError):
-        taken += (config.state / TAKEN).read_text().split()
-    if config.state.is_dir():
-        with open_workspace(config) as ws:
-            every = Filters(include_superseded=True)
-            vias = in_step(ws, lambda _: ws.index.counted(every, "source"))
-            taken += [via.removeprefix("import:") for via, _ in vias]
+        taken.update((config.state / TAKEN).read_text().split())
     found = {}
     for source in READERS:
         if source not in taken and source != "claude-code-memory":
@@ -443,8 +438,6 @@ def run(
     """Writes what was planned, each day file once. A run that is killed is finished by
     `resume`.
     """
-    with suppress(OSError), (ws.config.state / TAKEN).open("a") as file:
-        file.write(f"{planned.source}\n")
     name = name or f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
     done = {run.name for run in ws.journal.runs.all() if not run.open}
     while name in done:
@@ -459,6 +452,9 @@ def run(
     blocks = tuple(Block.of(one.path, one.entry) for one in new)
     if blocks:
         take_in(ws.journal, Run(name, blocks, pictures=pictures))
+    else:
+        with suppress(OSError), (ws.config.state / TAKEN).open("a") as file:
+            file.write(f"{planned.source}\n")
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
