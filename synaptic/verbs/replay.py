@@ -11,7 +11,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -54,8 +54,8 @@ class Case:
     prompt: str
     project: str
     later: Mapping[str, str]
-    tokens: Mapping[str, int]
-    named: Mapping[str, list[str]]
+    tokens: dict[str, int] = field(default_factory=dict)
+    named: dict[str, list[str]] = field(default_factory=dict)
 
 
 def replay(
@@ -76,33 +76,27 @@ def replay(
         for place in places_of(source):
             with suppress(InvalidArgument):  # a place without a session
                 for session in reader_of(source).sessions(place, lambda *_: None):
+                    cases += _prompts(ws, session)
                     for record in digest(session):
                         ended[key_id(source, record.key)] = record.until
-                    cases += _prompts(session, _project(ws, session.folder))
-    cases.sort(key=lambda case: case.at)
-    cases = cases[-prompts:]
-    for number, case in enumerate(cases):
-        answers = {way: _answer(ws, case, strategy, ended) for way, strategy in WAYS.items()}
-        cases[number] = replace(
-            case,
-            tokens={way: len(show(found)) // CHARS for way, found in answers.items()},
-            named={way: _named(case, found) for way, found in answers.items()},
-        )
+    cases = sorted(cases, key=lambda case: case.at)[-prompts:]
+    for number, case in enumerate(cases, start=1):
+        for way, strategy in WAYS.items():
+            found = _answer(ws, case, strategy, ended)
+            case.tokens[way] = len(show(found)) // CHARS
+            case.named[way] = _named(case, found)
         if progress:
-            progress("asking", number + 1, len(cases))
+            progress("asking", number, len(cases))
     return cases
 
 
-def _project(ws: Workspace, folder: str) -> str:
-    here = checkout_around(Path(folder), ws.config) if folder else None
-    return project_key(here.project if here else Path(folder).name)
-
-
-def _prompts(session: Session, project: str) -> Iterator[Case]:
+def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
+    here = checkout_around(Path(session.folder), ws.config) if session.folder else None
+    project = project_key(here.project if here else Path(session.folder).name)
     later: dict[str, str] = {}
     for event in reversed(list(screened(session.events))):
         if event.kind == "asked" and len(terms_of(event.text)) >= FEW_WORDS:
-            yield Case(event.at, event.text, project, dict(later), {}, {})
+            yield Case(event.at, event.text, project, dict(later))
         if event.kind == "edited":
             later[event.text] = "file"
         if event.error:
@@ -128,7 +122,7 @@ def _answer(
         known_at = ended.get(hit.entry.id.partition("-")[2]) or hit.entry.at
         if max(known_at, hit.entry.at) < case.at:
             hits.append(hit)
-    return replace(found, hits=tuple(hits[:SHOWN]), total=len(hits))
+    return replace(found, hits=tuple(hits[:SHOWN]))
 
 
 def _named(case: Case, found: SearchResult) -> list[str]:
