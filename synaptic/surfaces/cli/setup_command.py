@@ -48,9 +48,7 @@ def run(
     if show + status + remove > 1:
         raise InvalidArgument("--print, --status and --remove exclude each other.")
     if url and (project or capture):
-        hint = (
-            "The server's token names the project; --capture belongs on the server's machine."
-        )
+        hint = "The server's token names the project; --capture belongs on its machine."
         raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
@@ -84,11 +82,10 @@ def run(
         notices = _end_capture(home)
     absent = [client.name for client in clients if client not in found]
     data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
-    offers = adds and not url
-    if offers and as_json:
+    if adds and as_json and not url:
         data |= offer(home, wanted=take_in)
     answer(data, _remarks(done, absent, dry_run=dry_run), notices)
-    if offers and not as_json:
+    if adds and not (url or as_json):
         offer(home, wanted=take_in)
     return 1 if failed and not (show or status) else 0
 

@@ -301,7 +301,7 @@ def _replay(
     from ...verbs import replay  # only this command needs it
 
     def show(found: SearchResult) -> str:
-        """What an agent reads of it."""
+        """The text of an answer, as an agent reads it."""
         return "\n".join(listed(hit_items(found, length=280), 1400))
 
     cases = replay.replay(ws, show, progress=terminal.progress(), **given)
