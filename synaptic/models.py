@@ -68,7 +68,7 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 Order = Literal["relevance", "newest", "oldest", "importance", "access"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-SESSIONS = ("claude-code", "codex", "gemini", "opencode")
+SESSIONS = tuple("claude-code codex gemini opencode qwen copilot crush cline aider".split())
 """The sources of imports that hold agents' sessions."""
 CAPTURED = ("pre-compact", "session-end")
 """Hooks that are told of a session to be captured."""

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from ..config import Config, make_clock
 from ..errors import Busy, JournalError, NotFound, Refused, SynapticError
+from ..files import folder_of_memory
 from ..models import Entry, ParsedFile
 from ..notes.markdown import extend_note, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
@@ -88,8 +89,18 @@ class Journal:
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or
         cannot be read.
+
+        Secrets in what another program keeps, in a hidden folder, are redacted.
         """
-        return folder.read(self.roots, path)[0]
+        data = folder.read(self.roots, path)[0]
+        name, root, _ = self.roots.of(path)
+        is_own = name in folder.OWN or not any(part.startswith(".") for part in root.parts)
+        if is_own or self._config.secrets == "allow":
+            return data
+        from ..notes.screening import Screen  # most journals do without
+
+        text = data.decode("utf-8", "surrogateescape")
+        return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
 
     def parse(
         self,
@@ -105,10 +116,18 @@ class Journal:
         except (ValueError, OverflowError, OSError):  # a clock beyond the calendar
             mtime = datetime.fromtimestamp(0, UTC)
         day_file = self._config.day_file
-        name = self.roots.of(path)[0]
+        name, root, _ = self.roots.of(path)
         if name:
             day_file = f"{name.replace('%', '%%')}/{day_file}"
-        return parse_entries(data, path, mtime=mtime, day_file=day_file, block=block)
+        parsed = parse_entries(data, path, mtime=mtime, day_file=day_file, block=block)
+        told_of = folder_of_memory(root) if name else None
+        if told_of:
+            entries = [
+                replace(entry, project=entry.project or told_of.name)
+                for entry in parsed.entries
+            ]
+            parsed = replace(parsed, entries=tuple(entries))
+        return parsed
 
     def day_path(self, at: datetime) -> str:
         """The path of the day file that an entry of this moment belongs to."""

@@ -1376,7 +1376,7 @@ def test_the_shell_completes_commands_types_tags_projects_and_ids(
             COMP_CWORD=str(len(words) - 1),
         ).out.split()
 
-    assert complete("synaptic re") == ["recent", "restore", "rebuild-index", "review"]
+    assert complete("synaptic re") == ["recent", "restore", "rebuild-index", "review", "replay"]
     assert complete("synaptic save x --type d") == ["decision"]
     assert complete("synaptic find --type in") == ["insight"]
     assert complete("synaptic find --order o") == ["oldest"]
