@@ -304,11 +304,11 @@ force switch save it although it was just saved
 TOOLS = (
     Tool(
         "context_brief",
-        'Call it first: preferences, what is due, the last handoff, what is new: "where did we '
+        'Call it first: preferences, what is due, last handoff, what is new: "where did we '
         'leave off".',
         _table("""
 project text default: this git repository
-since text last, p:... of a briefing, or a day
+since text last, p:... or a day
 as_of text
 """),
         reads=True,
