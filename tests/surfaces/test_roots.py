@@ -194,7 +194,9 @@ def test_every_file_is_read_once_and_by_one_name(
     ]
     assert f"{vault / 'Mine' / '@work'} is not read" in home.run("doctor").out
     with pytest.raises(Refused, match="read in place"):
-        home_journal(home.path, sources={"@work": vault}).append(numbered(1), path="@work/Crane.md")
+        home_journal(home.path, sources={"@work": vault}).append(
+            numbered(1), path="@work/Crane.md"
+        )
 
 
 @pytest.mark.parametrize(
