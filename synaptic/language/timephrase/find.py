@@ -41,7 +41,7 @@ _RECENT = (
     r"|thing)s?"
     r"|last time|when (?:did|was|were|has|have) .{1,60} last"  # when did I last see the dentist
     r"|current(?:ly)?|nowadays|these days|at (?:the moment|present)|(?:right|by) now"
-    r"|now(?= ?[?.!]?$)|where (?:do|are) (?:we|things|I) (?:stand|with))"
+    r"|now(?=[?.!]?$)|where (?:do|are) (?:we|things|I) (?:stand|with))"
     r"(?![\w-]|\.\w)"
 )
 """Chosen on tests/data/newest.json; newest_held.json was held apart."""
