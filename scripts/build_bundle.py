@@ -39,7 +39,7 @@ CONTENT = (
 """The package is built of these."""
 
 ENTRY = "start.py"
-START = '"""The host starts this."""\n\nfrom synaptic.surfaces.mcp.server import run\n\nrun()\n'
+START = '"""The host starts this."""\n\nfrom synaptic.surfaces.mcp.start import run\n\nrun()\n'
 
 
 def manifest() -> dict[str, Any]:

@@ -6,17 +6,25 @@
 ...     result = synaptic.search(ws, "which vector store?")
 ...     result.hits[0].entry.title
 'Chose sqlite-vec over LanceDB.'
+
+A name is imported when it is first used: a hook or a command needs few of them.
 """
 
-from .config import Config, SearchConfig, load_config
-from .errors import SynapticError
-from .language.query import build_filters
-from .models import Entry, Filters, Hit, SearchResult
-from .search.search import search
-from .verbs.browse import Listing, Status, find, get, recent, status
-from .verbs.writing import Receipt, delete, restore, save, update
-from .workspace.sync import RebuildReport, rebuild
-from .workspace.workspace import Workspace, open_workspace
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .config import Config, SearchConfig, load_config
+    from .errors import SynapticError
+    from .language.query import build_filters
+    from .models import Entry, Filters, Hit, SearchResult
+    from .search.search import search
+    from .verbs.browse import Listing, Status, find, get, recent, status
+    from .verbs.writing import Receipt, delete, restore, save, update
+    from .workspace.past import as_of
+    from .workspace.sync import RebuildReport, rebuild
+    from .workspace.workspace import Workspace, open_workspace
 
 __all__ = [
     "Config",
@@ -31,6 +39,7 @@ __all__ = [
     "Status",
     "SynapticError",
     "Workspace",
+    "as_of",
     "build_filters",
     "delete",
     "find",
@@ -45,3 +54,41 @@ __all__ = [
     "status",
     "update",
 ]
+
+_PLACES = {
+    "config": "Config SearchConfig load_config",
+    "errors": "SynapticError",
+    "language.query": "build_filters",
+    "models": "Entry Filters Hit SearchResult",
+    "verbs.browse": "Listing Status find get recent status",
+    "verbs.writing": "Receipt delete restore save update",
+    "workspace.past": "as_of",
+    "workspace.sync": "RebuildReport rebuild",
+    "workspace.workspace": "Workspace open_workspace",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    for place, names in _PLACES.items():
+        if name in names.split():
+            return getattr(import_module(f".{place}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Package(ModuleType):
+    """Keeps `search` the function after the room of that name was imported."""
+
+    @property
+    def search(self) -> Any:
+        from .search.search import search
+
+        return search
+
+    @search.setter
+    def search(self, room: ModuleType) -> None:
+        pass
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,29 +1,55 @@
 """`python -m synaptic` is the command `synaptic`."""
 
+import os
 import sys
 
 
 def main() -> int:
-    """The exit status. A hook that only notes a session is done before the commands are loaded:
-    its client waits.
+    """The exit status. A server and a hook begin before the commands are loaded: a client
+    waits.
     """
+    # to begin more threads takes longer than all that a command multiplies
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     match sys.argv[1:]:  # as `setup` registers it
-        case ["hook", "--client", client, "pre-compact" | "session-end"]:
-            return _capture(None, client)
-        case ["--home", home, "hook", "--client", client, "pre-compact" | "session-end"]:
-            return _capture(home, client)
+        case ["mcp"]:
+            return _serve(None)
+        case ["--home", home, "mcp"]:
+            return _serve(home)
+        case ["hook", "--client", client, event]:
+            return _hook(event, None, client)
+        case ["--home", home, "hook", "--client", client, event]:
+            return _hook(event, home, client)
+    return _command()
+
+
+def _command() -> int:
     from .surfaces.cli.main import main as run
 
     return run()
 
 
-def _capture(
+def _serve(home: str | None) -> int:
+    from .surfaces.mcp.start import run
+
+    run(home)
+    return 0
+
+
+def _hook(
+    event: str,
     home: str | None,
     client: str,
 ) -> int:
-    from .verbs.importing import capture
+    if event in ("pre-compact", "session-end"):
+        from .surfaces.hooks.captured import capture
 
-    capture(home, client, sys.stdin.buffer.read())
+        capture(home, client, sys.stdin.buffer.read())
+        return 0
+    if event not in ("session-start", "user-prompt", "stop"):
+        return _command()  # which says what is valid
+    from .surfaces.hooks.hooks import answer
+
+    answer(event, home, client)
     return 0
 
 

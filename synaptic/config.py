@@ -76,10 +76,10 @@ class Config:
     """`exclude` are globs over paths below their root; `day_file` is a strftime pattern and may
     hold folders.
 
-    `sources` are folders that are read in place, by name (`@vault`). `capture`: agents'
-    sessions are digested when they end, into the folder `capture_into`. Entries of
-    `exclude_projects` are not imported. `notices` name removed keys of the file; `status` and
-    `doctor` show them.
+    `sources` are folders, or single notes, that are read in place, by name (`@vault`).
+    `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
+    Entries of `exclude_projects` are not imported. `notices` name removed keys of the file;
+    `status` and `doctor` show them.
     """
 
     home: Path
@@ -158,6 +158,7 @@ def read_sources(
 ) -> dict[str, Path]:
     """The `sources` of the file `path`, by name; `own` has none yet.
 
+    A source with a `*` in its place is a folder for each match, `@NAME-STAR`.
     Raises ConfigError for a folder or a name that is given twice.
     """
     folders = dict(own.roots)
@@ -168,6 +169,12 @@ def read_sources(
         folder = own.home / _expand(place, f"{path}: sources")
         folder = Path(os.path.abspath(folder))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"
+        if "*" in place:
+            above, _, below = str(folder).partition("*")
+            for match in sorted(Path(above).glob(f"*{below}")):
+                star = match.relative_to(above).parts[0].strip("-")
+                folders[f"{name}-{star}"] = match
+            continue
         if name.casefold() in map(str.casefold, folders):
             raise ConfigError(
                 f"{path}: two folders are {name}.",

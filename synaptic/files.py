@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
+from contextlib import suppress
+from functools import cache
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
@@ -30,6 +33,7 @@ PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
 """What stands where in a picture, and how its name ends. SVG is none: it is a program."""
 PICTURE_FOLDER = "attachments/imported"
 """Where in the journal imported pictures stand. Nothing in it is a note."""
+_OTHER_SIGN = re.compile(r"[^a-zA-Z0-9]")
 PICTURE_BYTES = 50_000_000
 """A larger picture is neither shown nor taken in."""
 
@@ -97,3 +101,38 @@ def _check(
 ) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
+@cache
+def folder_of_memory(memory: Path) -> Path | None:
+    """The folder of which an agent's memory folder tells; None if `memory` is no such folder.
+
+    Claude Code: `projects/-home-ada-shop/memory`, the path with a dash for each other sign; a
+    folder that is gone is its last name alone. Gemini CLI: `.project_root` beside `memory`.
+    """
+    name = memory.parent.name
+    if memory.name != "memory":
+        return None
+    if memory.parent.parent.name == "projects":
+        return _folder_of(name) or Path(name.rpartition("-")[2])
+    with suppress(OSError, ValueError):
+        return Path(read_regular(memory.parent / ".project_root", 4096).decode().strip())
+    return None
+
+
+@cache
+def _folder_of(
+    name: str,
+    above: Path = Path("/"),
+) -> Path | None:
+    """The folder below `above` whose relative path reads `name` with dashes."""
+    if not name:
+        return above
+    with suppress(OSError):
+        for child in above.iterdir():
+            step = f"-{_OTHER_SIGN.sub('-', child.name)}"
+            if f"{name}-".startswith(f"{step}-") and child.is_dir():
+                below = _folder_of(name[len(step) :], child)
+                if below:
+                    return below
+    return None

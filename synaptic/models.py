@@ -46,7 +46,16 @@ Texts = tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]
 Counts = tuple[tuple[str, int], ...]
 
-EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
+EntryType = Literal[
+    "decision",
+    "progress",
+    "issue",
+    "handoff",
+    "insight",
+    "reference",
+    "preference",
+    "note",
+]
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 DateSource = Literal["file", "heading", "front-matter", "comment", "git", "mtime"]
@@ -59,7 +68,7 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 Order = Literal["relevance", "newest", "oldest", "importance", "access"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-SESSIONS = ("claude-code", "codex", "gemini", "opencode")
+SESSIONS = tuple("claude-code codex gemini opencode qwen copilot crush cline aider".split())
 """The sources of imports that hold agents' sessions."""
 CAPTURED = ("pre-compact", "session-end")
 """Hooks that are told of a session to be captured."""
@@ -103,7 +112,8 @@ class Entry:
     `changed_files` are the files with another hash in the repository of this process.
     `by` is the client or person who saved the entry, `via` the way: `mcp`, `cli`, `hook`,
     `import:jrnl`. `branch` is set if it is not the default branch. The day `expires`
-    (`YYYY-MM-DD`) is the last on which the entry comes first. A pinned entry begins each
+    (`YYYY-MM-DD`) is the last on which the entry comes first; from the day `due` on it begins
+    each session until it is done. A pinned entry begins each
     session of its project, or of all projects if it has none.
     `marks`: its project or branch, if not the current one, and `expired` with the day.
     `fields` are (name in lower case, value) of front matter and properties that no other
@@ -128,6 +138,7 @@ class Entry:
     via: str | None = None
     branch: str | None = None
     expires: str | None = None
+    due: str | None = None
     pin: bool = False
     extra: Pairs = ()
     fields: Pairs = field(default=(), compare=False)
@@ -138,6 +149,11 @@ class Entry:
     place: Place | None = field(default=None, compare=False)
     changed_files: Texts = field(default=(), compare=False)
     marks: Texts = field(default=(), compare=False)
+
+    @property
+    def source(self) -> str | None:
+        """The origin of a text from outside: an address, or the key of an imported record."""
+        return dict(self.extra).get("source")
 
     @property
     def of_session(self) -> bool:
@@ -356,7 +372,7 @@ class Hit:
     `passage` is the best part of its content; `snippet` has a few lines of it around the words
     of the query, which begin at `snippet_line` of the file. `also` are the places of entries
     that say the same. `beside` are the entries before and after a passage that does not stand
-    alone.
+    alone. `told` says in a line what became of it: the entry that replaced it, and why.
     """
 
     entry: Entry
@@ -368,6 +384,7 @@ class Hit:
     why: Why | None = None
     also: tuple[Place, ...] = ()
     beside: tuple[Entry, ...] = ()
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,6 +430,10 @@ class Choice:
 
 NOTHING_CLOSE = "There is no close match; this is what comes nearest."
 """The first notice of an answer in which no hit clearly fits."""
+
+
+ABSENT, ONLY_REPLACED = "No entry holds", "Only replaced entries hold"
+"""The beginnings of notices on names in a question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -420,7 +420,7 @@ def _load() -> None:
 
     disturb()
     embedding.FolderModel = functools.cache(embedding.FolderModel)  # type: ignore[misc]
-    _prepare(main.get_command(main.app))
+    _prepare(main.get_command(main.whole_program()))
     with (
         tempfile.TemporaryDirectory() as home,
         synaptic.open_workspace(synaptic.load_config(home)) as ws,

@@ -20,7 +20,7 @@ from synaptic.config import load_config
 from synaptic.models import STRATEGIES
 from synaptic.notes.markdown import parse_entries
 from synaptic.search.ranking import PRESETS
-from synaptic.surfaces.cli.main import app
+from synaptic.surfaces.cli.main import whole_program
 from synaptic.surfaces.clients.clients import CLIENTS, Client, Server
 from synaptic.surfaces.mcp.tools import TOOLS
 
@@ -65,7 +65,7 @@ def rows(
 
 def commands() -> dict[str, list[str]]:
     """Every command with its flags, but for what other programs call."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(whole_program())
     assert hasattr(group, "commands")
     return {
         name: [

@@ -26,6 +26,7 @@ from attack import attack, check, open_home
 
 from synaptic.errors import SynapticError
 from synaptic.journal.runs import Block
+from synaptic.models import SESSIONS
 from synaptic.readers.record import READERS, reader_of, reporting
 from synaptic.verbs import importing
 from synaptic.workspace.workspace import Workspace
@@ -111,9 +112,13 @@ RUNS = (
     "<system-reminder>",
     "[2026-11-21 09:31] ",
 )
-OF_CLIENTS = ("claude-code", "codex", "gemini", "opencode")
+OF_CLIENTS = set(SESSIONS) - {"crush"}
 OF_FOLDERS = ("claude-code-memory", "openclaw", "basic-memory")
-DATABASES = {"claude-mem": "claude-mem.db", "mcp-memory-service": "sqlite_vec.db"}
+DATABASES = {
+    "claude-mem": "claude-mem.db",
+    "mcp-memory-service": "sqlite_vec.db",
+    "crush": "crush.db",
+}
 JSON = (".json", ".jsonl")
 WHOLE = 1_000
 """All records of a file."""
@@ -126,7 +131,8 @@ LISTS = ("chatgpt", "claude-ai", "day-one", "jrnl")
 def _samples() -> dict[str, Path]:
     """A folder of valid files for each source."""
     top = Path(mkdtemp(prefix="samples-"))
-    zipfile.ZipFile(DATA / "sessions.zip").extractall(top / "sessions")
+    for name in ("sessions.zip", "agents.zip"):
+        zipfile.ZipFile(DATA / name).extractall(top / "sessions")
     found = {}
     for source in READERS:
         folder = top / source

@@ -8,7 +8,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -213,6 +213,14 @@ class Database:
         with suppress(apsw.Error), closing(apsw.Connection(str(path))) as new:
             _copy(self.db, new)
 
+    def hold(self, other: Database) -> None:
+        """Holds a copy of another index from now on, in memory."""
+        memory = apsw.Connection(":memory:")
+        memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+        _copy(other.db, memory)
+        self._set_up(memory)
+        self._connection = memory
+
     def close(self) -> None:
         """Closes the connection; the next use opens the file again."""
         if self._connection is not None:
@@ -345,7 +353,7 @@ class Database:
         if _identity(self.path) is None:
             with self._creation_lock():
                 if _identity(self.path) is None:
-                    self._create([])
+                    self._create({})
         self._identity = _identity(self.path)
         _check_owner(self.path)
         # without SQLITE_OPEN_CREATE: a file that just went would come back without an owner
@@ -375,17 +383,18 @@ class Database:
 
     def _replace(self, old: apsw.Connection) -> None:
         """Puts an empty index in the place of one of another version. Only the counts of reads
-        stay, which no file says.
+        and the numbers of changes stay, which no file says.
         """
-        reads: Sequence[Any] = ()
-        with suppress(apsw.Error):
-            reads = old.execute("SELECT id, count, at FROM access").fetchall()
+        kept: dict[str, Sequence[Any]] = {}
+        for table in ("access", "seen"):
+            with suppress(apsw.Error):
+                kept[table] = old.execute(f"SELECT * FROM {table}").fetchall()
         old.close()
         with self._creation_lock():
             if self._identity == _identity(self.path):
-                self._create(reads)
+                self._create(kept)
 
-    def _create(self, reads: Sequence[Any]) -> None:
+    def _create(self, kept: Mapping[str, Sequence[Any]]) -> None:
         """Makes an empty index in a second file and renames it: other processes never open one
         without a schema.
         """
@@ -394,7 +403,8 @@ class Database:
         os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with closing(apsw.Connection(str(new))) as db:
             self._fill(db)
-            db.executemany("INSERT INTO access VALUES (?, ?, ?)", reads)
+            for table, rows in kept.items():
+                db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
         # a log left behind would be replayed into the new file
         _unlink(self.path, "-wal", "-shm")
         new.replace(self.path)
@@ -405,7 +415,8 @@ class Database:
         owner = (
             f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {self._version}"
         )
-        db.execute(f"BEGIN; {self._schema} {owner}; COMMIT").fetchall()
+        count = "INSERT INTO seen VALUES ('', 1 + abs(random() % 1000000000), 0)"
+        db.execute(f"BEGIN; {self._schema} {count}; {owner}; COMMIT").fetchall()
 
     def _set_up(self, db: apsw.Connection) -> None:
         db.set_busy_timeout(BUSY_TIMEOUT_MS)

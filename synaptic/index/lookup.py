@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from .conditions import COUNTED, SUPERSEDED, THESE, conditions, shown
 from .counters import Counters
 from .database import BUSY_TIMEOUT_MS, Database
 from .rows import (
-    MICROSECOND,
     SELECT_ENTRY,
     Counts,
     Passage,
@@ -307,6 +306,29 @@ class Index(CandidateLists):
         """
         return self.file.column(_PINNED, project)
 
+    def due(
+        self,
+        filters: Filters,
+        until: str,
+    ) -> list[int]:
+        """The entries that are due by this day or hold open tasks."""
+        condition, values = shown(filters)
+        sql = f"""
+            SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition}
+            AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))"""
+        return self.file.column(sql, *values, until)
+
+    def latest_change(self) -> tuple[int, int]:
+        """(the number of the count of changes, the number of the latest change)."""
+        [row] = self.file.rows(
+            "SELECT (SELECT said FROM seen WHERE id = ''), (SELECT max(number) FROM seen)"
+        )
+        return row[0], row[1]
+
+    def changed_since(self, number: int) -> set[int]:
+        """The entries that came, or said something else, after the change of this number."""
+        return set(self.file.column(_CHANGED, number))
+
     def paths_in_force(self) -> list[str]:
         """The paths of files that hold an entry which no other file holds too."""
         return self.file.column("""
@@ -325,6 +347,10 @@ class Index(CandidateLists):
             SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE}
             ORDER BY new.at, new.twin DESC, new.id"""
         return dict(self.file.rows(sql, json.dumps(ids)))
+
+    def chain(self, rowid: int) -> list[int]:
+        """The entry with all that it replaced and that replaced it, oldest first."""
+        return self.file.column(_CHAIN, rowid)
 
     def named(self, keys: Collection[int]) -> dict[int, list[int]]:
         """For each of these keys that is a name: the entries whose own name it is, else all
@@ -373,6 +399,12 @@ class Index(CandidateLists):
         [(before, after)] = self.file.rows(_DAYS_BESIDE, since, until)
         return before, after, self.file.column(_SAME_DAY, since[4:], since, limit)
 
+    def moments(self) -> list[tuple[str, str, int, int]]:
+        """(path, id, instant, 1 or 0 for a date) of each entry."""
+        return self.file.rows("""
+            SELECT s.path, e.own_id, e.at, e.dated
+            FROM entry e JOIN source s ON s.id = e.source""")
+
     def standing(self) -> dict[str, tuple[str, str]]:
         """(id, path of the file) of each entry that has an id, by the part after its dash."""
         sql = "SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source"
@@ -390,15 +422,9 @@ class Index(CandidateLists):
     def same_content(
         self,
         content_hash: int,
-        at: datetime,
-        window: timedelta,
     ) -> list[int]:
-        """The rowids of the entries with this content, no older at `at` than `window`, oldest
-        first.
-        """
-        until = instant(at)
-        since = until - window // MICROSECOND
-        return self.file.column(_SAME_CONTENT, content_hash, since, until)
+        """The rowids of the dated entries with this content."""
+        return self.file.column(_SAME_CONTENT, content_hash)
 
     def facets(self, filters: Filters) -> Facets:
         """Counts of the entries that `listing` lists, by each type, tag, project and month
@@ -541,6 +567,14 @@ _STANDINGS = f"""
         e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS}
     FROM entry e JOIN source s ON s.id = e.source LEFT JOIN access a ON a.id = e.id
     WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"""
+_CHAIN = """
+    WITH RECURSIVE chain (id) AS (
+        SELECT own_id FROM entry WHERE rowid = ?
+        UNION SELECT s.target FROM chain JOIN entry e ON e.own_id = chain.id
+            JOIN supersedes s ON s.entry = e.rowid
+        UNION SELECT e.own_id FROM chain JOIN supersedes s ON s.target = chain.id
+            JOIN entry e ON e.rowid = s.entry)
+    SELECT rowid FROM entry WHERE own_id IN chain AND id IS NOT NULL ORDER BY at, seq"""
 _DAYS_BESIDE = """
     SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?)
     FROM entry WHERE id IS NOT NULL AND dated = 1"""
@@ -552,8 +586,7 @@ _SAME_DAY = """
     SELECT rowid FROM entry WHERE id IS NOT NULL AND dated = 1
     AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC LIMIT ?"""
 _SAME_CONTENT = """
-    SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND at BETWEEN ? AND ?
-    AND id IS NOT NULL ORDER BY at"""
+    SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND id IS NOT NULL"""
 _PENDING = """
     FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"""
 _COUNTS = f"""
@@ -601,6 +634,10 @@ _NAMED_BY_OTHERS = f"""
     OR own_id IN (SELECT target FROM supersedes WHERE entry IN (SELECT rowid FROM others))
     OR rowid IN (SELECT n.entry FROM name n JOIN link l ON l.key = n.key
                  WHERE n.own AND l.entry IN (SELECT rowid FROM others))"""
+_CHANGED = """
+    SELECT e.rowid FROM seen s JOIN entry e
+    ON (e.own_id = s.id AND e.twin = 0) OR (e.other_id = s.id AND e.twin = 2)
+    WHERE s.number > ?"""
 _PINNED = f"""
     SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source
     WHERE e.pin AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL)

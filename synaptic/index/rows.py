@@ -225,20 +225,23 @@ _SAID = (
     "via",
     "branch",
     "expires",
+    "due",
+    "source",
     "date_source",
 )
-"""Attributes of an entry, and columns of the same names."""
+"""Attributes of an entry, and columns of the same names; `source` is the column `origin`."""
+_SAID_COLUMNS = [f'"{name}"' if name != "source" else "origin" for name in _SAID]
 
 _FACTS = ("source", "own_id", "at", "utc_offset", "project_key", "pin", "derived")
 _HASHES = ("hash", "content_hash", "row_hash")
 PLACE_COLUMNS = [f'"{name}"' for name in ("seq", *_PLACE)]
-ENTRY_COLUMNS = [*_FACTS, *_HASHES, *(f'"{name}"' for name in _SAID), *PLACE_COLUMNS]
+ENTRY_COLUMNS = [*_FACTS, *_HASHES, *_SAID_COLUMNS, *PLACE_COLUMNS]
 _place = attrgetter(*_PLACE)
 _said = attrgetter(*_SAID)
 
 SELECT_ENTRY = f"""
     SELECT e.rowid, e.id, e.own_id, e.hash, e.at, e.utc_offset, e.pin, e.derived,
-        {", ".join(f'e."{name}"' for name in _SAID)},
+        {", ".join(f"e.{name}" for name in _SAID_COLUMNS)},
         s.path, {", ".join(f'e."{name}"' for name in _PLACE)}
     FROM entry e JOIN source s ON s.id = e.source"""
 
@@ -285,6 +288,8 @@ def stored(
     """The entry of a row of SELECT_ENTRY, with the rows of the other tables."""
     rowid, id_, own_id, hash_, at, offset, pin, derived = row[:8]
     zone = timezone(timedelta(seconds=offset))
+    said = dict(zip(_SAID, row[8:], strict=False))
+    origin = said.pop("source")
     local = _EPOCH.replace(tzinfo=zone) + timedelta(microseconds=at, seconds=offset)
     entry = Entry(
         id=id_,
@@ -298,6 +303,7 @@ def stored(
         fields=tuple((name, value) for name, value in fields),
         derived_id=bool(derived),
         place=Place(*[*row[-8:-1], bool(row[-1])]),
-        **dict(zip(_SAID, row[8:], strict=False)),
+        extra=(("source", origin),) if origin else (),
+        **said,
     )
     return Stored(rowid, entry, own_id, hash_)

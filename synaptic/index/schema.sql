@@ -50,6 +50,8 @@ CREATE TABLE entry (
     via          TEXT,
     branch       TEXT,
     expires      TEXT,               -- the last day on which it comes first
+    due          TEXT,               -- the day from which it begins each session
+    origin       TEXT,               -- where a text from outside comes from
     pin          INTEGER NOT NULL,
     derived      INTEGER NOT NULL,
     line         INTEGER NOT NULL,
@@ -70,6 +72,7 @@ CREATE INDEX entry_at ON entry (dated, at);
 CREATE INDEX entry_by_file ON entry (source) WHERE date_source IN ('git', 'mtime');
 CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
 CREATE INDEX entry_project ON entry (project_key) WHERE project_key IS NOT NULL;
+CREATE INDEX entry_due ON entry (due) WHERE due IS NOT NULL;
 CREATE INDEX entry_pin ON entry (project_key) WHERE pin;
 
 CREATE TABLE tag (
@@ -133,6 +136,14 @@ CREATE TABLE access (
     count INTEGER NOT NULL,
     at    INTEGER NOT NULL           -- the last time, microseconds since 1970 UTC
 ) WITHOUT ROWID;
+
+-- The change of the index that brought each text of an entry; the row '' has the number of this count as `said`, and a number that no change after a purge has again.
+CREATE TABLE seen (
+    id     TEXT PRIMARY KEY,
+    said   INTEGER NOT NULL,         -- a hash of all that the entry says
+    number INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX seen_number ON seen (number);
 
 CREATE TABLE timing (
     number   INTEGER PRIMARY KEY,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import date
+from operator import attrgetter
 from typing import Any
 
 from ..language.words import spell
@@ -21,6 +22,7 @@ from .rows import (
     EntryRow,
     FileRows,
     entry_values,
+    hash_of,
     place_values,
     quantise,
 )
@@ -40,6 +42,7 @@ class Writer:
         self._touched: set[str] = set()
         self._replaced: list[str] = []
         self._doomed: list[int] = []
+        self._said: list[tuple[int, int]] = []
         self._reused = 0
         self._has_vectors = False
         self._change = 1 + (file.meta("stored") or 0)
@@ -84,6 +87,8 @@ class Writer:
         self._db.execute(f"DELETE FROM source WHERE path IN {THESE}", (gone,))
         self._settle_ids()
         self._settle_numbered(removed)
+        number = 1 + self._value("SELECT max(number) FROM seen")
+        self._db.executemany(_SEE, [(*said, number) for said in self._said])
         self._file.set_meta("reading", reading)
         self._file.set_meta("head", head)
         self._file.set_meta("stored", self._change)
@@ -112,6 +117,9 @@ class Writer:
         """Overwrites deleted words, which segments of FTS5 keep, and counts of deleted ids."""
         known = "SELECT id FROM entry WHERE id IS NOT NULL"
         self._db.execute(f"DELETE FROM access WHERE id NOT IN ({known})")
+        latest = "SELECT max(number) FROM seen"  # a number is given once
+        self._db.execute(f"UPDATE seen SET number = ({latest}) WHERE id = ''")
+        self._db.execute(f"DELETE FROM seen WHERE id NOT IN ({known}) AND id <> ''")
         self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
 
     def _replace_file(self, file: FileRows) -> None:
@@ -166,6 +174,7 @@ class Writer:
             if labels:
                 sql = f"INSERT INTO {table} VALUES (?{', ?' * len(labels[0])})"
                 self._db.executemany(sql, [(entry, *label) for label in labels])
+        self._said.append((entry, hash_of(repr(_says(row.entry)))))
         chunks = row.chunks()
         for number, chunk in enumerate(chunks):
             rowid, *old = before.get(number, (None,))
@@ -275,6 +284,12 @@ class Writer:
         self._db.execute("INSERT OR REPLACE INTO token VALUES (?, ?)", (rowid, codes))
 
 
+_says = attrgetter(
+    *("content", "title", "type", "tags", "project", "importance", "files", "parent"),
+    *("supersedes", "expires", "due", "pin"),
+)
+
+
 def _labels(row: EntryRow) -> dict[str, list[Any]]:
     """The rows of an entry in each table of labels, without its rowid."""
     entry = row.entry
@@ -297,6 +312,10 @@ def _set(columns: Sequence[str]) -> str:
     return ", ".join(f"{column} = ?" for column in columns)
 
 
+_SEE = """
+    INSERT INTO seen SELECT id, ?2, ?3 FROM entry WHERE rowid = ?1 AND id IS NOT NULL
+    ON CONFLICT (id) DO UPDATE SET said = excluded.said, number = excluded.number
+    WHERE said <> excluded.said"""
 _ADD_SOURCE = "INSERT OR IGNORE INTO source VALUES (NULL, ?, 0, 0, 0, 0, 0, 0)"
 _STAMP = """
     UPDATE source SET mtime_ns = ?2, ctime_ns = nullif(?3, ?2), size = ?4, inode = ?5,

@@ -36,7 +36,8 @@ class Roots:
     """The folders that are read, by name; see `Config.roots`. A path `@vault/x.md` lies in the
     root `@vault`.
 
-    Where a root lies inside another, its files are read once, as its own.
+    Where a root lies inside another, its files are read once, as its own. A source that is a
+    note, such as `~/.gemini/GEMINI.md`, is a root with that file alone; `single` names it.
     """
 
     def __init__(
@@ -44,7 +45,12 @@ class Roots:
         folders: Mapping[str, Path],
         exclude: Iterable[str] = (),
     ) -> None:
-        self.folders = folders
+        self.single = {name: at.name for name, at in folders.items() if name and at.is_file()}
+        self.folders = {
+            name: place.parent if name in self.single else place
+            for name, place in folders.items()
+        }
+        folders = self.folders
         globs = "|".join(_regex(composed(glob)) for glob in exclude)
         self._excluded = re.compile(globs) if globs else None
         # no part of the root around them
@@ -163,6 +169,8 @@ def _notes(
                     if only and not only.startswith(path):
                         continue
                     if item.name[0] == "." or roots.excludes(path[start:]):
+                        continue
+                    if roots.single.get(name, item.name) != item.name:
                         continue
                     if item.is_dir(follow_symlinks=False):
                         is_litter = item.name.endswith(_LITTER) or _is_junction(item)

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from ..config import Config, make_clock
 from ..errors import Busy, JournalError, NotFound, Refused, SynapticError
+from ..files import folder_of_memory
 from ..models import Entry, ParsedFile
 from ..notes.markdown import extend_note, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
@@ -68,6 +69,9 @@ class Journal:
         self.writer = FileWriter(config)
         self.roots = self.writer.roots
         self.place = self.roots.place
+        self.absent = self.roots.absent
+        self.remarks: Mapping[str, str] = {}
+        """By id, what is said of an entry beside its text."""
         self.scan = partial(folder.scan, self.roots)
         self.compare = partial(folder.compare, self.roots)
         self.stamp = partial(folder.stamp_of, self.roots)
@@ -85,8 +89,18 @@ class Journal:
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or
         cannot be read.
+
+        Secrets in what another program keeps, in a hidden folder, are redacted.
         """
-        return folder.read(self.roots, path)[0]
+        data = folder.read(self.roots, path)[0]
+        name, root, _ = self.roots.of(path)
+        is_own = name in folder.OWN or not any(part.startswith(".") for part in root.parts)
+        if is_own or self._config.secrets == "allow":
+            return data
+        from ..notes.screening import Screen  # most journals do without
+
+        text = data.decode("utf-8", "surrogateescape")
+        return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
 
     def parse(
         self,
@@ -102,10 +116,18 @@ class Journal:
         except (ValueError, OverflowError, OSError):  # a clock beyond the calendar
             mtime = datetime.fromtimestamp(0, UTC)
         day_file = self._config.day_file
-        name = self.roots.of(path)[0]
+        name, root, _ = self.roots.of(path)
         if name:
             day_file = f"{name.replace('%', '%%')}/{day_file}"
-        return parse_entries(data, path, mtime=mtime, day_file=day_file, block=block)
+        parsed = parse_entries(data, path, mtime=mtime, day_file=day_file, block=block)
+        told_of = folder_of_memory(root) if name else None
+        if told_of:
+            entries = [
+                replace(entry, project=entry.project or told_of.name)
+                for entry in parsed.entries
+            ]
+            parsed = replace(parsed, entries=tuple(entries))
+        return parsed
 
     def day_path(self, at: datetime) -> str:
         """The path of the day file that an entry of this moment belongs to."""
@@ -155,28 +177,31 @@ class Journal:
 
     # -- saving
 
-    def append(self, entry: Entry, path: str = "") -> str:
-        """The path of the entry's file, which holds the entry, synced.
+    def append(self, *entries: Entry, path: str = "") -> str:
+        """The path of the entries' file, which holds all of them, synced.
 
-        Without a path it is the entry's day file. Raises Refused for a path in a root that is
-        only read, Busy when another process holds the lock, and JournalError when the disk
+        Without a path it is the day file of the first. Raises Refused for a path in a root that
+        is only read, Busy when another process holds the lock, and JournalError when the disk
         refuses. Then nothing was saved, unless the message says that it may have been.
         """
-        path = path or self.day_path(entry.at)
-        text = self.kept(path, entry.id, proven_block(entry))
+        path = path or self.day_path(entries[0].at)
+        texts = [self.kept(path, entry.id, proven_block(entry)) for entry in entries]
         with disk_errors(self.state, "used"), self.writing():
-            self._append(text)
+            self._append(*texts)
         return path
 
-    def _append(self, text: SavedText) -> None:
-        """Puts the text at the end of its file."""
+    def _append(self, *texts: SavedText) -> None:
+        """Puts the texts at the end of their file."""
+        path = texts[0].path
 
         def make(data: bytes, status: Stat) -> Draft:
             if status is None:
-                data = self.heading(text.path, text.text)
-            return Draft(data + joined(text.path, text.text, data), text)
+                data = self.heading(path, texts[0].text)
+            for text in texts:
+                data += joined(path, text.text, data)
+            return Draft(data, texts)
 
-        self.writer.change(text.path, make)
+        self.writer.change(path, make)
 
     def kept(
         self,
@@ -294,10 +319,10 @@ class Journal:
             if old.id in ids_in(block):  # its equal copies change with it
                 copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
                 rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
-            saved = None
+            saved = []
             if new and new.id in ids_in(text):
-                saved = self.kept(path, new.id, as_block(text))
-            return Draft(data[:start] + text + rest, saved)
+                saved.append(self.kept(path, new.id, as_block(text)))
+            return Draft(data[:start] + text + rest, tuple(saved))
 
         draft = self.writer.change(path, make)
         if draft and not draft.saved:
@@ -587,9 +612,9 @@ class Journal:
             if comment >= 0:  # its text stands there and has lost its heading
                 heading = text.text[: max(0, find_comment(text.text, text.id))]
                 heading = heading.replace(b"\n", line_end(data))
-                return Draft(data[:comment] + heading + data[comment:], text)
+                return Draft(data[:comment] + heading + data[comment:], (text,))
             here = self.parse(text.path, data).entries
-            return Draft(self.woven(text.path, data, here, {text.id: text.text}), text)
+            return Draft(self.woven(text.path, data, here, {text.id: text.text}), (text,))
 
         self.writer.change(text.path, make)
         return self.copied(text.id, text.path, text.text)

@@ -39,18 +39,20 @@ journal.
 """
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
-You may delete index* (only access counts and figures are lost), models/ and done/.
-trash.md holds replaced texts. Keep imports/ and forgotten: by them nothing comes twice.
+You may delete index* (only access counts and figures are lost), models/, lines/ and done/.
+trash.md holds replaced texts. Keep preferences.log (your yes), imports/ and forgotten.
 """
+PREFERENCES = "preferences.log"
+"""The file in the state folder that says who gave which preference."""
 
 
 class Draft(NamedTuple):
-    """The next bytes of a file; None removes it. `saved` is the copy for `done/`, and `mode`
+    """The next bytes of a file; None removes it. `saved` are the copies for `done/`, and `mode`
     the mode of a new file.
     """
 
     data: bytes | None
-    saved: SavedText | None = None
+    saved: tuple[SavedText, ...] = ()
     mode: int | None = None
 
 
@@ -87,7 +89,10 @@ class FileWriter:
                 disk.make_dirs(own, private=True)
             if journal == home / "journal" and not (self._state / "index.db").exists():
                 disk.make_dirs(journal, private=True)
-            for name, text in ((".gitignore", "*\n"), ("README.txt", _README)):
+            is_older = any(self._state.glob("index*.db"))  # preferences were notes for it
+            files = {".gitignore": "*\n", "README.txt": _README}
+            files[PREFERENCES] = f'{{"older": {str(is_older).lower()}}}\n'
+            for name, text in files.items():
                 file = self._state / name
                 with contextlib.suppress(FileExistsError):
                     disk.write_new(file, text.encode(), private=True, step="prepared")
@@ -201,12 +206,11 @@ class FileWriter:
         private = self.roots.of(path)[1].is_relative_to(self._config.home)
         if status is None:
             disk.make_dirs(real.parent, private=private)
-        saved = draft.saved
+        copies = {text.id: self._beside(self.saved.path_of(text.id)) for text in draft.saved}
         try:
             with folder.pinned(self.roots, path) as file:
-                if saved:
-                    copy = self._beside(self.saved.path_of(saved.id))
-                    self.saved.write_temp(copy, saved)
+                for text in draft.saved:
+                    self.saved.write_temp(copies[text.id], text)
                 temp = self._beside(file)
                 new = draft.data or b""
                 if status is None:
@@ -223,8 +227,8 @@ class FileWriter:
                     return False
                 elif draft.data is None and not file.stat().st_size:
                     file.unlink()  # nobody has written to it since
-                if saved:
-                    self._accept(copy, saved.id)
+                for id, copy in copies.items():
+                    self._accept(copy, id)
                 return True
         except FileExistsError:
             return False  # somebody else has just created the file

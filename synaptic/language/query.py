@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import InvalidArgument, check_range
 from ..models import TYPES, Filters
 from ..notes.blocks import check_tag, project_key, slug_tag
-from ..notes.header import check_type, unique
+from ..notes.header import SYNONYMS, check_type, taken, unique
 from ..notes.marks import field_name
 from .lexicon import STOP_WORDS
 from .words import words
@@ -203,7 +203,7 @@ class _Inline:
         value = plain if quoted is None else quoted
         if key == "has":
             key = f"has:{value}".lower().replace("tasks", "task")
-        is_filter = key in _KEYS and (key != "type" or value.lower() in TYPES)
+        is_filter = key in _KEYS and (key != "type" or value.lower() in (*TYPES, *SYNONYMS))
         if not is_filter and key in self._fields():
             key, value = "where", f"{key}={value}"
         elif key not in _KEYS or (sign and key in _DATES):
@@ -211,6 +211,8 @@ class _Inline:
             said = f"`{sign or ''}{shown}` is no filter, so it was searched as a word"
             self._notices[f"{said}. Filters: {', '.join(_KEYS)}."] = None
             return match[0]
+        if key == "type":
+            self._notices |= dict.fromkeys(taken([value]))
         self._tried[key] += 1
         most = MAX_DATES if key in _DATES else MAX_VALUES
         if self._tried[key] > most:

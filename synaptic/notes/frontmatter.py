@@ -8,9 +8,10 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
+if TYPE_CHECKING:
+    import yaml
 
 _FENCED = re.compile(
     r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
@@ -21,7 +22,6 @@ _DEEPEST = 100
 depth.
 """
 _NESTS = re.compile(r"[\[\]{}]")
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAGS = re.compile(
     rb"^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
     rb"(?P<words>[^\s\"'#\[\]{}&*!|>%@`](?:[^\"'#\r\n]*[^\"'#\s])?)(?P=quote))?"
@@ -88,6 +88,8 @@ def read_front_matter(text: str) -> FrontMatter | None:
     Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises
     yaml.YAMLError.
     """
+    import yaml  # slow, and few files have front matter
+
     depth = deepest = 0
     for bracket in _NESTS.findall(text):  # those in quotes count too
         depth += 1 if bracket in "[{" else -1
@@ -127,6 +129,8 @@ def add_tags(
     All other bytes stay. Whether the result says what is meant is for the caller to read: not
     all YAML can be edited.
     """
+    import yaml
+
     named = [yaml.safe_dump(tag, allow_unicode=True).split("\n")[0].encode() for tag in tags]
     line = b"tags: [%b]" % b", ".join(named) + eol
     begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
@@ -167,9 +171,12 @@ def _values(
 
 def _top_level(text: str) -> dict[str, str | list[str]] | None:
     """Scalars and lists of scalars by their lower-case key. Deeper values are left out."""
+    import yaml
+
     nodes: list[str | list[str]] = []  # keys and values in turn
     depth = 0
-    for event in yaml.parse(text, Loader=_LOADER):
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    for event in yaml.parse(text, Loader=loader):
         if isinstance(event, yaml.DocumentEndEvent):
             break
         if isinstance(event, yaml.CollectionEndEvent):
@@ -195,7 +202,9 @@ def _top_level(text: str) -> dict[str, str | list[str]] | None:
 
 def _scalar(event: yaml.NodeEvent) -> str:
     """A scalar's text as written; "" for null and for anything else."""
-    if not isinstance(event, yaml.ScalarEvent):
+    from yaml import ScalarEvent
+
+    if not isinstance(event, ScalarEvent):
         return ""
     value = event.value
     return "" if event.style in (None, "") and value.lower() in ("~", "null") else value

@@ -64,9 +64,32 @@ def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
     return unescape_title(title), unique((*inline, *trailing))
 
 
+_SYNONYMS = {
+    "decision": "choice adr",
+    "progress": "status",
+    "issue": "bug todo task problem",
+    "preference": "rule convention",
+    "handoff": "summary session checkpoint",
+    "insight": "fix finding lesson learning",
+    "reference": "fact doc command",
+    "note": "memory memo",
+}
+SYNONYMS = {name: type for type, names in _SYNONYMS.items() for name in names.split()}
+"""Names that people and agents give to types; a file holds types only."""
+
+
 def check_type(name: str) -> EntryType:
-    """The type of this name in any case. Raises InvalidArgument with the valid types."""
-    return one_of(TYPES, name, "type")
+    """The type of this name or synonym in any case. Raises InvalidArgument with the types."""
+    return one_of(TYPES, SYNONYMS.get(name.strip().lower(), name), "type")
+
+
+def taken(names: Iterable[str]) -> list[str]:
+    """A notice for each name of a type that was taken for a type."""
+    return [
+        f"The type {name} was taken for {SYNONYMS[name.lower()]}."
+        for name in names
+        if name.lower() in SYNONYMS
+    ]
 
 
 def clean_title(title: str) -> tuple[str, tuple[str, ...]]:
@@ -171,11 +194,15 @@ def _first_sentence(lines: list[str]) -> str:
     text = " ".join(text[:1000].replace("**", "").split())
     if end := _SENTENCE_END.search(text):
         text = text[: end.end()]
-    text = text.removesuffix(".")
-    if len(text) > _TITLE_LENGTH:
-        cut = text[: _TITLE_LENGTH - 1]
-        text = (cut.rpartition(" ")[0] or cut).rstrip(" ,;:") + "…"
-    return clean_title(text)[0]
+    return clean_title(shortened(text.removesuffix("."), _TITLE_LENGTH))[0]
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or a beginning of it that ends after a word, at most `most` characters long."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    return (cut.rpartition(" ")[0] or cut).rstrip(" ,;:") + "…"
 
 
 def markup(line: str) -> str:
@@ -243,6 +270,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "supersedes": _texts,
     "files": _files,
     "expires": _day,
+    "due": _day,
     "by": _text,
     "via": _text,
     "pin": lambda value: True,

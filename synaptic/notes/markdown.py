@@ -39,6 +39,7 @@ from .header import (
     join_heading,
     read_comment,
     read_heading,
+    taken,
     title_for,
     unique,
     write_comment,
@@ -89,6 +90,7 @@ def compose_entry(
     if not text:
         raise InvalidArgument("There is no text to save.", hint="Give the content some words.")
     kind = check_type(type)
+    notices += taken([type])
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
     if not name:
         name = title_for(text)

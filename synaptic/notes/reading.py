@@ -19,8 +19,6 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-import yaml
-
 from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place
 from .blocks import (
     TIME_HEADING,
@@ -413,6 +411,8 @@ class _Reader:
     def _read_front_matter(self) -> None:
         block = front_matter_end(self.text, self.start)
         if block and not COMMENT_START.search(block["yaml"]):
+            import yaml  # slow
+
             try:
                 front = read_front_matter(newlines(self._decode(*block.span("yaml"))))
             except yaml.YAMLError as error:

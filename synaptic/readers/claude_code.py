@@ -48,7 +48,7 @@ def _sessions(
                     _add_line(session, number, line)
                 if uuid:
                     known.add(uuid)
-        _keep_edits_of_subagents(session)
+        session.keep_work_of_subagents()
         yield session
 
 
@@ -59,15 +59,6 @@ def _is_forked(
     """True for a line of another session whose transcript is there."""
     session = text_of(line, "forkedFrom", "sessionId")
     return bool(session) and os.path.lexists(f"{file.parent}/{session}{file.suffix}")
-
-
-def _keep_edits_of_subagents(session: Session) -> None:
-    """Sorts in the edits and commits of subagents (line 0); drops their other events."""
-    events = session.events
-    kept = [event for event in events if event.line or event.kind == "edited" or event.commit]
-    if not all(event.line for event in kept):
-        kept.sort(key=lambda event: event.at)
-    session.events = kept
 
 
 def _add_line(
@@ -90,29 +81,12 @@ def _add_line(
         kind = "user"
         content = line.get("prompt")
     for block in list_of(content):
-        _add_tool(session, number, block)
+        session.add_block(number, block)
     if kind == "assistant" and number and dig(line, "message", "model") != "<synthetic>":
         session.add("said", number, content)
     is_typed = dig(line, "origin", "kind") in (None, "human")
     if kind == "user" and is_typed and not any(map(line.get, NOT_TYPED)):
         session.add("asked", number, content)
-
-
-def _add_tool(
-    session: Session,
-    number: int,
-    block: object,
-) -> None:
-    kind = dig(block, "type")
-    if kind == "tool_use":
-        call = dig(block, "id")
-        session.add_call(number, dig(block, "name"), dig(block, "input"), call)
-    elif kind == "tool_result":
-        output = text_of(block, "content")
-        failed: bool | None = dig(block, "is_error") is True
-        if "running in background" in output[:100]:
-            failed = None
-        session.add_result(dig(block, "tool_use_id"), output, failed)
 
 
 READER = Transcripts(

@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
-from ..files import read_regular
+from ..files import folder_of_memory, read_regular
 from .record import Record, Skipped
 from .shared import notes
 from .source import FILE_BYTES
 
-_OTHER_SIGN = re.compile(r"[^a-zA-Z0-9]")
 _LIST_LINE = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\([^)]{1,200}\).*)?")
 
 
@@ -75,32 +72,14 @@ def _with_project(
     record: Record,
 ) -> Record:
     for memory in file.absolute().parents:
-        if memory.name == "memory" and memory.parent.parent.name == "projects":
-            folder = _folder_of(memory.parent.name)
-            if folder:
-                return replace(record, folder=str(folder))
-            return replace(record, project=memory.parent.name.rpartition("-")[2])
+        folder = folder_of_memory(memory)
+        if folder and folder.is_absolute():
+            return replace(record, folder=str(folder))
+        if folder:
+            return replace(record, project=str(folder))
     return record
 
 
 def _only_lists(index: Path) -> bool:
     text = read_regular(index, FILE_BYTES).decode("utf-8", "replace")
     return all(map(_LIST_LINE.fullmatch, text.splitlines()))
-
-
-@cache
-def _folder_of(
-    name: str,
-    above: Path = Path("/"),
-) -> Path | None:
-    """The folder below `above` whose relative path reads `name` with dashes."""
-    if not name:
-        return above
-    with suppress(OSError):
-        for child in above.iterdir():
-            step = f"-{_OTHER_SIGN.sub('-', child.name)}"
-            if f"{name}-".startswith(f"{step}-") and child.is_dir():
-                below = _folder_of(name[len(step) :], child)
-                if below:
-                    return below
-    return None

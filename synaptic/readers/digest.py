@@ -38,6 +38,8 @@ TITLE_CHARS = 80
 ASKED_CHARS = 700
 SAID_CHARS = 1100
 LINE_CHARS = 150
+FEW_PROMPTS = 3
+"""Requests of a session that gets a digest even if nothing was changed and nothing failed."""
 COMMANDS = 8
 """Commands that a turn lists; the others are counted."""
 READ_CHARS = 100_000
@@ -73,7 +75,7 @@ class Transcripts:
     ) -> Iterator[Record]:
         for session in self.sessions(path, skipped):
             with reporting(skipped, session.key):
-                yield from digest(session)
+                yield from digest(session, is_work=True)
 
     def sessions(
         self,
@@ -82,9 +84,9 @@ class Transcripts:
     ) -> Iterator[Session]:
         """The sessions of a transcript or of all below a folder, oldest first.
 
-        `DATABASE/ID` is one session of a database.
+        `DATABASE/ID` is one session of a database, or of another file that holds several.
         """
-        if path.parent.match("opencode*.db") and path.parent.is_file():
+        if path.parent.is_file() and any(map(path.parent.match, self.patterns)):
             return self.sessions_in([path.parent], skipped, path.name)
         found = files_below(path, skipped, *self.patterns)
         files = [file for file in found if any(map(file.match, self.patterns))]
@@ -98,10 +100,15 @@ class Transcripts:
         return self.sessions_in(files, skipped)
 
 
-def digest(session: Session) -> Iterator[Record]:
+def digest(
+    session: Session,
+    *,
+    is_work: bool = False,
+) -> Iterator[Record]:
     """The parts of a session in order.
 
-    None if nobody asked, or if only an answer to a greeting followed.
+    None if nobody asked, or if only an answer to a greeting followed. None of a session of work
+    without an edit, a commit, an error or FEW_PROMPTS requests.
     """
     turns: list[list[Event]] = []
     for event in screened(session.events):
@@ -110,6 +117,8 @@ def digest(session: Session) -> Iterator[Record]:
         if turns:
             turns[-1].append(event)
     if not any(map(_says_something, turns)):
+        return
+    if is_work and len(turns) < FEW_PROMPTS and not any(map(_was_work, chain(*turns))):
         return
     title = _title(session, turns[0][0].text)
     for number, (events, texts) in enumerate(_parts(turns), start=1):
@@ -223,6 +232,10 @@ def _says_something(turn: Sequence[Event]) -> bool:
         return True
     asked = {word for _, word in words(turn[0].text) if not word.isdigit()}
     return bool(after and asked.difference(TABLE["greetings"].split()))
+
+
+def _was_work(event: Event) -> bool:
+    return event.kind == "edited" or bool(event.commit or event.error)
 
 
 def _told(turn: Sequence[Event]) -> Iterator[str]:

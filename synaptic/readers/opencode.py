@@ -13,14 +13,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 from .digest import Transcripts
-from .record import Skipped, reporting
-from .session import Session
-from .shared import dig, fetched, sqlite_copy, text_of
+from .session import Session, sessions_of_databases
+from .shared import dig, text_of
 from .source import read_json
 
 _SESSIONS = """
@@ -28,46 +25,21 @@ SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', i
 ORDER BY time_created, id
 """
 _PARTS = """
-SELECT dense_rank() OVER (ORDER BY message.time_created, message.id), message.data, part.data,
-part.time_created
+SELECT dense_rank() OVER (ORDER BY message.time_created, message.id) number,
+message.data message, part.data part, part.time_created at
 FROM message JOIN part ON message_id = message.id WHERE message.session_id = ?
 ORDER BY message.time_created, message.id, part.id
 """
 
 
-def _sessions(
-    files: list[Path],
-    skipped: Skipped,
-    id: str = "",
-) -> Iterator[Session]:
-    for file in files:
-        with sqlite_copy(file) as db:
-            for key, folder, title in fetched(db, _SESSIONS, (id,)).fetchall():
-                session = Session(text_of(key), "OpenCode", text_of(folder))
-                session.title = re.sub("^New session - .*", "", text_of(title))
-                with reporting(skipped, f"{file.name}: {key}"):
-                    _add_messages(session, key, db, skipped)
-                yield session
-
-
-def _add_messages(
-    session: Session,
-    key: object,
-    db: sqlite3.Connection,
-    skipped: Skipped,
-) -> None:
-    for number, message, part, at in fetched(db, _PARTS, (key,)):
-        session.set_time(at)
-        with reporting(skipped, f"{session.key}:{number}"):
-            _add_part(session, number, read_json(message), read_json(part))
-
-
 def _add_part(
     session: Session,
     number: int,
-    message: Any,
-    part: Any,
+    row: sqlite3.Row,
 ) -> None:
+    session.title = re.sub("^New session - .*", "", session.title)
+    message = read_json(row["message"])
+    part = read_json(row["part"])
     kind = dig(part, "type")
     if kind == "tool":
         state = dig(part, "state")
@@ -86,5 +58,5 @@ READER = Transcripts(
     ".local/share",
     ("opencode/opencode*.db",),
     ("opencode*.db",),
-    _sessions,
+    partial(sessions_of_databases, "OpenCode", (_SESSIONS, _PARTS), _add_part),
 )

@@ -91,13 +91,27 @@ def reporting(
         skipped(where, f"it makes no sense: {error!r:.300}")
 
 
-IN_PLACE = ("obsidian", "logseq", "markdown")
+IN_PLACE = ("obsidian", "logseq", "markdown", "memories")
 """Sources that need no reader: Synaptic reads these folders of Markdown where they are."""
+MEMORIES = {
+    "claude": ".claude/projects/*/memory",
+    "codex": ".codex/memories",
+    "gemini": ".gemini/tmp/*/memory",
+    "gemini-all": ".gemini/GEMINI.md",
+}
+"""The places below the home folder where agents keep memories of their own, as Markdown: seen
+in Claude Code 2.1, Codex 0.169 and Gemini CLI 0.61.
+"""
 READERS = {
     "claude-code": "claude_code",
     "codex": "codex",
     "gemini": "gemini",
     "opencode": "opencode",
+    "qwen": "qwen",
+    "copilot": "copilot",
+    "crush": "crush",
+    "cline": "cline",
+    "aider": "aider",
     "claude-code-memory": "claude_code_memory",
     "server-memory": "server_memory",
     "basic-memory": "basic_memory",

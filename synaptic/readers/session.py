@@ -5,23 +5,27 @@ from __future__ import annotations
 import io
 import os
 import re
+import sqlite3
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from ..errors import InvalidArgument
 from ..files import open_regular
-from .record import Skipped, reader_of
-from .shared import moment, text_of
+from .record import Skipped, reader_of, reporting
+from .shared import dig, fetched, moment, sqlite_copy, text_of
 from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
 
 Kind = Literal["asked", "said", "ran", "edited"]
 EPOCH = datetime.fromtimestamp(0, UTC)
+PATH_KEYS = ("file_path", "filePath", "notebook_path", "path")
+"""The arguments that name the file of an edit, in the tools of all clients."""
 TABLE = tomllib.loads(
     (Path(__file__).parents[1] / "data" / "transcripts.toml").read_text("utf-8")
 )
@@ -120,8 +124,35 @@ class Session:
         elif tool in TABLE["shells"]:
             events.append(self.add("ran", line, command))
         elif tool in TABLE["editors"]:
-            path = values.get("file_path") or values.get("filePath")
-            events.append(self.add("edited", line, path or values.get("notebook_path")))
+            path = next(filter(None, (values.get(key) for key in PATH_KEYS)), None)
+            events.append(self.add("edited", line, path))
+
+    def add_block(
+        self,
+        line: int,
+        block: object,
+    ) -> None:
+        """Adds a tool's call or its result, as Anthropic's API writes them."""
+        kind = dig(block, "type")
+        if kind == "tool_use":
+            given = dig(block, "input")
+            self.add_call(line, dig(block, "name"), given, dig(block, "id"))
+        elif kind == "tool_result":
+            output = text_of(block, "content")
+            failed: bool | None = dig(block, "is_error") is True
+            if "running in background" in output[:100]:
+                failed = None
+            self.add_result(dig(block, "tool_use_id"), output, failed)
+
+    def keep_work_of_subagents(self) -> None:
+        """Sorts in the edits and commits of subagents (line 0); drops their other events."""
+        events = self.events
+        kept = [
+            event for event in events if event.line or event.kind == "edited" or event.commit
+        ]
+        if not all(event.line for event in kept):
+            kept.sort(key=lambda event: event.at)
+        self.events = kept
 
     def add_result(
         self,
@@ -155,6 +186,8 @@ class Session:
 
 
 def _command_of(values: dict[str, Any]) -> str:
+    if isinstance(values.get("commands"), list):
+        return "\n".join(map(text_of, values["commands"]))
     keys = ("command", "cmd", "input", "patchText")
     command = next(filter(None, (values.get(key) for key in keys)), "")
     if not isinstance(command, list):
@@ -197,12 +230,65 @@ def events(
     `place` is one of the places that the reader finds.
     """
     reader = reader_of(source)
-    for file in place.rglob(f"*{key[:8]}*.*") if place.is_dir() else [place / key]:
+    files: Iterable[Path] = [place / key]
+    if place.is_dir():
+        name = f"*{key[:8]}*"
+        files = chain(place.rglob(f"{name}.*"), place.rglob(f"{name}/*.jsonl"))
+    for file in files:
         with suppress(InvalidArgument):  # another program's file with such a name
             for session in reader.sessions(file, lambda where, why: None):
                 if session.key == key:
                     return [event for event in session.events if event.text]
     return []
+
+
+def sessions_of_lines(
+    client: str,
+    add: Callable[[Session, int, dict[str, Any]], None],
+    files: list[Path],
+    skipped: Skipped,
+) -> Iterator[Session]:
+    """A session of each file of JSON lines; `add` adds the events of a line.
+
+    Its key is the name of the file until `add` finds another.
+    """
+    for file in files:
+        session = Session(file.stem, client)
+        for number, line in json_lines(file, skipped):
+            with reporting(skipped, f"{file.name}:{number}"):
+                add(session, number, line)
+        session.keep_work_of_subagents()
+        yield session
+
+
+def sessions_of_databases(
+    client: str,
+    statements: tuple[str, str],
+    add: Callable[[Session, int, sqlite3.Row], None],
+    files: list[Path],
+    skipped: Skipped,
+    id: str = "",
+) -> Iterator[Session]:
+    """The sessions of SQLite databases, or the one with this `id`.
+
+    The first statement gives their `id`, `directory` and `title`, the second the `number` and
+    time `at` of each part, and what `add` needs. A database in `.crush` is of the folder around
+    it.
+    """
+    of_sessions, of_parts = statements
+    for file in files:
+        around = str(file.parents[1]) if file.parent.name == ".crush" else ""
+        with sqlite_copy(file) as db:
+            for row in fetched(db, of_sessions, (id,)).fetchall():
+                key = text_of(row["id"])
+                folder = text_of(row["directory"]) or around
+                session = Session(key, client, folder, text_of(row["title"]))
+                with reporting(skipped, f"{file.name}: {key}"):
+                    for part in fetched(db, of_parts, (row["id"],)):
+                        session.set_time(part["at"])
+                        with reporting(skipped, f"{key}:{part['number']}"):
+                            add(session, part["number"], part)
+                yield session
 
 
 def json_lines(

@@ -144,8 +144,8 @@ def text_of(
     value: object,
     *keys: str,
 ) -> str:
-    """The text under these keys: a text or number, an object with `text` or `output`, or a list
-    of these; "" for any other value.
+    """The text under these keys: a text or number, an object with `text`, `output` or `result`,
+    or a list of these; "" for any other value.
 
     Thoughts, colours, control characters and halves of surrogates are left out.
     """
@@ -153,7 +153,8 @@ def text_of(
     if isinstance(value, list):
         return "\n".join(filter(None, map(text_of, value)))
     if isinstance(value, dict):
-        return "" if value.get("thought") else text_of(value.get("text") or value.get("output"))
+        inner = next(filter(None, map(value.get, ("text", "output", "result"))), "")
+        return "" if value.get("thought") else text_of(inner)
     return _CONTROL.sub("", str(value)) if isinstance(value, str | int | float) else ""
 
 
@@ -298,7 +299,7 @@ def _note(
         raise ValueError("it is empty")
     fields = [item for item in front.fields if item[0] not in _KNOWN_KEYS]
     return Record(
-        key=dict(front.fields).get("permalink") or _from_home(path),
+        key=dict(front.fields).get("permalink") or from_home(path),
         text=markdown(text.strip() or title, fields=fields),
         at=front.created_at or moment(deep.get("modified")) or changed_at(path).astimezone(UTC),
         title=title or path.stem,
@@ -308,7 +309,7 @@ def _note(
     )
 
 
-def _from_home(path: Path) -> str:
+def from_home(path: Path) -> str:
     """The path below the home folder, so that it stays the same for another user name."""
     place = path.absolute()
     home = Path.home()

@@ -44,6 +44,9 @@ MAX_TERMS = 64
 DEPTH, LEAST_ENTRIES = 80, 20
 """Chunks, and entries, taken from each list before fusion, at least. By eye."""
 
+RARE = 5
+"""A word is rare if no more passages hold it. By eye."""
+
 _WORD = re.compile(r"\w+")
 
 Lists: TypeAlias = dict[str, dict[int, Candidate]]
@@ -63,9 +66,10 @@ class Request:
     hits that fit or hold a word of the query. `project` is the key of the project whose entries
     count more, `here` the checkout that asks.
 
-    `understanding` fills the last three from the words: `recent` (of the fitting entries the
-    newest first), `about` (the day in the middle of the asked time; the nearer first), and
-    `nothing`, the notice for an empty answer.
+    `understanding` fills the last four from the words: `recent` (of the fitting entries the
+    newest first), `about` (the day in the middle of the asked time; the nearer first),
+    `changes` (what happened to an entry, by row), and `nothing`, the notice for an empty
+    answer.
     """
 
     parsed: ParsedQuery
@@ -86,6 +90,7 @@ class Request:
     here: Checkout | None = None
     recent: bool = False
     about: date | None = None
+    changes: Mapping[int, str] = field(default_factory=dict)
     nothing: str = ""
 
     def __post_init__(self) -> None:
@@ -265,6 +270,14 @@ class Evidence:
         """True if an entry holds this word in any of its forms."""
         return self.document_counts([term])[1][term] > 0
 
+    def holders(self, term: str) -> list[Standing]:
+        """The entries that hold a rare word; none for a word of more than RARE passages."""
+        if not 0 < self._counts(frozenset((term,)))[1][term] <= RARE:
+            return []
+        found = self.ws.index.lexical([match(term)], None, limit=RARE)
+        standings = self.ws.index.standings([each.entry_rowid for each in found])
+        return list(standings.values())
+
     def stem(self, word: str) -> str | None:
         """The stem of a word, or the sought beginning that it has: `plug*`."""
         for beginning in self._beginnings:
@@ -361,13 +374,18 @@ class Evidence:
             found[row] = (entry, *texts.get(chunks[row], whole))
         return found
 
+    def near_stems(self, term: str) -> list[str]:
+        """The stems of the journal that this word may be a typing error of, nearest first."""
+        stem = self.stem(term)
+        return nearest_words(stem, self.ws.index.stems_like(stem)) if stem else []
+
     def nearest_word(self, term: str) -> str | None:
         """A word of the journal that differs from this by a typing error, before its ending."""
-        stem = self.stem(term)
         index = self.ws.index
         distances: dict[str, int] = {}
-        near_stems = nearest_words(stem, index.stems_like(stem)) if stem else []
-        for near in near_stems:  # stems are no words, and stemming them again breaks them
+        for near in self.near_stems(
+            term
+        ):  # stems are no words, and stemming them again breaks them
             chunks = index.passages(index.chunks_with_stem(near, limit=3)).values()
             entries = read_entries(self.ws, [chunk.entry_rowid for chunk in chunks])
             spellings = set()

@@ -20,7 +20,7 @@ from dataclasses import asdict, replace
 from ..index.rows import moment
 from ..language.query import MAX_LIMIT
 from ..language.words import places
-from ..models import Entry, Hit, Round, SearchResult, Why
+from ..models import ONLY_REPLACED, Entry, Hit, Round, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import marked
@@ -36,10 +36,14 @@ from .ranking import Ranked, Ranking, in_order
 from .smart import search_smart
 from .snippet import snippet, stands_alone
 from .talk import speakers_first
-from .understanding import spelled
+from .understanding import is_known_elsewhere, replaced_alone, spelled, unheld
 
 REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."
 
+REASON_CHARS = 160
+
+_BECAUSE = re.compile(r"(?i)\b(because|since|due to|reasons?|so that|why|too|instead of)\b")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\n")
 _SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
 
 
@@ -58,14 +62,25 @@ def run(
     """
     request = evidence.request
     notices = list(remarks)
+    if is_known_elsewhere(evidence):
+        evidence = evidence.of(project=None)
     answer = search_once(evidence)
-    if answer.weak and evidence.superseded_by:
+    alone = replaced_alone(evidence) if evidence.superseded_by else {}
+    if evidence.superseded_by and (answer.weak or alone):
         wider = evidence.of(filters=replace(request.filters, include_superseded=True))
         tried = search_once(wider)
-        if tried.hits and tried.hits[0].superseded_by and not tried.weak:
+        old = [hit for hit in tried.hits if hit.entry.id in alone]
+        if answer.weak and tried.hits and tried.hits[0].superseded_by and not tried.weak:
             answer = tried
             evidence = wider
             notices.append(REPLACED)
+        elif old:
+            answer = answer._replace(
+                hits=beside_later(answer.hits, old), weak=False, close=True
+            )
+            held = ", ".join(dict.fromkeys(alone[hit.entry.id] for hit in old))
+            notices.append(f"{ONLY_REPLACED}: {held}.")
+    absent = unheld(evidence)
     if answer.weak and evidence.mode != "semantic":
         nearest = spelled(evidence)
         if nearest:
@@ -78,6 +93,8 @@ def run(
                 evidence = other
                 for typed, word in nearest.items():
                     notices.append(f"Nothing holds `{typed}`; searched for `{word}`.")
+    if absent:
+        notices.append(absent)
     is_cut = request.only_fitting or request.ends_itself
     return SearchResult(
         query=query,
@@ -90,6 +107,19 @@ def run(
         notices=notices_of(evidence, report, answer, notices),
         rounds=answer.rounds if request.explain else (),
     )
+
+
+def beside_later(
+    hits: Sequence[Hit],
+    old: Sequence[Hit],
+) -> tuple[Hit, ...]:
+    """The hits and replaced ones, each below the hit that replaced it, else first."""
+    shown = list(hits)
+    for hit in reversed(old):
+        ids = [one.entry.id for one in shown]
+        place = ids.index(hit.superseded_by) + 1 if hit.superseded_by in ids else 0
+        shown.insert(place, hit)
+    return tuple(shown)
 
 
 def search_once(evidence: Evidence) -> Answer:
@@ -207,6 +237,12 @@ def read(
     entries = {row: entry for row, (entry, _, _) in passages.items()}
     entries = marked(evidence.ws, entries, request.here)
     others = evidence.ws.index.entries([row for ranked in winners for row in ranked.also])
+    later: dict[str, str] = {}
+    if not request.is_list:
+        ids = {entry.id for entry in entries.values()}
+        later = reasons(
+            evidence, [id for old, id in evidence.superseded_by.items() if old in ids]
+        )
     stems: set[str] = set()
     for term in (*parsed.terms, *parsed.phrases):
         stems |= evidence.stems(term)
@@ -229,10 +265,27 @@ def read(
             snippet=shown,
             snippet_line=line + offset,
             superseded_by=evidence.superseded_by.get(entry.id),
+            told=request.changes.get(ranked.rowid)
+            or later.get(evidence.superseded_by.get(entry.id, ""), ""),
             also=tuple(others[row].entry.there for row in ranked.also),
             why=_why(evidence, ranked) if request.explain else None,
         )
     return hits
+
+
+def reasons(
+    evidence: Evidence,
+    ids: Sequence[str],
+) -> dict[str, str]:
+    """By id what a later entry says in a line: day, title, and why."""
+    index = evidence.ws.index
+    said = {}
+    for entry in read_entries(evidence.ws, [index.resolve(id).rowid for id in ids]).values():
+        sentences = _SENTENCE.split(entry.content.removeprefix(entry.title).strip(" .\n"))
+        because = [one for one in sentences if _BECAUSE.search(one)] or sentences
+        why = " ".join(because[0].split())[:REASON_CHARS]
+        said[entry.id] = f"replaced {entry.date}: {entry.title}. {why}"
+    return said
 
 
 def _section(

@@ -6,11 +6,13 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import InvalidArgument, check_range, one_of
-from ..index.rows import Standing
 from ..models import DEFAULT_IMPORTANCE, Order, Signals, Vector
+
+if TYPE_CHECKING:
+    from ..index.rows import Standing
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -1,25 +1,37 @@
-"""Chooses the entries that a new session should know, the most relevant first."""
+"""Chooses the entries that a new session should know, the most relevant first.
+
+A briefing ends with its position: the last change that the index had seen. Given back as
+`since`, it leads to all that changed later, also to entries that bear an older date.
+"""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..errors import InvalidArgument
+from ..journal.disk import disk_errors, overwrite
 from ..language.lexicon import SHARED
-from ..language.query import terms_of
+from ..language.query import read_date, terms_of
 from ..language.words import match
 from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order
 from ..notes.blocks import project_key, slug_tag
+from ..notes.marks import tasks_of
 from ..search.ranking import score_aware_rrf
 from ..workspace.changes import has_expired, marked
 from ..workspace.checkout import Checkout, checkout_around, project_of, work_at_hand
-from ..workspace.readback import read_entries
-from ..workspace.sync import in_step
+from ..workspace.preferences import Consent, every_preference, note, standings
+from ..workspace.readback import read_entries, read_lines
+from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 
 POOL = 100
@@ -40,6 +52,13 @@ COMMON_SHARE = 0.1
 HIGHEST = 10
 """Entries of the highest importance come before all others."""
 
+LAST = "last"
+READERS_KEPT = 200
+_POSITIONS = "positions.json"
+_POSITION = re.compile(r"p:(\d{1,12})-(\d{1,12})-(\d{1,11})")
+"""The number of the index's count of changes, of a change, and seconds since 1970 UTC."""
+
+_EVER = "9999-12-31"
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 
 
@@ -51,72 +70,244 @@ class Shelf(NamedTuple):
     more: bool = False
 
 
+class Reader(NamedTuple):
+    """The client or token that reads, and its session, "" where it has none. `hook`: a hook
+    reads for it; the tools of the same session follow.
+    """
+
+    client: str
+    session: str = ""
+    hook: bool = False
+
+
 class Briefing(NamedTuple):
-    """Entries for a new session; `later` counts the entries since the hand-off, as text."""
+    """Entries for a new session; `later` counts the entries since the hand-off, as text.
+
+    `rules` are the preferences in force, `unconfirmed` those that an agent saved here, and
+    `waiting` counts the others. `remark` tells how `since` was read.
+    """
 
     project: str
+    rules: tuple[Entry, ...]
+    unconfirmed: tuple[Entry, ...]
+    waiting: int
     pinned: tuple[Entry, ...]
     handoff: Entry | None
     later: str
     shelves: tuple[Shelf, ...]
     unread_files: int
+    position: str
+    remark: str
+
+
+class Start(NamedTuple):
+    """The beginning of what is new: after the change of this `number`, else at this time."""
+
+    at: datetime
+    number: int | None = None
+    remark: str = ""
 
 
 def brief(
     ws: Workspace,
-    folder: Path,
-    since: timedelta = WEEK,
+    folder: Path | None,
+    since: timedelta | str = WEEK,
+    *,
+    project: str | None = None,
+    reader: Reader | None = None,
 ) -> Briefing:
-    """Returns the entries for a session that starts in `folder`; one that goes on names its
-    pause as `since`.
+    """Returns the entries for a session that starts in `folder`, None for a remote one; one
+    that goes on names its pause as `since`.
 
-    Superseded and expired entries are left out. An entry stands on one shelf only.
+    A text as `since` is a position, a day, or `last`, the position of the session before.
+    Superseded and expired entries are left out. An entry stands on one shelf only. Without a
+    `reader`, as in the past, it has no position and moves none.
+    Raises InvalidArgument for another `since`.
     """
-    here = checkout_around(folder, ws.config)
-    project = project_of(ws.config, here)
+    if project == "*":
+        raise InvalidArgument("A brief is of one project, not '*'.", hint="Name it.")
+    here = checkout_around(folder, ws.config) if folder else None
+    project = project or project_of(ws.config, here)
     every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
-    at_hand = [term for term in terms_of(work_at_hand(folder)) if len(term) > 1]
-    terms = [term for term in at_hand if term not in every_entry_has]
-    return in_step(
-        ws,
-        lambda report: _gather(
-            ws,
-            project,
-            here,
-            since,
-            terms,
-            report.unread,
-        ),
-        within_s=READING_SHARE * ws.config.hooks.timeout_s,
+    at_hand = terms_of(work_at_hand(folder) if folder else "")
+    terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
+    gather = partial(_gather, ws, project, here, since, terms)
+    within_s = READING_SHARE * ws.config.hooks.timeout_s
+    if reader is None:
+        return in_step(ws, lambda report: gather("", report, report.absent), within_s=within_s)
+    records = _positions(ws)
+    name = f"{reader.client}|{project_key(project or '')}"
+    record = records.pop(name, {})
+    is_new = _is_new(record, reader, is_asked=isinstance(since, str))
+    before = record.get("position" if is_new or not reader.session else "before", "")
+    found = in_step(ws, lambda report: gather(before, report), within_s=within_s)
+    if is_new:
+        record = {"before": before, "position": found.position, "tool": ""}
+        record |= {"session": reader.session, "hook": reader.hook}
+    elif not reader.hook:
+        record["tool"] = reader.session
+    kept = dict([*records.items(), (name, record)][-READERS_KEPT:])
+    with suppress(OSError):  # a home that cannot be written can be read
+        overwrite(ws.config.state / _POSITIONS, json.dumps(kept).encode(), sync=False)
+    return found
+
+
+def _positions(ws: Workspace) -> dict[str, dict[str, Any]]:
+    """Returns by client and project the last position, the one before it, and the session."""
+    with suppress(OSError, ValueError, TypeError):
+        return dict(json.loads((ws.config.state / _POSITIONS).read_bytes()))
+    return {}
+
+
+def _is_new(
+    record: Mapping[str, Any],
+    reader: Reader,
+    *,
+    is_asked: bool,
+) -> bool:
+    """True when this brief begins a session of the reader. Without sessions one that is asked
+    for news begins none.
+    """
+    if not record or not reader.session:
+        return not (record and is_asked)
+    follows_hook = record.get("hook") and not record.get("tool") and not reader.hook
+    return not follows_hook and reader.session not in (
+        record.get("session"),
+        record.get("tool"),
     )
+
+
+def _start(
+    ws: Workspace,
+    since: timedelta | str,
+    before: str,
+    left_off: datetime | None,
+) -> Start:
+    """Returns where the news begin: a pause, a day, a position, or the session `before`."""
+    now = ws.clock().replace(microsecond=0)  # entries know whole seconds
+    if isinstance(since, timedelta):
+        return Start(max(left_off or now - since, now - since))
+    since = since.strip()
+    if since == LAST and not before:
+        remark = "No last position is kept here: this is new since the last hand-off."
+        return Start(left_off or now - WEEK, None, remark)
+    if since == LAST:
+        since = before
+    if not since.startswith("p:"):
+        day = read_date(since, now=now, name="since")
+        return Start(datetime.fromisoformat(day).astimezone())
+    position = _POSITION.fullmatch(since)
+    if position is None:
+        raise InvalidArgument(
+            f"since is {since[:40]!r}, which is no position.",
+            valid=("p:... from the end of a briefing", LAST, "2026-11-03", "yesterday"),
+        )
+    count, number, seconds = map(int, position.groups())
+    at = datetime.fromtimestamp(seconds).astimezone()
+    if count == ws.index.latest_change()[0]:
+        return Start(at, number)
+    return Start(at, None, "The index no longer has that position: this goes by dates.")
 
 
 def _gather(
     ws: Workspace,
     project: str | None,
     here: Checkout | None,
-    recent: timedelta,
+    since: timedelta | str,
     terms: Sequence[str],
-    unread: int,
+    before: str,
+    report: SyncReport,
+    remarks: Sequence[str] | None = None,
 ) -> Briefing:
-    now = ws.clock().replace(microsecond=0)  # entries know whole seconds
+    """Returns the entries. With `remarks` it is nobody's, and has no position."""
+    now = ws.clock()
     key = project_key(project) if project else None
+    rules, unconfirmed, waiting = _rules(ws, key)
     handoffs = list(_pool(ws, key, ("handoff",))[0])[:1]
     pins = [row for row in ws.index.pinned(key) if row not in handoffs]
     whole = marked(ws, read_entries(ws, [*pins, *handoffs]), here)
+    pinned = {row: whole[row] for row in pins if whole[row].type != "preference"}
     handoff = whole[handoffs[0]] if handoffs else None
     left_off = None
     if handoff and handoff.dated:
         left_off = handoff.at + timedelta(microseconds=1)
-    begin = max(left_off or now - recent, now - recent)
+    start = _start(ws, since, before, left_off)
+    seen = {*pinned, *handoffs}
+    later, pools = _pools(ws, key, start, left_off, is_asked=isinstance(since, str))
+    shelves = [Shelf("due", _due(ws, now.date().isoformat(), key))]
+    shelves += _shelves(ws, terms, pools, seen)
+    said = [*(remarks or ()), start.remark]
+    if isinstance(since, str) and not shelves[1].entries:
+        said.append(f"Nothing is {shelves[1].name}.")
+    count, number = ws.index.latest_change()
+    if report.unread or ws.index.file.trouble:  # it may count otherwise in the next process
+        count = number = 0
+    position = f"p:{count}-{number}-{int(now.timestamp())}"
+    return Briefing(
+        project=project or "",
+        rules=rules,
+        unconfirmed=unconfirmed,
+        waiting=waiting,
+        pinned=tuple(entry for entry in pinned.values() if not _is_over(ws, entry)),
+        handoff=handoff,
+        later=f"{len(later[0])}{'+' if later[1] else ''}" if left_off else "0",
+        shelves=tuple(shelves),
+        unread_files=report.unread,
+        position=position if remarks is None else "",
+        remark=" ".join(filter(None, said)),
+    )
+
+
+Pool = tuple[dict[int, Entry], bool]
+"""Entries by row, and True if there are others."""
+
+
+def _shelves(
+    ws: Workspace,
+    terms: Sequence[str],
+    pools: Mapping[str, Pool],
+    seen: set[int],
+) -> list[Shelf]:
+    """Returns the ranked entries of each pool that no shelf before it holds, nor `seen`."""
+    rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
+    scores = _word_scores(ws, terms, rows)
+    shelves = []
+    for name, (entries, has_more) in pools.items():
+        unseen = {row: entry for row, entry in entries.items() if row not in seen}
+        seen.update(unseen)
+        by_importance = name.startswith("insights")
+        ranked = _ranked(ws, unseen, scores, by_importance=by_importance)
+        shelves.append(Shelf(name, ranked, has_more))
+    return shelves
+
+
+def _pools(
+    ws: Workspace,
+    key: str | None,
+    start: Start,
+    left_off: datetime | None,
+    *,
+    is_asked: bool,
+) -> tuple[Pool, dict[str, Pool]]:
+    """Returns (the entries since the hand-off, the entries of each shelf); where news are asked
+    for, all that is new comes first, settled entries and hand-offs too.
+    """
     # a note of no project may be anybody's diary
-    without = ("handoff",) if project else ("handoff", "note")
+    without = ("handoff", "preference") if key else ("handoff", "preference", "note")
     kinds = tuple(kind for kind in TYPES if kind not in without)
-    later, more = _pool(ws, key, kinds, left_off or begin)
-    new = {row: entry for row, entry in later.items() if entry.at >= begin}
-    pools = {
-        "open issues": _pool(ws, key, ("issue",)),
-        f"new since {begin:%Y-%m-%d %H:%M}": (new, more and len(new) == len(later)),
+    later = _pool(ws, key, kinds, left_off or start.at)
+    name = f"new since {start.at:%Y-%m-%d %H:%M}"
+    issues = _pool(ws, key, ("issue",))
+    if is_asked:
+        every = tuple(kind for kind in TYPES if kind != "preference")
+        exact = start.number is not None
+        among = ws.index.changed_since(start.number or 0) if exact else None
+        new = _pool(ws, key, every, None if exact else start.at, among=among, settled=True)
+        return later, {name: new, "open issues": issues}
+    recent = {row: entry for row, entry in later[0].items() if entry.at >= start.at}
+    return later, {
+        "open issues": issues,
+        name: (recent, later[1] and len(recent) == len(later[0])),
         "decisions": _pool(ws, key, ("decision",)),
         "insights and references": _pool(
             ws,
@@ -126,28 +317,99 @@ def _gather(
         ),
         "progress": _pool(ws, key, ("progress",), left_off),
     }
-    rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
-    scores = _word_scores(ws, terms, rows)
-    shelves = []
-    seen = set(pins)
-    for name, (entries, has_more) in pools.items():
-        unseen = {row: entry for row, entry in entries.items() if row not in seen}
-        seen.update(unseen)
-        ranked = _ranked(
-            ws,
-            unseen,
-            scores,
-            by_importance=name.startswith("insights"),
+
+
+def _rules(
+    ws: Workspace,
+    key: str | None,
+) -> tuple[tuple[Entry, ...], tuple[Entry, ...], int]:
+    """Returns the preferences for this project and for all: those in force, pinned and newest
+    first; those of agents; the number of others.
+
+    Only a preference in force replaces another: else any file could take one out of force.
+    """
+    found = [one for one in every_preference(ws) if not _is_over(ws, one)]
+    found = [one for one in found if project_key(one.project or "") in ("", key)]
+    standing = standings(ws, found)
+    in_force = {id for id, each in standing.items() if each.word == "yes"}
+    rules = [entry for entry in found if entry.id in in_force]
+    replaced = set(chain.from_iterable(entry.supersedes for entry in rules))
+    rules = [entry for entry in rules if entry.id not in replaced]
+    rules.sort(key=lambda entry: not entry.pin)
+    others = [entry for entry in found if standing[entry.id].word == "said"]
+    said = [replace(entry, marks=(standing[entry.id].mark,)) for entry in others]
+    return tuple(rules), tuple(said), len(found) - len(in_force) - len(said)
+
+
+def waiting(ws: Workspace) -> tuple[Entry, ...]:
+    """Returns the preferences that are not in force, marked, the newest first."""
+
+    def run(_: SyncReport) -> tuple[Entry, ...]:
+        found = every_preference(ws)
+        standing = standings(ws, found)
+        shown = [replace(one, marks=(standing[one.id].mark,)) for one in found]
+        return tuple(one for one in shown if one.marks[0])
+
+    return in_step(ws, run)
+
+
+def confirm(
+    ws: Workspace,
+    entry: Entry,
+    *,
+    remove: bool = False,
+) -> None:
+    """Puts a preference into force, or out of it, with the text that a person was shown.
+
+    Raises InvalidArgument for another type.
+    """
+    if entry.type != "preference":
+        raise InvalidArgument(
+            f"{entry.short_id} is of type {entry.type}; only a preference is confirmed.",
+            hint=f"`synaptic update {entry.short_id} --type preference` makes it one.",
         )
-        shelves.append(Shelf(name, ranked, has_more))
-    return Briefing(
-        project=project or "",
-        pinned=tuple(whole[row] for row in pins if not _is_over(ws, whole[row])),
-        handoff=handoff,
-        later=f"{len(later)}{'+' if more else ''}" if left_off else "0",
-        shelves=tuple(shelves),
-        unread_files=unread,
-    )
+    with disk_errors(ws.config.state, "used"):
+        note(ws, entry, Consent("waits" if remove else "yes"))
+
+
+def due(
+    ws: Workspace,
+    until: str | None = None,
+) -> tuple[Entry, ...]:
+    """Returns what is due by this day, or on any, overdue first: entries, and tasks as entries
+    with the title of the task. Raises InvalidArgument.
+    """
+    last = read_date(until, now=ws.clock(), name="due") if until else _EVER
+    return in_step(ws, lambda _: _due(ws, last, "*"))
+
+
+def _due(
+    ws: Workspace,
+    until: str,
+    key: str | None,
+) -> tuple[Entry, ...]:
+    """Returns what is due by this day: entries of the project or of none, and tasks in entries
+    of the project; with the key `*` of all projects.
+    """
+    unwanted = Filters(types=("preference",), tags=tuple(SHARED.settled))
+    rows = ws.index.due(Filters(without=unwanted), until)
+    found = []
+    for entry, text in read_lines(ws, rows).values():
+        own = project_key(entry.project or "")
+        if entry.due and entry.due <= until and (key == "*" or own in ("", key)):
+            found.append(entry)
+        tasks = tasks_of(entry, text) if key == "*" or own == (key or "") else ()
+        for task in tasks:
+            if not task.done and task.due and task.due <= until:
+                there = replace(entry.there, line=task.line)
+                found.append(replace(entry, title=task.text, due=task.due, place=there))
+    found.sort(key=lambda entry: entry.due or "")
+    today = ws.today.isoformat()
+    items = []
+    for entry in found:
+        mark = "overdue since" if (entry.due or "") < today else "due"
+        items.append(replace(entry, marks=(f"{mark} {entry.due}",)))
+    return tuple(items)
 
 
 def _pool(
@@ -156,9 +418,14 @@ def _pool(
     types: tuple[EntryType, ...],
     since: datetime | None = None,
     order: Order = "newest",
-) -> tuple[dict[int, Entry], bool]:
+    *,
+    among: Collection[int] | None = None,
+    settled: bool = False,
+) -> Pool:
     """Returns entries of the project, or tagged with its name and of no other, newest first,
     and whether there are others beyond POOL; without a project those that have none.
+
+    With `among` only these rows, and all of them; `settled`: also expired and settled ones.
     """
     without = Filters(sessions=True)
     if types in (("issue",), ("handoff",)):
@@ -187,15 +454,17 @@ def _pool(
     rows = []
     more = False
     for filters in wanted:
-        total, listed = ws.index.listing(filters, order=order, limit=POOL)
-        rows += listed
+        limit = POOL if among is None else -1
+        total, listed = ws.index.listing(filters, order=order, limit=limit)
+        rows += [row for row in listed if among is None or row in among]
         more = more or total > len(listed)
     entries = {}
     for row, stored in ws.index.entries(rows).items():
         entry = stored.entry
         foreign = entry.project and project_key(entry.project) != key
         too_old = since is not None and entry.at < since
-        if not (foreign or too_old or _is_over(ws, entry)):
+        is_over = not settled and _is_over(ws, entry)
+        if not (foreign or too_old or is_over):
             entries[row] = entry
     newest_first = sorted(
         entries.items(),

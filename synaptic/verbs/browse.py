@@ -26,6 +26,7 @@ from ..workspace.checkout import project_of, working_checkout
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
+from .brief import waiting
 from .mentions import Links, linked
 
 NEWEST = 10
@@ -43,7 +44,8 @@ _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
 @dataclass(frozen=True, slots=True)
 class Listing:
     """Entries in order. `total` counts them before `limit`. `superseded_by` leads from an id to
-    the id that replaces it; `links` are by id.
+    the id that replaces it; `links` are by id, and `chains` too: the entry with what it
+    replaced and what replaced it, oldest first.
     """
 
     total: int
@@ -51,6 +53,7 @@ class Listing:
     cursor: str | None = None
     superseded_by: dict[str, str] = field(default_factory=dict)
     links: dict[str, Links] = field(default_factory=dict)
+    chains: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     facets: Facets | None = None
     notices: tuple[str, ...] = ()
 
@@ -128,16 +131,35 @@ def get(
             raise errors[0]
         listing = _listing(ws, report, len(rowids), list(rowids))
         links = {}
+        chains = {}
         for entry, row in zip(listing.entries, rowids, strict=False):
             links[entry.id] = linked(ws, [row])
-        absent = dict.fromkeys(map(str, errors))
-        return replace(listing, links=links, notices=(*listing.notices, *absent))
+            chain = _listing(ws, report, 0, ws.index.chain(row)).entries
+            if chain[1:]:
+                chains[entry.id] = chain
+        notices = (*listing.notices, *dict.fromkeys(map(str, errors)))
+        return replace(listing, links=links, chains=chains, notices=notices)
 
     listing = in_step(ws, run)
     if ws.config.track_access:
         opened = [entry.id for entry in listing.entries]
         ws.index.counters.record_reads(opened, instant(ws.clock()))
     return listing
+
+
+def history(
+    ws: Workspace,
+    id: str,
+) -> Listing:
+    """An entry with all that it replaced and all that replaced it, oldest first. Raises
+    NotFound and Ambiguous.
+    """
+
+    def run(report: SyncReport) -> Listing:
+        rowids = ws.index.chain(ws.index.resolve(id).rowid)
+        return _listing(ws, report, len(rowids), rowids)
+
+    return in_step(ws, run)
 
 
 def recent(
@@ -329,10 +351,16 @@ def status(ws: Workspace) -> Status:
             figures={verb: _figures(stages) for verb, stages in calls.items()},
             costs=known_costs(ws),
             roots=roots,
-            notices=(*ws.config.notices, *report.absent),
+            notices=(*ws.config.notices, *report.absent, *_to_confirm(ws)),
         )
 
     return in_step(ws, run)
+
+
+def _to_confirm(ws: Workspace) -> list[str]:
+    number = len(waiting(ws))
+    notice = f"Preferences that wait: {number:,}; `synaptic confirm` lists them."
+    return [notice] if number else []
 
 
 def _figures(calls: Sequence[Mapping[str, float]]) -> dict[str, Any]:

@@ -25,20 +25,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from platformdirs import user_config_path
 
-from ..config import Config, read_sources, resolve_home
+from ..config import Config, read_sources
 from ..errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, SynapticError, one_of
 from ..index.rows import hash_of
-from ..journal.disk import make_dirs, overwrite
 from ..journal.folder import Roots, scan
 from ..journal.imports import drop_pictures, put_picture, take_in, take_out
-from ..journal.runs import Block, Run
+from ..journal.runs import Block, Run, Runs
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
 from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
 from ..notes.reading import base32, id_date
 from ..notes.screening import Screen
-from ..readers.record import READERS, Record, Skipped, reader_of, reporting
+from ..readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting
+from ..readers.source import changed_at, files_below
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
@@ -55,6 +55,8 @@ SETTLED = timedelta(minutes=10)
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 FORGOTTEN = "forgotten"
+TAKEN = "taken"
+"""The file of the sources whose import brought nothing, which leaves no run."""
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -112,7 +114,10 @@ def places_of(source: str) -> list[Path]:
     return find(Path.home(), os.environ) if find else []
 
 
-def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
+def look_around(
+    config: Config,
+    progress: Progress,
+) -> Iterator[dict[str, Any]]:
     """The readable data on this machine: source, place, number of records, dates."""
     found = []
     for number, source in enumerate(READERS, start=1):
@@ -125,6 +130,9 @@ def look_around(progress: Progress) -> Iterator[dict[str, Any]]:
         notes = scan(Roots({"": vault}))
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
         found.append(("obsidian", vault, days))
+    for files in new_memories(config).values():
+        days = [changed_at(file).date() for file in files]
+        found.append(("memories", files[0].parent, days))
     for source, place, days in found:
         if days:
             yield {
@@ -144,6 +152,55 @@ def vaults() -> list[Path]:
     return [
         vault for vault in named_in(config, "vaults", "path", Path.home()) if vault.is_dir()
     ]
+
+
+def left_out(config: Config) -> dict[str, int]:
+    """The number of files of each source that was never imported, without reading them.
+
+    A digest that a hook had made is no import. A home that is not there is not made.
+    """
+    taken = {name.rsplit("-", 2)[0] for name in Runs(config.state).names()}
+    with suppress(OSError):
+        taken.update((config.state / TAKEN).read_text().split())
+    found = {}
+    for source in READERS:
+        if source not in taken and source != "claude-code-memory":
+            patterns = getattr(reader_of(source), "patterns", ("*",))
+            places = places_of(source)
+            found[source] = sum(len(files_below(at, _pass_over, *patterns)) for at in places)
+    found["memories"] = sum(map(len, new_memories(config).values()))
+    return {source: files for source, files in found.items() if files}
+
+
+def _pass_over(*_: str) -> None:
+    """Reports nothing: the import does."""
+
+
+def new_memories(config: Config) -> dict[str, list[Path]]:
+    """The notes in agents' own memories that are not read yet, by the line of `sources` that
+    names them.
+    """
+    found: dict[str, list[Path]] = {}
+    for name, pattern in MEMORIES.items():
+        for place in set(Path.home().glob(pattern)) - set(config.sources.values()):
+            files = files_below(place, _pass_over, "*.md")
+            found.setdefault(f"{name}=~/{pattern}", []).extend(files)
+    return {line: files for line, files in found.items() if files}
+
+
+def add_sources(
+    config: Config,
+    added: Iterable[str],
+    *,
+    dry_run: bool = False,
+) -> None:
+    """Reads these folders from now on: lines of `sources`."""
+    file = config.home / "config.toml"
+    text = file.read_text("utf-8-sig") if file.exists() else ""
+    sources = [*tomllib.loads(text).get("sources", []), *added]
+    read_sources(file, replace(config, sources={}), sources)
+    if not dry_run:
+        write_setting(config.home, "sources", sources)
 
 
 def read_in_place(
@@ -167,12 +224,7 @@ def read_in_place(
         raise InvalidArgument(
             f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
         )
-    file = config.home / "config.toml"
-    text = file.read_text("utf-8-sig") if file.exists() else ""
-    sources = [*tomllib.loads(text).get("sources", []), str(root)]
-    read_sources(file, replace(config, sources={}), sources)
-    if not dry_run:
-        write_setting(config.home, "sources", sources)
+    add_sources(config, [str(root)], dry_run=dry_run)
     return notes
 
 
@@ -290,7 +342,9 @@ class _Known:
         if record.growing:
             entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
         if record.until and abs(self._ws.clock() - record.until) < SETTLED:
-            entry = replace(entry, fingerprints=fingerprints(entry, here))
+            entry = replace(
+                entry, fingerprints=fingerprints(entry, here, self._ws.config.state)
+            )
         return entry
 
     def _project(
@@ -399,33 +453,13 @@ def run(
     blocks = tuple(Block.of(one.path, one.entry) for one in new)
     if blocks:
         take_in(ws.journal, Run(name, blocks, pictures=pictures))
+    else:
+        with suppress(OSError), (ws.config.state / TAKEN).open("a") as file:
+            file.write(f"{planned.source}\n")
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
     return Done(name if blocks else "", len(coming))
-
-
-def capture(
-    home: str | None,
-    client: str,
-    said: bytes,
-) -> None:
-    """Notes the session that a hook was told of, for `catch_up`; a home that is not there is
-    not made.
-
-    A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note,
-    however often its hooks run. OpenCode, which has one database, tells no path: its sessions
-    are noted by their ids.
-    """
-    state = resolve_home(home) / ".state"
-    with suppress(Exception):  # anybody may run it
-        told = json.loads(said)
-        path = told.get("transcript_path") or told["session_id"]
-        noted = json.dumps({"client": client, "path": path}).encode()
-        name = blake2b(noted, digest_size=8).hexdigest()
-        if state.is_dir():
-            make_dirs(state / "capture", private=True)
-            overwrite(state / "capture" / name, noted, sync=False)
 
 
 def catch_up(ws: Workspace) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import apsw
 
@@ -33,6 +33,8 @@ from ..workspace.checkout import (
     working_checkout,
 )
 from ..workspace.embed import embed_pending
+from ..workspace.preferences import Consent, hash_of_rule, standings
+from ..workspace.preferences import note as note_consent
 from ..workspace.sync import UNSCRUBBED, in_step, sync
 from ..workspace.workspace import Stopwatch, Workspace
 
@@ -53,6 +55,10 @@ MAX_PINS = 10
 NO_PROJECT = (
     "It has no project: no git repository is around. Give `project`, or `synaptic setup "
     "--project NAME`."
+)
+UNCONFIRMED = (
+    "A preference that no person gave is marked unconfirmed or stands in no briefing until "
+    "the user runs `synaptic confirm {id}`."
 )
 REPEATED = (
     "`{title}` was already saved less than ten minutes ago, with the same text and marks; "
@@ -79,66 +85,128 @@ class Receipt:
     near: tuple[Near, ...] | None = ()
 
 
+class _Shared(TypedDict, total=False):
+    """The marks that a save gives and an update replaces. None counts as not given."""
+
+    title: str | None
+    type: str | None
+    tags: Sequence[str] | None
+    importance: int | None
+    project: str | None
+    files: Sequence[str] | None
+    supersedes: Sequence[str] | None
+    pin: bool | None
+    expires: str | None
+    due: str | None
+
+
+class Marks(_Shared, total=False):
+    """The marks of a new entry. `by` and `via` say who saves, and how; `source` is the
+    origin of a text from outside. Only a person pins.
+    """
+
+    parent: str | None
+    at: str | datetime | None
+    source: str | None
+    by: str | None
+    via: str | None
+    force: bool
+    by_person: bool
+
+
+class Parts(_Shared, total=False):
+    """The parts of an entry that an update replaces. A part that is missing, or None, stays."""
+
+    content: str | None
+    append: str | None
+    add_tags: Sequence[str] | None
+    remove_tags: Sequence[str] | None
+
+
+_PASSED = {"title", "type", "tags", "importance", "files", "by", "via"}
+
+
+class _Draft(NamedTuple):
+    entry: Entry
+    notices: list[str]
+    marks: Marks
+
+
 def save(
     ws: Workspace,
     content: str,
-    *,
-    type: str = "note",
-    tags: Sequence[str] = (),
-    title: str | None = None,
-    importance: int | None = None,
-    files: Sequence[str] = (),
-    project: str | None = None,
-    parent: str | None = None,
-    supersedes: Sequence[str] = (),
-    at: str | datetime | None = None,
-    expires: str | None = None,
-    by: str | None = None,
-    via: str | None = None,
-    pin: bool = False,
-    force: bool = False,
-    by_person: bool = True,
+    **marks: Unpack[Marks],
 ) -> Receipt:
     """The receipt of a new entry, which is durable when this returns.
 
-    A retry of the last ten minutes is answered with its entry, unless `at` or `force` is given.
-    A failure to index is a notice. `by` and `via` say who saves, and how.
+    A retry of the last ten minutes is answered with its entry, unless `at` or `force` is given;
+    an older entry that says the same is named. A failure to index is a notice.
     Raises InvalidArgument, NotFound for a parent or a superseded id, Refused for a secret if
     the settings say so and for a pin of an agent, and JournalError when the disk refuses.
     """
+    [receipt] = save_all(ws, [(content, marks)])
+    return receipt
+
+
+def save_all(
+    ws: Workspace,
+    texts: Sequence[tuple[str, Marks]],
+) -> list[Receipt]:
+    """The receipts of several entries, as `save` gives them. One change of one file holds them:
+    all are saved, or none is.
+    """
     watch = Stopwatch()
-    moment = moment_of(at, ws.clock())
+    drafts = []
+    for number, (content, marks) in enumerate(texts, 1):
+        try:
+            drafts.append(_draft(ws, content, marks))
+        except SynapticError as error:
+            if len(texts) > 1:
+                error.message = f"Entry {number}: {error.message} Nothing was saved."
+            raise
+    return _write(ws, drafts, watch)
+
+
+def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
+    moment = moment_of(marks.get("at"), ws.clock())
+    by_person = marks.get("by_person", True)
     here = working_checkout(ws.config)
+    project = marks.get("project")
     project = _one_project(project_of(ws.config, here) if project is None else project)
-    check_range("importance", importance, 0, 10)
+    check_range("importance", marks.get("importance"), 0, 10)
     screen = Screen(ws.config.secrets)
+    parent = marks.get("parent")
+    source = marks.get("source")
+    given = {name: value for name, value in marks.items() if value is not None}
     entry, composed = clean_entry(
         screen,
         content,
         id=new_id(moment.date()),
         at=moment,
-        title=title,
-        type=type,
-        tags=tags,
-        importance=importance,
-        files=files,
         project=project,
         parent=_fixed(ws, parent) if parent else None,
-        supersedes=_superseded(ws, supersedes, by_person=by_person),
-        by=by,
-        via=via,
+        supersedes=_superseded(ws, marks.get("supersedes") or (), by_person=by_person),
         branch=_branch(here, project),
+        extra={"source": source} if source else {},
+        **cast("dict[str, Any]", {name: given[name] for name in _PASSED & given.keys()}),
     )
-    last_day, past = _last_day(ws, expires)
-    hashes = fingerprints(entry, here)
-    entry = replace(entry, expires=last_day or None, pin=pin, fingerprints=hashes)
+    last_day, past = _last_day(ws, marks.get("expires"))
+    hashes = fingerprints(entry, here, ws.config.state)
+    pin = bool(marks.get("pin"))
+    due = _due_day(ws, marks.get("due"))
+    entry = replace(
+        entry,
+        expires=last_day or None,
+        due=due,
+        pin=pin,
+        fingerprints=hashes,
+    )
     notices = [*screen.notices(), *composed, *past]
     if not by_person and not project:
         notices.append(NO_PROJECT)
     if here and project == here.project:
         notices += claim_name(ws.config, here)
-    may_repeat = not force and at is None
-    return _write(ws, entry, notices, watch, may_repeat=may_repeat, by_person=by_person)
+    return _Draft(entry, notices, marks)
 
 
 def _branch(here: Checkout | None, project: str | None) -> str | None:
@@ -152,27 +220,53 @@ def _branch(here: Checkout | None, project: str | None) -> str | None:
 
 def _write(
     ws: Workspace,
-    entry: Entry,
-    notices: list[str],
+    drafts: Sequence[_Draft],
     watch: Stopwatch,
-    *,
-    may_repeat: bool,
-    by_person: bool,
-) -> Receipt:
-    """Writes a new entry and indexes it, unless it `may_repeat` one that was saved already."""
-    first = _already_saved(ws, entry) if may_repeat else None
-    if first:
-        told = "already saved", REPEATED.format(title=first.title), *notices
-        return receipt_of(first, notices=told)
-    if entry.pin:
-        _check_pin(ws, entry.project, by_person=by_person)
-    with watch.stage("journal"):
-        path = ws.journal.append(entry)
-    with watch.stage("index"):
-        notices += index_now(ws, path, shows=entry.id)
-    if ws.config.metrics:
+) -> list[Receipt]:
+    """Writes the new entries and indexes them, but those that were saved already."""
+    receipts: dict[str, Receipt] = {}
+    new = []
+    for entry, notices, marks in drafts:
+        same = [] if marks.get("force") else _same_text(ws, entry)
+        first = None if marks.get("at") else _already_saved(ws, entry, same)
+        if first:
+            told = "already saved", REPEATED.format(title=first.title), *notices
+            receipts[entry.id] = receipt_of(first, notices=told)
+            continue
+        if same and same[-1].entry.id not in entry.supersedes:
+            said = same[-1].entry
+            notices.append(f"Said already on {said.date}: {said.short_id}.")
+        if entry.pin:
+            _check_pin(ws, entry.project, by_person=marks.get("by_person", True))
+        new.append(entry)
+    if len({ws.journal.day_path(entry.at) for entry in new}) > 1:
+        raise InvalidArgument(
+            "The entries belong to several files; nothing was saved.",
+            hint="Save those of one day together.",
+        )
+    told = ()
+    if new:
+        with watch.stage("journal"):
+            path = ws.journal.append(*new)
+        for entry, notices, marks in drafts:
+            if entry in new:
+                by_person = marks.get("by_person", True)
+                notices += _note_preference(ws, entry, by_person=by_person)
+        with watch.stage("index"):
+            told = index_now(ws, path, shows=new[-1].id)
+    if new and ws.config.metrics:
         ws.index.counters.record_call("save", watch.read())
-    receipt = receipt_of(entry, path=path, notices=notices)
+    for entry, notices, _ in drafts:
+        if entry.id not in receipts:
+            receipts[entry.id] = receipt_of(entry, path=path, notices=[*notices, *told])
+    if len(new) == len(drafts) == 1:
+        [(id, receipt)] = receipts.items()
+        receipts[id] = _with_neighbours(ws, new[0], receipt)
+    return [receipts[draft.entry.id] for draft in drafts]
+
+
+def _with_neighbours(ws: Workspace, entry: Entry, receipt: Receipt) -> Receipt:
+    """The receipt with tags and entries that fit, as far as nothing fails."""
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         tags = suggest_tags(ws, entry.content, given=entry.tags)
         receipt = replace(receipt, suggested_tags=tags)
@@ -180,22 +274,33 @@ def _write(
     return receipt
 
 
-class Parts(TypedDict, total=False):
-    """The parts of an entry that an update replaces. A part that is missing, or None, stays."""
-
-    content: str | None
-    append: str | None
-    title: str | None
-    type: str | None
-    tags: Sequence[str] | None
-    add_tags: Sequence[str] | None
-    remove_tags: Sequence[str] | None
-    importance: int | None
-    project: str | None
-    files: Sequence[str] | None
-    supersedes: Sequence[str] | None
-    pin: bool | None
-    expires: str | None
+def _note_preference(
+    ws: Workspace,
+    entry: Entry,
+    before: Entry | None = None,
+    *,
+    by_person: bool,
+) -> list[str]:
+    """A notice if a preference is not in force. Keeps who gave its text: a person, or an agent
+    in the project at hand, but of a text from outside nobody.
+    """
+    if entry.type != "preference":
+        return []
+    was = Consent("said")
+    if before and before.type == "preference":
+        if hash_of_rule(before) == hash_of_rule(entry):
+            return []
+        [was] = in_step(ws, lambda _: standings(ws, [before])).values()
+    at_hand = project_key(project_of(ws.config, working_checkout(ws.config)) or "")
+    is_at_hand = at_hand != "" and project_key(entry.project or "") == at_hand
+    standing = Consent()
+    if by_person and not entry.source:
+        standing = Consent("yes")
+    elif is_at_hand and was.word != "waits" and not (entry.source or entry.pin):
+        standing = Consent("said", entry.by or "an agent")
+    with suppress(OSError):  # then it waits for a person
+        note_consent(ws, entry, standing)
+    return [UNCONFIRMED.format(id=entry.short_id)] if standing.mark else []
 
 
 def update(
@@ -209,9 +314,9 @@ def update(
     """The receipt of an edit. Parts that are not given stay; so does every other byte of the
     file.
 
-    An empty `expires` removes it. The old text goes to the trash. A whole-file note takes
-    `append` and `add_tags` only; to an entry with private text words are only added. Only a
-    person pins, and changes what is pinned. With `seen`, from `opened`, raises Changed if the
+    An empty `expires` or `due` removes it. The old text goes to the trash. A whole-file note
+    takes `append` and `add_tags` only; to an entry with private text words are only added. Only
+    a person pins, and changes what is pinned. With `seen`, from `opened`, raises Changed if the
     entry has changed since. Raises InvalidArgument without any change, Refused and Busy.
     """
     given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
@@ -227,6 +332,8 @@ def update(
     last_day, past = _last_day(ws, given.get("expires"))
     if last_day:
         given["expires"] = last_day
+    if given.get("due"):
+        given["due"] = _due_day(ws, given["due"])
     found = _find(ws, id)
     entry = found.entry
     if entry.pin and not by_person:
@@ -243,7 +350,7 @@ def update(
                 "An entry cannot supersede itself.", hint="Give the ids of older entries."
             )
         given["supersedes"] = ids
-    return _write_update(ws, found, given, seen, past)
+    return _write_update(ws, found, given, seen, past, by_person=by_person)
 
 
 def _write_update(
@@ -252,9 +359,12 @@ def _write_update(
     given: dict[str, Any],
     seen: str | None,
     past: Sequence[str],
+    *,
+    by_person: bool,
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
     changes: list[str] = []
+    before: list[Entry] = []
 
     def change(old: Entry) -> Entry:
         wanted = dict(given)
@@ -266,6 +376,7 @@ def _write_update(
                 f"{found.entry.short_id} was changed meanwhile; nothing was written.",
                 hint="Look at both.",
             )
+        before[:] = [old]
         changes[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
@@ -274,6 +385,7 @@ def _write_update(
     told: list[str] = []
     edit = ws.journal.edit
     new = edit(path, found.own_id, change, told)
+    told += _note_preference(ws, replace(new, id=found.entry.id), *before, by_person=by_person)
     also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
     notices = [*changes, *past, *told, *index_now(ws, path, *copies)]
     notices += [*also, *_other_texts(ws, new.id)]
@@ -396,7 +508,7 @@ def _changed(
     file_tags = tuple(tag for tag in old.file_tags if tag not in new.tags)
     stays = {name: getattr(old, name) for name in _STAYING}
     if "files" in given:
-        stays["fingerprints"] = fingerprints(new, working_checkout(ws.config))
+        stays["fingerprints"] = fingerprints(new, working_checkout(ws.config), ws.config.state)
     if old.whole_file:  # the file's name may be its title, and its mtime its time
         stays |= {"at": old.at, "title": given.get("title") or old.title}
         if text == old.content:
@@ -407,6 +519,7 @@ def _changed(
         file_tags=file_tags,
         pin=given.get("pin", old.pin),
         expires=given.get("expires", old.expires) or None,
+        due=given.get("due", old.due) or None,
         **stays,
     )
     stayed = _tags_that_stay(old, new, dropped, set(map(slug_tag, tags)))
@@ -641,22 +754,31 @@ def restore(
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
 
-def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
-    """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text,
-    marks and client.
+def _same_text(ws: Workspace, entry: Entry) -> list[Stored]:
+    """The entries that say the same, oldest first.
 
     Each save indexes its entry, so the index is asked without a sync.
     """
     # an index that cannot be used must not stop a save
     with suppress(SynapticError, apsw.Error):
-        rows = ws.index.same_content(hash_of(entry.content), entry.at, REPEAT_WINDOW)
-        found = ws.index.entries(rows).values()
-        for stored in sorted(found, key=lambda stored: stored.entry.at):
+        found = ws.index.entries(ws.index.same_content(hash_of(entry.content))).values()
+        return sorted(found, key=lambda stored: stored.entry.at)
+    return []
+
+
+def _already_saved(ws: Workspace, entry: Entry, same: Sequence[Stored]) -> Entry | None:
+    """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text,
+    marks and client.
+    """
+    for stored in same:
+        if not entry.at - REPEAT_WINDOW <= stored.entry.at <= entry.at:
+            continue
+        with suppress(SynapticError):
             first = ws.journal.find(stored.entry.there.path, stored.own_id)[1]
             # the tags of its file are not those of the save
             said = _marks(replace(first, tags=own_tags(first)))
-            same = first.content == entry.content and said == _marks(entry)
-            if same and not first.derived_id:
+            is_same = first.content == entry.content and said == _marks(entry)
+            if is_same and not first.derived_id:
                 return first
     return None
 
@@ -674,6 +796,7 @@ def _marks(entry: Entry) -> tuple[object, ...]:
         entry.by,
         entry.pin,
         entry.expires,
+        entry.due,
     )
     return *said, project_key(entry.project or ""), *sets
 
@@ -752,6 +875,11 @@ def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]
     if day and day < ws.today.isoformat():
         return day, [f"It has expired already, on {day}."]
     return day, []
+
+
+def _due_day(ws: Workspace, due: str | None) -> str | None:
+    """The day from which an entry is due, `YYYY-MM-DD`."""
+    return read_date(due, now=ws.clock(), name="due") if due else None
 
 
 def moment_of(at: str | datetime | None, now: datetime) -> datetime:

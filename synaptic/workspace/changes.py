@@ -13,39 +13,52 @@ A save keeps a fingerprint with each of its files, in the comment:
 | in another project or repository   | none                                                    |
 
 Files are compared byte by byte, line ends included. Of a file above 256 KiB the size and the
-first 256 KiB are compared.
+first 256 KiB are compared. Of a smaller file `.state/lines/` keeps a hash of each line, so that
+a file counts as changed only if more than a tenth of its lines, or lines that the entry names
+(`a.py:12-20`), are others.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import time
-from collections.abc import Mapping
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from ..files import open_regular
+from ..journal.disk import make_dirs
 from ..models import RACY_NS, Entry, Proof, proof_of
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from .checkout import Checkout, asking_project, working_checkout
 from .git import fate_of
+from .preferences import standings
 from .workspace import Workspace
 
 LIMIT = 256 * 1024
 GONE = "gone"
+SMALL_CHANGE = 0.1
+"""The share of a file's lines that may change."""
+LINES_KEPT = 2_000
+"""Files in `.state/lines/`; the oldest go."""
 
 
 def fingerprints(
     entry: Entry,
     here: Checkout | None,
+    state: Path,
 ) -> tuple[tuple[str, str], ...]:
-    """(path, fingerprint) of the files of an entry of this checkout's project that lie in
-    it.
+    """(path, fingerprint) of the files of an entry of this checkout's project that lie in it.
+    The folder `state` keeps their lines.
     """
     if here is None or not of_project(entry.project, here):
         return ()
@@ -55,6 +68,8 @@ def fingerprints(
             fingerprint = _fingerprint(here.root, path)
             if fingerprint and fingerprint != GONE:
                 fingerprints.append((path, fingerprint))
+                with suppress(OSError, ValueError):
+                    _keep_lines(state / "lines", fingerprint, here.root / path)
     return tuple(fingerprints)
 
 
@@ -70,9 +85,13 @@ def marked(
     own = asking_project(ws.config, here)
     today = ws.today.isoformat()
     result = dict(entries)
+    whole = [one for one in entries.values() if one.content]
+    rules = standings(ws, [one for one in whole if one.type == "preference"])
     for rowid, entry in entries.items():
         marks = []
         changed = []
+        if entry.id in ws.journal.remarks:
+            marks.append(ws.journal.remarks[entry.id])
         if entry.project and project_key(entry.project) != own:
             marks.append(f"project {entry.project}")
         if here and of_project(entry.project, here):
@@ -81,7 +100,9 @@ def marked(
                 marks.append(f"branch {entry.branch} gone")
             elif fate != "merged":
                 marks.append(f"branch {entry.branch}")
-            changed = _changed_files(entry, here)
+            changed = _changed_files(entry, here, ws.config.state / "lines")
+        if entry.id in rules and rules[entry.id].mark:
+            marks.append(rules[entry.id].mark)
         if has_expired(entry.expires, today):
             marks.append(f"expired {entry.expires}")
         if marks or changed:
@@ -92,13 +113,71 @@ def marked(
 def _changed_files(
     entry: Entry,
     here: Checkout,
+    kept: Path,
 ) -> list[str]:
     changed = []
     for path, saved in entry.fingerprints:
-        fingerprint = _fingerprint(here.root, path)
-        if fingerprint is not None and fingerprint != saved:
+        now = _fingerprint(here.root, path)
+        if now in (None, saved):
+            continue
+        before = _kept_lines(kept / saved)
+        after = _lines_of(here.root / path, now) if before and now != GONE else None
+        if not before or not after or _differ(before, after, _named_lines(path, entry)):
             changed.append(path)
     return changed
+
+
+# -- lines
+
+
+def _named_lines(path: str, entry: Entry) -> Iterator[slice]:
+    """The lines of this file that the text names: `a.py:12`, `a.py:12-20`, `a.py#L12-L20`."""
+    name = re.escape(Path(path).name)
+    found = re.findall(rf"\b{name}(?::|#L)(\d{{1,6}})(?:-L?(\d{{1,6}}))?", entry.content)
+    for first, last in found:
+        yield slice(max(0, int(first) - 1), int(last or first))
+
+
+def _differ(before: array[int], after: array[int], named: Iterator[slice]) -> bool:
+    """True if more than SMALL_CHANGE of the lines, or lines that are named, are others."""
+    same = (Counter(before) & Counter(after)).total()
+    if same < (1 - SMALL_CHANGE) * max(len(before), len(after)):
+        return True
+    for lines in named:
+        part = before[lines]
+        if all(after[at : at + len(part)] != part for at in range(len(after))):
+            return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _lines_of(path: Path, fingerprint: str) -> array[int] | None:
+    """A hash of each line of the file; None if it is large, or has another fingerprint now."""
+    with suppress(OSError, ValueError), open_regular(path, follow=False) as file:
+        data = file.read(LIMIT + 1)
+        digest = hashlib.sha256(data).hexdigest()[:FINGERPRINT_DIGITS]
+        if len(data) <= LIMIT and digest == fingerprint:
+            return array("I", map(zlib.crc32, data.splitlines()))
+    return None
+
+
+def _keep_lines(folder: Path, fingerprint: str, path: Path) -> None:
+    lines = _lines_of(path, fingerprint)
+    file = folder / fingerprint
+    if not lines or file.exists():
+        return
+    make_dirs(folder, private=True)
+    oldest_first = sorted(folder.iterdir(), key=lambda kept: kept.stat().st_mtime)
+    for old in oldest_first[: -LINES_KEPT + 1]:
+        old.unlink()
+    file.write_bytes(lines.tobytes())
+
+
+def _kept_lines(file: Path) -> array[int] | None:
+    """The lines that `_keep_lines` wrote; None if they are not kept."""
+    with suppress(OSError, ValueError):
+        return array("I", file.read_bytes())
+    return None
 
 
 def has_expired(

@@ -39,8 +39,12 @@ UNSCRUBBED = (
     "Another process is reading the index, or its file cannot be written: it may hold removed "
     "text until the next search or save; `synaptic rebuild-index` tries at once."
 )
-LEAST_FILES = 20
-"""Files that a sync reads however little time it has, so that each gets further."""
+LEAST_FILES, LEAST_BYTES = 20, 100_000
+"""Files, or bytes of files, that a sync reads however little time it has, so that each gets
+further.
+"""
+MOST_BYTES = 1_000_000
+"""A new file that is larger is left to a sync that has time: it takes a second to read."""
 DAY_NS = 86_400_000_000_000
 
 
@@ -205,7 +209,7 @@ def _synced(
     index = ws.index
     index.file.look()
     trouble = index.file.trouble
-    absent = ws.journal.roots.absent()
+    absent = ws.journal.absent()
     reading = _reading(ws)
     head = head_of(ws.config.journal)
     is_new = index.meta("reading") is None
@@ -229,6 +233,7 @@ def _synced(
         if not is_new or until is None:
             return SyncReport(
                 behind=True,
+                unread=0 if until is None else unread_files(ws),
                 trouble=trouble,
                 absent=absent,
             )
@@ -301,20 +306,27 @@ def _followed(
         changed = sorted(changed, key=_newness, reverse=True)
         if not redated:  # of old rows either all are made anew, or none
             end = until
-    read = unread = 0
+    left = []
+    if end < math.inf:
+        left = [one for one in changed if one.size > MOST_BYTES and one.path not in known]
+        changed = [one for one in changed if one not in left]
+    read = size = 0
+    unread = len(left)
 
     def rows() -> Iterator[FileRows | Stamp]:
         # one file at a time: of a new index there may be thousands
-        nonlocal read, unread
+        nonlocal read, size, unread
         for stamp, must_read in _due(ws, changed, redated):
-            if read >= LEAST_FILES and time.monotonic() > end:
-                unread = len(changed) - changed.index(stamp)
+            is_further = read >= LEAST_FILES or size >= LEAST_BYTES
+            if is_further and time.monotonic() > end:
+                unread += len(changed) - changed.index(stamp)
                 return
             if not must_read:
                 yield stamp
                 continue
+            size += stamp.size
             with suppress(NotFound):  # gone since the scan: the next one sees it
-                yield _read(ws, stamp, head)
+                yield read_file(ws, stamp, head)
                 read += 1
 
     writer.apply(rows(), removed, reading=reading, head=head)
@@ -323,6 +335,12 @@ def _followed(
         removed=len(removed),
         unread=unread,
     )
+
+
+def unread_files(ws: Workspace) -> int:
+    """The number of files of which the index knows nothing yet."""
+    changed, _ = ws.journal.compare(ws.index.proofs())
+    return sum(ws.index.known_bytes(stamp.path) is None for stamp in changed)
 
 
 def _newness(stamp: Stamp) -> tuple[int, bool, str]:
@@ -403,11 +421,12 @@ def unlike_journal(ws: Workspace) -> list[str]:
     return astray
 
 
-def _read(
+def read_file(
     ws: Workspace,
     stamp: Stamp,
     head: str,
 ) -> FileRows:
+    """All that the index keeps of this file of the journal."""
     settled = stamp.is_settled(time.time_ns())  # before it is read
     data = ws.journal.read(stamp.path)
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
@@ -446,7 +465,7 @@ def _rebuild_text(
     def rows() -> Iterator[FileRows]:
         for number, stamp in enumerate(stamps, start=1):
             with suppress(NotFound):
-                yield _read(ws, stamp, head)
+                yield read_file(ws, stamp, head)
             if progress:
                 progress("reading", number, len(stamps))
 

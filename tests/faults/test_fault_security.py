@@ -781,17 +781,17 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
         required = {
             "content": "An entry",
             "query": "entry",
-            "ids": kept.id,
             "id": changed.id,
             "text": "entry",
         }
         for tool in TOOLS:
-            for name, value in itertools.product(tool.input_schema["properties"], HOSTILE):
+            needed = tool.required or ("content",) * (tool.name == "context_save")
+            names = (*tool.parameters, *tool.options)
+            for name, value in itertools.product(names, HOSTILE):
                 try:
                     given = check_arguments(
                         tool,
-                        {key: required[key] for key in tool.input_schema.get("required", ())}
-                        | {name: value},
+                        {key: required[key] for key in needed} | {name: value},
                     )
                     ask(ws, tool.name, Call(given))
                 except SynapticError as error:
@@ -822,14 +822,12 @@ def test_no_argument_is_syntax_over_stdio(home: Home) -> None:
             required = {
                 "content": "An entry",
                 "query": "entry",
-                "ids": saved["id"],
                 "id": "zzzzzzzz",
                 "text": "entry",
             }
-            for name in tool.input_schema["properties"]:
-                arguments = {
-                    key: required[key] for key in tool.input_schema.get("required", ())
-                } | {name: syntax}
+            needed = tool.required or ("content",) * (tool.name == "context_save")
+            for name in (*tool.parameters, *tool.options):
+                arguments = {key: required[key] for key in needed} | {name: syntax}
                 said = server.text(tool.name.removeprefix("context_"), **arguments)
                 assert not ABOUT_SQL.search(re.sub(r"(?s)```.*```", "", said)), (
                     tool.name,
@@ -1029,7 +1027,7 @@ def test_an_answer_keeps_other_peoples_text_fenced(
         every = json.loads(ask(ws, "context_find", Call({"limit": 100, "format": "json"})))[
             "entries"
         ]
-        asked.append(("context_get", {"ids": [entry["id"] for entry in every] + ["zzzz0000"]}))
+        asked.append(("context_get", {"id": [entry["id"] for entry in every] + ["zzzz0000"]}))
         asked += [(tool, arguments | {"format": "detailed"}) for tool, arguments in asked]
         texts = [ask(ws, tool, Call(arguments)) for tool, arguments in asked]
         texts += [day_text(ws, day) for day in (DAY, "2026-11-19")]

@@ -743,7 +743,7 @@ def test_no_tool_can_change_the_setting() -> None:
     assert all(
         "secret" not in parameter
         for tool in TOOLS
-        for parameter in tool.input_schema["properties"]
+        for parameter in (*tool.parameters, *tool.options)
     )
 
 

@@ -11,8 +11,9 @@ import subprocess
 import sys
 import zipfile
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,16 @@ LARGE: dict[str, tuple[str, str, Callable[[], str]]] = {
         "chatgpt",
         "conversations.json",
         lambda: '[{"a":"' + "é\U0001f600" * 10_000_000 + '"}]',
+    ),
+    "levels of a session": (
+        "cline",
+        "1.messages.json",
+        lambda: '{"messages":' + "[" * 200_000 + "\n",
+    ),
+    "a long history": (
+        "aider",
+        ".aider.chat.history.md",
+        lambda: "# aider chat started at 2026-11-24 15:00:09\n" + "#### a\n" * 10_000_000,
     ),
     "a long line": ("codex", "rollout-1.jsonl", lambda: '{"a":"' + "a" * 60_000_000 + '"}\n'),
     "a page of tags": ("notion", "a.html", lambda: "<b>a</b> " * 400_000),
@@ -373,6 +384,8 @@ def test_a_fifo_and_a_device_are_told(
     os.mkfifo(tmp_path / "diary.txt")
     refused = home.run("import", "jrnl", str(tmp_path / "diary.txt"), "--yes", "--json")
     assert refused.code == 2 and "no regular file" in refused.json["error"]["message"]
+    for name in ("qwen", "copilot", "crush", "cline", "aider"):
+        assert home.run("import", name, str(tmp_path / "diary.txt"), "--yes").code in (0, 1, 2)
     for name in ("claude-mem", "mcp-memory-service", "server-memory", "day-one", "chatgpt"):
         assert home.run("import", name, str(tmp_path / "diary.txt"), "--yes").code in (1, 2)
 
@@ -421,6 +434,61 @@ def test_one_wrong_value_costs_one_record(
                 assert len(importing.plan(ws, name, folder).new) >= whole - 1, (key, odd)
 
 
+@pytest.mark.parametrize("name", ["qwen", "copilot", "cline"])
+def test_a_bent_value_stops_no_reader_of_sessions(
+    name: str,
+    tmp_path: Path,
+) -> None:
+    """Every value of a client's own session is bent once, alone."""
+    with zipfile.ZipFile(DATA.parent / "agents.zip") as packed:
+        packed.extractall(tmp_path)
+    (place,) = reader_of(name).find(tmp_path, {})
+    file = next(
+        file for file in place.rglob("*.json*") if "messages" in file.name or name != "cline"
+    )
+    text = file.read_text()
+    lines = [json.loads(text)] if name == "cline" else list(map(json.loads, text.splitlines()))
+    odd = cycle(ODD)
+    for holder, key in list(places_in(lines)):
+        whole = holder[key]
+        holder[key] = next(odd)
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        for record in read(name, place)[0]:
+            (record.text + record.title).encode()
+        holder[key] = whole
+    file.write_text(text)
+    assert len(read(name, place)[0]) == 1
+
+
+def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Each object or list with each of its keys."""
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield value, key
+            yield from places_in(value[key])
+
+
+@pytest.mark.parametrize(
+    "parts", ["", "[", "5", "[5, null, {}]", '[{"type": "tool_call", "data": 7}]']
+)
+def test_a_database_of_any_shape_is_told(
+    parts: str,
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / ".crush" / "crush.db"
+    file.parent.mkdir()
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("CREATE TABLE sessions (id, parent_session_id, title, created_at)")
+        db.execute("INSERT INTO sessions VALUES (7, NULL, x'ff', 'never'), (NULL, '', 5, 5)")
+        db.execute("CREATE TABLE messages (session_id, role, parts, created_at)")
+        db.execute("INSERT INTO messages VALUES ('7', 'user', ?, 1e300)", [parts])
+        db.commit()
+    assert read("crush", file)[0] == []
+    file.write_bytes(b"SQLite format 3\0" + b"x" * 9_000)
+    with pytest.raises(InvalidArgument, match="cannot be read"):
+        read("crush", file)
+
+
 def first_of(data: Any) -> dict[str, Any]:
     """The first record of an export."""
     items = data if isinstance(data, list) else data["entries"]
@@ -453,7 +521,12 @@ def test_a_session_that_names_a_path_and_a_zip_without_a_day_are_read(tmp_path: 
         {
             "type": "assistant",
             "message": {
-                "content": [{"type": "tool_use", "name": 5, "input": [[5]], "id": []}, 7, "x"]
+                "content": [
+                    {"type": "tool_use", "name": 5, "input": [[5]], "id": []},
+                    {"type": "tool_use", "name": "Edit", "input": {"file_path": "a.py"}},
+                    7,
+                    "x",
+                ]
             },
         },
         {
@@ -554,6 +627,13 @@ SHAPES: dict[str, tuple[str, str, Callable[[int], str]]] = {
     ),
     "hashes in a note": ("basic-memory", "a.md", lambda size: "# " + "# #" * (size // 3) + "x"),
     "open markers": ("openclaw", "a.md", lambda size: "<!-- openclaw:" * (size // 14)),
+    "requests of a history": (
+        "aider",
+        ".aider.chat.history.md",
+        lambda size: (
+            "# aider chat started at 2026-11-24 15:00:09\n" + "#### /\n> a\n" * (size // 11)
+        ),
+    ),
     "one long text": (
         "jrnl",
         "a.json",

@@ -113,7 +113,7 @@ def test_what_changed_is_a_list_by_time(
 ) -> None:
     filters = build_filters(now=NOW, since=since) if since else None
     found = search(ws, query, filters=filters)
-    assert [hit.entry.date for hit in found.hits] == ["2026-11-20", "2026-11-22"]
+    assert [hit.entry.date for hit in found.hits] == ["2026-11-22", "2026-11-20"]
     assert not any("no close match" in notice for notice in found.notices)
 
 

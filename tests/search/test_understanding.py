@@ -337,7 +337,7 @@ def test_a_day_is_listed_in_any_of_these_languages(
 def test_a_long_list_says_how_much_of_it_is_shown(weeks: Workspace) -> None:
     found = search(weeks, "what happened since October?")
     assert [hit.entry.date for hit in found.hits] == sorted(
-        hit.entry.date for hit in found.hits
+        (hit.entry.date for hit in found.hits), reverse=True
     )
     assert (
         len(found.hits) == 20

@@ -27,13 +27,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
-from synaptic.surfaces.cli.main import app, main
+from synaptic.surfaces.cli.main import main, whole_program
 from synaptic.surfaces.serving.editors import command_at
 
 ROOT = Path(__file__).parents[2]
 SYNAPTIC = [sys.executable, "-m", "synaptic"]
 NOW = "2026-11-21T10:30:00"
-COMMANDS = tuple(command.name for command in app.registered_commands if not command.hidden)
+COMMANDS = tuple(
+    command.name for command in whole_program().registered_commands if not command.hidden
+)
 
 
 @dataclass(frozen=True)
@@ -1374,7 +1376,7 @@ def test_the_shell_completes_commands_types_tags_projects_and_ids(
             COMP_CWORD=str(len(words) - 1),
         ).out.split()
 
-    assert complete("synaptic re") == ["recent", "restore", "rebuild-index", "review"]
+    assert complete("synaptic re") == ["recent", "restore", "rebuild-index", "review", "replay"]
     assert complete("synaptic save x --type d") == ["decision"]
     assert complete("synaptic find --type in") == ["insight"]
     assert complete("synaptic find --order o") == ["oldest"]

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,13 +20,14 @@ from forks import ForkedHome, Forks
 from homes import open_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from outside import SYNAPTIC, Answer, Home
+from outside import SYNAPTIC, TIMEOUT_S, Answer, Home
 
 from synaptic.models import TYPES, Entry
-from synaptic.surfaces.hooks.briefing import briefing_text, compose, count_tokens, handoff_item
+from synaptic.surfaces.hooks.briefing import briefing_text
 from synaptic.surfaces.hooks.hooks import EVENTS, limited
 from synaptic.surfaces.hooks.stop import ASK, LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
+from synaptic.surfaces.render.briefing import compose, count_tokens, handoff_item
 from synaptic.verbs import brief
 from synaptic.verbs.brief import Shelf
 from synaptic.workspace.checkout import work_at_hand
@@ -857,6 +859,27 @@ def test_a_start_tells_of_the_newest_files_where_there_is_no_time_for_all(
         assert "not read yet" not in text
 
 
+def test_what_a_start_has_no_time_for_is_read_behind_it(
+    at: ForkedHome,
+    web: Path,
+) -> None:
+    (at.journal / "old").mkdir(parents=True)
+    line = "Words of a long year. " * 500
+    old = [
+        f"## 0{n // 60}:{n % 60:02} decision: Old choice {n} #web\n\n{line}" for n in range(100)
+    ]
+    (at.journal / "old" / "2025-01-02.md").write_text("\n\n".join(["# 2025-01-02", *old]))
+    at.state.mkdir()
+    first = told(at, web)
+    assert "1 older file is not read yet." in first and "Old choice" not in first
+    day(at, "09:00 decision: Sessions live in Redis | web")
+    until = time.monotonic() + TIMEOUT_S
+    while "not read yet" in (text := told(at, web)):
+        assert "Sessions live in Redis" in text and time.monotonic() < until
+    assert "Sessions live in Redis" in text and "Old choice" in text
+    assert log(at) == []
+
+
 def test_the_log_stays_small(at: ForkedHome) -> None:
     at.state.mkdir(parents=True)
     at.journal.mkdir()
@@ -917,10 +940,27 @@ def test_a_prompt_brings_what_clearly_fits_it(
         assert told(at, web, "user-prompt", **other) == "", other
     hits = at.ask("search", prompt, "--strategy", "lexical", "--explain")["hits"]
     assert {hit["why"]["access_count"] for hit in hits} == {0}, "what a hook shows was not read"
-    assert (
-        told(at, web, "user-prompt", prompt=prompt, env={"SYNAPTIC_MODEL": "no/such-model"})
-        == ""
+    assert log(at) == []
+
+
+def test_the_words_of_a_prompt_decide_where_they_can(
+    at: ForkedHome,
+    web: Path,
+) -> None:
+    """Without a model a prompt is answered whose words fit one entry, or none."""
+    others = (
+        f"09:{n} insight: Parcels of route {n} leave at noon | web" for n in range(10, 40)
     )
+    day(at, "09:00 issue: Safari drops the login cookie on a redirect | web", *others)
+    configure(at, "user_prompt = true")
+    no_model = {"SYNAPTIC_MODEL": "no/such-model"}
+
+    def shown(prompt: str) -> str:
+        return told(at, web, "user-prompt", prompt=prompt, env=no_model)
+
+    at.run("recent", **no_model)
+    assert "Safari drops" in shown("safari drops the login cookie on a redirect")
+    assert shown("our browser forgets who is logged in when parcels move") == ""
     assert log(at) == []
 
 
@@ -1093,7 +1133,7 @@ def test_the_skill_names_tools_and_types_that_are_there() -> None:
     assert head and len(head[1]) <= 1024
     known = (
         {tool.name for tool in TOOLS}
-        | {name for tool in TOOLS for name in tool.input_schema["properties"]}
+        | {name for tool in TOOLS for name in (*tool.parameters, *tool.options)}
         | set(TYPES)
     )
     named = {name.partition(":")[0] for name in re.findall(r"`([^`]+)`", text)} - {"synaptic"}

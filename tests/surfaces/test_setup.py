@@ -262,9 +262,13 @@ def test_a_command_that_is_gone_is_put_right(
     ada.run(name)
     old = file.read_bytes().replace(SYNAPTIC.encode(), b"/gone/bin/synaptic")
     if name == "codex":
-        old = old.replace(
-            b'args = ["mcp"]', b'args = ["mcp"]\nstartup_timeout_sec = 20  # slow disk'
-        )
+        slow = b"startup_timeout_sec = 20  # slow disk"
+        old = old.replace(b"startup_timeout_sec = 30", slow)
+        assert slow in old
+    elif name == "opencode":
+        slow = b'/* slow disk */ "timeout": 20'
+        old = old.replace(b'"timeout": 30000', slow)
+        assert slow in old
     else:
         remark = (
             b"" if name == "claude-code" else b"/* slow disk */ "

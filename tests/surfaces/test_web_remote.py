@@ -25,7 +25,8 @@ from mcp.shared.exceptions import MCPError
 from outside import Answer
 from served import Served, served
 
-from synaptic.verbs.writing import save
+from synaptic.surfaces.mcp.tools import READING
+from synaptic.verbs.writing import delete, save
 
 HANDSHAKES = ("2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = "2026-07-28"
@@ -41,6 +42,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_home(home) as ws:
         save(ws, "The export rounds to cents.", project="ledger", type="decision")
         save(ws, "The export rounds to cents, too.", project="other", type="decision")
+        fax = save(ws, "The fax is gone.", project="other", at="2026-04-01")
+        delete(ws, fax.id)
     return home
 
 
@@ -203,7 +206,7 @@ def test_a_client_of_an_earlier_era(
     answer = post(server, tokens["anna"], "initialize", version, **hello)
     assert answer.json()["result"]["protocolVersion"] == version
     assert (
-        len(post(server, tokens["anna"], "tools/list", version).json()["result"]["tools"]) == 8
+        len(post(server, tokens["anna"], "tools/list", version).json()["result"]["tools"]) == 9
     )
     bearer = {"Authorization": f"Bearer {tokens['anna']}"}
     assert (
@@ -242,6 +245,8 @@ def test_a_token_that_only_reads(
 ) -> None:
     async def run() -> None:
         async with client(server, tokens["ben"]) as ben:
+            offered = {tool.name for tool in (await ben.list_tools()).tools}
+            assert offered == set(READING)
             for tool, arguments in (
                 ("context_save", {"content": "x"}),
                 ("context_update", {"id": "x", "content": "y"}),
@@ -250,6 +255,20 @@ def test_a_token_that_only_reads(
                 failed, text = await call(ben, tool, **arguments)
                 assert failed and "nothing was written" in text and "context_search" in text
             assert not (await call(ben, "context_search", query="cents"))[0]
+
+    anyio.run(run)
+
+
+def test_only_who_may_write_sees_what_was_deleted(
+    server: Served,
+    tokens: dict[str, str],
+) -> None:
+    async def run() -> None:
+        for name, sees in (("anna", True), ("ben", False)):
+            async with client(server, tokens[name]) as one:
+                failed, text = await call(one, "context_find", options={"as_of": "2026-04-02"})
+                assert not failed
+                assert ("The fax is gone" in text) == sees
 
     anyio.run(run)
 
@@ -485,3 +504,25 @@ def test_what_setup_refuses(
 ) -> None:
     done = setup(tmp_path, *words)
     assert done.returncode == 2 and said in done.stderr
+
+
+def test_each_token_has_its_own_last_position(
+    server: Served,
+    tokens: dict[str, str],
+) -> None:
+    async def run() -> None:
+        async with client(server, tokens["anna"]) as anna, client(server, tokens["ben"]) as ben:
+            await call(anna, "context_brief", project="tide")
+            await call(anna, "context_save", content="The tide table moved.", project="tide")
+            for _ in range(2):  # one that asks for news begins no session
+                _, text = await call(anna, "context_brief", project="tide", since="last")
+                assert "The tide table moved." in text
+            assert (
+                "No last position"
+                in (await call(ben, "context_brief", project="tide", since="last"))[1]
+            )
+            await call(anna, "context_brief", project="tide")
+            _, text = await call(anna, "context_brief", project="tide", since="last")
+            assert "Nothing is new since" in text
+
+    anyio.run(run)

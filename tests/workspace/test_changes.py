@@ -131,6 +131,32 @@ def test_every_way_of_reading_tells_which_file_changed(
     assert changed(at, id) == []
 
 
+def test_a_small_change_is_none_unless_the_entry_names_its_lines(
+    at: ForkedHome,
+    web: Path,
+) -> None:
+    file = web / "src" / "a.py"
+    lines = [f"value_{n} = {n}\n" for n in range(100)]
+    file.write_text("".join(lines))
+    id = save(at, "src/a.py")
+    text = "The limit stands in a.py:50-52, and in src/a.py#L60."
+    named = str(at.ask("save", text, "--file", "src/a.py")["id"])
+    for edit, is_large, is_named in (
+        (dict.fromkeys(range(10), ""), False, False),
+        (dict.fromkeys(range(80, 91), "other\n"), True, True),
+        ({0: lines[0] + "more\n" * 9}, False, False),
+        ({50: "limit = 9\n"}, False, True),
+        ({59: "limit = 9\n"}, False, True),
+        ({58: "limit = 9\n"}, False, False),
+        ({n: lines[n].replace("\n", "\r\n") for n in range(100)}, False, False),
+    ):
+        file.write_text("".join(edit.get(n, line) for n, line in enumerate(lines)))
+        assert (bool(changed(at, id)), bool(changed(at, named))) == (is_large, is_named), edit
+    [kept] = (at.state / "lines").iterdir()
+    kept.write_bytes(b"torn!")
+    assert changed(at, id) == ["src/a.py"]
+
+
 def test_an_agent_sees_it_over_stdio(
     at: ForkedHome,
     web: Path,

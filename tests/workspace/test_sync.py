@@ -824,6 +824,18 @@ def test_who_is_in_a_hurry_reads_the_newest_files_and_the_next_goes_on(ws: Works
     assert listed(within_s=0)[0] == 0 and listed() == (0, ["Note 0", *titles[:-1]])
 
 
+def test_who_is_in_a_hurry_leaves_a_new_file_that_takes_long(ws: Workspace) -> None:
+    many_files(ws)
+    long = "Many words of a long year.\n" * 50_000
+    path = ws.config.journal / "long.md"
+    path.write_text(f"# Long\n\n{long}")
+    assert in_step(ws, lambda report: report.unread, within_s=600) == 1
+    assert in_step(ws, lambda report: report.unread, within_s=600) == 1
+    assert in_step(ws, lambda report: report.changed) == 1
+    path.write_text(f"# Longer\n\n{long}")
+    assert in_step(ws, lambda report: (report.unread, report.changed), within_s=0) == (0, 1)
+
+
 def test_who_is_in_a_hurry_does_not_wait_for_the_process_that_fills_a_new_index(
     ws: Workspace,
 ) -> None:

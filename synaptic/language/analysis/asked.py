@@ -52,7 +52,7 @@ class Listed(NamedTuple):
     """A list of what passes `filters` (project `*`: any), the `most` first, or all.
 
     `state` is one of STATES, or "". `order` is None where it needs a time to be one. `among`:
-    words to seek in it.
+    words to seek in it. `changes`: what changed is asked for too.
     """
 
     filters: Filters
@@ -60,6 +60,7 @@ class Listed(NamedTuple):
     order: Order | None
     most: int | None
     among: str
+    changes: bool = False
 
 
 def asked_of(
@@ -162,6 +163,7 @@ def listed_of(
         order,
         most,
         " ".join(sought),
+        "changes" in means,
     )
 
 

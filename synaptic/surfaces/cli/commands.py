@@ -5,20 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from ...config import load_config, make_clock
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, Refused
 from ...journal.journal import Journal
 from ...language.query import build_preference
 from ...models import Entry
 from ...search.search import search as search_journal
+from ...verbs import brief as brief_verb
 from ...verbs import browse, mentions, writing
 from ...verbs.adopt import adopt
 from ...verbs.mentions import Links
+from ...workspace.past import as_of as at_day
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
+from ..render.briefing import text_of
 from ..render.present import outline, short
+from ..render.terminal import say
 from ..serving.arguments import agent, take_filters
 from . import editor
 from . import flags as f
@@ -41,6 +46,7 @@ from .replies import (
     when_empty,
 )
 
+BRIEF_TOKENS = 4_000
 EMBED_MS = 300
 """How long a search may embed what is new before it answers."""
 
@@ -80,6 +86,7 @@ def init(
         "at", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]"
     ),
     text_option("parent", "The entry that this one continues.", **AN_ID),
+    text_option("source", "Where the text comes from, if from outside."),
     switch("pin", "Show it at the start of every session of its project."),
     switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
@@ -149,12 +156,14 @@ def _keep(
         "sub_queries", "One more question for a smart search; repeatable.", "--sub-query"
     ),
     option(int, "max_rounds", "Rounds of a smart search, 0 to 3.", default=2),
+    f.AS_OF,
 )
 def search(
     ws: Workspace,
     text: Words = (),
     weight: Words = (),
     prefer: Words = (),
+    as_of: str | None = None,
     **given: Any,
 ) -> None:
     """Find entries by words and by meaning, best first.
@@ -165,17 +174,18 @@ def search(
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
-    filters = take_filters(ws, given)
     weights = _named("--weight", weight)
-    result = search_journal(
-        ws,
-        " ".join(text),
-        filters=filters,
-        weights={name: _number(name, value) for name, value in weights.items()},
-        prefer=build_preference(_named("--prefer", prefer)),
-        embed_ms=EMBED_MS,
-        **given,
-    )
+    with at_day(ws, as_of) as then:
+        filters = take_filters(then, given)
+        result = search_journal(
+            then,
+            " ".join(text),
+            filters=filters,
+            weights={name: _number(name, value) for name, value in weights.items()},
+            prefer=build_preference(_named("--prefer", prefer)),
+            embed_ms=EMBED_MS,
+            **given,
+        )
     answer_search(ws, result)
 
 
@@ -243,10 +253,12 @@ def recent(
     switch("facets", "Also count types, tags and projects."),
     f.LENGTH,
     text_option("cursor", "Continue the list that ended with this cursor."),
+    f.AS_OF,
 )
 def find(
     ws: Workspace,
     text: Words = (),
+    as_of: str | None = None,
     **given: Any,
 ) -> None:
     """List entries by marks and dates.
@@ -255,8 +267,9 @@ def find(
 
     Example: synaptic find --type decision --since "last month"
     """
-    filters = take_filters(ws, given)
-    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given))
+    with at_day(ws, as_of) as then:
+        filters = take_filters(then, given)
+        answer_listing(ws, browse.find(then, " ".join(text), filters=filters, **given))
 
 
 @command(
@@ -269,22 +282,39 @@ def find(
         **AN_ID,
     ),
     switch("source", "Also show the lines of the transcript from which the digest was made."),
+    f.AS_OF,
 )
 def get(
     ws: Workspace,
     ids: Words,
     source: bool,
+    as_of: str | None = None,
 ) -> None:
     """Show whole entries.
 
     Example: synaptic get 7k3m9q2x, synaptic get 1
     """
-    found = browse.get(ws, [listed_id(ws, id) for id in ids])
-    if source:
-        from ...verbs.importing import with_source  # only here
+    with at_day(ws, as_of) as then:
+        found = browse.get(then, [listed_id(then, id) for id in ids])
+        if source:
+            from ...verbs.importing import with_source  # only here
 
-        found = with_source(ws, found)
+            found = with_source(then, found)
     answer_entries(ws, found)
+
+
+@command("history", f.ID_OR_NUMBER, f.AS_OF)
+def history(
+    ws: Workspace,
+    id: str,
+    as_of: str | None = None,
+) -> None:
+    """Show an entry with what it replaced and what replaced it, oldest first.
+
+    Example: synaptic history 7k3m9q2x
+    """
+    with at_day(ws, as_of) as then:
+        answer_listing(ws, browse.history(then, listed_id(then, id)))
 
 
 @command(
@@ -363,6 +393,86 @@ def pin(
     notices = list(chain.from_iterable(receipt.notices for receipt in receipts))
     text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(map(short, pinned))}"
     return answer({"success": True, "ids": pinned, "notices": notices}, text, notices)
+
+
+@command(
+    "confirm",
+    argument(
+        list[str] | None,
+        "ids",
+        "ID",
+        "Without an ID the preferences that wait are listed.",
+        **AN_ID,
+    ),
+    f.REMOVE,
+)
+def confirm(
+    ws: Workspace,
+    remove: bool,
+    ids: Words = (),
+) -> None:
+    """Put a preference into force that an agent saved, or that came from outside.
+
+    It is shown and asked about, on a terminal only. Another text of it waits again.
+
+    Example: synaptic confirm 7k3m9q2x
+    """
+    if not ids:
+        waiting = brief_verb.waiting(ws)
+        return answer_listing(ws, browse.Listing(len(waiting), waiting))
+    if agent() or IN_JSON.get() or not terminal.is_terminal(sys.stdin, sys.stderr):
+        raise Refused("Only a person confirms, on a terminal.", hint="The page can do it too.")
+    question = "Take it out of force?" if remove else "Shall every agent follow this?"
+    for id in ids:
+        [entry] = browse.get(ws, [listed_id(ws, id)]).entries
+        agreed_id(ws, entry.id, lambda _: question, always=True)
+        brief_verb.confirm(ws, entry, remove=remove)
+        say(f"{'Taken back' if remove else 'Confirmed'}: {entry.short_id}")
+    return None
+
+
+@command(
+    "brief",
+    text_option("project", "[default: the git repository of this folder]", **A_PROJECT),
+    text_option("since", "last, p:... of a briefing, or a day. [default: the last hand-off]"),
+    f.AS_OF,
+)
+def brief(
+    ws: Workspace,
+    project: str | None = None,
+    since: str | None = None,
+    as_of: str | None = None,
+) -> None:
+    """Show what an agent is told when a session starts.
+
+    Example: synaptic brief --since last
+    """
+    with at_day(ws, as_of) as then:
+        found = brief_verb.brief(
+            then,
+            Path.cwd(),
+            since or brief_verb.WEEK,
+            project=project,
+            reader=None if as_of else brief_verb.Reader(agent() or writing.PERSON),
+        )
+        text = text_of(then, found, max_tokens=BRIEF_TOKENS, always=True)
+    answer({"project": found.project, "next": found.position, "text": text}, text)
+
+
+@command(
+    "due",
+    text_option("until", "Only what is due by this day: today, friday. [default: any]"),
+)
+def due(
+    ws: Workspace,
+    until: str | None = None,
+) -> None:
+    """List entries and tasks that are due, overdue first.
+
+    Example: synaptic due --until friday
+    """
+    found = brief_verb.due(ws, until)
+    answer_listing(ws, browse.Listing(len(found), found))
 
 
 @command(

@@ -166,6 +166,9 @@ MARKS = (
         "expires",
         "Rank it lower after this day: 2026-12-31, next friday. An empty text removes it.",
     ),
+    text_option(
+        "due", "Begin each session with it from this day on, until it has the tag done."
+    ),
 )
 """The marks that a save gives and an update changes."""
 
@@ -209,6 +212,9 @@ LISTED = (
 """The filters and the order of a list."""
 
 # how they are answered
+AS_OF = text_option(
+    "as_of", "Answer as on that day: 2026-06-01, 'last friday', 'yesterday 18:00'."
+)
 LENGTH = option(int, "limit", "1 to 100 entries.", default=20)
 STRATEGY = choice_option("strategy", STRATEGIES, default="auto")
 PRESET = choice_option("preset", PRESETS)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import typer
+
+from ...config import load_config
 from ...errors import InvalidArgument, ModelError, one_of
-from ...models import SESSIONS
 from ...readers.record import IN_PLACE, READERS
 from ...verbs import importing
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
-from ...workspace.workspace import Workspace
+from ...workspace.workspace import Workspace, open_workspace
 from ..render import terminal, wire
 from ..render.present import clean
-from .replies import agreed, answer
+from .replies import IN_JSON, agreed, answer
 
 SHOWN, EXAMPLES = 5, 3
 """Projects and skipped records that are named; entries that are shown."""
@@ -79,13 +83,18 @@ def run(
         return 0
     told = len(planned.skipped)
     done = importing.run(ws, planned)
-    in_step(ws, lambda _: None)
     data = _plan_json(planned) | {"success": True, "run": done.run}
     answer(data, clean(_done_text(done, planned.skipped[told:])))
+    _index(ws)
+    return 0
+
+
+def _index(ws: Workspace) -> None:
+    """Takes what was imported into the index, with its meaning."""
+    in_step(ws, lambda _: None)
     with suppress(ModelError):  # a search says so
         ws.embedder.load()
-        embed_pending(ws, budget_s=None, progress=progress)
-    return 0
+        embed_pending(ws, budget_s=None, progress=terminal.progress())
 
 
 def _list_sources(ws: Workspace) -> None:
@@ -94,7 +103,7 @@ def _list_sources(ws: Workspace) -> None:
         terminal.say(
             f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
         )
-    sources = list(importing.look_around(terminal.progress()))
+    sources = list(importing.look_around(ws.config, terminal.progress()))
     lines = [_source_text(source) for source in sources]
     lines.append("`synaptic import SOURCE` shows what would come, and asks.")
     if not sources:
@@ -118,11 +127,45 @@ def kept_text(done: importing.Done) -> str:
     return "".join(f"\n  stays: {id[9:]} {title} ({why})" for id, title, why in done.kept)
 
 
-def offer() -> None:
-    """Names the agents whose sessions on this machine can be imported."""
-    for source in SESSIONS:
-        if importing.places_of(source):
-            terminal.say(f"`synaptic import {source}` shows its sessions here, and asks.")
+def found_text(found: Mapping[str, int]) -> str:
+    """The sources that are not imported, each with the number of its files."""
+    counts = [f"{source} ({files:,})" for source, files in found.items()]
+    return f"Not imported yet, with the number of files: {', '.join(counts)}."
+
+
+def offer(
+    home: str | None,
+    *,
+    wanted: bool | None,
+) -> wire.Json:
+    """Says what other programs have left here; takes it in if `wanted`, or if a person agrees.
+
+    The files of each source, and the new entries.
+    """
+    config = load_config(home)
+    found = importing.left_out(config)
+    new: dict[str, int] = {}
+    if found:
+        terminal.say(found_text(found))
+        has_person = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
+        if wanted is None and has_person:
+            wanted = typer.confirm("Import it now?", default=False, err=True)
+        if not wanted:
+            terminal.say("`synaptic setup --import` takes it in, `synaptic import` lists it.")
+    if not (found and wanted):
+        return {"found": found, "imported": new}
+    with open_workspace(config) as ws:
+        for source in found:
+            if source == "memories":
+                importing.add_sources(config, importing.new_memories(config))
+                terminal.say("Agents' own memories are read where they are from now on.")
+                continue
+            with suppress(InvalidArgument):  # nothing in it is of this program
+                planned = importing.plan(ws, source, progress=terminal.progress())
+                new[source] = len(planned.new)
+                terminal.say(f"{source}: {_done_text(importing.run(ws, planned), [])}")
+        _index(ws)
+    return {"found": found, "imported": new}
 
 
 def _in_place(
@@ -134,6 +177,14 @@ def _in_place(
     yes: bool,
     as_json: bool,
 ) -> int:
+    if source == "memories":
+        new = importing.new_memories(ws.config)
+        count = sum(map(len, new.values()))
+        terminal.say(f"{count:,} notes of agents' own memories that are not read yet.")
+        if new and not dry_run and (as_json or agreed("import", "Read them?", yes=yes)):
+            importing.add_sources(ws.config, new)
+        answer({"success": True, "files": count}, "")
+        return 0
     found = [Path(place)] if place else []
     if source == "obsidian" and not place:
         found = importing.vaults()

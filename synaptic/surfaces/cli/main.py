@@ -7,6 +7,7 @@ nothing was found), 1 error, 2 usage, 130 interrupted. Errors are caught once, i
 from __future__ import annotations
 
 import atexit
+import copy
 import gc
 import os
 import re
@@ -22,10 +23,10 @@ from typer.main import get_command
 from ...errors import InvalidArgument, SynapticError
 from ..render import terminal, wire
 from ..render.terminal import emit, emit_json
-from . import commands, upkeep
+from . import commands
 from .program import app
 
-__all__ = ["app", "commands", "main", "upkeep"]
+__all__ = ["commands", "main", "program_for", "whole_program"]
 
 _LEFT_OUT = re.compile(r"-[^\W\d_]\w")
 
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     named = Path(sys.argv[0]).stem == "synaptic-journal"
     try:
-        code = get_command(app).main(
+        code = get_command(program_for(args)).main(
             args=_with_words_last(args),
             prog_name="synaptic-journal" if named else "synaptic",
             standalone_mode=False,
@@ -60,6 +61,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             terminal.say_error(told)
         return 2 if isinstance(told, InvalidArgument) else 1
+
+
+def program_for(args: Sequence[str]) -> typer.Typer:
+    """The program with the command of these arguments alone, as making the others takes longer
+    than many a command; with all of them where it is unknown.
+    """
+    place = 2 if args[:1] == ["--home"] else 0
+    for info in app.registered_commands:
+        if info.name in args[place : place + 1]:
+            program = copy.copy(app)
+            program.registered_commands = [info]
+            return program
+    return whole_program()
+
+
+def whole_program() -> typer.Typer:
+    from . import upkeep  # noqa: F401, it adds its commands; slow to import
+
+    return app
 
 
 def _with_words_last(args: Sequence[str]) -> Sequence[str]:

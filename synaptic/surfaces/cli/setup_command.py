@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..clients.clients import (
 from ..clients.parts import EVENTS, Part, parts_of
 from ..clients.register import Step, work_on
 from ..render.present import clean
-from ..render.terminal import emit, is_terminal, say
+from ..render.terminal import emit, say
 from .import_command import offer
 from .replies import answer
 
@@ -43,14 +42,13 @@ def run(
     capture: bool = False,
     project: str | None = None,
     url: str | None = None,
+    take_in: bool | None = None,
 ) -> int:
     """Returns the exit status: 1 where a client could not be served."""
     if show + status + remove > 1:
         raise InvalidArgument("--print, --status and --remove exclude each other.")
     if url and (project or capture):
-        hint = (
-            "The server's token names the project; --capture belongs on the server's machine."
-        )
+        hint = "The server's token names the project; --capture belongs on its machine."
         raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
@@ -84,10 +82,11 @@ def run(
         notices = _end_capture(home)
     absent = [client.name for client in clients if client not in found]
     data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
+    if adds and as_json and not url:
+        data |= offer(home, wanted=take_in)
     answer(data, _remarks(done, absent, dry_run=dry_run), notices)
-    asks = adds and not (url or as_json) and is_terminal(sys.stdin, sys.stderr)
-    if asks and not (resolve_home(home) / "sessions").exists():
-        offer()
+    if adds and not (url or as_json):
+        offer(home, wanted=take_in)
     return 1 if failed and not (show or status) else 0
 
 

@@ -15,18 +15,19 @@ from ...config import load_config
 from ...errors import InvalidArgument, JournalError, SynapticError, check_range
 from ...journal import losses
 from ...language.query import MAX_LIMIT
-from ...models import CAPTURED
-from ...verbs import browse, doctor, gitdriver, review, writing
+from ...models import CAPTURED, SearchResult
+from ...verbs import browse, doctor, gitdriver, importing, review, writing
 from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
-from ..render.present import clean, matter_text, outline
+from ..render.present import clean, hit_items, listed, matter_text, outline
 from ..render.terminal import emit
 from ..serving.arguments import agent, take_filters
 from ..serving.tokens import Tokens
 from . import flags as f
 from .flags import A_PROJECT, argument, option, switch, text_option, texts_option
+from .import_command import found_text
 from .program import app, command, open_home
 from .replies import (
     IN_JSON,
@@ -71,7 +72,9 @@ def status(
         return answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
-    now = replace(now, notices=(*now.notices, *language_notice(ws)))
+    left = importing.left_out(ws.config)
+    waiting = [f"{found_text(left)} `synaptic import` lists them."] if left else []
+    now = replace(now, notices=(*now.notices, *language_notice(ws), *waiting))
     return answer(wire.status_json(now), text, now.notices)
 
 
@@ -281,6 +284,39 @@ def _evaluate(
     answer(wire.as_json(found), when_empty(ws) or text, found.notices)
 
 
+@command(
+    "replay",
+    option(int | None, "prompts", "At most so many prompts, the newest. [default: 200]"),
+)
+def _replay(
+    ws: Workspace,
+    **given: Any,
+) -> None:
+    """Ask the prompts of your agents' sessions again, each of the memory of its time.
+
+    It counts how often the answer named a file edited later, or an error met later.
+
+    Example: synaptic replay --prompts 100
+    """
+    from ...verbs import replay  # only this command needs it
+
+    def show(found: SearchResult) -> str:
+        """The text of an answer, as an agent reads it."""
+        return "\n".join(listed(hit_items(found, length=280), 1400))
+
+    cases = replay.replay(ws, show, progress=terminal.progress(), **given)
+    rows = replay.table(cases)
+    lines = [outline(rows)]
+    ends = replay.extremes(cases)
+    for end, some in ends.items():
+        lines += [f"\n{end}:"]
+        for case in some:
+            named = ", ".join(case.named["memory"]) or f"none of {', '.join(case.later)}"
+            prompt = " ".join(case.prompt.split())
+            lines += [f"  {case.at:%Y-%m-%d %H:%M} {prompt:.70}\n    named {named:.90}"]
+    answer({"table": rows, **wire.as_json(ends)}, clean("\n".join(lines)))
+
+
 def _end_like_control_c() -> None:
     """So that a copy of the index is deleted."""
     import signal
@@ -411,6 +447,12 @@ def git_setup(
     ),
     switch("no_hooks", "Do not change the client's hooks."),
     switch("capture", "Keep a digest of every agent session from now on."),
+    switch(
+        "take_in",
+        "Import what agents and other programs have left here, or do not ask.",
+        "--import/--no-import",
+        default=None,
+    ),
     switch("guidance", "Also add ten lines to CLAUDE.md, AGENTS.md or GEMINI.md."),
     f.DRY_RUN,
     switch("show", "Show the lines to paste, and into which file.", "--print"),
@@ -456,7 +498,7 @@ def hook(
     Example: synaptic hook session-start
     """
     if event in CAPTURED:
-        from ...verbs.importing import capture  # the other hooks need nothing of it
+        from ..hooks.captured import capture  # the other hooks need nothing of it
 
         capture(home, client, sys.stdin.buffer.read())
         return 0
@@ -478,7 +520,7 @@ def mcp(home: str | None) -> None:
 
     Example: synaptic mcp
     """
-    from ..mcp.server import run  # 0.6 s, and only this command needs it
+    from ..mcp.start import run  # only here
 
     run(home)
 

@@ -18,6 +18,8 @@ _TIMEOUT_S = 10
 """A client waits this long for a hook; a hook gives up sooner, by its own `timeout_s`."""
 _LAST_TIMEOUT_S = 3
 """A client that ends waits this long; Codex allows no more."""
+_THE_USERS = ("enabled", "type", "timeout", "startup_timeout_sec")
+"""Fields of a server's entry that keep their value."""
 _OWN_HOOK = re.compile(
     rf"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:{'|'.join(EVENTS)})\b"
 )
@@ -118,7 +120,7 @@ def _with_server(
         )
     for name, value in entry.items():
         old = there.get(name)
-        if old is not None and name in ("enabled", "type"):
+        if old is not None and name in _THE_USERS:
             continue
         if isinstance(old, dict):
             value = old | value

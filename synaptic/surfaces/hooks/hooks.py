@@ -17,32 +17,27 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
-from ...language.query import terms_of
-from ...models import Filters
-from ...notes.blocks import project_key
-from ...search.search import search
-from ...workspace.checkout import checkout_around, project_of
-from ...workspace.workspace import Workspace, open_workspace
-from ..render.present import DATA_FOLLOWS, one_line
-from ..render.terminal import emit
-from .briefing import (
-    SHORT_CHARS,
-    Said,
-    briefing_text,
-    count_tokens,
-    fenced_titles,
-    title_line,
-)
 from .stop import ASK, append, note, stop
+
+if TYPE_CHECKING:
+    from ...workspace.workspace import Workspace
+    from .stop import Said
 
 PROMPT_HITS = 3
 LEAST_WORDS = 3
 CLEAR_SCORE = 0.4
 """An entry of this score clearly fits a prompt: four of ten such hits were right, by eye."""
+UNLIKELY, SURE = 0.1, 0.6
+"""The model is asked only where the best entry by words has a score between these. Chosen on
+one half of the questions of the panel; on the other the hook shows 271 right entries of 378 and
+asks the model for 60 of 100. With the model for each it shows 271 of 377.
+"""
 PROMPT_CHARS = 2_000
 """The model reads no more of a longer prompt."""
 
@@ -108,17 +103,9 @@ def _answer(
     said["client"] = client
     said["cwd"] = str(said.get("cwd") or Path.cwd())
     # a hook is no reader: its entries do not count as read, nor its time as a search's
-    with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
-        text = EVENTS[event](ws, said)
-        if text and event == "session-start" and config.metrics:
-            ws.index.counters.count_use(
-                "hook",
-                ws.today,
-                sessions=1,
-                tokens=count_tokens(text),
-            )
+    text = EVENTS[event](replace(config, track_access=False), said)
     if text:
-        emit(json.dumps(_reply(event, client, text)))
+        print(json.dumps(_reply(event, client, text)), flush=True)
 
 
 def _reply(
@@ -136,17 +123,49 @@ def _reply(
 
 
 def session_start(
-    ws: Workspace,
+    config: Config,
     said: Said,
 ) -> str:
     """Returns the briefing of a new session."""
+    from ...workspace.sync import unread_files
+    from ...workspace.workspace import open_workspace
+    from ..render.briefing import count_tokens
+    from .briefing import briefing_text
+
     with suppress(OSError):  # a home that cannot be written can be read
-        note(ws, said, "start")
-    return briefing_text(ws, said)
+        note(config, said, "start")
+    with open_workspace(config) as ws:
+        text = briefing_text(ws, said)
+        if text and config.metrics:
+            ws.index.counters.count_use(
+                "hook",
+                ws.today,
+                sessions=1,
+                tokens=count_tokens(text),
+            )
+        unread = unread_files(ws)
+    if unread:
+        _read_on(config)
+    return text
+
+
+def _read_on(config: Config) -> None:
+    """Has another process read the rest of the journal, so that the next session knows it."""
+    from subprocess import DEVNULL, Popen
+
+    recent = [sys.executable, "-m", "synaptic", "--home", str(config.home), "recent"]
+    Popen(
+        recent,
+        cwd=config.home,
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+        start_new_session=True,
+    )
 
 
 def user_prompt(
-    ws: Workspace,
+    config: Config,
     said: Said,
 ) -> str:
     """Returns up to three entries that clearly fit the prompt, of long ones the title.
@@ -158,30 +177,58 @@ def user_prompt(
     prompt = re.sub('[":]', " ", prompt[:PROMPT_CHARS])  # a prompt filters nothing
     if said.get("source") not in _TYPED or prompt.lstrip().startswith(("/", "<")):
         return ""
+    if len(prompt.split()) < LEAST_WORDS and prompt.isascii():
+        return ""
+    from ...language.query import terms_of
+    from ...workspace.workspace import open_workspace
+
     if len(terms_of(prompt)) < LEAST_WORDS:
         return ""
+    with open_workspace(replace(config, metrics=False)) as ws:
+        return _fitting(ws, said, prompt)
+
+
+def _fitting(
+    ws: Workspace,
+    said: Said,
+    prompt: str,
+) -> str:
+    from ...models import Filters
+    from ...notes.blocks import project_key
+    from ...search.search import search
+    from ...workspace.checkout import checkout_around, project_of
+    from ..render.briefing import SHORT_CHARS, fenced_titles, title_line
+    from ..render.present import DATA_FOLLOWS
+
     project = project_of(ws.config, checkout_around(Path(said["cwd"]), ws.config))
-    result = search(
-        ws,
-        prompt,
-        strategy="hybrid",
-        limit=PROMPT_HITS,
-        prefer=Filters(projects=(project_key(project),)) if project else None,
-        embed_ms=0,
-    )
-    if result.mode == "lexical":  # words alone do not tell that an entry clearly fits
+    prefer = Filters(projects=(project_key(project),)) if project else None
+    ask = partial(search, query=prompt, limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
+    # the patterns of times and lists, which say little of a prompt, take long to compile
+    words_only = replace(ws.config, search=replace(ws.config.search, analysis=False))
+    result = ask(replace(ws, config=words_only), strategy="lexical")
+    best = max((hit.score for hit in result.hits), default=0.0)
+    if best < UNLIKELY:
         return ""
+    clear = SURE
+    if best < SURE:  # the words do not decide
+        clear = CLEAR_SCORE
+        result = ask(ws, strategy="hybrid")
+        if result.mode == "lexical":
+            return ""
     lines = []
     for hit in result.hits:
-        if hit.score >= CLEAR_SCORE:
+        if hit.score >= clear:
             short = len(hit.entry.content) <= SHORT_CHARS
+            if hit.entry.type == "preference":
+                marks = " ".join(hit.entry.marks)
+                short = "unconfirmed" not in marks
             lines.append(title_line(hit.entry, whole=short))
     if not lines:
         return ""
     return f"{HEAD} {DATA_FOLLOWS}\n{fenced_titles('near this prompt', lines)}"
 
 
-EVENTS = {
+EVENTS: dict[str, Callable[[Config, Said], str]] = {
     "session-start": session_start,
     "user-prompt": user_prompt,
     "stop": stop,
@@ -225,4 +272,5 @@ def _log(
     with suppress(OSError):
         if state.is_dir():
             moment = datetime.now().astimezone().isoformat(timespec="seconds")
-            append(state / "hooks.log", f"{moment} {one_line(problem)[:1000]}")
+            line = " ".join(problem.split())
+            append(state / "hooks.log", f"{moment} {line[:1000]}")

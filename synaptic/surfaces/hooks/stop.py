@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ...config import Config, make_clock
 from ...files import open_regular
 from ...journal.disk import overwrite
-from ...models import Filters
-from ...notes.blocks import project_key
-from ...workspace.checkout import Checkout, checkout_around, project_of
-from ...workspace.sync import in_step
-from ...workspace.workspace import Workspace
-from .briefing import Said
+
+if TYPE_CHECKING:
+    from ...workspace.checkout import Checkout
+    from ...workspace.workspace import Workspace
+
+Said = Mapping[str, Any]
+"""The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""
 
 ASK = (
     "Nothing of this session is in Synaptic yet, the journal that you share with the user. "
@@ -33,20 +37,20 @@ _HIDDEN_OR_BUILT = re.compile(r"\.|(node_modules|target|build|dist|venv|__pycach
 
 
 def note(
-    ws: Workspace,
+    config: Config,
     said: Said,
     event: str,
 ) -> list[tuple[datetime, str]]:
     """Notes `start`, `turn` or `asked`; returns the session's events with their times, empty
     where its id is unknown.
     """
-    if not ws.config.hooks.stop:
+    if not config.hooks.stop:
         return []
     session = str(said.get("session_id") or "")
     if not re.fullmatch(r"[\w.:-]{1,200}", session):
         return []
-    log = ws.config.state / "stops.log"
-    append(log, f"{ws.clock().isoformat()} {session} {event}")
+    log = config.state / "stops.log"
+    append(log, f"{make_clock()().isoformat()} {session} {event}")
     events = []
     for line in log.read_text("utf-8").splitlines():
         at, noted_session, noted_event = line.split()
@@ -56,7 +60,7 @@ def note(
 
 
 def stop(
-    ws: Workspace,
+    config: Config,
     said: Said,
 ) -> str:
     """Returns the question to the agent; empty where it should just stop.
@@ -66,20 +70,22 @@ def stop(
     """
     if said.get("stop_hook_active") or said.get("background_tasks"):
         return ""
-    noted = note(ws, said, "turn")
+    noted = note(config, said, "turn")
     events = [event for _, event in noted]
     if not events or "asked" in events:
         return ""
     if not _attended(said, events):
         return ""
+    from ...workspace.checkout import checkout_around, project_of
+
     began = noted[0][0]
-    here = checkout_around(Path(said["cwd"]), ws.config)
+    here = checkout_around(Path(said["cwd"]), config)
     if events.count("turn") < TURNS and not _changed(here, began):
         return ""
-    project = project_of(ws.config, here)
-    if in_step(ws, lambda _: _saved(ws, project, began)):
+    project = project_of(config, here)
+    if _has_saved(config, project, began):
         return ""
-    note(ws, said, "asked")
+    note(config, said, "asked")
     return ASK
 
 
@@ -120,6 +126,18 @@ def _changed(
     return False
 
 
+def _has_saved(
+    config: Config,
+    project: str | None,
+    began: datetime,
+) -> bool:
+    from ...workspace.sync import in_step
+    from ...workspace.workspace import open_workspace
+
+    with open_workspace(config) as ws:
+        return in_step(ws, lambda _: _saved(ws, project, began))
+
+
 def _saved(
     ws: Workspace,
     project: str | None,
@@ -128,6 +146,9 @@ def _saved(
     """True when an entry of the project, or without one any entry, was saved since then;
     entries typed into a file do not count.
     """
+    from ...models import Filters
+    from ...notes.blocks import project_key
+
     days = Filters(
         projects=(project_key(project),) if project else (),
         since=began.date().isoformat(),

@@ -6,19 +6,25 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
-from ...errors import InvalidArgument, check_range, one_of
+from ...errors import InvalidArgument, SynapticError, check_range, one_of
 from ...language.query import build_preference
-from ...models import NOTHING_CLOSE, Near
+from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Near
+from ...notes.header import taken
 from ...search.search import search
+from ...verbs.brief import WEEK, Reader
+from ...verbs.brief import brief as new_brief
 from ...verbs.browse import Listing, days, find, get, recent
 from ...verbs.importing import with_source
 from ...verbs.review import review
-from ...verbs.writing import Receipt, delete, restore, save, update
+from ...verbs.writing import Marks, Receipt, delete, restore, save_all, update
+from ...workspace.checkout import ELSEWHERE
+from ...workspace.past import PastJournal, as_of
 from ...workspace.workspace import Workspace
+from ..render.briefing import text_of as briefing_text
 from ..render.present import (
-    CHARS_PER_TOKEN,
     DATA_FOLLOWS,
     Item,
     brief,
@@ -44,7 +50,16 @@ from ..render.wire import (
     search_json,
 )
 from ..serving.arguments import take_filters
-from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
+from .tools import (
+    CHARS_PER_TOKEN,
+    ENTRY,
+    FORMATS,
+    LEAST_TOKENS,
+    MOST_TOKENS,
+    READING,
+    VERB_NAMES,
+    check_arguments,
+)
 
 MAX_TOKENS = 4_000
 CONCISE_CHARS, EACH_CHARS = 1_400, 150
@@ -54,6 +69,8 @@ with ids and code).
 REVIEWED = 20
 """Findings in the prompt to review."""
 
+_TELLING = (ABSENT, ONLY_REPLACED, "As of ")
+"""The beginnings of notices that an agent must not miss."""
 _FOR_AGENTS = (
     (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
     (r"`synaptic delete ([^`\s]+)` removes", r"`context_delete` with id \1 removes"),
@@ -66,14 +83,17 @@ _FOR_AGENTS = (
 
 class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
-    not there yet.
+    not there yet; `may_write`: the client may change the journal. `session` names the session
+    of the client, if it has one.
     """
 
     args: dict[str, Any]
     client: str | None = None
     loading: bool = False
+    session: str = ""
     layout: str = "concise"
     max_tokens: int | None = None
+    may_write: bool = True
 
     def room(self, entries: int) -> int:
         """The number of characters that an answer of so many `entries` may take."""
@@ -102,7 +122,12 @@ def answer(
         layout=layout,
         max_tokens=max_tokens,
     )
-    text, data = ANSWERS[name](ws, checked)
+    with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
+        text, data = ANSWERS[name](then, checked)
+    meant = taken(call.args.get("type", ())) if name in READING else []
+    if meant:
+        text = "\n".join([*_first_notice(meant), text])
+        data["notices"] += meant
     if ws.config.metrics:
         _count(ws, name, call, data)
     return json_text(data) if layout == "json" else text
@@ -133,7 +158,7 @@ def _count(
     if name == "context_get":
         counts = {"opened": shown}
     elif name == "context_save":
-        counts = {"saved": 1}
+        counts = {"saved": len(call.args.get("entries", [name]))}
     else:
         counts = {"shown": shown}
     if name == "context_search":
@@ -146,17 +171,26 @@ def _save(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    marks = call.args
-    if marks.get("project") == "":  # left out
-        del marks["project"]
-    receipt = save(
-        ws,
-        **marks,
-        by=call.client or "agent",
-        via="mcp",
-        by_person=False,
-    )
-    return _receipt(receipt, "Saved")
+    """A receipt, or one a line for each of the `entries`: marks beside them are for all."""
+    common = call.args
+    given = common.pop("entries", None)
+    if (given is None) != ("content" in common) or given == []:
+        raise InvalidArgument(
+            "context_save needs content or entries.", hint="Call it again with one of them."
+        )
+    texts: list[tuple[str, Marks]] = []
+    for entry in [{}] if given is None else given:
+        marks = common | (check_arguments(ENTRY, entry) if given else {})
+        if marks.get("project") == "":  # left out
+            del marks["project"]
+        marks = _for_verbs(marks) | {"via": "mcp", "by_person": False}
+        content = marks.pop("content")
+        texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
+    return _receipts(save_all(ws, texts), "Saved")
+
+
+def _for_verbs(args: Mapping[str, Any]) -> dict[str, Any]:
+    return {VERB_NAMES.get(name, name): value for name, value in args.items()}
 
 
 def _search(
@@ -225,7 +259,7 @@ def _get(
 ) -> Answer:
     """The entries whole, as far as they fit: long ones share what short ones leave."""
     offset = call.args.get("offset", 0)
-    listing = get(ws, call.args["ids"])
+    listing = get(ws, call.args["id"])
     if call.args.get("source"):
         listing = with_source(ws, listing)
     entries = listing.entries
@@ -257,21 +291,39 @@ def _update(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    args = call.args
+    args = _for_verbs(call.args)
+    ids = args.pop("id")
     if not args.pop("restore", False):
-        return _receipt(update(ws, **args, by_person=False), "Updated")
-    if len(args) > 1:
+        return _each(ids, lambda id: update(ws, id, **args, by_person=False), "Updated")
+    if args:
         raise InvalidArgument(
             "restore undoes the last change, and changes nothing else.", valid=("id", "restore")
         )
-    return _receipt(restore(ws, args["id"], by_person=False), "Restored")
+    return _each(ids, lambda id: restore(ws, id, by_person=False), "Restored")
 
 
 def _delete(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    return _receipt(delete(ws, call.args["id"], by_person=False), "Deleted")
+    return _each(call.args["id"], lambda id: delete(ws, id, by_person=False), "Deleted")
+
+
+def _each(
+    ids: Sequence[str],
+    change: Callable[[str], Receipt],
+    done: str,
+) -> Answer:
+    """A receipt or, of several ids, a line for each: a receipt, or why it stayed as it was."""
+    results: list[Receipt | SynapticError] = []
+    for id in ids:
+        try:
+            results.append(change(id))
+        except SynapticError as error:
+            if len(ids) == 1:
+                raise
+            results.append(error)
+    return _receipts(results, done)
 
 
 def _analyze(
@@ -288,7 +340,26 @@ def _analyze(
     return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data
 
 
+def _brief(
+    ws: Workspace,
+    call: Call,
+) -> Answer:
+    client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
+    since = call.args.get("since")
+    is_past = isinstance(ws.journal, PastJournal)
+    briefing = new_brief(
+        ws,
+        None if ELSEWHERE.get() else Path.cwd(),
+        since or WEEK,
+        project=call.args.get("project"),
+        reader=None if is_past else Reader(client, call.session),
+    )
+    most = MAX_TOKENS if since else ws.config.hooks.max_tokens
+    return briefing_text(ws, briefing, max_tokens=most, always=True), {}
+
+
 ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
+    "context_brief": _brief,
     "context_save": _save,
     "context_search": _search,
     "context_recent": _recent,
@@ -318,7 +389,7 @@ def entry_text(
     id: str,
 ) -> str:
     """One entry, whole, as fenced Markdown."""
-    return _get(ws, Call({"ids": [id]}, max_tokens=sys.maxsize))[0]
+    return _get(ws, Call({"id": [id]}, max_tokens=sys.maxsize))[0]
 
 
 def review_text(
@@ -328,7 +399,7 @@ def review_text(
     """The findings of a review, fenced: titles are other people's text."""
     found = review(ws, project=[project] if project else ())
     shown = found[:REVIEWED]
-    info = f"findings, {len(shown)} of {len(found)}"
+    info = f"findings, {_number(len(shown), len(found))}"
     return fenced(info, "\n".join(map(matter_text, shown)))
 
 
@@ -336,20 +407,23 @@ def review_text(
 # --------------------------------------------------------------------------------------------
 
 
-def _receipt(
-    receipt: Receipt,
-    done: str,
-) -> Answer:
-    done, notices = done_text(done, receipt.notices)
-    where = f"{receipt.date} {receipt.time}, {one_line(receipt.path)}"
-    lines = [f"{done} {short(receipt.id)} ({where})."]
-    tags = ", ".join(map(one_line, receipt.suggested_tags))
-    if notices:
-        lines += _first_notice(notices)
-    elif tags:
-        lines.append(f"Tags of the journal that fit: {tags}.")
-    if receipt.near:
-        lines += _near(receipt.id, receipt.near)
+def _receipts(results: Sequence[Receipt | SynapticError], done: str) -> Answer:
+    """A line for each change, or why it was not made; of a single one also what fits it."""
+    lines = []
+    for result in results:
+        if isinstance(result, SynapticError):
+            lines.append(for_agents(brief(str(result))))
+            continue
+        said, notices = done_text(done, result.notices)
+        where = f"{result.date} {result.time}, {one_line(result.path)}"
+        parts = [f"{said} {short(result.id)} ({where})."]
+        parts += _first_notice([" ".join(notices)] if notices else [])
+        tags = ", ".join(map(one_line, result.suggested_tags))
+        if tags and not notices:
+            parts.append(f"Tags of the journal that fit: {tags}.")
+        if result.near:
+            parts += _near(result.id, result.near)
+        lines.append(("\n" if len(results) == 1 else " ").join(parts))
     return "\n".join(lines), {}
 
 
@@ -364,7 +438,7 @@ def _near(
     for near in entries:
         lines.append(f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}")
         if near.settled:
-            call = f'context_update id="{short(near.id)}" add_tags=["done"]'
+            call = f'context_update id="{short(near.id)}" add_tag=["done"]'
             calls.append(f"Looks settled? {call}")
         else:
             replaced.append(short(near.id))
@@ -405,7 +479,8 @@ def _found(
     notices = _first_notice(data["notices"])
     if not items:
         return _nothing(ws, notices), data
-    head = [*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)]
+    total = data["total"]
+    head = [*notices, f"{total} of {total}. {DATA_FOLLOWS}", *_counts(data)]
     room = call.room(len(items)) - len("\n".join(head))
     shown = []
     if call.layout != "concise":
@@ -420,7 +495,13 @@ def _found(
         more.append(f"{len(items) - len(shown)} more did not fit: {cure}.")
     if "cursor" in data:
         more.append(f'More: the same call with cursor="{data["cursor"]}".')
+    head[len(notices)] = f"{_number(len(shown), total)} {DATA_FOLLOWS}"
     return "\n".join([*head, body, *more]), data
+
+
+def _number(shown: int, total: int) -> str:
+    """The number of entries shown: `12 of 40.`, or `12 found.` if these are all."""
+    return f"{shown} of {total}." if shown < total else f"{shown} found."
 
 
 def _nothing(
@@ -445,4 +526,6 @@ def _counts(data: Json) -> list[str]:
 
 
 def _first_notice(notices: Sequence[str]) -> list[str]:
-    return [f"Note: {brief(for_agents(notice))}" for notice in notices[:1]]
+    """The first notice, and those that say what an answer is about."""
+    shown = [*notices[:1], *(notice for notice in notices[1:] if notice.startswith(_TELLING))]
+    return [f"Note: {brief(for_agents(notice))}" for notice in shown]

@@ -8,18 +8,16 @@ and show pydantic's words.
 from __future__ import annotations
 
 import asyncio
-import importlib.metadata
 import json
 import logging
 import os
-import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import anyio
 import anyio.to_thread
@@ -28,8 +26,10 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
+from pydantic import BaseModel
 
 from ...config import resolve_home
 from ...errors import Busy, InvalidArgument, Refused, SynapticError
@@ -47,7 +47,8 @@ from .answers import (
     json_text,
     review_text,
 )
-from .tools import BY_NAME, INSTRUCTIONS, READING, TOOLS, check_arguments
+from .front import HOUR_MS, LISTS, Front, server_info
+from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
 
 log = logging.getLogger(__name__)
 
@@ -55,22 +56,21 @@ WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
 GRACE_S = 0.3
 """How long the protocol may take to wind down once the client is gone."""
-HOUR_MS = 3_600_000
 
+Model = TypeVar("Model", bound=BaseModel)
 Context = ServerRequestContext[Worker, Any]
 
 
-def run(home: str | Path | None = None) -> None:
-    """Serves one client on stdin and stdout, and ends the process when it is gone."""
-    lines = Lines()
+def serve(
+    home: str | Path | None,
+    front: Front,
+) -> None:
+    """Answers what `front` left, and ends the process when the client is gone."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR")
     if folder:  # a client may start its servers anywhere
         with suppress(OSError, SynapticError):
             home = resolve_home(home)
             os.chdir(folder)
-    for ending in (signal.SIGTERM, signal.SIGINT):
-        # the kernel ends us, whatever any thread is doing; saves survive that
-        signal.signal(ending, signal.SIG_DFL)
     logging.basicConfig(
         level=logging.WARNING,
         stream=sys.stderr,
@@ -78,7 +78,7 @@ def run(home: str | Path | None = None) -> None:
     )
     status = 0
     try:
-        asyncio.run(_serve(home, lines))
+        asyncio.run(_serve(home, front))
     except BaseException:
         log.exception("the server ends")
         status = 1
@@ -88,12 +88,15 @@ def run(home: str | Path | None = None) -> None:
 
 async def _serve(
     home: str | Path | None,
-    lines: Lines,
+    front: Front,
 ) -> None:
     server = build_server(Worker(home))
+    lines = Lines(front)
+    front.hand_over()  # before the SDK takes stdout
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
         lines.send = writing.send
-        await server.run(reading, writing, server.create_initialization_options())
+        rest = Unanswered(writing, front.script.opening)
+        await server.run(reading, rest, server.create_initialization_options())
 
 
 def build_server(worker: Worker) -> Server[Worker]:
@@ -109,22 +112,21 @@ def build_server(worker: Worker) -> Server[Worker]:
             worker.close()
 
     server = Server(
-        "synaptic",
-        version=_version(),
-        title="Synaptic",
-        description="A memory of Markdown files that a person and their agents share.",
+        **server_info(),
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
-        on_list_tools=_always(types.ListToolsResult(tools=list(TOOLS))),
+        on_list_tools=_list_tools,
         on_call_tool=_call_tool,
-        on_list_resources=_always(_RESOURCES),
-        on_list_resource_templates=_always(_TEMPLATES),
+        on_list_resources=_listed(types.ListResourcesResult, "resources/list"),
+        on_list_resource_templates=_listed(
+            types.ListResourceTemplatesResult, "resources/templates/list"
+        ),
         on_read_resource=_read_resource,
-        on_list_prompts=_always(_PROMPTS),
+        on_list_prompts=_listed(types.ListPromptsResult, "prompts/list"),
         on_get_prompt=_get_prompt,
         # what is read is a person's, and changes at any moment: the SDK's default
         cache_hints={
-            name: CacheHint(HOUR_MS, "public")
+            name: CacheHint(HOUR_MS, "private" if name == "tools/list" else "public")
             for name in get_args(CacheableMethod)
             if name != "resources/read"
         },
@@ -147,24 +149,28 @@ async def _warm_up(
             asyncio.get_running_loop().call_later(WARM_UP_AFTER_S, ctx.lifespan_context.start)
 
 
-def _always(result: Result) -> Callable[[Context, Any], Awaitable[Result]]:
-    """A handler that gives the same answer to everybody."""
+def _listed(
+    kind: type[Model],
+    method: str,
+) -> Callable[[Context, Any], Awaitable[Model]]:
+    """A handler that gives the same list to everybody."""
+    result = kind.model_validate(LISTS[method])
 
     async def answer(
         _: Context,
         __: Any,
-    ) -> Result:
+    ) -> Model:
         return result
 
     return answer
 
 
-# -- what comes in over stdio
+# -- what comes in over stdio, and goes out
 # ------------------------------------------------------------------------------
 
 
 class Lines:
-    """The client's messages, read from fd 0, which is empty afterwards.
+    """The client's messages.
 
     When they end, the process does, in GRACE_S at most, even during a call. A line that is no
     JSON is answered by `send`: the SDK would leave it without an answer.
@@ -172,21 +178,14 @@ class Lines:
 
     send: Callable[[SessionMessage], Awaitable[None]]
 
-    def __init__(self) -> None:
-        self._file = os.fdopen(
-            os.dup(0),
-            encoding="utf-8",
-            errors="replace",
-            newline="\n",
-        )
-        with Path(os.devnull).open("rb") as nothing:
-            os.dup2(nothing.fileno(), 0)
+    def __init__(self, front: Front) -> None:
+        self._next = front.lines.get
 
     def __aiter__(self) -> Lines:
         return self
 
     async def __anext__(self) -> str:
-        while line := await anyio.to_thread.run_sync(self._file.readline):
+        while line := await anyio.to_thread.run_sync(self._next):
             try:
                 return readable(line)
             except (ValueError, RecursionError) as error:
@@ -210,6 +209,34 @@ class Lines:
         raise StopAsyncIteration
 
 
+class Unanswered:
+    """The stream to the client without the answer to the request `answered`, which it has."""
+
+    def __init__(
+        self,
+        stream: WriteStream[SessionMessage],
+        answered: int | str | None,
+    ) -> None:
+        self._stream = stream
+        self._answered = answered
+
+    async def send(self, item: SessionMessage) -> None:
+        answered = self._answered
+        if answered is not None and getattr(item.message, "id", None) == answered:
+            self._answered = None
+            return
+        await self._stream.send(item)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Unanswered:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
 def readable(line: str) -> str:
     r"""A JSON line without halves of characters (`\ud83d` alone), which become `?`.
 
@@ -229,6 +256,18 @@ def without_surrogates(text: str) -> str:
 
 # -- tools
 # ----------------------------------------------------------------------------------------------
+
+
+async def _list_tools(
+    ctx: Context,
+    _: types.PaginatedRequestParams | None,
+) -> types.ListToolsResult:
+    """All tools, or those that read for a client that may do nothing else."""
+    grant = _grant(ctx)
+    tools = LISTS["tools/list"]["tools"]
+    if grant and grant.read_only:
+        tools = [tool for tool in tools if tool["name"] in READING]
+    return types.ListToolsResult.model_validate({"tools": tools})
 
 
 async def _call_tool(
@@ -268,7 +307,13 @@ async def _answer(
     is_meant = "query" in args and args.get("strategy") != "lexical"
     if worker.loading and (is_meant or name == "context_save"):
         await worker.model_tried()
-    call = Call(args, client, worker.loading)
+    call = Call(
+        args,
+        client,
+        worker.loading,
+        session="" if grant else worker.session,
+        may_write=not (grant and grant.read_only),
+    )
     return await _ask(ctx, lambda ws: answer(ws, name, call))
 
 
@@ -310,29 +355,9 @@ def _error_text(
 # -- resources and prompts
 # ------------------------------------------------------------------------------
 
-_JOURNAL = "synaptic://journal/"
-_ENTRY = "synaptic://entry/"
-_MARKDOWN = "text/markdown"
-_TODAY = types.Resource(
-    uri=f"{_JOURNAL}today",
-    name="today",
-    description="Today's entries.",
-    mime_type=_MARKDOWN,
-)
-_DAY = types.ResourceTemplate(
-    uri_template=f"{_JOURNAL}{{date}}",
-    name="journal",
-    description="All entries of a day: 2026-11-21, today or yesterday.",
-    mime_type=_MARKDOWN,
-)
-_ONE = types.ResourceTemplate(
-    uri_template=f"{_ENTRY}{{id}}",
-    name="entry",
-    description="One entry, whole.",
-    mime_type=_MARKDOWN,
-)
-_RESOURCES = types.ListResourcesResult(resources=[_TODAY])
-_TEMPLATES = types.ListResourceTemplatesResult(resource_templates=[_DAY, _ONE])
+
+JOURNAL = "synaptic://journal/"
+ENTRY = "synaptic://entry/"
 
 
 async def _read_resource(
@@ -341,18 +366,21 @@ async def _read_resource(
 ) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
-        if uri.startswith(_ENTRY):
-            text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(_ENTRY)))
-        elif uri.startswith(_JOURNAL):
-            text = await _ask(ctx, lambda ws: day_text(ws, uri.removeprefix(_JOURNAL)))
+        if uri.startswith(ENTRY):
+            text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY)))
+        elif uri.startswith(JOURNAL):
+            text = await _ask(ctx, lambda ws: day_text(ws, uri.removeprefix(JOURNAL)))
+        elif uri.startswith(HELP):
+            text = help_text(uri.removeprefix(HELP))
         else:
-            valid = (_DAY.uri_template, _ONE.uri_template)
+            templates = LISTS["resources/templates/list"]["resourceTemplates"]
+            valid = [template["uriTemplate"] for template in templates]
             raise InvalidArgument(f"There is no resource {uri}.", valid=valid)
     except SynapticError as error:
         raise _refused(_error_text(error), uri=uri) from error
     content = types.TextResourceContents(
         uri=params.uri,
-        mime_type=_MARKDOWN,
+        mime_type="text/markdown",
         text=text,
     )
     return types.ReadResourceResult(contents=[content])
@@ -389,7 +417,7 @@ say what you would do and why, and do it only when I agree.
 - supersede: context_update of the second, with the first's id in supersedes, beside those \
 that it has
 - merge: context_update of the second, with append, then context_delete of the first
-- close: context_update with add_tags ["done"]
+- close: context_update with add_tag ["done"]
 - delete: context_delete of the first
 - pin, keep: nothing; I can run `synaptic review pin FINDING`, or keep, so that it is not \
 listed again
@@ -398,24 +426,6 @@ listed again
 
 _TEXTS = {"handoff": (HANDOFF, "focus"), "review": (REVIEW, "project")}
 """By prompt: its text and the name of its argument."""
-_FOCUS = types.PromptArgument(
-    name="focus", description="What of the session, if not all of it."
-)
-_PROJECT = types.PromptArgument(name="project", description="Only this one.")
-_PROMPTS = types.ListPromptsResult(
-    prompts=[
-        types.Prompt(
-            name="handoff",
-            description="End a session: save where things stand.",
-            arguments=[_FOCUS],
-        ),
-        types.Prompt(
-            name="review",
-            description="Tidy the journal: what repeats, contradicts or outlived others.",
-            arguments=[_PROJECT],
-        ),
-    ]
-)
 
 
 async def _get_prompt(
@@ -436,10 +446,3 @@ async def _get_prompt(
     content = types.TextContent(type="text", text=text)
     message = types.PromptMessage(role="user", content=content)
     return types.GetPromptResult(messages=[message])
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version("synaptic-journal")
-    except importlib.metadata.PackageNotFoundError:
-        return ""

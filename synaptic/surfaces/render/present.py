@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...language.lexicon import sentence_ends
 from ...models import Entry, Hit, Link, SearchResult
-from ...notes.header import markup
+from ...notes.header import markup, shortened
 from ...notes.marks import front_fields
 from ...search.snippet import snippet
-from ...verbs.browse import Listing
-from ...verbs.mentions import Links
 from .wire import Json, why_json
 
 if TYPE_CHECKING:
+    from ...verbs.browse import Listing
+    from ...verbs.mentions import Links
     from ...verbs.review import Matter
 
 IsHit = Callable[[str], bool]
 """True for a word that was sought."""
 
-CHARS_PER_TOKEN = 3
-"""English prose has four; notes with code, ids and names have three (o200k)."""
 BRIEF_CHARS = 600
 CHANGED_SHOWN = 5
 LINKS_SHOWN = 20
@@ -65,6 +63,7 @@ class Item(NamedTuple):
     remark: str = ""
     detailed: bool = False
     links: Links | None = None
+    chain: Sequence[Entry] = ()
 
 
 def hit_items(
@@ -114,6 +113,7 @@ def entry_items(
                 superseded_by=listing.superseded_by.get(entry.id),
                 detailed=True,
                 links=listing.links.get(entry.id),
+                chain=listing.chains.get(entry.id, ()),
             )
         )
     return items
@@ -229,8 +229,7 @@ def _in_list(
     title = one_line(entry.title)
     body = clean(text)
     if not one_line(body).startswith(_stem_of_title(title)):
-        heading = title if len(title) <= TITLE_CHARS else f"{title[:TITLE_CHARS]}…"
-        body = f"{heading}\n{body}".rstrip()
+        body = f"{shortened(title, TITLE_CHARS)}\n{body}".rstrip()
     is_cut = len(text) < len(item.text) and one_line(body) != one_line(item.text)
     if (item.partial or is_cut) and not body.endswith("…"):
         body += " …"
@@ -261,7 +260,7 @@ def render(item: Item) -> str:
     heading = "" if text.startswith(_stem_of_title(title)) else title
     lines = [line for line in (heading, about, item.remark) if line]
     part = ", a part of it" if item.partial else ""
-    body = "\n".join((*lines, text, *link_lines(item.links)))
+    body = "\n".join((*lines, text, *chain_line(item.chain), *link_lines(item.links)))
     return fenced(f"entry {_stamp(entry)}{part}", body)
 
 
@@ -344,6 +343,8 @@ def remark_on(hit: Hit) -> str:
     """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
     places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
     parts = [f"also in {_first_of(places, CHANGED_SHOWN)}"] if places else []
+    if hit.told:
+        parts.append(one_line(hit.told))
     if hit.why:
         parts.append(f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}")
     return " · ".join(parts)
@@ -372,18 +373,20 @@ def marks(
         ("", " ".join(f"#{tag}" for tag in entry.tags)),
         ("superseded by", superseded_by and short(superseded_by)),
     ]
+    simple = ("importance", "project", "branch", "parent", "expires", "due", "by", "via")
+    below = (*simple, "expired") if full else ()
+    pairs += [("", mark) for mark in entry.marks if mark.split()[0] not in below]
     if full:
-        simple = ("importance", "project", "branch", "parent", "expires", "by", "via")
         pairs += [(name, getattr(entry, name)) for name in simple]
         reach = "for its project" if entry.project else "for all"
         pairs += [
+            ("source", not (entry.via or "").startswith("import:") and entry.source),
             ("pinned", entry.pin and reach),
             ("files", _files(entry, entry.files)),
             ("supersedes", ", ".join(entry.supersedes)),
             *front_fields(entry),
         ]
     else:
-        pairs += [("", mark) for mark in entry.marks]
         pairs.append(("files", _files(entry, entry.changed_files[:CHANGED_SHOWN])))
     said = [f"{name} {value}" for name, value in pairs if value not in (None, "", False)]
     return one_line(" · ".join(said))
@@ -405,6 +408,12 @@ def link_lines(found: Links | None) -> list[str]:
         if ends:
             lines.append(f"{name}: {_first_of(ends, LINKS_SHOWN)}")
     return lines
+
+
+def chain_line(chain: Sequence[Entry]) -> list[str]:
+    """A line of entries that replaced each other, if there are any."""
+    steps = [f"{entry.short_id} {entry.date} {one_line(entry.title)}" for entry in chain]
+    return [f"history: {' → '.join(steps)}"] if steps else []
 
 
 def _first_of(

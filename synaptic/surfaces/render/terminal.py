@@ -20,15 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import JournalError, SynapticError
 from ...models import Entry, Facets, Hit, ParseIssue, SearchResult, Task
-from ...verbs.adopt import Adopted
-from ...verbs.browse import Days, Listing, Status
-from ...verbs.doctor import Checkup
-from ...verbs.mentions import Links
-from ...workspace.sync import RebuildReport
 from .present import (
     INVISIBLE,
     LINKS_SHOWN,
     IsHit,
+    chain_line,
     clean,
     headed,
     lines_beside,
@@ -42,9 +38,14 @@ from .present import (
 from .wire import Json
 
 if TYPE_CHECKING:
+    from ...verbs.adopt import Adopted
+    from ...verbs.browse import Days, Listing, Status
+    from ...verbs.doctor import Checkup
     from ...verbs.evaluate import Evaluation
+    from ...verbs.mentions import Links
     from ...verbs.models import Model, Switch
     from ...verbs.writing import Deleted
+    from ...workspace.sync import RebuildReport
 
 _STYLES = {
     "bold": 1,
@@ -186,7 +187,8 @@ def entries_text(
         header = f"{_stamp(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
         if about:
             header += f" · {to.paint(about, 'dim')}"
-        links = "\n".join(link_lines(listing.links.get(entry.id)))
+        chain = chain_line(listing.chains.get(entry.id, ()))
+        links = "\n".join((*chain, *link_lines(listing.links.get(entry.id))))
         blocks += filter(None, [header, below, to.paint(links, "dim")])
     return "\n\n".join(blocks)
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import SynapticError
 from ...models import Entry, Facets, Hit, SearchResult, Why
-from ...verbs.browse import Days, Listing, Status
 
 if TYPE_CHECKING:
+    from ...verbs.browse import Days, Listing, Status
     from ...verbs.review import Matter
 
 Json = dict[str, Any]
@@ -25,7 +25,7 @@ WHOLE_CONTENT = 2_000
 OF_AN_ENTRY = (
     "id at date time date_source type title tags project importance files changed_files "
     "parent supersedes "
-    "superseded_by by via branch expires pin fields content truncated path line"
+    "superseded_by by via branch expires due source pin fields content truncated path line"
 ).split()
 OF_AN_ERROR = ("code", "message", "valid", "hint")
 OF_A_ROW = (

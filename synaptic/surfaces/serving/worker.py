@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -60,6 +61,7 @@ class Worker:
         *,
         read_only: bool = False,
     ) -> None:
+        self.session = os.urandom(8).hex()
         self._home = home
         self._read_only = read_only
         self._given = embedder

@@ -22,8 +22,10 @@ from ...journal.folder import OWN
 from ...models import TYPES, Entry, Filters
 from ...notes.markdown import compose_entry
 from ...verbs import browse, writing
+from ...verbs.brief import confirm
 from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
+from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
@@ -35,7 +37,7 @@ SAME = {
     "already saved": "That was saved already, a moment ago.",
 }
 EVERY = Filters(include_superseded=True)
-TEXTS = ("content", "title", "type", "project", "expires")
+TEXTS = ("content", "title", "type", "project", "expires", "due")
 LISTS = ("tags", "add_tags", "supersedes")
 DEGREES = tuple(map(str, range(11)))
 
@@ -79,6 +81,7 @@ def _whole(
         "titles": ws.index.titles(leading),
         "versions": writing.versions(ws, entry),
         "place": ws.journal.place(path),
+        "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": ws.journal.roots.of(path)[0] not in OWN,
     }
 
@@ -279,6 +282,17 @@ async def _restore(request: Request) -> Response:
     return done(request, f"/entry/{receipt.id}", said)
 
 
+async def _confirm(request: Request) -> Response:
+    """Puts the preference into force whose text the form showed."""
+    form = await form_of(request)
+    id = request.path_params["id"]
+    [entry] = (await ask(request, browse.get, [id])).entries
+    if hash_of_rule(entry) != form.get("seen"):
+        raise Changed(f"{short(id)} was changed meanwhile.", hint="Look at it again.")
+    await ask(request, confirm, entry)
+    return done(request, f"/entry/{entry.id}", "Confirmed: every agent is told to follow it.")
+
+
 async def _open(request: Request) -> Response:
     """Shows the entry in the person's editor, on the machine on which the server runs."""
     id = request.path_params["id"]
@@ -316,5 +330,6 @@ ROUTES = [
     Route("/entry/{id}/edit", _form, methods=["GET", "POST"]),
     Route("/entry/{id}/delete", _delete, methods=["POST"]),
     Route("/entry/{id}/restore", _restore, methods=["POST"]),
+    Route("/entry/{id}/confirm", _confirm, methods=["POST"]),
     Route("/entry/{id}/open", _open, methods=["POST"]),
 ]

@@ -1,0 +1,259 @@
+"""Answers the first questions of a client over stdio before the SDK is imported.
+
+The first request of an agent knows the tools that are there by then, and the SDK takes longer
+to import than some clients wait. So `Front` reads the client's lines. It answers the handshake,
+`ping` and the lists from the values that the SDK's server answers with, and only a message
+whose answer is certain: the first other request, and all behind it, wait for the SDK.
+
+The SDK is given the opening request and every notification too, so that its state is its own.
+`server` drops its answer to the opening request.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
+
+if TYPE_CHECKING:
+    from ..render.wire import Json
+
+HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""The protocol versions that begin with `initialize`; any other is answered with the last."""
+MODERN = "2026-07-28"
+"""The protocol version without a handshake: each request says who asks."""
+HOUR_MS = 3_600_000
+
+_RESERVED = "io.modelcontextprotocol/"
+_SAID = json.loads((Path(__file__).parents[2] / "data" / "server.json").read_text("utf-8"))
+_SAID["resources/list"]["resources"] += HELP_RESOURCES
+LISTS: Mapping[str, Json] = {
+    "tools/list": {"tools": [tool.as_json() for tool in TOOLS]},
+    **{method: said for method, said in _SAID.items() if method.endswith("/list")},
+}
+"""The answers that are always the same; the SDK's server reads them here, too."""
+
+
+def server_info() -> Json:
+    """The server's names and its version, as the folder of its installation has it;
+    `importlib.metadata` is slow.
+    """
+    folders = [file.name for place in sys.path for file in Path(place).glob(_INSTALLED)]
+    version = folders[0].removesuffix(".dist-info").rpartition("-")[2] if folders else ""
+    return {**_SAID["serverInfo"], "version": version}
+
+
+_INSTALLED = "synaptic_journal-*.dist-info"
+
+
+class Front:
+    """The client's lines, from fd 0, which is empty afterwards, and the first answers."""
+
+    def __init__(self) -> None:
+        self.script = Script()
+        self.lines = SimpleQueue[str]()
+        """The lines for the SDK; an empty one is the end."""
+        self._alone = True
+        self._turn = threading.Lock()
+        self._file = os.fdopen(
+            os.dup(0),
+            encoding="utf-8",
+            errors="replace",
+            newline="\n",
+        )
+        with Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+
+    def begin(self) -> None:
+        """Returns when the tools were listed, or the SDK must answer. From then on a thread
+        goes on.
+        """
+        while self._alone and not self.script.listed:
+            self._step()
+        threading.Thread(target=self._go_on, daemon=True).start()
+
+    def hand_over(self) -> None:
+        """From now on all lines go to the SDK."""
+        with self._turn:
+            self._alone = False
+
+    def _go_on(self) -> None:
+        while self._step():
+            pass
+
+    def _step(self) -> bool:
+        """Answers a line or keeps it for the SDK; False at the end."""
+        line = self._file.readline()
+        with self._turn:
+            if self._alone and not line:
+                os._exit(0)  # nobody waits for an answer
+            answer = self.script.answer(line) if self._alone else None
+            if answer:
+                data = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+                _write(data.encode() + b"\n")
+            if not answer or answer["id"] == self.script.opening:
+                self.lines.put(line)
+            self._alone = self._alone and not self.script.ended
+        return bool(line)
+
+
+def _write(data: bytes) -> None:
+    while data:
+        data = data[os.write(1, data) :]
+
+
+class Script:
+    """The first answers, and how far they are: `opening` is the id of the request that began,
+    `ended` is True once a message came whose answer is not certain.
+    """
+
+    def __init__(self) -> None:
+        self.opening: int | str | None = None
+        self.listed = False
+        self.ended = False
+        about = {"capabilities": _SAID["capabilities"], "instructions": INSTRUCTIONS}
+        info = server_info()
+        self._handshake = {**about, "serverInfo": info}
+        more = {
+            "resultType": "complete",
+            "ttlMs": HOUR_MS,
+            "cacheScope": "public",
+            "_meta": {f"{_RESERVED}serverInfo": info},
+        }
+        first = {"type": "object"}  # in the SDK's order for this version
+        listed = LISTS["tools/list"]["tools"]
+        tools = [tool | {"inputSchema": first | tool["inputSchema"]} for tool in listed]
+        own = {"tools": tools, "cacheScope": "private"}  # a grant may show fewer
+        discover = {"supportedVersions": [MODERN], **about}
+        modern = {"server/discover": discover, **LISTS, "tools/list": own}
+        self._modern = {method: more | result for method, result in modern.items()}
+        self._results: Mapping[str, Json] = {}
+
+    def answer(self, line: str) -> Json | None:
+        """The answer to a line; None for a notification, and where the SDK must answer."""
+        message = _message(line)
+        method = message.get("method")
+        if isinstance(method, str) and message.keys() <= {"jsonrpc", "method", "params"}:
+            return None
+        id = message.get("id")
+        params = message.get("params")
+        result = None
+        if type(id) in (int, str) and message.keys() <= {"jsonrpc", "id", "method", "params"}:
+            result = self._result(method, {} if params is None else params)
+        if result is None or id == self.opening:
+            self.ended = True
+            return None
+        if self.opening is None:
+            self.opening = id
+        self.listed = self.listed or method == "tools/list"
+        return {"jsonrpc": "2.0", "id": id, "result": result}
+
+    def _result(
+        self,
+        method: Any,
+        params: Any,
+    ) -> Json | None:
+        is_modern = _is_envelope(params)
+        if self.opening is None and is_modern:
+            self._results = self._modern
+        elif self.opening is None and method == "initialize" and _is_handshake(params):
+            self._results = {"ping": {}, **LISTS}
+            wanted = params["protocolVersion"]
+            version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
+            return {"protocolVersion": version, **self._handshake}
+        if is_modern != (self._results is self._modern) or not (is_modern or _is_plain(params)):
+            return None
+        return self._results.get(method)
+
+
+# -- messages whose answer is certain
+# ------------------------------------------------------------------------------
+
+
+def _message(line: str) -> Json:
+    """The message of a line; empty where it is none, or may be read in another way."""
+    if "\\ud" in line or "\\uD" in line:  # perhaps half of a character
+        return {}
+    try:
+        message = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return {}
+    sound = isinstance(message, dict) and message.get("jsonrpc") == "2.0"
+    return message if sound else {}
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _is_handshake(params: Any) -> bool:
+    if not isinstance(params, dict):
+        return False
+    return (
+        params.keys() == {"protocolVersion", "capabilities", "clientInfo"}
+        and isinstance(params["protocolVersion"], str)
+        and _is_client(params["clientInfo"], params["capabilities"])
+    )
+
+
+def _is_plain(params: Any) -> bool:
+    """True for parameters that say nothing, or no more than how to report progress."""
+    match params:
+        case {"_meta": {"progressToken": int() | str() as token, **more}, **rest}:
+            return not more and not rest and not isinstance(token, bool)
+    return params in ({}, {"_meta": {}})
+
+
+def _is_envelope(params: Any) -> bool:
+    """True for parameters that only say who asks, in the modern protocol."""
+    if not isinstance(params, dict) or not isinstance(params.get("_meta"), dict):
+        return False
+    meta = dict(params["_meta"])
+    names = ("protocolVersion", "clientInfo", "clientCapabilities")
+    version, program, abilities = [meta.pop(_RESERVED + name, None) for name in names]
+    return (
+        version == MODERN
+        and _is_client(program, abilities)
+        and _is_plain(params | {"_meta": meta})
+    )
+
+
+def _is_client(
+    program: Any,
+    abilities: Any,
+) -> bool:
+    """True for a client's names and abilities in a form that all versions of the protocol
+    take.
+    """
+    if not isinstance(program, dict) or not isinstance(abilities, dict) or "icons" in program:
+        return False
+    usual = {"title": "", "description": "", "websiteUrl": "", "name": None, "version": None}
+    texts = [program.get(name, value) for name, value in usual.items()]
+    roots = abilities.get("roots", {})
+    free = [abilities.get(name, {}) for name in _FREE]
+    nested = [roots, *free, abilities.get("tasks", {})]
+    if not all(isinstance(text, str) for text in texts):
+        return False
+    if not all(isinstance(value, dict) for value in nested):
+        return False
+    settings = [setting for value in free for setting in value.values()]
+    return (
+        all(isinstance(setting, dict) for setting in settings)
+        and isinstance(roots.get("listChanged", True), bool)
+        and _is_nested(nested[-1])
+    )
+
+
+_FREE = ("experimental", "extensions", "sampling", "elicitation")
+"""Abilities whose settings may hold anything."""
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_nested, value.values()))

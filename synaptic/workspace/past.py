@@ -1,0 +1,255 @@
+"""The workspace as it was at a moment of the past, to be read.
+
+The journal of that moment is made of the present one: later entries are left out, and a text
+that an update or a deletion replaced later comes back from the trash. The index is a copy in
+memory, brought in step with that journal; so each verb that reads answers as it did then.
+
+| since that moment          | shown as of then                                               |
+|----------------------------|----------------------------------------------------------------|
+| saved                      | nothing                                                        |
+| updated                    | its text of then                                               |
+| deleted                    | its title, to a client that may write; else nothing            |
+| deleted and restored       | its text of then                                               |
+| purged                     | nothing                                                        |
+| edited by hand             | its text of today, marked so                                   |
+| a secret by today's rules  | without the secret                                             |
+| private in any version     | nothing                                                        |
+
+An entry counts from the time that it bears, also where it was saved later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, time
+from typing import Any
+
+from ..errors import InvalidArgument, NotFound, Refused
+from ..index.lookup import Index
+from ..index.rows import FileRows, instant
+from ..journal.journal import Journal
+from ..journal.text import entry_of, joined
+from ..journal.trash import TrashedText
+from ..language.query import read_date, read_moment
+from ..models import Entry, ParsedFile, Stamp
+from ..notes.markdown import proven_block
+from ..notes.privacy import reveals
+from ..notes.screening import Screen
+from .sync import in_step, read_file
+from .workspace import Workspace
+
+DELETED = "deleted since"
+OF_TODAY = "text of today, its file changed since"
+SLOW_WRITE = 5_000_000
+"""Microseconds by which a file may be newer than the entry, or the piece in the trash, that
+changed it.
+"""
+_CLOCK = re.compile(r"\d:\d\d|\bago\b|\d ?[ap]m\b", re.IGNORECASE)
+_COMMENT = re.compile(r"(<!-- syn:[^\n]*-->)")
+
+
+@contextmanager
+def as_of(
+    ws: Workspace,
+    when: str | datetime | None,
+    *,
+    may_write: bool = True,
+) -> Iterator[Workspace]:
+    """The workspace at the end of a day, or at a moment: `2026-06-01`, `yesterday 18:00`; as it
+    is without one.
+
+    It is for one answer: what is saved meanwhile does not reach it. `may_write`: the asker may
+    restore deleted entries, so their titles are shown. Raises InvalidArgument for a text that
+    is no time, and for a time ahead.
+    """
+    if not when:
+        yield ws
+        return
+    moment = _moment(when, ws.clock())
+    with in_step(ws, lambda _: _past(ws, moment, may_write)) as past:
+        yield past
+
+
+def _moment(
+    when: str | datetime,
+    now: datetime,
+) -> datetime:
+    if isinstance(when, datetime):
+        moment = when
+    elif _CLOCK.search(when):
+        moment = read_moment(when, now=now, name="as_of")
+    else:
+        day = datetime.fromisoformat(read_date(when, now=now, name="as_of"))
+        moment = now if day.date() == now.date() else datetime.combine(day, time.max)
+    moment = moment.astimezone(now.tzinfo)
+    if moment > now:
+        raise InvalidArgument(
+            f"as_of is {moment:%Y-%m-%d %H:%M}, which lies ahead.",
+            valid=(f"a time up to {now:%Y-%m-%d %H:%M}",),
+        )
+    return moment
+
+
+class PastJournal(Journal):
+    """The journal as it was. `files` holds the bytes of files that said something else then,
+    `left_out` the ids of entries that are not shown.
+    """
+
+    def __init__(
+        self,
+        ws: Workspace,
+        moment: datetime,
+        may_write: bool,
+    ) -> None:
+        super().__init__(ws.config)
+        self.moment = moment
+        self.until = instant(moment)
+        self.journal_now = ws.journal
+        self.files: dict[str, bytes] = {}
+        self.stamps = {stamp.path: stamp for stamp in self.scan()}
+        self.entries = ws.index.moments()
+        self.left_out = {id for _, id, at, _ in self.entries if at > self.until}
+        self.pieces: dict[str, list[TrashedText]] = {}
+        for piece in self.trashed():
+            self.pieces.setdefault(piece.id, []).append(piece)
+        deleted = self._rewritten(may_write)
+        self.remarks = self._edited_by_hand() | dict.fromkeys(deleted, DELETED)
+        told = f"As of {moment:%Y-%m-%d %H:%M}."
+        if deleted:
+            told += f" {len(deleted):,} deleted since stand by their title alone."
+        undated = sum(at > self.until and not dated for _, _, at, dated in self.entries)
+        if undated:
+            told += f" {undated:,} undated notes changed since and are left out."
+        self.absent = lambda: (told, *self.roots.absent())
+        self.compare = lambda *_: ([], [])  # type: ignore[assignment]
+
+    def read(self, path: str) -> bytes:
+        return self.files[path] if path in self.files else super().read(path)
+
+    def parse(
+        self,
+        path: str,
+        *args: Any,
+        **options: Any,
+    ) -> ParsedFile:
+        parsed = super().parse(path, *args, **options)
+        shown = (entry for entry in parsed.entries if entry.id not in self.left_out)
+        return ParsedFile(tuple(shown), parsed.issues)
+
+    def hide(self, path: str, data: bytes) -> None:
+        """Does nothing: only the present journal decides about copies."""
+
+    def writing(self) -> Any:
+        raise Refused("The past cannot be changed.", hint="Leave out as_of.")
+
+    def _rewritten(self, may_write: bool) -> list[str]:
+        """The ids of entries that were deleted since; puts the texts of then into `files`."""
+        places: dict[str, list[str]] = {}
+        for path, id, *_ in self.entries:
+            places.setdefault(id, []).append(path)
+        deleted: list[str] = []
+        for id, pieces in self.pieces.items():
+            paths = places.get(id, [])
+            texts = [self.journal_now.find(path, id)[0] for path in paths]
+            then = next((piece for piece in pieces if piece.at > self.moment), None)
+            if id in self.left_out or not (paths or then):
+                continue
+            text = self._screened(then.text) if then else texts[0]
+            texts += [piece.text for piece in pieces]
+            if text is None or any(reveals(text, other) for other in texts):
+                self.left_out.add(id)
+            elif then and paths:
+                for path in paths:
+                    data = self.read(path)
+                    _, start, end = entry_of(self.journal_now.parse(path, data), path, id)
+                    self.files[path] = data[:start] + text + data[end:]
+            elif then and may_write:
+                deleted += self._titled(then, text)
+        return deleted
+
+    def _titled(
+        self,
+        piece: TrashedText,
+        text: bytes,
+    ) -> Iterator[str]:
+        """The id of a deleted entry, after it was put into its file with its title alone; none
+        without a time, or of a later one.
+        """
+        old = self.journal_now.copied(piece.id, piece.path, text)
+        if not old.dated or old.at > self.moment:
+            return
+        entry = Entry(
+            id=piece.id,
+            at=old.at,
+            title=old.title,
+            content=old.title,
+            type=old.type,
+            project=old.project,
+            supersedes=old.supersedes,
+        )
+        data = b""
+        with suppress(NotFound):
+            data = self.read(piece.path)
+        self.files[piece.path] = data + joined(piece.path, proven_block(entry), data)
+        yield piece.id
+
+    def _screened(self, block: bytes) -> bytes | None:
+        """A block without what is a secret today; None where its comment holds one."""
+        screen = Screen("allow" if self._config.secrets == "allow" else "redact")
+        text = block.decode("utf-8", "surrogateescape")
+        head, comment, body = (*_COMMENT.split(text, maxsplit=1), "", "")[:3]
+        if screen.redacted("comment", comment) != comment:
+            return None
+        shown = screen.redacted("title", head) + comment
+        shown += screen.redacted("text", body, after=head)
+        return shown.encode("utf-8", "surrogateescape")
+
+    def _edited_by_hand(self) -> dict[str, str]:
+        """A mark for each entry whose file changed after the moment, and neither a later entry
+        nor a piece in the trash says how.
+        """
+        explained = dict.fromkeys(self.stamps, self.until)
+        changes = [(path, at) for path, _, at, _ in self.entries]
+        kept = set()
+        for id, pieces in self.pieces.items():
+            changes += [(piece.path, instant(piece.at)) for piece in pieces]
+            if pieces[-1].at > self.moment:
+                kept.add(id)
+        for path, at in changes:
+            explained[path] = max(explained.get(path, at), at)
+        marks = {}
+        for path, id, at, _ in self.entries:
+            changed = self.stamps[path].mtime_ns // 1000 if path in self.stamps else 0
+            is_older = at <= self.until and id not in kept
+            if is_older and changed > explained[path] + SLOW_WRITE:
+                marks[id] = OF_TODAY
+        return marks
+
+
+def _past(
+    ws: Workspace,
+    moment: datetime,
+    may_write: bool,
+) -> Workspace:
+    """The past workspace. Its index is a copy of the present one, in which the files that were
+    other then are read anew.
+    """
+    journal = PastJournal(ws, moment, may_write)
+    index = Index(ws.config.state / "past" / "index.db", stemming=ws.config.search.stemming)
+    past = Workspace(ws.config, journal, index, ws.embedder, lambda: moment)
+    index.file.hold(ws.index.file)
+    kept = {path for path, id, *_ in journal.entries if id not in journal.left_out}
+    touched = {path for path, id, *_ in journal.entries if id in journal.left_out}
+    removed = touched - kept - journal.files.keys()
+    head = index.meta("head")
+
+    def rows() -> Iterator[FileRows]:
+        for path in (touched - removed) | journal.files.keys():
+            stamp = journal.stamps.get(path) or Stamp(path, 0, 0, 0, 0)
+            yield read_file(past, stamp, head)
+
+    with index.writing() as writer:
+        writer.apply(rows(), sorted(removed), reading=index.meta("reading"), head=head)
+    return past

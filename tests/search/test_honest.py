@@ -1,0 +1,235 @@
+"""Honest about what was: what was replaced, what changed, words that nobody wrote, and whose
+projects are meant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from homes import Clock, open_home
+
+from synaptic import Workspace, get, rebuild, save, search, update
+from synaptic.index.embedding import FastEmbedder
+from synaptic.models import SearchResult
+from synaptic.surfaces.render.present import entry_items, hit_items, listed, render
+from synaptic.verbs.browse import history
+
+NOTES = (
+    ("shop", "Orders are billed in euros, because the bank takes no dollars."),
+    ("shop", "The nightly export fails on empty invoices."),
+    ("shop", "The web client uses Svelte, because bundles are small."),
+    ("shop", "The login page is done; the password reset is left."),
+    ("shop", "The cron job runs in UTC, so reports are an hour late in summer."),
+    ("shop", "The connection pool holds 20 connections."),
+    ("tides", "pgbouncer must run in transaction mode, else statements leak."),
+    ("tides", "The tables come from NOAA each morning."),
+    ("tides", "The connection pool of the tide server holds 5 connections."),
+    ("tides", "Errors are logged as JSON lines."),
+)
+DATA = Path(__file__).parents[1] / "data"
+MISSED = ("start of the month", "overnight")
+"""Of the requests for what changed, times that are not read."""
+WHY = "The connector lost its slot twice, because a disk was full."
+
+
+@pytest.fixture(scope="module")
+def ws(
+    tmp_path_factory: pytest.TempPathFactory,
+    model: FastEmbedder,
+) -> Iterator[Workspace]:
+    clock = Clock()
+    clock.now = datetime(2026, 11, 20, 9).astimezone()  # a Friday
+    home = tmp_path_factory.mktemp("honest")
+    with open_home(home, embedder=model, clock=clock, project="shop") as ws:
+        ws.journal.clock = clock
+        for number, (project, text) in enumerate(NOTES):
+            save(ws, text, project=project, at=f"2026-10-{number + 1:02}")
+        text = "Capture by Debezium\n\nIt reads the log of the orders table."
+        old = save(ws, text, type="decision", at="2026-10-20")
+        text = f"An outbox table instead\n\nA poller reads it. {WHY}"
+        save(ws, text, type="decision", at="2026-11-02", supersedes=[old.id])
+        rebuild(ws)
+        yield ws
+
+
+@pytest.fixture
+def old_notes(ws_of_words: Workspace) -> Workspace:
+    """A workspace with an entry on each of the last 30 days."""
+    for day in range(30):
+        at = ws_of_words.clock() - timedelta(days=day, hours=1)
+        save(ws_of_words, f"Something of day {day}.", at=at.isoformat())
+    return ws_of_words
+
+
+@pytest.fixture
+def ws_of_words(
+    tmp_path: Path,
+    clock: Clock,
+) -> Iterator[Workspace]:
+    with open_home(tmp_path / "home", clock=clock) as ws:
+        yield ws
+
+
+def titles(found: SearchResult) -> list[str]:
+    return [hit.entry.title for hit in found.hits]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Debezium",
+        "do we use Debezium?",
+        "why did we drop Debezium",
+        "is Debezium still in use for the web client?",
+        "Debezium connection pool",
+    ],
+)
+def test_a_name_that_only_a_replaced_entry_holds_shows_it(
+    ws: Workspace,
+    query: str,
+) -> None:
+    found = search(ws, query)
+    [old] = [hit for hit in found.hits if hit.superseded_by]
+    assert old.entry.title == "Capture by Debezium"
+    assert any("replaced" in notice for notice in found.notices)
+    assert not any("no close match" in notice for notice in found.notices)
+    text = "\n".join(listed(hit_items(found, length=1_000), 2_000))
+    assert "An outbox table instead" in text
+    assert WHY.rstrip(".") in text
+
+
+def test_what_is_in_force_stands_above_what_it_replaced(ws: Workspace) -> None:
+    found = search(ws, "which outbox table took the place of Debezium?")
+    assert titles(found)[:2] == ["An outbox table instead", "Capture by Debezium"]
+
+
+def test_no_word_of_the_question_no_replaced_entry(ws: Workspace) -> None:
+    found = search(ws, "how many connections does the pool hold")
+    assert not any(hit.superseded_by for hit in found.hits)
+
+
+def test_an_entry_shows_the_chain_that_it_is_in(ws: Workspace) -> None:
+    [old] = [hit.entry for hit in search(ws, "Debezium").hits]
+    listing = get(ws, [old.id])
+    said = render(entry_items(listing)[0])
+    assert said.index("2026-10-20 Capture") < said.index("2026-11-02 An outbox table")
+    for entry in listing.chains[old.id]:
+        chain = history(ws, entry.id)
+        assert [one.date for one in chain.entries] == ["2026-10-20", "2026-11-02"]
+    [other, *_] = search(ws, "cron job").hits
+    assert get(ws, [other.entry.id]).chains == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("Vue", "No entry holds: Vue."),
+        ("did we ever consider Vue or MongoDB?", "No entry holds: Vue, MongoDB."),
+        ("why not kubernetes for the nightly export", "No entry holds: kubernetes."),
+        ("how do we bill orders", ""),
+        ("do we use Svelte", ""),
+        ("do we use svelet", ""),  # a typing error
+        ("Benutzen wir Kubernetes oder nicht?", ""),  # nouns have capitals there
+    ],
+)
+def test_names_that_nobody_wrote_are_told(
+    ws: Workspace,
+    query: str,
+    said: str,
+) -> None:
+    notices = [one for one in search(ws, query).notices if "No entry holds" in one]
+    assert notices == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("pgbouncer transaction pool", "pgbouncer must run in transaction mode"),
+        ("connection settings for pgbouncer", "pgbouncer must run in transaction mode"),
+        ("do reports come from NOAA", "The tables come from NOAA each morning"),
+        ("connection pool", "The connection pool holds 20 connections"),
+    ],
+)
+def test_a_rare_name_beats_the_own_project(
+    ws: Workspace,
+    query: str,
+    first: str,
+) -> None:
+    assert titles(search(ws, query))[0].startswith(first)
+
+
+def test_the_question_says_whose_projects_are_meant(ws: Workspace) -> None:
+    for query in ("only in this project: how are errors logged", "errors in this repo alone"):
+        found = search(ws, query)
+        assert {hit.entry.project for hit in found.hits} == {"shop"}, query
+    own, other = ("The connection pool holds 20", "The connection pool of the tide")
+    asked = "tide connection pool"
+    for query in (f"{asked} across our projects", f"across all projects, {asked}"):
+        assert titles(search(ws, query))[0].startswith(other)
+    assert titles(search(ws, "connection pool in this project"))[0].startswith(own)
+
+
+def test_changes_are_a_list_by_time(
+    ws: Workspace,
+) -> None:
+    clock = ws.clock
+    assert isinstance(clock, Clock)
+    first = save(ws, "The shelf is red.", type="decision").id
+    clock.forward(days=2)
+    second = save(ws, "The shelf is blue.", type="decision", supersedes=[first]).id
+    clock.forward(hours=1)
+    pool = search(ws, "connection pool holds 20").hits[0].entry.id
+    update(ws, pool, append="It held 10 before.")
+    clock.forward(days=2)
+    for query in ("what changed since Friday", "what is new since last friday?"):
+        found = search(ws, query)
+        assert [hit.entry.id for hit in found.hits if hit.entry.project == "shop"] == [
+            pool,
+            second,
+            first,
+        ]
+        told = {hit.entry.id: hit.told for hit in found.hits}
+        assert told[pool].startswith("changed 2026-11-22 10:00")
+        assert told[second] == "replaces The shelf is red."
+        assert found.hits[2].superseded_by == second
+    assert search(ws, "what changed since yesterday").hits == ()
+
+
+def test_requests_for_what_changed(
+    old_notes: Workspace,
+) -> None:
+    for case in json.loads((DATA / "what_changed.json").read_text("utf-8")):
+        found = search(old_notes, case["question"])
+        is_list = any("newest first" in notice for notice in found.notices)
+        is_meant = case["meant"] == "list" and not any(
+            words in case["question"] for words in MISSED
+        )
+        assert is_list == is_meant, case["question"]
+        if is_list:
+            dates = [hit.entry.date for hit in found.hits]
+            assert dates == sorted(dates, reverse=True)
+            assert dates
+
+
+def test_questions_name_their_projects(
+    ws_of_words: Workspace,
+    clock: Clock,
+) -> None:
+    cases = json.loads((DATA / "projects_phrases.json").read_text("utf-8"))
+    for project in ("tests", "other"):  # the later would come first
+        for case in cases:
+            save(ws_of_words, case["rest"], project=project, force=True)
+        clock.forward(days=1)
+    for case in cases:
+        found = search(ws_of_words, case["question"], strategy="lexical")
+        projects = [hit.entry.project for hit in found.hits]
+        if case["scope"] == "this":
+            assert {*projects} == {"tests"}, case["question"]
+        else:
+            first = "other" if case["scope"] == "all" else "tests"
+            assert projects[0] == first, case["question"]
+            assert {*projects} == {"tests", "other"}, case["question"]
