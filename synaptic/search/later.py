@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 
 from ..index.rows import units
-from .evidence import Evidence
+from .evidence import STRANGE, Evidence
 from .near import NAME
 from .ranking import Ranking, best_first, newest_of_a_topic_first
 from .talk import speakers
@@ -37,7 +36,10 @@ def later_first(
     turns = speakers(ranked)
     first = [r for r in ranked[:TOP] if r.standing.dated and r.rowid not in turns]
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
-    vectors = evidence.ws.index.vectors(list(chunks.values()))
+    stored = evidence.ws.index.vectors(list(chunks.values()))
+    vectors = dict(zip(stored, units(list(stored.values())), strict=True)) if stored else {}
+    usual = {chunk: evidence.usual_cosine(vector)[0] for chunk, vector in vectors.items()}
+    least = ALIKE_ASKED if evidence.request.recent else ALIKE
     same_topic = []
     for best, later in combinations(first, 2):
         projects = {best.standing.project, later.standing.project} - {None}
@@ -45,9 +47,12 @@ def later_first(
         # each project decides for itself, and what is preferred stays first
         if is_later and len(projects) < 2 and len(best.met) <= len(later.met):
             pair = (best.rowid, later.rowid)
-            places = sorted(chunks[row] for row in pair)
-            stored = [vectors[chunk] for chunk in places if chunk in vectors]
-            if _is_near(evidence, stored) and _keeps_names(evidence, pair):
+            one, other = sorted(chunks[row] for row in pair)
+            if one not in vectors or other not in vectors or usual[one] >= STRANGE:
+                continue
+            cosine = float(evidence.ws.index.scaled(vectors[one] @ vectors[other]))
+            is_near = cosine - usual[one] > least * (1 - usual[one])
+            if is_near and _keeps_names(evidence, pair):
                 same_topic.append(pair)
     positions = {r.rowid: r.standing.position for r in first}
     order = newest_of_a_topic_first(list(positions), same_topic, positions)
@@ -56,20 +61,6 @@ def later_first(
     for r, score in zip(first, scores, strict=True):
         r.score = score
     return best_first(ranked)
-
-
-def _is_near(
-    evidence: Evidence,
-    stored: Sequence[bytes],
-) -> bool:
-    """True if two stored vectors are much nearer to each other than usual."""
-    if len(stored) < 2:
-        return False
-    one, other = units(stored)
-    usual, _ = evidence.usual_cosine(one)
-    nearer = float(evidence.ws.index.scaled(one @ other)) - usual
-    least = ALIKE_ASKED if evidence.request.recent else ALIKE
-    return evidence.knows_language(one) > 0 and nearer > least * (1 - usual)
 
 
 def _keeps_names(
