@@ -27,7 +27,8 @@ from synaptic.surfaces.hooks.briefing import briefing_text
 from synaptic.surfaces.hooks.hooks import EVENTS, limited
 from synaptic.surfaces.hooks.stop import ASK, LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
-from synaptic.surfaces.render.briefing import compose, count_tokens, handoff_item
+from synaptic.surfaces.render.briefing import compose, handoff_item
+from synaptic.surfaces.render.fence import count_tokens
 from synaptic.verbs import brief
 from synaptic.verbs.brief import Shelf
 from synaptic.workspace.checkout import work_at_hand

@@ -20,7 +20,7 @@ from ..clients.clients import (
 )
 from ..clients.parts import EVENTS, Part, parts_of
 from ..clients.register import Step, work_on
-from ..render.present import clean
+from ..render.fence import clean
 from ..render.terminal import emit, say
 from .import_command import offer
 from .replies import answer
