@@ -26,14 +26,20 @@ from ..workspace.preferences import Consent, hash_of_text, kept
 
 FILE_BYTES = 4_000_000
 """Entries of a larger file are left out."""
+TYPES = ("decision", "insight", "issue", "preference")
+"""Types that an edit calls for. Of the labelled calls on which this was chosen, entries of type
+insight matter in three of eighteen.
+"""
 POOL = 40
 """At most this many entries are read."""
-OUTPUT_LINES = 60
-"""Lines at each end of an output in which an error is sought."""
+OUTPUT_CHARS, OUTPUT_LINES, LINE_CHARS = 200_000, 60, 1000
+"""The part of an output in which an error is sought: lines at each end."""
 LEAST_WEIGHT, LEAST_SHARE = 3.0, 0.6
 SHORT_WEIGHT, SHORT_SHARE = 1.5, 0.85
+LONG_WEIGHT, LONG_SHARE = 4.0, 0.3
 """An error is the same if a line shares words of this weight, and this share of its weight,
-with one sentence. A short line must be there nearly whole.
+with one sentence; a short line must be there nearly whole. Measured by `scripts/bench.py
+actions`.
 """
 
 _COMMON = frozenset(
@@ -51,11 +57,6 @@ _GENERIC = frozenset(
     "variables".split()
 )
 """Stems of files that each folder may have."""
-_VAGUE = frozenset(
-    "api app apps bin cmd common components core docs internal lib libs packages pkg scripts "
-    "shared src test tests utils".split()
-)
-"""Names of folders that say little in a text."""
 _ASIDE = re.compile(
     r"\x1b\[[0-9;]*[A-Za-z]"
     r"|[a-z]+://[^\s'\"<>]+"
@@ -77,9 +78,7 @@ _ROW = """
     FROM entry e JOIN source s ON s.id = e.source
     WHERE e.rowid IN (SELECT value FROM json_each(?)) AND e.id IS NOT NULL
     AND e.own_id NOT IN (SELECT target FROM supersedes)"""
-_FILES = """
-    SELECT entry, path FROM file WHERE path IN (SELECT value FROM json_each(?))
-    OR rtrim(path, replace(path, '/', '')) IN (SELECT value FROM json_each(?))"""
+_FILES = "SELECT entry, path FROM file WHERE path IN (SELECT value FROM json_each(?))"
 _MATCHES = """
     SELECT c.entry FROM chunk_fts w JOIN chunk c ON c.rowid = w.rowid
     WHERE w.chunk_fts MATCH ? ORDER BY w.rank LIMIT ?"""
@@ -174,7 +173,7 @@ class Memory:
             key = project_key(row.project or "")
             weight, covers = weights.get(row.rowid, (0.0, False))
             is_own = not key or key == target.project
-            if row.type not in ("decision", "issue", "preference") or self._is_over(row):
+            if row.type not in TYPES or self._is_over(row):
                 continue
             if not (is_own or covers):
                 continue
@@ -182,8 +181,6 @@ class Memory:
             if text is None:
                 continue
             said = f"{row.title}\n{text}"
-            if weight < 1:
-                weight *= any(_says_folder(said, folder) for folder in target.folders())
             if is_own:
                 weight = max(weight, _named_in(said, target))
             if weight:
@@ -224,24 +221,20 @@ class Memory:
         return Target(path, within, root, project)
 
     def _by_files(self, target: Target) -> dict[int, tuple[float, bool]]:
-        """By row of the entries whose files fit: the weight, below 1 for other files of the
-        folder, and True if the whole path was given.
+        """By row of the entries that are marked with the file or its folder: the weight, and
+        True if the mark names the checkout too.
         """
-        ways: dict[str, tuple[float, bool]] = {}
-        beside = {}
+        ways = {}
         for path in (target.path, *target.folders()):
             for end, covers in target.ends(path):
                 if path == target.path:
                     ways[end] = 4.0, covers
                     continue
-                beside[f"{end}/"] = covers
                 for ending in ("", "/", "/*", "/**"):
                     ways[f"{end}{ending}"] = 2.5, covers
-        sides = json.dumps(list(ways)), json.dumps(list(beside))
         found: dict[int, tuple[float, bool]] = {}
-        for entry, path in self.db.execute(_FILES, sides):
-            near = beside.get(f"{path.rpartition('/')[0]}/", False)
-            found[entry] = max(found.get(entry, (0.0, False)), ways.get(path, (0.5, near)))
+        for entry, path in self.db.execute(_FILES, (json.dumps(list(ways)),)):
+            found[entry] = max(found.get(entry, (0.0, False)), ways[path])
         return found
 
     def _phrases(self, target: Target) -> list[str]:
@@ -351,14 +344,6 @@ def _named_in(said: str, target: Target) -> float:
     return 0
 
 
-def _says_folder(said: str, folder: PurePosixPath) -> bool:
-    """True if a text says the folder's name as a word: `every new migration`."""
-    name = folder.name.lower()
-    if name in _VAGUE or len(name) < 4:
-        return False
-    return bool(re.search(rf"\b{re.escape(name.rstrip('s'))}s?\b", said, re.IGNORECASE))
-
-
 def _words(text: str) -> dict[str, float]:
     """The words of an error with their weights, without what differs each time."""
     weights = {}
@@ -373,15 +358,19 @@ def _words(text: str) -> dict[str, float]:
 
 
 def _errors(output: str) -> list[dict[str, float]]:
-    """The words of each line of an output that may tell an error."""
-    lines = output[:200_000].splitlines()
+    """The words of each line of an output that may tell an error, and of its longer clauses:
+    `Error: UPGRADE FAILED: another operation is in progress`.
+    """
+    lines = output[:OUTPUT_CHARS].splitlines()
     if len(lines) > 2 * OUTPUT_LINES:
         lines = lines[:OUTPUT_LINES] + lines[-OUTPUT_LINES:]
     errors = []
     for line in dict.fromkeys(lines):
-        words = _words(line[:1000])
-        if sum(words.values()) >= SHORT_WEIGHT:
-            errors.append(words)
+        whole, *clauses = [line, *line.split(": ")[1:]]
+        for part, least in ((whole, SHORT_WEIGHT), *((one, LEAST_WEIGHT) for one in clauses)):
+            words = _words(part[:LINE_CHARS])
+            if sum(words.values()) >= least:
+                errors.append(words)
     return errors
 
 
@@ -400,6 +389,7 @@ def _sameness(
             shared = sum(words[word] for word in told & words.keys())
             share = shared / sum(words.values())
             is_long = shared >= LEAST_WEIGHT and share >= LEAST_SHARE
+            is_long = is_long or (shared >= LONG_WEIGHT and share >= LONG_SHARE)
             if is_long or (shared >= SHORT_WEIGHT and share >= SHORT_SHARE):
                 best = max(best, shared)
     return best
