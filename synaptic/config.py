@@ -61,15 +61,14 @@ class SearchConfig:
 class HooksConfig:
     """Hooks that tell agents something at a session's start, on a prompt, and at its end.
 
-    `tools`: before an edit and after a failed command too; None: nobody was asked yet. An
-    answer at the start has at most `max_tokens`; an answer that takes longer than
-    `timeout_s` is left out.
+    `tools`: also before an edit, and after a command that failed. An answer at the start has
+    at most `max_tokens`; an answer that takes longer than `timeout_s` is left out.
     """
 
     session_start: bool = True
     user_prompt: bool = False
     stop: bool = False
-    tools: bool | None = None
+    tools: bool = False
     max_tokens: int = 1000
     timeout_s: float = 3.0
 

@@ -28,7 +28,7 @@ def run(
     code = scratch / "code"
     names = _write(scratch / "home", code, told["entries"])
     config = load_config(scratch / "home")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"calls": half, "right, of the marked": 0, "marked": 0, "speaks": 0, "ordinary": 0}
         for half in ("even, mended on", "odd, held")
     ]
@@ -77,5 +77,7 @@ def _write(
                 project=projects.pop() if len(projects) == 1 else None,
             )
             names[receipt.id[9:]] = entry["id"]
-        in_step(ws, lambda _: [note(ws, rule, Consent("yes")) for rule in every_preference(ws)])
+        in_step(ws, lambda _: None)
+        for rule in every_preference(ws):
+            note(ws, rule, Consent("yes"))
     return names

@@ -35,7 +35,7 @@ POOL = 40
 OUTPUT_CHARS, OUTPUT_LINES, LINE_CHARS = 200_000, 60, 1000
 """The part of an output in which an error is sought: lines at each end."""
 LEAST_WEIGHT, LEAST_SHARE = 3.0, 0.6
-SHORT_WEIGHT, SHORT_SHARE = 1.5, 0.85
+SHORT_WEIGHT, SHORT_SHARE = 1.5, 0.9
 LONG_WEIGHT, LONG_SHARE = 4.0, 0.3
 """An error is the same if a line shares words of this weight, and this share of its weight,
 with one sentence; a short line must be there nearly whole. Measured by `scripts/bench.py
@@ -209,7 +209,10 @@ class Memory:
                 found.append(Named(row, text, weight + is_own / 2))
         return self._in_force(found)
 
-    def close(self) -> None:
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self.db.close()
 
     def _target(self, file: Path) -> Target:

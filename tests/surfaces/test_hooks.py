@@ -796,7 +796,7 @@ def test_a_locked_index_or_an_open_pipe_holds_no_session_up(
     day(at, "09:00 decision: Sessions live in Redis | web")
     assert "Redis" in told(at, web)
     (at.path / "config.toml").write_text(
-        "[hooks]\nuser_prompt = true\nstop = true\ntimeout_s = 0.5\n"
+        "[hooks]\nuser_prompt = true\nstop = true\ntools = true\ntimeout_s = 0.5\n"
     )
     waiting = [at.start("hook", event) for event in EVENTS]  # whose standard input never ends
     holder = at.python(_HOLD, str(at.index))
@@ -1165,7 +1165,14 @@ def test_the_plugins_hooks_answer_and_fail_open(
         else "/usr/bin:/bin"
     )
     events = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
-    assert set(events) == {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
+    assert set(events) == {
+        "SessionStart",
+        "UserPromptSubmit",
+        "Stop",
+        "SessionEnd",
+        "PreToolUse",
+        "PostToolUseFailure",
+    }
     (at.path / "config.toml").write_text("capture = true\n")
     for name, [group] in events.items():
         [hook] = group["hooks"]

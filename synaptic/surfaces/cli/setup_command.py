@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
+import tomllib
 from collections.abc import Sequence
 from typing import Any
+
+import typer
 
 from ...config import load_config, resolve_home
 from ...errors import InvalidArgument
@@ -21,10 +25,14 @@ from ..clients.clients import (
 from ..clients.parts import EVENTS, Part, parts_of
 from ..clients.register import Step, work_on
 from ..render.fence import clean
-from ..render.terminal import emit, say
+from ..render.terminal import emit, is_terminal, say
 from .import_command import offer
-from .replies import answer
+from .replies import IN_JSON, answer
 
+_TOOLS = (
+    "Tell agents before an edit what the journal says of that file, and after a failed "
+    "command what it says of that error?"
+)
 _LOCAL = ("http://127.0.0.1", "http://[::1]", "http://localhost")
 
 
@@ -61,6 +69,8 @@ def run(
         write_setting(resolve_home(home), "capture", True)
     if adds and not url:
         note_command(wanted)
+        if not no_hooks and any("tools" in client.hooks for client in found):
+            _ask_about_tools(home)
     kinds = {
         "server": True,
         "hooks": not (no_hooks or url),
@@ -94,9 +104,20 @@ def _events(home: str | None, capture: bool) -> list[str]:
     """Returns the events of hooks that config.toml switches on."""
     config = load_config(home)
     capture = config.capture or capture
-    return [
-        event for event in EVENTS if getattr(config.hooks, event.replace("-", "_"), capture)
-    ]
+    wanted = dict.fromkeys(("pre-tool", "tool-failure"), config.hooks.tools)
+    for event in EVENTS:
+        wanted.setdefault(event, getattr(config.hooks, event.replace("-", "_"), capture))
+    return [event for event in EVENTS if wanted[event]]
+
+
+def _ask_about_tools(home: str | None) -> None:
+    """Asks a person once if hooks should speak before edits and after failed commands."""
+    file = resolve_home(home) / "config.toml"
+    said = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
+    is_open = "tools" not in said.get("hooks", {})
+    if is_open and not IN_JSON.get() and is_terminal(sys.stdin, sys.stderr):
+        wanted = typer.confirm(_TOOLS, default=False, err=True)
+        write_setting(resolve_home(home), "hooks.tools", wanted)
 
 
 def _end_capture(home: str | None) -> list[str]:

@@ -4,12 +4,11 @@ the tool waits.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...config import Config
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, one_line
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 MOST_ENTRIES, MOST_TOKENS = 2, 120
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATHS = ("file_path", "notebook_path", "path")
-_FAILED = re.compile(r"^(?:Process exited with code|Exit [Cc]ode):? [1-9]", re.MULTILINE)
-"""How Codex and Gemini CLI tell the status of a command; Claude Code has an event for it."""
+_FAILED = re.compile(r"^Exit Code: [1-9]", re.MULTILINE)
+"""How Gemini CLI tells that a command failed; Claude Code has an event for it."""
 
 
 def before_edit(
@@ -49,11 +48,13 @@ def after_failure(
     said: Said,
 ) -> str:
     """Returns entries that tell of the same error."""
-    output = str(said.get("error") or "")
-    if not output:
-        output = _text_of(said.get("tool_response"))
-        if not _FAILED.search(output):
-            return ""
+    output = said.get("error")
+    response = said.get("tool_response")
+    if not output and isinstance(response, dict):
+        output = str(response.get("llmContent"))
+        output = output if _FAILED.search(output) else ""
+    if not isinstance(output, str):
+        return ""
     folder = Path(said["cwd"])
     return _told(
         config,
@@ -61,13 +62,6 @@ def after_failure(
         "this error",
         lambda memory: memory.same_error(output, folder),
     )
-
-
-def _text_of(response: Any) -> str:
-    """Returns the output of a tool, which Gemini CLI wraps."""
-    if isinstance(response, Mapping):
-        response = response.get("llmContent") or response.get("output")
-    return response if isinstance(response, str) else json.dumps(response)
 
 
 def _told(
@@ -84,11 +78,8 @@ def _told(
         return ""
     from ...verbs.blame import Memory
 
-    memory = Memory(config)
-    try:
+    with Memory(config) as memory:
         found = find(memory)
-    finally:
-        memory.close()
     log = config.state / "told.log"
     known = set()
     with suppress(FileNotFoundError):
@@ -112,7 +103,8 @@ def _text(
         remark = one_line(f"{one.mark} {origin}")[:40]
         remark = f" ({remark})" if remark else ""
         starts.append(f"{one.row.id[9:]} {one.row.date} {one.row.type}{remark}: ")
-    room = MOST_TOKENS - count_tokens(head + fenced("entries", "\n".join(starts)))
+    frame = head + fenced("entries", "\n".join(starts))
+    room = MOST_TOKENS - MOST_ENTRIES - count_tokens(frame)
     lines = []
     for number, one in enumerate(chosen):
         title = one_line(one.row.title)
