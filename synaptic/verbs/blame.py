@@ -30,8 +30,8 @@ TYPES = ("decision", "insight", "issue", "preference")
 """Types that an edit calls for. Of the labelled calls on which this was chosen, entries of type
 insight matter in three of eighteen.
 """
-POOL = 40
-"""At most this many entries are read."""
+POOL, MOST_WORDS = 25, 60
+"""At most this many entries are read, and words of an output are looked up, codes first."""
 OUTPUT_CHARS, OUTPUT_LINES, LINE_CHARS = 200_000, 60, 1000
 """The part of an output in which an error is sought: lines at each end."""
 LEAST_WEIGHT, LEAST_SHARE = 3.0, 0.6
@@ -196,10 +196,11 @@ class Memory:
         of the folder's project before others.
         """
         errors = _errors(output)
-        words = {word for error in errors for word, weight in error.items() if weight >= 1}
+        weights = {word: error[word] for error in errors for word in error if error[word] >= 1}
+        words = sorted(weights, key=weights.__getitem__, reverse=True)
         own = self._target(folder / "x").project
         found = []
-        for row in self._rows(self._matching(sorted(words)[:100])):
+        for row in self._rows(self._matching(words[:MOST_WORDS])):
             text = self._text(row)
             if text is None or (row.type == "preference" and self._is_over(row)):
                 continue
