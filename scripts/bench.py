@@ -71,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
         )
     top.add_argument("--split", default="1-5", help="LoCoMo's conversations, like 1-3")
     top.add_argument("--model", default=DEFAULT_MODEL, help="a model's name or folder")
+    top.add_argument("--beside", metavar="MODEL", help="another model, shown beside it (panel)")
     top.add_argument(
         "--entries",
         type=int,

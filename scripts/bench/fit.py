@@ -31,7 +31,6 @@ from synaptic import search
 from synaptic.search import doubt, pipeline
 from synaptic.search.doubt import GREAT_SHARE, LOOKED_AT, SHARED, Curve, closeness
 from synaptic.search.evidence import Evidence
-from synaptic.search.fuse import STRANGE
 
 Matrix = npt.NDArray[np.float64]
 
@@ -140,7 +139,7 @@ def seen_of(
         found, curve = doubt.signs_of(evidence, ranked, hits[:FIRST])
         passages, _ = evidence.frequencies(())
         vector = evidence.vector
-        strange = vector is not None and evidence.usual_cosine(vector)[0] >= STRANGE
+        strange = vector is not None and not evidence.knows_language(vector)
         if found and not strange:
             signs = [columns(own, passages) for own in found]
             scores = [r.score for r in ranked]

@@ -1,11 +1,12 @@
-"""Freshness: a correction comes before what it corrects, and an old note that alone answers is
-still found.
+"""Freshness: a correction comes before what it corrects, an old note that alone answers is still
+found, and the newest of many comes first where the newest is asked for.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -55,7 +56,38 @@ def run(
     rows: list[dict[str, Any]] = []
     for name in ("freshness", "corrections"):
         rows += measure(name, arguments.notes, scratch, embedder)
+    for name in ("newest", "newest_held"):
+        rows += newest(name, scratch, embedder)
     return rows
+
+
+def newest(
+    name: str,
+    scratch: Path,
+    embedder: FastEmbedder,
+) -> Iterator[dict[str, str]]:
+    """A row for each ranking: questions for the newest of a series, and others that sound so."""
+    firsts: dict[tuple[str, bool], list[bool]] = defaultdict(list)
+    for told in read(f"{name}.json")["journals"]:
+        said = [(one["id"], datetime.fromisoformat(one["at"]), one) for one in told["entries"]]
+        home = scratch / f"{name}-{told['name']}"
+        ids = write_days(home, said)
+        workspace = indexed(home, embedder, said[-1][1] + timedelta(days=2))
+        for variant, config in VARIANTS[:2]:
+            asked = replace(workspace, config=replace(workspace.config, search=config))
+            for one in told["questions"]:
+                first = search(asked, one["question"], limit=1).hits[0].entry.id
+                is_right = first in [ids[answer] for answer in one["answers"]]
+                firsts[variant, one["asks_newest"]].append(is_right)
+        workspace.close()
+    for variant, _ in VARIANTS[:2]:
+        of_newest, of_others = firsts[variant, True], firsts[variant, False]
+        yield {
+            "cases": name,
+            "ranking": variant,
+            "the newest asked for: it is first": f"{sum(of_newest)}/{len(of_newest)}",
+            "others that sound so: the right one first": f"{sum(of_others)}/{len(of_others)}",
+        }
 
 
 def measure(

@@ -79,8 +79,8 @@ WITHOUT = (
     Variant("k=60 instead of 2", replace(DEFAULT, k=2.0)),
     Variant("tokens twice instead of once", replace(DEFAULT, weights=EQUAL)),
     Variant("the floor of meaning", constants={("fuse", "NEAR"): 0.0}),
-    Variant("the floor of words", constants={("fuse", "STRANGE"): 1e-9}),
-    Variant("the newest, where asked for", constants={("adjust", "FITTING"): 2.0}),
+    Variant("the floor of words", constants={("fuse", "whole_idf"): lambda *_: 0.0}),
+    Variant("the newest, where asked for", constants={("later", "ALIKE_ASKED"): 0.58}),
     Variant("hybrid instead of smart", DEFAULT, "smart"),
 )
 """The default without one rule each."""
@@ -93,6 +93,7 @@ def run(
     embedder = CachedEmbedder(scratch / "models", arguments.model)
     rows: list[dict[str, Any]] = []
     scores: dict[str, dict[str, Scores]] = {v.name: {} for v in (*MEASURED, *WITHOUT)}
+    beside = of_another_model(arguments, scratch / "beside") if arguments.beside else {}
     for name, corpora in Maker(arguments, scratch, embedder).sets():
         recalls: dict[str, Scores] = {variant.name: [] for variant in MEASURED}
         for corpus in corpora:
@@ -103,8 +104,26 @@ def run(
                     recalls[variant.name].extend(recall for recall, _ in found)
             corpus.workspace.close()
         rows.append(of_set(name, recalls, {v: scores[v][name] for v in recalls}))
+        if name in beside:
+            rows[-1]["other model"] = "{:.3f} / {:.3f}".format(*beside[name])
         print(f"  {name}", file=sys.stderr)
     return [*rows, of_panel(scores), *of_rules(scores)]
+
+
+def of_another_model(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> dict[str, tuple[float, float]]:
+    """The means of the default's measures by the model of --beside, of each set."""
+    embedder = CachedEmbedder(scratch / "models", arguments.beside)
+    found = {}
+    for name, corpora in Maker(arguments, scratch, embedder).sets():
+        measured: list[tuple[float, float]] = []
+        for corpus in corpora:
+            measured += [measures(*pair) for pair in answers(corpus, Variant("default"))]
+            corpus.workspace.close()
+        found[name] = (mean(r for r, _ in measured), mean(n for _, n in measured))
+    return found
 
 
 def answers(

@@ -24,6 +24,13 @@ from .typos import ending_aside, nearest_words, typing_errors
 ANY_MEAN, ANY_DEVIATION = 0.1, 0.1
 """Mean and deviation of the cosines of questions with notes of other matters, about. By eye."""
 
+STRANGE = 0.4
+"""The usual cosine from which on the model knows nothing of the language.
+
+Chosen on `bench.py panel`: it is about .1 in English, .2 in talk and in German, .4 in Chinese
+and Japanese.
+"""
+
 MAX_ROUNDS = 3
 MAX_PARTS = 16
 """Sub-queries that a caller may give; each is a search of its own."""
@@ -285,6 +292,13 @@ class Evidence:
         """Mean and deviation of the cosines of this vector with a sample of the journal."""
         vectors, _ = self.ws.index.sample()
         return usual(self.ws.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION)
+
+    def knows_language(self, vector: Vector) -> float:
+        """The degree to which the model knows the language of a text with this vector, from 0
+        to 1: where it does not, all texts are alike, and words alone can tell.
+        """
+        usual, _ = self.usual_cosine(vector)
+        return min(1.0, max(0.0, 1 - usual / STRANGE))
 
     def cosines(
         self,

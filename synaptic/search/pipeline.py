@@ -26,13 +26,16 @@ from ..notes.header import read_title
 from ..workspace.changes import marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport
-from .adjust import adjusted, near_enough, speakers_first, told_once
+from .adjust import adjusted, near_enough
+from .candidates import known, ranked_for
+from .copies import told_once
 from .doubt import MOST_HITS, Answer, notices_of, surety
 from .evidence import LIST_LIMIT, Evidence, Query, corrected
-from .fuse import known, ranked_for, weights_of
+from .fuse import weights_of
 from .ranking import Ranked, Ranking, in_order
 from .smart import search_smart
 from .snippet import snippet, stands_alone
+from .talk import speakers_first
 from .understanding import is_known_elsewhere, replaced_alone, spelled, unheld
 
 REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."

@@ -15,11 +15,11 @@ from ..index.rows import units
 from ..language.analysis.plan import parts_of
 from ..language.query import terms_of
 from ..models import Meaning, Round, SubQuery
-from .adjust import speakers_first
+from .candidates import ranked_for
 from .doubt import MOST_HITS
 from .evidence import Evidence, Query
-from .fuse import ranked_for
 from .ranking import Ranked, best_first, score_aware_rrf
+from .talk import speakers_first
 
 PART_WEIGHT = 0.25
 """Of a sub-query, where the question itself has 1. Chosen on LoCoMo, like the two below."""

@@ -1,9 +1,8 @@
 """Asks the prompts of your own sessions once more, each of the memory as it was at its time.
 
 It counts how often an entry that came back names a file that the session edited later, or an
-error that it met later. Entries of later moments are left out, and so is the digest of a
-session that had not ended. An entry that was replaced since counts as replaced, and an edited
-one has its text of today.
+error that it met later. The memory is that of the moment, as `as_of` reads it, without the
+digest of a session that had not ended.
 """
 
 from __future__ import annotations
@@ -25,13 +24,14 @@ from ..readers.session import Session
 from ..search.search import search
 from ..workspace.checkout import checkout_around
 from ..workspace.embed import Progress
+from ..workspace.past import as_of
 from ..workspace.workspace import Workspace
 from .importing import key_id, places_of
 
 FEW_WORDS = 3
 """A prompt with fewer is a word of consent."""
 SHOWN, FETCHED = 5, 50
-"""Entries that an answer brings, and those among which the ones of its time are looked for."""
+"""Entries that an answer brings, and those among which ended ones are looked for."""
 CHARS = 4
 """Characters of a token, about."""
 ERROR_CHARS = 100
@@ -81,10 +81,11 @@ def replay(
                         ended[key_id(source, record.key)] = record.until
     cases = sorted(cases, key=lambda case: case.at)[-prompts:]
     for number, case in enumerate(cases, start=1):
-        for way, strategy in WAYS.items():
-            found = _answer(ws, case, strategy, ended)
-            case.tokens[way] = len(show(found)) // CHARS
-            case.named[way] = _named(case, found)
+        with as_of(ws, min(case.at, ws.clock())) as then:
+            for way, strategy in WAYS.items():
+                found = _answer(then, case, strategy, ended)
+                case.tokens[way] = len(show(found)) // CHARS
+                case.named[way] = _named(case, found)
         if progress:
             progress("asking", number, len(cases))
     return cases
@@ -112,7 +113,6 @@ def _answer(
     found = search(
         ws,
         " ".join(terms_of(case.prompt, stop_words=False)),  # a prompt filters nothing
-        filters=Filters(until=case.at.astimezone(ws.clock().tzinfo).date().isoformat()),
         prefer=Filters(projects=(case.project,)) if case.project else None,
         strategy=strategy,
         limit=FETCHED,

@@ -320,6 +320,11 @@ def test_other_days(
         "most recent deploy",
         "last decision on redis",
         "our last  3 decisions",
+        "when did I last see the dentist?",
+        "the last time the boiler was serviced",
+        "who is our log vendor these days",
+        "where do we stand with the migration",
+        "how heavy is Mimi now?",
     ],
 )
 def test_what_asks_for_the_newest(text: str) -> None:
@@ -331,6 +336,7 @@ def test_what_asks_for_the_newest(text: str) -> None:
     "text",
     [
         "did Ada read it recently",
+        "now and then",
         "last name",
         "last week",
         "last but not least",

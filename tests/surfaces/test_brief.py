@@ -282,6 +282,20 @@ def test_a_prompt_brings_a_preference_whole(at: ForkedHome) -> None:
     assert "Truly." in answer
 
 
+def test_the_brief_of_an_earlier_day_moves_no_position(at: ForkedHome) -> None:
+    at.ask("save", "The pump leaks.", "--type", "issue", "--at", "2026-11-10 09:00")
+    at.ask("save", "The pump is mended.", "--at", "2026-11-20 09:00")
+    texts = [
+        told(at, as_of="2026-11-12"),
+        at.ask("brief", "--as-of", "2026-11-12")["text"],
+    ]
+    for text in texts:
+        assert "The pump leaks" in text and "mended" not in text, text
+        assert "As of 2026-11-12" in text and "next: since" not in text, text
+    assert not (at.state / "positions.json").exists()
+    assert "mended" in told(at)
+
+
 # -- poison
 
 
@@ -306,14 +320,23 @@ def _by_import(home: ForkedHome) -> None:
     assert done.code == 0, done
 
 
-def _by_native_memory(home: ForkedHome) -> None:
+def _native_memory(home: ForkedHome) -> Path:
     folder = home.path.parent / ".claude" / "projects" / "-srv-ledger" / "memory"
     folder.mkdir(parents=True)
     for number, text in enumerate(POISONS):
         head = f"---\nname: rule {number}\ntype: preference\npin: yes\n---\n"
         (folder / f"{number}.md").write_text(f"{head}{text}\n", "utf-8")
-    done = home.run("import", "claude-code-memory", str(folder), "--yes")
+    return folder
+
+
+def _by_native_memory(home: ForkedHome) -> None:
+    done = home.run("import", "claude-code-memory", str(_native_memory(home)), "--yes")
     assert done.code == 0, done
+
+
+def _by_live_memory(home: ForkedHome) -> None:
+    (_native_memory(home) / "2026-11-20.md").write_text(_forged(""))
+    assert home.ask("import", "memories")["files"] == len(POISONS) + 1
 
 
 def _forged(marks: str) -> str:
@@ -358,6 +381,7 @@ WAYS: dict[str, Any] = {
     "a tool": _by_tool,
     "an import": _by_import,
     "native memory": _by_native_memory,
+    "native memory, read in place": _by_live_memory,
     "marks of a person": _by_saved_marks,
     "pin=yes": _by_pin,
     "a pulled file": _by_pull,

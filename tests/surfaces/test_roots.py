@@ -135,7 +135,7 @@ def test_sessions_are_written_like_the_journal(home: Home) -> None:
     journal, day = home_journal(home.path), home.path / "sessions" / "2026-11-21.md"
     assert journal.captured_path(numbered(1).at) == "@sessions/2026-11-21.md"
     for n in (1, 2):
-        path = journal.append(numbered(n), "@sessions/2026-11-21.md")
+        path = journal.append(numbered(n), path="@sessions/2026-11-21.md")
         assert path == "@sessions/2026-11-21.md"
     assert (
         stat.S_IMODE(day.parent.stat().st_mode) == 0o700
@@ -194,7 +194,9 @@ def test_every_file_is_read_once_and_by_one_name(
     ]
     assert f"{vault / 'Mine' / '@work'} is not read" in home.run("doctor").out
     with pytest.raises(Refused, match="read in place"):
-        home_journal(home.path, sources={"@work": vault}).append(numbered(1), "@work/Crane.md")
+        home_journal(home.path, sources={"@work": vault}).append(
+            numbered(1), path="@work/Crane.md"
+        )
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ def test_only_who_may_write_sees_what_was_deleted(
     async def run() -> None:
         for name, sees in (("anna", True), ("ben", False)):
             async with client(server, tokens[name]) as one:
-                failed, text = await call(one, "context_find", as_of="2026-04-02")
+                failed, text = await call(one, "context_find", options={"as_of": "2026-04-02"})
                 assert not failed
                 assert ("The fax is gone" in text) == sees
 

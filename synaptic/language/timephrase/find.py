@@ -34,12 +34,18 @@ LOOKED_AT = 2_000
 """
 
 _RECENT = (
-    r"(?<![\w./:@-])(?:recent|latest|newest"
+    r"(?<![\w./:@-])(?:recent|most recently|latest|newest"
     r"|last (?:(?:\d{1,3}|few|two|three|five|ten) )?(?:decision|note|entrie|entry|issue|bug"
     r"|fixe|fix|change|discussion|conversation|session|meeting|update|release|deploy|deployment"
     r"|commit|incident|outage|task|learning|insight|todo|solution|pattern|error|failure"
-    r"|thing)s?)(?![\w-]|\.\w)"
+    r"|thing)s?"
+    r"|last time|when (?:did|was|were|has|have) .{1,60} last"  # when did I last see the dentist
+    r"|current(?:ly)?|nowadays|these days|at (?:the moment|present)|(?:right|by) now"
+    r"|now(?=[?.!]?$)|where (?:do|are) (?:we|things|I) (?:stand|with))"
+    r"(?![\w-]|\.\w)"
 )
+"""Chosen on tests/data/newest.json; newest_held.json was held apart."""
+
 _STOPPED = rf"[\w\\/@(=]|[-.:+&~%'’]{{1,2}}\w|%| (?:{'|'.join(TIMES.parts_of_day)})s"
 """Behind a phrase: it is a piece of a name, a path or a rule ("on Friday mornings")."""
 

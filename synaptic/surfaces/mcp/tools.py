@@ -33,7 +33,8 @@ INSTRUCTIONS = """\
 Synaptic is the memory that the user and their agents share, a journal of Markdown files. \
 Call `context_brief` first in a session, unless its briefing is there; `context_search` \
 before you answer, decide or fix what may have come up before ("like last time", "why did \
-we"); `context_save` as soon as there is a decision, a finding, a problem or unfinished work.
+we"); `context_save` as soon as there is a decision with its reason, a finding, a problem or \
+unfinished work.
 
 Search for earlier work, decisions, preferences, names, causes of bugs. `context_find` lists \
 by type, tag, file, project or date.
@@ -303,11 +304,11 @@ force switch save it although it was just saved
 TOOLS = (
     Tool(
         "context_brief",
-        'Call it first: preferences, what is due, the last handoff, what is new: "where did we '
+        'Call it first: preferences, what is due, last handoff, what is new: "where did we '
         'leave off".',
         _table("""
 project text default: this git repository
-since text last, p:... of a briefing, or a day
+since text last, p:... or a day
 as_of text
 """),
         reads=True,

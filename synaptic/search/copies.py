@@ -1,0 +1,54 @@
+"""Passages that stand in several files."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ..notes.copies import copied_from
+from .evidence import Evidence
+from .ranking import Ranked, Ranking
+
+
+def copies_behind(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
+    """Copies that two machines left of a file stand behind the originals of their entries."""
+    places = {(r.standing.path, r.standing.title): place for place, r in enumerate(ranked)}
+    paths = {path for path, _ in places}
+    read = cache(evidence.ws.journal.read)
+    order = {}
+    for place, r in enumerate(ranked):
+        original = copied_from(r.standing.path, paths, read)
+        title = r.standing.title
+        order[r.rowid] = float(place)
+        for name in (title, title[:-2]):  # a title may be made of the file's name
+            if original and places.get((original, name), -1) > place:
+                order[r.rowid] = places[original, name] + 0.5
+    return sorted(ranked, key=lambda r: order[r.rowid])
+
+
+def told_once(
+    ranked: Ranking,
+    evidence: Evidence,
+) -> Ranking:
+    """The ranking without entries whose title, passage and tags an earlier one has too; that
+    one has them in `also`.
+
+    A changed letter or number makes another passage. The same words of another project or
+    another time are another fact: "Paid the rent." A list leaves nothing out.
+    """
+    if evidence.request.only_fitting or evidence.request.within is not None:
+        return ranked
+    chunks = {r.rowid: evidence.chunk(r.rowid) for r in ranked}
+    passages = evidence.ws.index.passages(list(chunks.values()))
+    first: dict[tuple[object, ...], Ranked] = {}
+    for r in ranked:
+        standing = r.standing
+        passage = passages.get(chunks[r.rowid])
+        said_at = None if standing.date_source in ("git", "mtime") else standing.at
+        said = passage.hash if passage else standing.id
+        best = first.setdefault((said, standing.project, said_at), r)
+        if best is not r:
+            best.also += (r.rowid,)
+    return list(first.values())
