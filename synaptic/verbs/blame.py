@@ -32,8 +32,8 @@ insight matter in three of eighteen.
 """
 POOL, MOST_WORDS = 25, 60
 """At most this many entries are read, and words of an output are looked up, codes first."""
-OUTPUT_CHARS, OUTPUT_LINES, LINE_CHARS = 200_000, 60, 1000
-"""The part of an output in which an error is sought: lines at each end."""
+OUTPUT_CHARS, OUTPUT_LINES, LINE_CHARS, TEXT_CHARS = 200_000, 60, 1000, 20_000
+"""The parts of an output, lines at each end, and of an entry that are compared."""
 LEAST_WEIGHT, LEAST_SHARE = 3.0, 0.6
 SHORT_WEIGHT, SHORT_SHARE = 1.5, 0.9
 LONG_WEIGHT, LONG_SHARE = 4.0, 0.3
@@ -73,17 +73,16 @@ _SENTENCE = re.compile(r"\n+|(?<=[.;!?])\s+")
 
 _ROW = """
     SELECT e.rowid, e.id, e.date, e.type, e.title, e.project, s.path, e.start, e."end", e.hash,
-        e.body_start, e.body_end, e.pin, e.expires, coalesce(e.importance, 5), e.at,
+        e.body_start, e.body_end, e.pin, e.expires,
         coalesce(e.origin, iif(e.via GLOB 'import:*', e.via, '')), e.derived OR e.whole_file
     FROM entry e JOIN source s ON s.id = e.source
     WHERE e.rowid IN (SELECT value FROM json_each(?)) AND e.id IS NOT NULL
-    AND e.own_id NOT IN (SELECT target FROM supersedes)"""
+    AND e.own_id NOT IN (SELECT target FROM supersedes)
+    ORDER BY coalesce(e.importance, 5) DESC, e.at DESC"""
 _FILES = "SELECT entry, path FROM file WHERE path IN (SELECT value FROM json_each(?))"
 _MATCHES = """
     SELECT c.entry FROM chunk_fts w JOIN chunk c ON c.rowid = w.rowid
     WHERE w.chunk_fts MATCH ? ORDER BY w.rank LIMIT ?"""
-
-
 _TAGS = "SELECT name FROM tag WHERE entry = ?"
 _REPLACED = "SELECT target FROM supersedes WHERE entry = ?"
 
@@ -105,8 +104,6 @@ class Row(NamedTuple):
     body_end: int
     pin: int
     expires: str | None
-    importance: int
-    at: int
     origin: str
     typed: int
 
@@ -307,7 +304,7 @@ class Memory:
     def _in_force(self, found: list[Named]) -> list[Named]:
         """The entries, the best first, without preferences that wait for a person."""
         result = []
-        for one in sorted(found, key=_order, reverse=True):
+        for one in sorted(found, key=lambda one: -one.weight):
             mark = ""
             if one.row.type == "preference":
                 consent = self._consent(one)
@@ -327,10 +324,6 @@ class Memory:
             row.title, one.text, row.project, bool(row.pin), row.expires, replaced
         )
         return consents.get((row.id, hash), Consent())
-
-
-def _order(one: Named) -> tuple[float, int, int]:
-    return one.weight, one.row.importance, one.row.at
 
 
 def _named_in(said: str, target: Target) -> float:
@@ -385,8 +378,8 @@ def _sameness(
     """The weight of the words that a line and a sentence share; 0 if the errors differ."""
     best = 0.0
     every = set().union(*errors)
-    for sentence in _SENTENCE.split(said):
-        told = _words(sentence).keys() & every
+    for sentence in _SENTENCE.split(said[:TEXT_CHARS]):
+        told = _words(sentence[:LINE_CHARS]).keys() & every
         if len(told) < 2:
             continue
         for words in errors:

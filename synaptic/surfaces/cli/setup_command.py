@@ -15,6 +15,7 @@ from ...config import load_config, resolve_home
 from ...errors import InvalidArgument
 from ...verbs.adopt import write_setting
 from ..clients.clients import (
+    Client,
     Server,
     has_plugin,
     named,
@@ -69,13 +70,9 @@ def run(
         write_setting(resolve_home(home), "capture", True)
     if adds and not url:
         note_command(wanted)
-        if not no_hooks and any("tools" in client.hooks for client in found):
-            _ask_about_tools(home)
-    kinds = {
-        "server": True,
-        "hooks": not (no_hooks or url),
-        "guidance": guidance or status or remove,
-    }
+        _ask_about_tools(home, () if no_hooks else found)
+    kinds = {"server": True, "hooks": not (no_hooks or url)}
+    kinds["guidance"] = guidance or status or remove
     parts = []
     for client in found:
         every = parts_of(client, wanted, _events(home, capture))
@@ -110,12 +107,15 @@ def _events(home: str | None, capture: bool) -> list[str]:
     return [event for event in EVENTS if wanted[event]]
 
 
-def _ask_about_tools(home: str | None) -> None:
-    """Asks a person once if hooks should speak before edits and after failed commands."""
+def _ask_about_tools(home: str | None, found: Sequence[Client]) -> None:
+    """Asks a person once if hooks should speak before edits and after failed commands, where
+    one of these clients can.
+    """
     file = resolve_home(home) / "config.toml"
     said = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
     is_open = "tools" not in said.get("hooks", {})
-    if is_open and not IN_JSON.get() and is_terminal(sys.stdin, sys.stderr):
+    can_speak = any("tools" in client.hooks for client in found)
+    if is_open and can_speak and not IN_JSON.get() and is_terminal(sys.stdin, sys.stderr):
         wanted = typer.confirm(_TOOLS, default=False, err=True)
         write_setting(resolve_home(home), "hooks.tools", wanted)
 
