@@ -127,9 +127,8 @@ class Target(NamedTuple):
     root: Path
     project: str
 
-    def ends(self, path: PurePosixPath) -> Iterator[tuple[str, bool]]:
-        """Yields the ends of an absolute path of this checkout that may mean it, and True if
-        they name the checkout too.
+    def ends(self, path: PurePosixPath) -> Iterator[str]:
+        """Yields the ends of an absolute path of this checkout that may mean it.
 
         A part of the path below the root is at least two names long, and no path from the root.
         """
@@ -137,8 +136,8 @@ class Target(NamedTuple):
         for count in range(min(2, below), len(path.parts)):
             end = "/".join(path.parts[-count:])
             if count >= below or not os.path.lexists(self.root / end):
-                yield end, count > below
-        yield str(path), True
+                yield end
+        yield str(path)
 
     def folders(self) -> list[PurePosixPath]:
         """Returns the folder of the file and that above it, but not the root."""
@@ -158,28 +157,22 @@ class Memory:
         self.db = apsw.Connection(str(config.index_file), flags=flags)
 
     def naming(self, file: Path) -> list[Named]:
-        """The decisions, issues and preferences in force that name the file or its folder, the
-        best first.
-        """
+        """The entries of `TYPES` in force that name the file or its folder, the best first."""
         target = self._target(file)
         weights = self._by_files(target)
         phrases = self._phrases(target)
         rows = self._rows({*weights, *self._matching(phrases)})
         found = []
         for row in rows:
-            key = project_key(row.project or "")
-            weight, covers = weights.get(row.rowid, (0.0, False))
-            is_own = not key or key == target.project
             if row.type not in TYPES or self._is_over(row):
                 continue
-            if not (is_own or covers):
+            if project_key(row.project or "") not in ("", target.project):
                 continue
             text = self._text(row)
             if text is None:
                 continue
-            said = f"{row.title}\n{text}"
-            if is_own:
-                weight = max(weight, _named_in(said, target))
+            by_text = _named_in(f"{row.title}\n{text}", target)
+            weight = max(weights.get(row.rowid, 0), by_text)
             if weight:
                 found.append(Named(row, text, weight))
         return self._in_force(found)
@@ -199,7 +192,7 @@ class Memory:
         found = []
         for row in self._rows(self._matching(words[:MOST_WORDS])):
             text = self._text(row)
-            if text is None or (row.type == "preference" and self._is_over(row)):
+            if text is None or row.type == "preference":
                 continue
             weight = _sameness(errors, f"{row.title}\n{text}")
             if weight:
@@ -221,21 +214,16 @@ class Memory:
         project = project_key(project_of(self.config, here) or "")
         return Target(path, within, root, project)
 
-    def _by_files(self, target: Target) -> dict[int, tuple[float, bool]]:
-        """By row of the entries that are marked with the file or its folder: the weight, and
-        True if the mark names the checkout too.
-        """
-        ways = {}
-        for path in (target.path, *target.folders()):
-            for end, covers in target.ends(path):
-                if path == target.path:
-                    ways[end] = 4.0, covers
-                    continue
+    def _by_files(self, target: Target) -> dict[int, float]:
+        """The weights, by row, of the entries that are marked with the file or its folder."""
+        ways = dict.fromkeys(target.ends(target.path), 4.0)
+        for folder in target.folders():
+            for end in target.ends(folder):
                 for ending in ("", "/", "/*", "/**"):
-                    ways[f"{end}{ending}"] = 2.5, covers
-        found: dict[int, tuple[float, bool]] = {}
+                    ways[end + ending] = 2.5
+        found: dict[int, float] = {}
         for entry, path in self.db.execute(_FILES, (json.dumps(list(ways)),)):
-            found[entry] = max(found.get(entry, (0.0, False)), ways[path])
+            found[entry] = max(found.get(entry, 0), ways[path])
         return found
 
     def _phrases(self, target: Target) -> list[str]:
