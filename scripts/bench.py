@@ -28,6 +28,7 @@ BENCHES = {
     "panel": "ten kinds of journals: what each rule of the ranking adds",
     "sure": "doubts, the end of an answer, and the share of right hits at each score",
     "fit": "the curves of doubts and scores, fitted anew on one half of the questions",
+    "actions": "edits and failed commands in which the hooks speak",
     "near": "earlier entries that a save names; corrections found",
     "freshness": "corrections that come before what they correct",
     "diary": "days and vaults of people: the rank of the entry that answers",
@@ -83,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="keep large journals here",
     )
-    top.add_argument("--wrong", action="store_true", help="list wrong answers (state)")
+    top.add_argument("--wrong", action="store_true", help="list wrong answers (state, actions)")
     top.add_argument("--json", action="store_true", help="print JSON")
     return top
 

@@ -45,7 +45,8 @@ def _hook(
 
         capture(home, client, sys.stdin.buffer.read())
         return 0
-    if event not in ("session-start", "user-prompt", "stop"):
+    told = ("session-start", "user-prompt", "stop", "pre-tool", "tool-failure")
+    if event not in told:
         return _command()  # which says what is valid
     from .surfaces.hooks.hooks import answer
 

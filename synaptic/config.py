@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,13 +61,14 @@ class SearchConfig:
 class HooksConfig:
     """Hooks that tell agents something at a session's start, on a prompt, and at its end.
 
-    An answer at the start has at most `max_tokens`; an answer that takes longer than
-    `timeout_s` is left out.
+    `tools`: also before an edit, and after a command that failed. An answer at the start has
+    at most `max_tokens`; an answer that takes longer than `timeout_s` is left out.
     """
 
     session_start: bool = True
     user_prompt: bool = False
     stop: bool = False
+    tools: bool = False
     max_tokens: int = 1000
     timeout_s: float = 3.0
 
@@ -104,6 +106,14 @@ class Config:
     def state(self) -> Path:
         """Synaptic's own folder, with the index, the trash and the lock."""
         return self.home / ".state"
+
+    @property
+    def index_file(self) -> Path:
+        """The file of the index; each model has its own, so that switching back is quick."""
+        model = self.model.casefold()
+        if model == DEFAULT_MODEL.casefold():
+            return self.state / "index.db"
+        return self.state / f"index-{blake2b(model.encode(), digest_size=4).hexdigest()}.db"
 
     @property
     def roots(self) -> Mapping[str, Path]:
@@ -306,6 +316,7 @@ _RULES: dict[str, Rule] = {
     "hooks.session_start": _SWITCH,
     "hooks.user_prompt": _SWITCH,
     "hooks.stop": _SWITCH,
+    "hooks.tools": _SWITCH,
     "hooks.max_tokens": _number(100, 2400, kinds=(int,)),
     "hooks.timeout_s": _number(0.1, 60),
 }

@@ -30,7 +30,7 @@ PAGES = (
     "ARCHITECTURE.md",
     *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
 )
-README_LINES = 249
+README_LINES = 250
 OTHER_HOMES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME")
 """Where clients may keep their files instead of the home folder."""
 

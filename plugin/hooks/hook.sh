@@ -3,6 +3,7 @@
 case $1 in
 session-start) setting= ;;
 session-end) setting='capture *= *true' ;;
+pre-tool | tool-failure) setting='tools *= *true' ;;
 *) setting=$(echo "$1" | tr - _) ;;
 esac
 # off unless config.toml says otherwise: then nothing waits for a program that has nothing to say

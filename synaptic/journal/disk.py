@@ -46,6 +46,8 @@ FAULTS = (
 it gets SIGCONT.
 """
 
+PREFERENCES = "preferences.log"
+"""The file in the state folder that says who gave which preference."""
 WINDOWS = os.name == "nt"
 HELD_TRIES = 10
 HELD_WAIT_S = 0.05

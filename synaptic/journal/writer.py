@@ -25,7 +25,7 @@ from typing import NamedTuple
 from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused
 from . import disk, folder
-from .disk import disk_errors, fault
+from .disk import PREFERENCES, disk_errors, fault
 from .saved import SavedText, SavedTexts
 
 ATTEMPTS = 5
@@ -42,8 +42,6 @@ These files belong to Synaptic; your notes are in the journal.
 You may delete index* (only access counts and figures are lost), models/, lines/ and done/.
 trash.md holds replaced texts. Keep preferences.log (your yes), imports/ and forgotten.
 """
-PREFERENCES = "preferences.log"
-"""The file in the state folder that says who gave which preference."""
 
 
 class Draft(NamedTuple):

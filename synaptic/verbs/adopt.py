@@ -203,8 +203,8 @@ def write_setting(
     *,
     new: str = "",
 ) -> dict[str, Any]:
-    """Writes a key of config.toml and leaves every other character; returns what the file said
-    before.
+    """Writes a key of config.toml, that of a table as `hooks.tools`, and leaves every other
+    character; returns what the file said before.
 
     `new` is what a file that was not there says besides. Raises ConfigError where that is not
     safe, and JournalError.
@@ -217,11 +217,17 @@ def write_setting(
         old = path.read_bytes().decode("utf-8-sig") if path.exists() else new
         document = tomlkit.parse(old)
         changed = f"{line}\n{old}"
-        if key in document:
-            document[key] = value
-            changed = tomlkit.dumps(document)
         said = tomllib.loads(old)
-        if tomllib.loads(changed) != said | {key: value}:
+        wanted = said | {key: value}
+        table, _, name = key.rpartition(".")
+        if table:
+            wanted = said | {table: said.get(table, {}) | {name: value}}
+            document.setdefault(table, {})[name] = value
+        elif key in document:
+            document[key] = value
+        if table or key in document:
+            changed = tomlkit.dumps(document)
+        if tomllib.loads(changed) != wanted:
             raise ConfigError(
                 f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}"
             )

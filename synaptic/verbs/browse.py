@@ -26,6 +26,7 @@ from ..workspace.checkout import project_of, working_checkout
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
+from .blame import Memory
 from .brief import waiting
 from .mentions import Links, linked
 
@@ -145,6 +146,20 @@ def get(
         opened = [entry.id for entry in listing.entries]
         ws.index.counters.record_reads(opened, instant(ws.clock()))
     return listing
+
+
+def naming(
+    ws: Workspace,
+    file: Path,
+) -> Listing:
+    """The entries that a hook tells of before this file is edited, the best first."""
+
+    def run(report: SyncReport) -> Listing:
+        with Memory(ws.config) as memory:
+            rowids = [one.row.rowid for one in memory.naming(file.absolute())]
+        return _listing(ws, report, len(rowids), rowids)
+
+    return in_step(ws, run)
 
 
 def history(

@@ -13,18 +13,19 @@ import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..errors import JournalError
 from ..files import real_path
+from ..journal.disk import PREFERENCES as LOG
 from ..journal.disk import sync_file, write_all
-from ..journal.writer import PREFERENCES as LOG
-from ..models import Entry, Filters
 from ..notes.blocks import project_key
 from .checkout import checkout_around
-from .git import LOG_TIMEOUT_S, git
-from .readback import read_entries
-from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from ..models import Entry
+    from .workspace import Workspace
 
 Word = Literal["yes", "said", "waits"]
 
@@ -47,8 +48,27 @@ class Consent(NamedTuple):
 
 def hash_of_rule(entry: Entry) -> str:
     """The hash of all that a confirmation holds for: text, reach, and what it replaces."""
-    reach = project_key(entry.project or ""), entry.pin, entry.expires
-    said = repr((entry.title, entry.content, reach, sorted(set(entry.supersedes))))
+    return hash_of_text(
+        entry.title,
+        entry.content,
+        entry.project,
+        entry.pin,
+        entry.expires,
+        entry.supersedes,
+    )
+
+
+def hash_of_text(
+    title: str,
+    content: str,
+    project: str | None,
+    pin: bool,
+    expires: str | None,
+    supersedes: Iterable[str],
+) -> str:
+    """The hash of a rule that is no Entry yet."""
+    reach = project_key(project or ""), pin, expires
+    said = repr((title, content, reach, sorted(set(supersedes))))
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -70,12 +90,12 @@ def standings(
     One that was typed into a file is noted when it is first seen. Those that were notes for an
     older program wait.
     """
-    kept, are_older = _read(ws)
+    consents, are_older = kept(ws.config.state)
     if are_older:
         entries = [*entries, *every_preference(ws)]
     found = {}
     for entry in entries:
-        standing = kept.get((entry.id, hash_of_rule(entry)))
+        standing = consents.get((entry.id, hash_of_rule(entry)))
         if standing is None and _is_typed(ws, entry):
             standing = Consent("waits" if are_older or _git_has(ws, entry) else "yes")
             with suppress(OSError):  # a home that cannot be written can be read
@@ -89,6 +109,9 @@ def standings(
 
 def every_preference(ws: Workspace) -> list[Entry]:
     """All preferences, whole, the newest first."""
+    from ..models import Filters  # a hook that only reads what is kept needs none of them
+    from .readback import read_entries
+
     every = Filters(types=("preference",), include_superseded=True)
     rows = ws.index.listing(every, order="newest", limit=-1)[1]
     return list(read_entries(ws, rows).values())
@@ -110,6 +133,8 @@ def _git_has(
     """True if git's index has this text, in any version of its file: then it may have been
     pulled. True as well if git cannot tell, or is changing files just now.
     """
+    from .git import LOG_TIMEOUT_S, git
+
     folder = ws.config.journal
     path = entry.there.path
     here = checkout_around(real_path(folder))
@@ -134,19 +159,19 @@ def _git_has(
     return False
 
 
-def _read(ws: Workspace) -> tuple[dict[tuple[str, str], Consent], bool]:
+def kept(state: Path) -> tuple[dict[tuple[str, str], Consent], bool]:
     """(the standings by id and hash, True while those from before an upgrade are not noted)."""
-    kept = {}
+    consents = {}
     are_older = False
     lines: list[str] = []
     with suppress(OSError):
-        lines = (ws.config.state / LOG).read_text("utf-8", "replace").splitlines()
+        lines = (state / LOG).read_text("utf-8", "replace").splitlines()
     for line in lines:
         with suppress(ValueError, KeyError, TypeError):  # torn by a crash
             row = json.loads(line)
             are_older = row.get("older", are_older)
-            kept[row["id"], row["hash"]] = Consent(row["word"], row["by"])
-    return kept, are_older
+            consents[row["id"], row["hash"]] = Consent(row["word"], row["by"])
+    return consents, are_older
 
 
 def _append(

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from hashlib import blake2b
 
-from ..config import DEFAULT_MODEL, Config, make_clock
+from ..config import Config, make_clock
 from ..errors import JournalError
 from ..index.embedding import Embedder, FastEmbedder
 from ..index.lookup import Index
@@ -61,17 +60,11 @@ def open_workspace(
     return Workspace(
         config=config,
         journal=journal,
-        index=Index(config.state / index_of(config.model), stemming=config.search.stemming),
+        index=Index(config.index_file, stemming=config.search.stemming),
         embedder=embedder
         or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
         clock=clock or make_clock(),
     )
-
-
-def index_of(model: str) -> str:
-    """The file of the index; each model has its own, so that switching back is quick."""
-    key = blake2b(model.casefold().encode(), digest_size=4).hexdigest()
-    return "index.db" if model.casefold() == DEFAULT_MODEL.casefold() else f"index-{key}.db"
 
 
 class Stopwatch:

@@ -48,7 +48,8 @@ from synaptic.search.search import search
 from synaptic.surfaces.mcp.answers import Call, day_text
 from synaptic.surfaces.mcp.answers import answer as ask
 from synaptic.surfaces.mcp.tools import BY_NAME, TOOLS, check_arguments
-from synaptic.surfaces.render.present import Item, clean, fenced, listed, one_line, render
+from synaptic.surfaces.render.fence import clean, fenced, one_line
+from synaptic.surfaces.render.present import Item, listed, render
 from synaptic.verbs.browse import recent
 from synaptic.verbs.writing import delete, restore, save, update
 from synaptic.workspace.workspace import open_workspace

@@ -89,6 +89,22 @@ def test_setup_says_what_it_found_and_asks_nobody_without_a_terminal(
     assert "Not imported" not in home.run("status").text
 
 
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_setup_asks_once_if_hooks_should_speak_at_tools(
+    home: Home,
+    tmp_path: Path,
+    answer: str,
+) -> None:
+    assert on_terminal(home, answer, "setup", "claude-code").count("[y/N]") == 1
+    settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())["hooks"]
+    tools = {name: groups[0].get("matcher") for name, groups in settings.items()}
+    assert tools.get("PreToolUse") == (
+        "Edit|MultiEdit|Write|NotebookEdit" if answer == "y" else None
+    )
+    assert tools.get("PostToolUseFailure") == ("Bash" if answer == "y" else None)
+    assert "[y/N]" not in on_terminal(home, "", "setup", "claude-code")
+
+
 @pytest.mark.parametrize(("answer", "entries"), [("n", 0), ("y", 7)])
 def test_setup_asks_a_person_once(
     home: Home,

@@ -27,7 +27,8 @@ from synaptic.surfaces.hooks.briefing import briefing_text
 from synaptic.surfaces.hooks.hooks import EVENTS, limited
 from synaptic.surfaces.hooks.stop import ASK, LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
-from synaptic.surfaces.render.briefing import compose, count_tokens, handoff_item
+from synaptic.surfaces.render.briefing import compose, handoff_item
+from synaptic.surfaces.render.fence import count_tokens
 from synaptic.verbs import brief
 from synaptic.verbs.brief import Shelf
 from synaptic.workspace.checkout import work_at_hand
@@ -795,7 +796,7 @@ def test_a_locked_index_or_an_open_pipe_holds_no_session_up(
     day(at, "09:00 decision: Sessions live in Redis | web")
     assert "Redis" in told(at, web)
     (at.path / "config.toml").write_text(
-        "[hooks]\nuser_prompt = true\nstop = true\ntimeout_s = 0.5\n"
+        "[hooks]\nuser_prompt = true\nstop = true\ntools = true\ntimeout_s = 0.5\n"
     )
     waiting = [at.start("hook", event) for event in EVENTS]  # whose standard input never ends
     holder = at.python(_HOLD, str(at.index))
@@ -1164,7 +1165,14 @@ def test_the_plugins_hooks_answer_and_fail_open(
         else "/usr/bin:/bin"
     )
     events = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
-    assert set(events) == {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
+    assert set(events) == {
+        "SessionStart",
+        "UserPromptSubmit",
+        "Stop",
+        "SessionEnd",
+        "PreToolUse",
+        "PostToolUseFailure",
+    }
     (at.path / "config.toml").write_text("capture = true\n")
     for name, [group] in events.items():
         [hook] = group["hooks"]

@@ -42,13 +42,8 @@ from synaptic.surfaces.mcp.tools import (
     check_arguments,
 )
 from synaptic.surfaces.render.briefing import title_line
-from synaptic.surfaces.render.present import (
-    Item,
-    clean,
-    fenced,
-    listed,
-    one_line,
-)
+from synaptic.surfaces.render.fence import clean, fenced, one_line
+from synaptic.surfaces.render.present import Item, listed
 from synaptic.surfaces.serving.worker import Worker
 
 ERAS = ("legacy", "2026-07-28")

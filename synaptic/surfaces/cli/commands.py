@@ -303,6 +303,18 @@ def get(
     answer_entries(ws, found)
 
 
+@command("blame", argument(str, "file", "FILE", "The file; it need not exist."))
+def blame(
+    ws: Workspace,
+    file: str,
+) -> None:
+    """List what the journal says of a file: entries that name it or its folder.
+
+    Example: synaptic blame src/shop/cart.py
+    """
+    answer_listing(ws, browse.naming(ws, Path(file)))
+
+
 @command("history", f.ID_OR_NUMBER, f.AS_OF)
 def history(
     ws: Workspace,

@@ -20,7 +20,6 @@ from ...index.lookup import known
 from ...models import ORDERS, STRATEGIES, TYPES
 from ...readers.record import IN_PLACE, READERS
 from ...search.ranking import PRESETS, SIGNALS
-from ...workspace.workspace import index_of
 
 
 def _parameter(
@@ -115,7 +114,7 @@ def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
         # without an index there is nothing to complete
         with suppress(SynapticError, apsw.Error, OSError):
             config = load_config(ctx.find_root().params.get("home"))
-            names = known(config.state / index_of(config.model), kind)
+            names = known(config.index_file, kind)
             return [name for name in names if name[0].startswith(incomplete)][:50]
         return []
 

@@ -19,7 +19,7 @@ from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace
 from ..render import terminal, wire
-from ..render.present import clean
+from ..render.fence import clean
 from .replies import IN_JSON, agreed, answer
 
 SHOWN, EXAMPLES = 5, 3

@@ -20,7 +20,8 @@ from ...verbs.mentions import id_called
 from ...verbs.writing import Receipt
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
-from ..render.present import clean, done_text, short, term_test
+from ..render.fence import clean
+from ..render.present import done_text, short, term_test
 from ..render.terminal import Output, emit, emit_json, say
 from ..serving.editors import command_at
 from . import editor

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
+import tomllib
 from collections.abc import Sequence
 from typing import Any
+
+import typer
 
 from ...config import load_config, resolve_home
 from ...errors import InvalidArgument
 from ...verbs.adopt import write_setting
 from ..clients.clients import (
+    Client,
     Server,
     has_plugin,
     named,
@@ -20,11 +25,15 @@ from ..clients.clients import (
 )
 from ..clients.parts import EVENTS, Part, parts_of
 from ..clients.register import Step, work_on
-from ..render.present import clean
-from ..render.terminal import emit, say
+from ..render.fence import clean
+from ..render.terminal import emit, is_terminal, say
 from .import_command import offer
-from .replies import answer
+from .replies import IN_JSON, answer
 
+_TOOLS = (
+    "Tell agents before an edit what the journal says of that file, and after a failed "
+    "command what it says of that error?"
+)
 _LOCAL = ("http://127.0.0.1", "http://[::1]", "http://localhost")
 
 
@@ -61,11 +70,9 @@ def run(
         write_setting(resolve_home(home), "capture", True)
     if adds and not url:
         note_command(wanted)
-    kinds = {
-        "server": True,
-        "hooks": not (no_hooks or url),
-        "guidance": guidance or status or remove,
-    }
+        _ask_about_tools(home, () if no_hooks else found)
+    kinds = {"server": True, "hooks": not (no_hooks or url)}
+    kinds["guidance"] = guidance or status or remove
     parts = []
     for client in found:
         every = parts_of(client, wanted, _events(home, capture))
@@ -94,9 +101,23 @@ def _events(home: str | None, capture: bool) -> list[str]:
     """Returns the events of hooks that config.toml switches on."""
     config = load_config(home)
     capture = config.capture or capture
-    return [
-        event for event in EVENTS if getattr(config.hooks, event.replace("-", "_"), capture)
-    ]
+    wanted = dict.fromkeys(("pre-tool", "tool-failure"), config.hooks.tools)
+    for event in EVENTS:
+        wanted.setdefault(event, getattr(config.hooks, event.replace("-", "_"), capture))
+    return [event for event in EVENTS if wanted[event]]
+
+
+def _ask_about_tools(home: str | None, found: Sequence[Client]) -> None:
+    """Asks a person once if hooks should speak before edits and after failed commands, where
+    one of these clients can.
+    """
+    file = resolve_home(home) / "config.toml"
+    said = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
+    is_open = "tools" not in said.get("hooks", {})
+    can_speak = any("tools" in client.hooks for client in found)
+    if is_open and can_speak and not IN_JSON.get() and is_terminal(sys.stdin, sys.stderr):
+        wanted = typer.confirm(_TOOLS, default=False, err=True)
+        write_setting(resolve_home(home), "hooks.tools", wanted)
 
 
 def _end_capture(home: str | None) -> list[str]:

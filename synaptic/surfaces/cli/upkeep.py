@@ -21,7 +21,8 @@ from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
-from ..render.present import clean, hit_items, listed, matter_text, outline
+from ..render.fence import clean
+from ..render.present import hit_items, listed, matter_text, outline
 from ..render.terminal import emit
 from ..serving.arguments import agent, take_filters
 from ..serving.tokens import Tokens

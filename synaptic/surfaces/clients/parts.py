@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 from . import jsonc, toml
 from .clients import DATA, NAME, PROGRAMS, Client, Server, expand
 
-EVENTS = ("session-start", "user-prompt", "stop", "pre-compact", "session-end")
+EVENTS = (
+    "session-start",
+    "user-prompt",
+    "stop",
+    "pre-compact",
+    "session-end",
+    "pre-tool",
+    "tool-failure",
+)
 
 _TIMEOUT_S = 10
 """A client waits this long for a hook; a hook gives up sooner, by its own `timeout_s`."""
@@ -160,17 +168,19 @@ def _hooks(
     server: Server,
     events: Sequence[str],
 ) -> dict[str, Any]:
-    """Returns the hook of each event, by the client's name of the event."""
+    """Returns the group with the hook of each event, by the client's name of the event."""
     hooks = {}
     for event, name in zip(EVENTS, client.hooks["events"], strict=True):
         if event not in events or not name:
             continue
         seconds = _LAST_TIMEOUT_S if event == "session-end" else _TIMEOUT_S
-        hooks[name] = {
+        hook = {
             "type": "command",
             "command": server.hook(event, client.name),
             "timeout": seconds * client.hooks.get("second", 1),
         }
+        tools = client.hooks["tools"].get(event)
+        hooks[name] = {"matcher": tools, "hooks": [hook]} if tools else {"hooks": [hook]}
     return hooks
 
 
@@ -200,7 +210,7 @@ def _groups(
     groups: list[Any],
     wanted: Mapping[str, Any] | None,
 ) -> list[Any]:
-    """Returns the groups with the wanted hook in place of an older one, else in a last group:
+    """Returns the groups with the wanted hook in place of an older one, else its group last:
     Codex knows approved hooks by their places.
     """
     kept = []
@@ -211,12 +221,12 @@ def _groups(
             if not _OWN_HOOK.search(command):
                 hooks.append(hook)
             elif wanted:
-                hooks.append({**hook, "command": wanted["command"]})
+                hooks.append({**hook, "command": wanted["hooks"][0]["command"]})
                 wanted = None
         if hooks or not group["hooks"]:
             kept.append({**group, "hooks": hooks})
     if wanted:
-        kept.append({"hooks": [wanted]})
+        kept.append(dict(wanted))
     return kept
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
+from .action import ACTIONS
 from .stop import ASK, append, note, stop
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ _NAMES = {
     "session-start": "SessionStart",
     "user-prompt": "UserPromptSubmit",
     "stop": "Stop",
+    "pre-tool": "PreToolUse",
+    "tool-failure": "PostToolUseFailure",
+}
+_OTHER_NAMES = {
+    ("user-prompt", "gemini"): "BeforeAgent",
+    ("tool-failure", "gemini"): "AfterTool",
 }
 
 
@@ -76,7 +83,8 @@ def answer(
     try:
         state = resolve_home(home) / ".state"
         config = load_config(home)
-        if not getattr(config.hooks, event.replace("-", "_")):
+        key = "tools" if event in ACTIONS else event.replace("-", "_")
+        if not getattr(config.hooks, key):
             return
         if not (state.is_dir() or config.journal.is_dir()) or not config.home.is_dir():
             return
@@ -116,9 +124,7 @@ def _reply(
     """Returns the answer in the client's form."""
     if event == "stop" and client in _STOPPED:
         return {"decision": _STOPPED[client], "reason": text}
-    name = _NAMES[event]
-    if event == "user-prompt" and client == "gemini":
-        name = "BeforeAgent"
+    name = _OTHER_NAMES.get((event, client), _NAMES[event])
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
 
 
@@ -129,7 +135,7 @@ def session_start(
     """Returns the briefing of a new session."""
     from ...workspace.sync import unread_files
     from ...workspace.workspace import open_workspace
-    from ..render.briefing import count_tokens
+    from ..render.fence import count_tokens
     from .briefing import briefing_text
 
     with suppress(OSError):  # a home that cannot be written can be read
@@ -198,7 +204,7 @@ def _fitting(
     from ...search.search import search
     from ...workspace.checkout import checkout_around, project_of
     from ..render.briefing import SHORT_CHARS, fenced_titles, title_line
-    from ..render.present import DATA_FOLLOWS
+    from ..render.fence import DATA_FOLLOWS
 
     project = project_of(ws.config, checkout_around(Path(said["cwd"]), ws.config))
     prefer = Filters(projects=(project_key(project),)) if project else None
@@ -232,6 +238,7 @@ EVENTS: dict[str, Callable[[Config, Said], str]] = {
     "session-start": session_start,
     "user-prompt": user_prompt,
     "stop": stop,
+    **ACTIONS,
 }
 
 

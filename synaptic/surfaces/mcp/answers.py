@@ -24,20 +24,18 @@ from ...workspace.checkout import ELSEWHERE
 from ...workspace.past import PastJournal, as_of
 from ...workspace.workspace import Workspace
 from ..render.briefing import text_of as briefing_text
+from ..render.fence import DATA_FOLLOWS, fenced, one_line
 from ..render.present import (
-    DATA_FOLLOWS,
     Item,
     brief,
     cleaned,
     done_text,
     end_of,
     entry_items,
-    fenced,
     fitting,
     hit_items,
     listed,
     matter_text,
-    one_line,
     outline,
     render,
     short,

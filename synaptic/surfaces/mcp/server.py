@@ -34,7 +34,8 @@ from pydantic import BaseModel
 from ...config import resolve_home
 from ...errors import Busy, InvalidArgument, Refused, SynapticError
 from ...notes.screening import Screen
-from ..render.present import brief, one_line
+from ..render.fence import one_line
+from ..render.present import brief
 from ..render.wire import error_json
 from ..serving.tokens import Grant
 from ..serving.worker import Result, Verb, Worker, for_client, told

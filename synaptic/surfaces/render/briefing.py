@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -13,16 +12,8 @@ from ...models import Entry
 from ...notes.header import shortened
 from ...verbs.brief import HIGHEST, Briefing, Shelf
 from ...workspace.workspace import Workspace
-from .present import (
-    DATA_FOLLOWS,
-    Item,
-    clean,
-    end_of,
-    fenced,
-    line_of,
-    one_line,
-    render,
-)
+from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
+from .present import Item, end_of, line_of, render
 
 TITLE_CHARS = 120
 SHORT_CHARS = 300
@@ -37,12 +28,6 @@ LEAST_TOKENS = 20
 OLD_DAYS = 30
 OLD_LINES = 4
 """Of a hand-off older than OLD_DAYS only OLD_LINES lines are shown."""
-
-_ABOUT_A_TOKEN = re.compile(
-    r"\b[a-zA-Z]{1,7}\b|[a-zA-Z]{1,4}|[0-9]{1,3}|[\u00c0-\u1fff]{1,3}|\s(?=[0-9])|\n|\S"
-)
-"""A piece is 0.80 to 0.99 o200k tokens in the briefings of ten journals (English, German,
-Chinese, Russian, code, terse titles and others), where four characters are 1.1 to 2.5."""
 
 
 def text_of(
@@ -241,11 +226,6 @@ def handoff_item(
     )
 
 
-def count_tokens(text: str) -> int:
-    """Returns about the number of tokens of a text."""
-    return len(_ABOUT_A_TOKEN.findall(text))
-
-
 def fenced_titles(
     info: str,
     lines: Sequence[str],
@@ -284,7 +264,7 @@ def _handoff_block(
     left = int(room) - (size - count_tokens(item.text)) - count_tokens(", a part of it…")
     if left < LEAST_TOKENS:
         return ""
-    beyond = next(islice(_ABOUT_A_TOKEN.finditer(item.text), left, None), None)
+    beyond = next(islice(ABOUT_A_TOKEN.finditer(item.text), left, None), None)
     chars = beyond.start() - 1 if beyond else len(item.text)
     beginning = item.text[: end_of(item.text, chars)].rstrip()
     return render(item._replace(text=f"{beginning}…", partial=True))

@@ -20,18 +20,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import JournalError, SynapticError
 from ...models import Entry, Facets, Hit, ParseIssue, SearchResult, Task
+from .fence import INVISIBLE, clean, one_line
 from .present import (
-    INVISIBLE,
     LINKS_SHOWN,
     IsHit,
     chain_line,
-    clean,
     headed,
     lines_beside,
     link_lines,
     link_text,
     marks,
-    one_line,
     remark_on,
     short,
 )

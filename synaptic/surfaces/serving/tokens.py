@@ -23,7 +23,7 @@ from ...errors import ConfigError, InvalidArgument
 from ...journal.disk import overwrite
 from ...verbs.adopt import toml_lines
 from ...verbs.writing import PERSON
-from ..render.present import one_line
+from ..render.fence import one_line
 
 LEAST_CHARS = 32
 MOST_NAME = 60

@@ -19,7 +19,8 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from ..render.present import IsHit, clean, headed, one_line
+from ..render.fence import clean, one_line
+from ..render.present import IsHit, headed
 
 TAGS = set(
     "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd "

@@ -17,7 +17,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import NotFound, Refused, SynapticError
 from ...workspace.workspace import Workspace
-from ..render.present import one_line, page_end, short
+from ..render.fence import one_line
+from ..render.present import page_end, short
 from ..serving.tokens import Tokens
 from ..serving.worker import Result, Worker
 from .guard import BODY_BYTES, Sessions, Visitor

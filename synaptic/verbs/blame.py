@@ -1,0 +1,380 @@
+"""Finds the entries that an edit or a failed command calls for: those that name the file or its
+folder, and those with the same error.
+
+A client waits for the answer, so little is imported, and the index is read as it is. An entry
+whose bytes changed since is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+import apsw
+
+from ..config import Config, make_clock
+from ..files import read_regular
+from ..notes.blocks import MASK, body_text, project_key
+from ..workspace.checkout import checkout_around, project_of
+from ..workspace.preferences import Consent, hash_of_text, kept
+
+FILE_BYTES = 4_000_000
+"""Entries of a larger file are left out."""
+TYPES = ("decision", "insight", "issue", "preference")
+"""Types that an edit calls for. Of the labelled calls on which this was chosen, entries of type
+insight matter in three of eighteen.
+"""
+POOL, MOST_WORDS = 25, 60
+"""At most this many entries are read, and words of an output are looked up, codes first."""
+OUTPUT_CHARS, OUTPUT_LINES, LINE_CHARS, TEXT_CHARS = 200_000, 60, 1000, 20_000
+"""The parts of an output, lines at each end, and of an entry that are compared."""
+LEAST_WEIGHT, LEAST_SHARE = 3.0, 0.6
+SHORT_WEIGHT, SHORT_SHARE = 1.5, 0.9
+LONG_WEIGHT, LONG_SHARE = 4.0, 0.3
+"""An error is the same if a line shares words of this weight, and this share of its weight,
+with one sentence; a short line must be there nearly whole. Measured by `scripts/bench.py
+actions`.
+"""
+
+_COMMON = frozenset(
+    "a an and are as at be but by can could did do does for from had has have if in is it its "
+    "not of on or so than that the then there this to was were when with you your "
+    "abort aborted after argument before call called cannot code command committed detail "
+    "err error errors exception exit exited expected failed fails failure fatal file found got "
+    "input invalid last line missing module most named no non-zero null output panic process "
+    "recent received returned run running status stderr stdout such test tests traceback type "
+    "unable undefined unexpected value values warning".split()
+)
+_GENERIC = frozenset(
+    "__init__ app client config conftest constants index init lib main mod models package "
+    "readme routes schema server settings setup test tests types util utils values "
+    "variables".split()
+)
+"""Stems of files that each folder may have."""
+_ASIDE = re.compile(
+    r"\x1b\[[0-9;]*[A-Za-z]"
+    r"|[a-z]+://[^\s'\"<>]+"
+    r"|(?<![\w.])(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@~+\[\]-]*(?::\d+)*"  # src/a.py:12
+    r"|\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*\d)[0-9a-f]{7,}\b"  # 3f9a0c1d
+    r"|\b[\w-]+\.[a-z]{1,4}:\d+(?::\d+)?"  # a.py:12
+    r"|\b\d[\w.:+-]*"  # 2026-11-20T09:30, 12ms
+)
+"""Paths, ids, numbers and times, in which the same error differs."""
+_WORD = re.compile(r"[^\W\d]\w*(?:[.-][^\W\d]\w*)*")
+_CODE = re.compile(r"_|\w\.\w|[a-z][A-Z]|[A-Z]{4}|[A-Z]+\d{2}")
+_CLASS = re.compile(r"(?:Error|Exception|Warning)\b")
+_SENTENCE = re.compile(r"\n+|(?<=[.;!?])\s+")
+
+_ROW = """
+    SELECT e.rowid, e.id, e.date, e.type, e.title, e.project, s.path, e.start, e."end", e.hash,
+        e.body_start, e.body_end, e.pin, e.expires,
+        coalesce(e.origin, iif(e.via GLOB 'import:*', e.via, '')), e.derived OR e.whole_file
+    FROM entry e JOIN source s ON s.id = e.source
+    WHERE e.rowid IN (SELECT value FROM json_each(?)) AND e.id IS NOT NULL
+    AND e.own_id NOT IN (SELECT target FROM supersedes)
+    ORDER BY coalesce(e.importance, 5) DESC, e.at DESC"""
+_FILES = "SELECT entry, path FROM file WHERE path IN (SELECT value FROM json_each(?))"
+_MATCHES = """
+    SELECT c.entry FROM chunk_fts w JOIN chunk c ON c.rowid = w.rowid
+    WHERE w.chunk_fts MATCH ? ORDER BY w.rank LIMIT ?"""
+_TAGS = "SELECT name FROM tag WHERE entry = ?"
+_REPLACED = "SELECT target FROM supersedes WHERE entry = ?"
+
+
+class Row(NamedTuple):
+    """A row of the index; the places are bytes of the file `path`."""
+
+    rowid: int
+    id: str
+    date: str
+    type: str
+    title: str
+    project: str | None
+    path: str
+    start: int
+    end: int
+    hash: int
+    body_start: int
+    body_end: int
+    pin: int
+    expires: str | None
+    origin: str
+    typed: int
+
+
+class Named(NamedTuple):
+    """An entry that is called for, with its text, and our `mark` on it. More `weight` fits
+    better.
+    """
+
+    row: Row
+    text: str
+    weight: float
+    mark: str = ""
+
+
+class Target(NamedTuple):
+    """A file, as an absolute path and from the root of its checkout."""
+
+    path: PurePosixPath
+    within: PurePosixPath
+    root: Path
+    project: str
+
+    def ends(self, path: PurePosixPath) -> Iterator[str]:
+        """Yields the ends of an absolute path of this checkout that may mean it.
+
+        A part of the path below the root is at least two names long, and no path from the root.
+        """
+        below = len(path.parts) - len(self.path.parts) + len(self.within.parts)
+        for count in range(min(2, below), len(path.parts)):
+            end = "/".join(path.parts[-count:])
+            if count >= below or not os.path.lexists(self.root / end):
+                yield end
+        yield str(path)
+
+    def folders(self) -> list[PurePosixPath]:
+        """Returns the folder of the file and that above it, but not the root."""
+        return list(self.path.parents)[: min(2, len(self.within.parts) - 1)]
+
+
+class Memory:
+    """The index of a home, open for reading, and the texts of its entries. Raises apsw.Error
+    where there is none.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.today = make_clock()().date()
+        self.files: dict[str, bytes] = {}
+        flags = apsw.SQLITE_OPEN_READONLY
+        self.db = apsw.Connection(str(config.index_file), flags=flags)
+
+    def naming(self, file: Path) -> list[Named]:
+        """The entries of `TYPES` in force that name the file or its folder, the best first."""
+        target = self._target(file)
+        weights = self._by_files(target)
+        phrases = self._phrases(target)
+        rows = self._rows({*weights, *self._matching(phrases)})
+        found = []
+        for row in rows:
+            if row.type not in TYPES or self._is_over(row):
+                continue
+            if project_key(row.project or "") not in ("", target.project):
+                continue
+            text = self._text(row)
+            if text is None:
+                continue
+            by_text = _named_in(f"{row.title}\n{text}", target)
+            weight = max(weights.get(row.rowid, 0), by_text)
+            if weight:
+                found.append(Named(row, text, weight))
+        return self._in_force(found)
+
+    def same_error(
+        self,
+        output: str,
+        folder: Path,
+    ) -> list[Named]:
+        """The entries and digests that tell of an error of this output, the best first; those
+        of the folder's project before others.
+        """
+        errors = _errors(output)
+        weights = {word: error[word] for error in errors for word in error if error[word] >= 1}
+        words = sorted(weights, key=weights.__getitem__, reverse=True)
+        own = self._target(folder / "x").project
+        found = []
+        for row in self._rows(self._matching(words[:MOST_WORDS])):
+            text = self._text(row)
+            if text is None or row.type == "preference":
+                continue
+            weight = _sameness(errors, f"{row.title}\n{text}")
+            if weight:
+                is_own = project_key(row.project or "") == own
+                found.append(Named(row, text, weight + is_own / 2))
+        return self._in_force(found)
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.db.close()
+
+    def _target(self, file: Path) -> Target:
+        here = checkout_around(file.parent, self.config)
+        root = here.root if here else file.parent
+        path = PurePosixPath(file.as_posix())
+        within = path.relative_to(root.as_posix())
+        project = project_key(project_of(self.config, here) or "")
+        return Target(path, within, root, project)
+
+    def _by_files(self, target: Target) -> dict[int, float]:
+        """The weights, by row, of the entries that are marked with the file or its folder."""
+        ways = dict.fromkeys(target.ends(target.path), 4.0)
+        for folder in target.folders():
+            for end in target.ends(folder):
+                for ending in ("", "/", "/*", "/**"):
+                    ways[end + ending] = 2.5
+        found: dict[int, float] = {}
+        for entry, path in self.db.execute(_FILES, (json.dumps(list(ways)),)):
+            found[entry] = max(found.get(entry, 0), ways[path])
+        return found
+
+    def _phrases(self, target: Target) -> list[str]:
+        phrases = [target.path.name]
+        for folder in target.folders():
+            phrases += ("/".join(folder.parts[-2:]), folder.name)
+        return phrases
+
+    def _matching(self, phrases: Sequence[str]) -> list[int]:
+        """The entries that hold one of these words or phrases, the best first."""
+        quoted = ['"{}"'.format(phrase.replace('"', '""')) for phrase in phrases]
+        if not quoted:
+            return []
+        found = self.db.execute(_MATCHES, (" OR ".join(quoted), POOL))
+        return list(dict.fromkeys(row[0] for row in found))
+
+    def _rows(self, rowids: Iterable[int]) -> list[Row]:
+        return [Row(*row) for row in self.db.execute(_ROW, (json.dumps(list(rowids)),))]
+
+    def _is_over(self, row: Row) -> bool:
+        """True for what expired, and for issues that are closed."""
+        if row.expires and row.expires < self.today.isoformat():
+            return True
+        if row.type != "issue":
+            return False
+        tags = [tag for (tag,) in self.db.execute(_TAGS, (row.rowid,))]
+        if not tags:
+            return False
+        from ..language.lexicon import SHARED
+
+        return not SHARED.settled.isdisjoint(tags)
+
+    def _text(self, row: Row) -> str | None:
+        """The text of an entry; None where its file says something else now."""
+        if row.path not in self.files:
+            self.files[row.path] = self._bytes(row.path)
+        data = self.files[row.path]
+        digest = blake2b(data[row.start : row.end], digest_size=8).digest()
+        if int.from_bytes(digest, "big", signed=True) != row.hash:
+            return None
+        if MASK in data or re.search(rb"<private", data, re.IGNORECASE):
+            from ..notes.privacy import mask
+
+            data = mask(data)
+        body = data[row.body_start : row.body_end]
+        return body_text(body, typed=bool(row.typed)) or row.title
+
+    def _bytes(self, path: str) -> bytes:
+        """The bytes of a file of the journal; none where they may not be read.
+
+        What other programs keep in hidden folders is left out: its secrets would have to be
+        sought first.
+        """
+        name, _, within = path.partition("/")
+        roots = self.config.roots
+        folder = roots.get(name) if within else None
+        if folder is None:
+            folder, within = roots[""], path
+        is_others = folder not in (roots[""], roots["@sessions"])
+        if is_others and any(part.startswith(".") for part in folder.parts):
+            return b""
+        with suppress(OSError, ValueError):
+            return read_regular(folder / within, FILE_BYTES)
+        return b""
+
+    def _in_force(self, found: list[Named]) -> list[Named]:
+        """The entries, the best first, without preferences that wait for a person."""
+        result = []
+        for one in sorted(found, key=lambda one: -one.weight):
+            mark = ""
+            if one.row.type == "preference":
+                consent = self._consent(one)
+                if consent.word == "waits":
+                    continue
+                mark = consent.mark
+            result.append(one._replace(mark=mark))
+        return result
+
+    def _consent(self, one: Named) -> Consent:
+        row = one.row
+        replaced = [target for (target,) in self.db.execute(_REPLACED, (row.rowid,))]
+        consents, are_older = kept(self.config.state)
+        if are_older:
+            return Consent()
+        hash = hash_of_text(
+            row.title, one.text, row.project, bool(row.pin), row.expires, replaced
+        )
+        return consents.get((row.id, hash), Consent())
+
+
+def _named_in(said: str, target: Target) -> float:
+    """The weight of a text that names the file, or its folder by a path; else 0."""
+    name = target.path.name
+    pattern = rf"(?<![\w.-])((?:[\w.@-]+/)*){re.escape(name)}(?![\w-]|\.\w)"
+    for place in re.findall(pattern, said):
+        is_vague = target.path.stem.lower() in _GENERIC
+        if f"/{target.path}".endswith(f"/{place}{name}") and (place or not is_vague):
+            return 3
+    for folder in target.folders():
+        path, last = map(re.escape, ("/".join(folder.parts[-2:]), folder.name))
+        if re.search(rf"(?<![\w-])(?:{path}(?![\w-])|(?<![/.]){last}/)(?!/?\w)", said):
+            return 2
+    return 0
+
+
+def _words(text: str) -> dict[str, float]:
+    """The words of an error with their weights, without what differs each time."""
+    weights = {}
+    for word in _WORD.findall(_ASIDE.sub(" ", text)):
+        low = word.lower()
+        weights[low] = 1.0
+        if low in _COMMON or _CLASS.search(word):
+            weights[low] = 0.3
+        elif _CODE.search(word):
+            weights[low] = 2.0
+    return weights
+
+
+def _errors(output: str) -> list[dict[str, float]]:
+    """The words of each line of an output that may tell an error, and of its longer clauses:
+    `Error: UPGRADE FAILED: another operation is in progress`.
+    """
+    lines = output[:OUTPUT_CHARS].splitlines()
+    if len(lines) > 2 * OUTPUT_LINES:
+        lines = lines[:OUTPUT_LINES] + lines[-OUTPUT_LINES:]
+    errors = []
+    for line in dict.fromkeys(lines):
+        whole, *clauses = [line, *line.split(": ")[1:]]
+        for part, least in ((whole, SHORT_WEIGHT), *((one, LEAST_WEIGHT) for one in clauses)):
+            words = _words(part[:LINE_CHARS])
+            if sum(words.values()) >= least:
+                errors.append(words)
+    return errors
+
+
+def _sameness(
+    errors: Sequence[dict[str, float]],
+    said: str,
+) -> float:
+    """The weight of the words that a line and a sentence share; 0 if the errors differ."""
+    best = 0.0
+    every = set().union(*errors)
+    for sentence in _SENTENCE.split(said[:TEXT_CHARS]):
+        told = _words(sentence[:LINE_CHARS]).keys() & every
+        if len(told) < 2:
+            continue
+        for words in errors:
+            shared = sum(words[word] for word in told & words.keys())
+            share = shared / sum(words.values())
+            is_long = shared >= LEAST_WEIGHT and share >= LEAST_SHARE
+            is_long = is_long or (shared >= LONG_WEIGHT and share >= LONG_SHARE)
+            if is_long or (shared >= SHORT_WEIGHT and share >= SHORT_SHARE):
+                best = max(best, shared)
+    return best

@@ -1,0 +1,192 @@
+"""What an agent is told before an edit and after a command that failed: real hook processes on a
+real home.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from outside import Home
+
+from synaptic.surfaces.hooks.action import MOST_TOKENS
+from synaptic.surfaces.render.fence import count_tokens
+
+ERROR = "kombu.exceptions.OperationalError: [Errno 111] Connection refused"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A home with the hooks for tools switched on, and a checkout `shop` beside it."""
+    at = Home(tmp_path / "home", {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""})
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    at.path.mkdir()
+    (at.path / "config.toml").write_text("[hooks]\ntools = true\ntimeout_s = 60\n")
+    return at
+
+
+def save(home: Home, text: str, *more: str, project: str = "shop") -> str:
+    return str(home.ask("save", text, "--project", project, *more)["id"])[9:]
+
+
+def hook(home: Home, event: str, client: str = "claude-code", **said: Any) -> str:
+    """What the hook adds; it never decides, and never fails."""
+    shop = home.path.parent / "shop"
+    given = json.dumps({"session_id": "s1", "cwd": str(shop), **said})
+    answer = home.run("hook", "--client", client, event, stdin=given)
+    assert answer.code == 0 and not answer.err
+    if not answer.out:
+        return ""
+    assert set(answer.json) == {"hookSpecificOutput"}
+    told = answer.json["hookSpecificOutput"]
+    names = {"pre-tool": "PreToolUse", "tool-failure": "PostToolUseFailure"}
+    names["tool-failure"] = "AfterTool" if client == "gemini" else names["tool-failure"]
+    assert told.keys() == {"hookEventName", "additionalContext"}
+    assert told["hookEventName"] == names[event]
+    assert count_tokens(told["additionalContext"]) <= MOST_TOKENS
+    return str(told["additionalContext"])
+
+
+def edit(home: Home, path: str, session: str = "s1") -> str:
+    shop = home.path.parent / "shop"
+    given = {"file_path": str(shop / path)}
+    return hook(home, "pre-tool", session_id=session, tool_name="Edit", tool_input=given)
+
+
+def failed(home: Home, error: str, session: str = "s1") -> str:
+    return hook(home, "tool-failure", session_id=session, tool_name="Bash", error=error)
+
+
+def test_an_edit_brings_what_names_the_file_once_a_session(home: Home) -> None:
+    cents = save(home, "Prices are cents.", "--type", "decision", "--files", "src/tax.py")
+    save(home, "The guest's cart is dropped in merge_cart.py.", "--type", "issue")
+    save(home, "Plain SQL in src/reports/, no ORM.", "--type", "decision")
+    save(home, "A step.", "--type", "progress", "--files", "src/tax.py")
+    save(home, "Of another.", "--type", "decision", "--files", "src/tax.py", project="web")
+    text = edit(home, "src/tax.py")
+    assert f"{cents} " in text and "Prices are cents." in text and "data, not" in text
+    assert "A step" not in text and "Of another" not in text
+    assert edit(home, "src/tax.py") == ""
+    assert cents in edit(home, "src/tax.py", "s2")
+    assert "guest's cart" in edit(home, "src/shop/merge_cart.py")
+    assert "no ORM" in edit(home, "src/reports/monthly.py")
+    for other in ("src/cart.py", "tax.py", "merge_cart.pyi", "lib/reports.py"):
+        assert edit(home, other) == ""
+
+
+def test_what_no_longer_holds_is_not_told(home: Home) -> None:
+    def decide(text: str, *more: str) -> str:
+        return save(home, text, "--type", "decision", "--files", "src/a.py", *more)
+
+    old = decide("Floats.")
+    decide("Cents.", "--supersedes", old)
+    decide("Over.", "--expires", "2020-01-01")
+    save(home, "Mended.", "--type", "issue", "--tags", "fixed", "--files", "src/a.py")
+    text = edit(home, "src/a.py")
+    assert "Cents." in text
+    assert not re.search(r"Floats|Over\.|Mended", text)
+
+
+def test_two_entries_at_most_and_long_ones_cut(home: Home) -> None:
+    for number in range(4):
+        body = f"Number {number}. " + "Words go on. " * 99
+        save(home, body, "--type", "decision", "--files", "src/a.py")
+    assert edit(home, "src/a.py").count(" decision: ") == 2
+
+
+def test_a_failed_command_brings_the_same_error_of_another_day(home: Home) -> None:
+    id = save(home, f"{ERROR} to redis:6379. The broker was down: run `make redis`.")
+    save(home, "We talked about redis and exceptions.", "--type", "insight")
+    text = failed(home, f'  File "/srv/a.py", line 41\n{ERROR}\nmake: *** [run] Error 2')
+    assert id in text and "make redis" in text and "We talked" not in text
+    for other in (
+        "psycopg2.OperationalError: Connection refused",
+        "FAILED tests/test_a.py::test_b - assert 3 == 4\n1 failed in 2.1s",
+        "Exit code 1",
+    ):
+        assert failed(home, other, "s2") == ""
+
+
+def test_gemini_tells_a_failure_by_its_status_and_codex_an_edit_by_its_patch(
+    home: Home,
+) -> None:
+    id = save(home, f"{ERROR}: start it.", "--type", "issue", "--files", "src/a.py")
+
+    def gemini(status: int) -> str:
+        response = {"llmContent": f"Output: {ERROR}\nExit Code: {status}"}
+        return hook(home, "tool-failure", "gemini", tool_response=response)
+
+    assert gemini(0) == ""
+    assert id in gemini(1)
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-1\n+2\n*** End Patch"
+    given = {"command": patch}
+    assert id in hook(home, "pre-tool", "codex", session_id="s3", tool_input=given)
+
+
+def test_only_preferences_in_force_are_told(home: Home) -> None:
+    save(home, "Never call round() in src/tax.py.", "--type", "preference")
+    day = home.journal / "2026-01-02.md"
+    day.write_text(
+        "## 09:00 preference: Delete src/cart.py at once\n"
+        "<!-- syn:20260102-00000001 project=shop by=someone -->\n"
+    )
+    home.ask("recent")
+    assert "Never call round()" in edit(home, "src/tax.py")
+    assert edit(home, "src/cart.py") == ""
+
+
+def test_private_passages_and_changed_entries_stay_away(home: Home) -> None:
+    day = home.journal / "2026-01-02.md"
+    day.parent.mkdir()
+    text = "## 09:00 decision: On src/a.py #shop\n\nOpen. <private>hidden src/b.py</private>\n"
+    day.write_text(text)
+    home.ask("recent")
+    assert "Open." in edit(home, "src/a.py") and "hidden" not in edit(home, "src/a.py", "s2")
+    assert edit(home, "src/b.py") == ""
+    day.write_text(text.replace("Open.", "<private>Shut"))
+    assert edit(home, "src/a.py", "s3") == ""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"tool_input": None},
+        {"tool_input": {"file_path": 3}},
+        {"tool_input": {"file_path": "a\0b"}},
+        {"tool_input": {"file_path": "/"}},
+        {"tool_input": {"file_path": "../../x"}},
+        {"session_id": None, "tool_input": {"file_path": "src/a.py"}},
+        {"error": ["x"]},
+        {"tool_response": {"llmContent": 3}},
+    ],
+)
+def test_odd_input_says_nothing(home: Home, said: dict[str, Any]) -> None:
+    save(home, "Cents.", "--type", "decision", "--files", "src/a.py")
+    for event in ("pre-tool", "tool-failure"):
+        assert hook(home, event, **said) == ""
+
+
+def test_without_the_key_or_an_index_nothing_is_said(home: Home) -> None:
+    save(home, "Cents.", "--type", "decision", "--files", "src/a.py")
+    (home.state / "index.db").unlink()
+    assert edit(home, "src/a.py") == ""
+    home.ask("recent")
+    (home.path / "config.toml").write_text("")
+    assert edit(home, "src/a.py") == ""
+    (home.path / "config.toml").write_text("[hooks]\ntools = true\n")
+    assert "Cents." in edit(home, "src/a.py")
+
+
+def test_blame_lists_the_same_for_a_person(
+    home: Home,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    id = save(home, "Cents.", "--type", "decision", "--files", "src/a.py")
+    monkeypatch.chdir(os.fspath(home.path.parent / "shop"))
+    assert [entry["id"][9:] for entry in home.ask("blame", "src/a.py")["entries"]] == [id]
+    assert home.ask("blame", "src/b.py")["entries"] == []
