@@ -1,4 +1,4 @@
-"""Entries of a team in three repositories: what does an agent that asks get to read?
+"""The entries of a team in three repositories: does an agent that asks get the right one?
 
 Entries and questions are by somebody who had not seen the rules. A real MCP client over stdio
 asks `context_search` with nothing but the question, from the checkout where it arose. Beside
@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,8 +40,8 @@ _ID = re.compile(r"<!-- syn:(?:\d{8}-)?(\w{8}) ")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question, its answer, and the searches for each of its words with their lines."""
+class Reply:
+    """A question, what answers it, the answer, and the lines that each of its words finds."""
 
     kind: str
     question: str
@@ -87,10 +87,11 @@ class Asked:
     @property
     def grepped_in_room(self) -> bool:
         """True if the lines are found among the first ROOM tokens."""
-        read, ids = 0, set()
+        tokens = 0
+        ids = set()
         for id, text in self.lines:
-            read += count_tokens(text)
-            if read <= ROOM:
+            tokens += count_tokens(text)
+            if tokens <= ROOM:
                 ids.add(id)
         return {*self.wanted} <= ids
 
@@ -113,7 +114,7 @@ def run(
     for question, answer in zip(held["questions"], answers, strict=True):
         kind, text = question["class"], question["question"]
         wanted = [ids[key] for key in question["entry_ids"]]
-        asked.append(Asked(kind, text, wanted, answer, _greps(text, lines)))
+        asked.append(Reply(kind, text, wanted, answer, _greps(text, lines)))
     if arguments.wrong:
         _tell_wrong(asked, {id: key for key, id in ids.items()})
     answered = [one for one in asked if one.wanted]
@@ -229,7 +230,7 @@ def _greps(
 
 def _row(
     kind: str,
-    asked: Sequence[Asked],
+    asked: Sequence[Reply],
 ) -> dict[str, Any]:
     tokens = sorted(one.tokens for one in asked)
     return {
@@ -249,7 +250,7 @@ def _row(
 
 def _absent_row(
     kind: str,
-    asked: Sequence[Asked],
+    asked: Sequence[Reply],
 ) -> dict[str, Any]:
     some_word = [one for one in asked if not all(one.greps)]
     return {
@@ -264,8 +265,8 @@ def _absent_row(
 
 
 def _goals(
-    answered: Sequence[Asked],
-    unanswered: Sequence[Asked],
+    answered: Sequence[Reply],
+    unanswered: Sequence[Reply],
 ) -> list[dict[str, Any]]:
     most = max(one.tokens for one in (*answered, *unanswered))
     figures = {
@@ -282,12 +283,11 @@ def _goals(
 
 
 def _tell_wrong(
-    asked: Sequence[Asked],
+    asked: Sequence[Reply],
     keys: Mapping[str, str],
 ) -> None:
-    right: Callable[[Asked], bool]
     for one in asked:
-        right = (lambda it: it.shown and it.first) if one.wanted else (lambda it: it.absent)
-        if not right(one):
+        is_right = one.shown and one.first if one.wanted else one.absent
+        if not is_right:
             wanted = " ".join(keys[id] for id in one.wanted) or "nothing"
             print(f"- {one.kind}: {one.question} (wanted: {wanted})\n\n{one.answer}\n")
