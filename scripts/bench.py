@@ -34,6 +34,7 @@ BENCHES = {
     "diary": "days and vaults of people: the rank of the entry that answers",
     "state": "labelled questions about what is open, was left off or was decided",
     "sessions": "labelled questions about forty sessions of real agents",
+    "repositories": "labelled questions to three repositories' entries, beside ripgrep",
     "speed": "time of a search, a save and a cold command; memory of a server",
 }
 FILES = {
@@ -84,7 +85,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="keep large journals here",
     )
-    top.add_argument("--wrong", action="store_true", help="list wrong answers (state, actions)")
+    top.add_argument(
+        "--wrong",
+        action="store_true",
+        help="list wrong answers (state, actions, repositories)",
+    )
     top.add_argument("--json", action="store_true", help="print JSON")
     return top
 

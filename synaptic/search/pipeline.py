@@ -41,7 +41,13 @@ from .understanding import is_known_elsewhere, replaced_alone, spelled, unheld
 REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."
 
 REASON_CHARS = 160
+REASONS = 3
+"""Among the first of these hits a replaced entry is shown to who asks for a reason. By eye."""
 
+_ASKS_WHY = re.compile(
+    r"(?i)\b(why|reasons?|rationale|arguments?|warum|wieso|weshalb|pourquoi|por qué)\b"
+)
+"""In a question for a reason, which may be that of a choice since replaced."""
 _BECAUSE = re.compile(r"(?i)\b(because|since|due to|reasons?|so that|why|too|instead of)\b")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\n")
 _SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
@@ -66,7 +72,8 @@ def run(
         evidence = evidence.of(project=None)
     answer = search_once(evidence)
     alone = replaced_alone(evidence) if evidence.superseded_by else {}
-    if evidence.superseded_by and (answer.weak or alone):
+    asks_why = _ASKS_WHY.search(request.parsed.text) is not None
+    if evidence.superseded_by and (answer.weak or alone or asks_why):
         wider = evidence.of(filters=replace(request.filters, include_superseded=True))
         tried = search_once(wider)
         old = [hit for hit in tried.hits if hit.entry.id in alone]
@@ -80,6 +87,10 @@ def run(
             )
             held = ", ".join(dict.fromkeys(alone[hit.entry.id] for hit in old))
             notices.append(f"{ONLY_REPLACED}: {held}.")
+        elif asks_why:
+            shown = {hit.entry.id for hit in answer.hits}
+            old = [hit for hit in tried.hits[:REASONS] if hit.superseded_by in shown]
+            answer = answer._replace(hits=beside_later(answer.hits, old))
     absent = unheld(evidence)
     if answer.weak and evidence.mode != "semantic":
         nearest = spelled(evidence)
