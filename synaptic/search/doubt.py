@@ -270,7 +270,8 @@ def notices_of(
         )
     notices += report.notices
     asks_nothing = request.is_list and request.filters.each().keys() <= {"include_superseded"}
-    if asks_nothing and kept and request.order == "relevance":
+    is_read = bool(request.parsed.notices)  # as a list, which a notice says
+    if asks_nothing and kept and request.order == "relevance" and not is_read:
         notices.append("The query holds no words to search for; these are the newest entries.")
     if request.min_similarity is not None and any(r.similarity is None for r in kept):
         notices.append(

@@ -182,7 +182,10 @@ def in_talk(
     """These hits; one that does not stand alone with the entries beside it, unless they are
     hits.
     """
-    unclear = [row for row, hit in hits.items() if not stands_alone(hit.entry.content)]
+    unclear = []
+    for row, hit in hits.items():
+        if hit.entry.type == "note" and not stands_alone(hit.entry.content):
+            unclear.append(row)
     found = evidence.ws.index.beside(unclear, evidence.request.filters)
     for row, rows in found.items():
         near = read_entries(evidence.ws, [one for one in rows if one not in hits])
@@ -295,7 +298,8 @@ def reasons(
         sentences = _SENTENCE.split(entry.content.removeprefix(entry.title).strip(" .\n"))
         because = [one for one in sentences if _BECAUSE.search(one)] or sentences
         why = " ".join(because[0].split())[:REASON_CHARS]
-        said[entry.id] = f"replaced {entry.date}: {entry.title}. {why}"
+        title = entry.title.rstrip(".")
+        said[entry.id] = f"replaced {entry.date}: {title}. {why}".rstrip()
     return said
 
 

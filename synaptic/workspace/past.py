@@ -82,7 +82,9 @@ def _moment(
         moment = read_moment(when, now=now, name="as_of")
     else:
         day = datetime.fromisoformat(read_date(when, now=now, name="as_of"))
-        moment = now if day.date() == now.date() else datetime.combine(day, time.max)
+        moment = (
+            now if day.date() == now.date() else datetime.combine(day, time.max, now.tzinfo)
+        )
     moment = moment.astimezone(now.tzinfo)
     if moment > now:
         raise InvalidArgument(

@@ -468,7 +468,7 @@ def brief(
             reader=None if as_of else brief_verb.Reader(agent() or writing.PERSON),
         )
         text = text_of(then, found, max_tokens=BRIEF_TOKENS, always=True)
-    answer({"project": found.project, "next": found.position, "text": text}, text)
+    answer({"project": found.project, "next": found.position, "text": text}, f"{text}\n")
 
 
 @command(
