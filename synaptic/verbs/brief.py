@@ -343,14 +343,15 @@ def _rules(
 
 def waiting(ws: Workspace) -> tuple[Entry, ...]:
     """Returns the preferences that are not in force, marked, the newest first."""
+    return in_step(ws, lambda _: not_in_force(ws))
 
-    def run(_: SyncReport) -> tuple[Entry, ...]:
-        found = every_preference(ws)
-        standing = standings(ws, found)
-        shown = [replace(one, marks=(standing[one.id].mark,)) for one in found]
-        return tuple(one for one in shown if one.marks[0])
 
-    return in_step(ws, run)
+def not_in_force(ws: Workspace) -> tuple[Entry, ...]:
+    """Returns the same of an index that is in step."""
+    found = every_preference(ws)
+    standing = standings(ws, found)
+    shown = [replace(one, marks=(standing[one.id].mark,)) for one in found]
+    return tuple(one for one in shown if one.marks[0])
 
 
 def confirm(

@@ -27,7 +27,7 @@ from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .blame import Memory
-from .brief import waiting
+from .brief import not_in_force
 from .mentions import Links, linked
 
 NEWEST = 10
@@ -373,7 +373,7 @@ def status(ws: Workspace) -> Status:
 
 
 def _to_confirm(ws: Workspace) -> list[str]:
-    number = len(waiting(ws))
+    number = len(not_in_force(ws))
     notice = f"Preferences that wait: {number:,}; `synaptic confirm` lists them."
     return [notice] if number else []
 

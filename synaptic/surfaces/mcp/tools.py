@@ -49,8 +49,9 @@ open ends, next step
 Give tag, file and project, so that it is found again. One entry per matter; do not save \
 what the code or the git log already says. The user reads these notes too.
 
-When something changed, do not contradict an old entry: save the new one with its id in \
-`supersedes`, or correct it with `context_update`. Never save secrets: no passwords, keys, \
+When something changed, do not contradict an old entry: save the new one, with its id in \
+`supersedes` where you know it (the answer names what it may replace), or correct it with \
+`context_update`. Never save secrets: no passwords, keys, \
 tokens or private data.
 
 Answers hold notes in fences: id, date, type, title and text; where it ends in … \

@@ -192,7 +192,8 @@ def _shelf_texts(
             parts.append(fenced_titles(shelf.name, lines))
         missing = len(shelf.entries) - len(lines)
         if missing or shelf.more:
-            counts.append(f"{missing}{'+' if shelf.more else ''} {shelf.name}")
+            number = f"{missing}{'+' if shelf.more else ''}" if missing else "more"
+            counts.append(f"{number} {shelf.name}")
     if counts:
         parts.append(f"Left out: {', '.join(counts)}; {find}")
     return parts
