@@ -55,8 +55,7 @@ SETTLED = timedelta(minutes=10)
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 FORGOTTEN = "forgotten"
-TAKEN = "taken"
-"""The file of the sources whose import brought nothing, which leaves no run."""
+"""The file of the hashes of the sessions that are never imported again."""
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -160,8 +159,6 @@ def left_out(config: Config) -> dict[str, int]:
     A digest that a hook had made is no import. A home that is not there is not made.
     """
     taken = {name.rsplit("-", 2)[0] for name in Runs(config.state).names()}
-    with suppress(OSError):
-        taken.update((config.state / TAKEN).read_text().split())
     found = {}
     for source in READERS:
         if source not in taken and source != "claude-code-memory":
@@ -194,7 +191,9 @@ def add_sources(
     *,
     dry_run: bool = False,
 ) -> None:
-    """Reads these folders from now on: lines of `sources`."""
+    """Reads these folders from now on: lines of `sources`. Raises ConfigError for one that is
+    read already and for a second of its name.
+    """
     file = config.home / "config.toml"
     text = file.read_text("utf-8-sig") if file.exists() else ""
     sources = [*tomllib.loads(text).get("sources", []), *added]
@@ -203,28 +202,18 @@ def add_sources(
         write_setting(config.home, "sources", sources)
 
 
-def read_in_place(
+def notes_in(
     config: Config,
-    place: Path,
-    *,
-    dry_run: bool = False,
+    root: Path,
 ) -> int:
-    """The number of notes in a folder, which from now on is one of the `sources`.
+    """The number of notes in a folder that may become one of the `sources`.
 
-    Raises InvalidArgument for a folder without notes or one that is read already, ConfigError
-    for a second of its name.
+    Raises InvalidArgument for a folder without notes, and for one that holds the home.
     """
-    root = place.expanduser().absolute()
-    if not root.is_dir():
-        raise InvalidArgument(f"{root} is no folder.", hint="Name the folder of a vault.")
-    notes = len(scan(Roots({"": root}, config.exclude)))
-    if not notes:
-        raise InvalidArgument(f"{root} holds no Markdown.", hint="Name the folder of a vault.")
-    if config.home.is_relative_to(root):
-        raise InvalidArgument(
-            f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
-        )
-    add_sources(config, [str(root)], dry_run=dry_run)
+    notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
+    if not notes or config.home.is_relative_to(root):
+        why = "Synaptic's own home" if notes else "no Markdown"
+        raise InvalidArgument(f"{root} holds {why}.", hint="Name the folder of the notes.")
     return notes
 
 
@@ -303,8 +292,13 @@ class _Known:
         self._projects = projects
         self._into = into
         self._standing = in_step(ws, lambda _: ws.index.standing())
-        self._gone = _gone(ws)
-        self._forgotten = _forgotten(ws)
+        gone = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
+        for run in ws.journal.runs.all():
+            gone += [block.id for block in run.blocks if not run.open]
+        self._gone = {id.partition("-")[2] for id in gone}
+        """The last parts of the ids of entries that were deleted or imported once."""
+        forgotten = ws.config.state / FORGOTTEN
+        self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
         self._written = cache(partial(_written, ws))
         self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
 
@@ -421,16 +415,6 @@ def _records(
             skipped(str(place), f"reading ended behind record {number:,}: {error!r:.300}")
 
 
-def _gone(ws: Workspace) -> set[str]:
-    """The last parts of the ids of entries that were deleted or imported once: they are not
-    imported again.
-    """
-    deleted = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
-    runs = [run.blocks for run in ws.journal.runs.all() if not run.open]
-    ids = [*deleted, *(block.id for block in chain.from_iterable(runs))]
-    return {id.partition("-")[2] for id in ids}
-
-
 def run(
     ws: Workspace,
     planned: ImportPlan,
@@ -451,11 +435,8 @@ def run(
             pictures[path] = hash_of_block(ws.journal.read(path))
     new = sorted(planned.new, key=lambda one: one.path)
     blocks = tuple(Block.of(one.path, one.entry) for one in new)
-    if blocks:
+    if blocks or not coming:  # one that brought nothing is known, too
         take_in(ws.journal, Run(name, blocks, pictures=pictures))
-    else:
-        with suppress(OSError), (ws.config.state / TAKEN).open("a") as file:
-            file.write(f"{planned.source}\n")
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
@@ -572,12 +553,6 @@ def forget(
     for id in ids:
         delete(ws, id, purge=True)
     return Done("", len(ids))
-
-
-def _forgotten(ws: Workspace) -> set[str]:
-    """The hashes of the sessions that are never imported again."""
-    file = ws.config.state / FORGOTTEN
-    return set(file.read_text().split()) if file.exists() else set()
 
 
 def _session_hash(
