@@ -39,25 +39,26 @@ def _sessions(
     _: str = "",
 ) -> Iterator[Session]:
     for file in files:
+        place = blake2b(from_home(file).encode(), digest_size=4).hexdigest()
         session = None
         lines: list[str] = []
         with reporting(skipped, str(file)):
             lines = read_regular(file, FILE_BYTES).decode("utf-8", "replace").splitlines()
         for kind, group in groupby(_kinds(lines), key=itemgetter(0)):
-            texts = {number: text for _, number, text in group}
+            (_, number, first), *rest = group
+            text = "\n".join([first, *(line for *_, line in rest)])
             if kind == "begun":
                 if session:
                     yield session
-                session = _begun(file, texts.popitem()[1])
+                at = datetime.fromisoformat(text[-19:]).astimezone()  # the last of several
+                key = f"{place}-{at:%Y%m%d%H%M%S}"
+                session = Session(key, "Aider", str(file.parent), at=at)
             elif session and kind == "printed":
-                for number, text in texts.items():
-                    _add_printed(session, number, text)
+                _add_printed(session, number, text)
             elif session and kind == "said":
-                session.add("said", min(texts), "\n".join(texts.values()))
-            elif session:
-                asked = _MARK.sub("", "\n".join(texts.values()))
-                if not asked.startswith(("/", "!")):  # a command of Aider's
-                    session.add("asked", min(texts), asked)
+                session.add("said", number, text)
+            elif session and not _MARK.sub("", text).startswith(("/", "!")):  # of Aider's own
+                session.add("asked", number, _MARK.sub("", text))
         if session:
             yield session
 
@@ -80,28 +81,18 @@ def _kinds(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         yield kind, number, begun[1] if begun else line
 
 
-def _begun(
-    file: Path,
-    at: str,
-) -> Session:
-    place = blake2b(from_home(file).encode(), digest_size=4).hexdigest()
-    session = Session(f"{place}-{re.sub('[^0-9]', '', at)}", "Aider", str(file.parent))
-    session.at = datetime.fromisoformat(at).astimezone()
-    return session
-
-
 def _add_printed(
     session: Session,
     number: int,
     text: str,
 ) -> None:
-    found = _PRINTED.match(text)
-    if not found:
-        return
-    kind: Kind = "edited" if found["edited"] else "ran"
-    event = session.add(kind, number, found["edited"] or found["ran"] or "git commit")
-    if found["hash"]:
-        event.commit = f"{found['subject'].strip()} ({found['hash']})"
+    for line, printed in enumerate(text.split("\n"), number):
+        found = _PRINTED.match(printed)
+        if found:
+            kind: Kind = "edited" if found["edited"] else "ran"
+            event = session.add(kind, line, found["edited"] or found["ran"] or "git commit")
+            if found["hash"]:
+                event.commit = f"{found['subject'].strip()} ({found['hash']})"
 
 
 READER = Transcripts(

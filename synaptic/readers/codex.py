@@ -76,11 +76,8 @@ def _add_payload(
     elif kind.endswith("_output"):
         _add_output(session, payload)
     elif kind.endswith("_call"):
-        given = payload.get("arguments") or payload.get("input") or payload.get("action") or ""
-        with suppress(ValueError):
-            given = read_json(given)
-        name = payload.get("name") or "shell"
-        session.add_call(number, name, given, payload.get("call_id"))
+        given = next(filter(payload.get, ("arguments", "input", "action")), "")
+        session.add_call(number, {"name": "shell"} | payload, "name", given, "call_id")
 
 
 def _add_item(
@@ -94,7 +91,9 @@ def _add_item(
     elif kind == "CommandExecution":
         call = text_of(item, "id")
         if call not in session.calls:
-            session.add_call(number, "shell", item, call)
+            session.add_call(
+                number, {"name": "shell", "given": item, "id": call}, "name", "given", "id"
+            )
         output = text_of(item, "aggregated_output")
         session.add_result(call, output, status=dig(item, "exit_code"))
 

@@ -36,9 +36,8 @@ def _add_event(
     elif kind == "assistant.message" and not is_subagent:
         session.add("said", number, dig(data, "content"))
     elif kind == "tool.execution_start":
-        call = dig(data, "toolCallId")
         line_number = 0 if is_subagent else number
-        session.add_call(line_number, dig(data, "toolName"), dig(data, "arguments"), call)
+        session.add_call(line_number, data, "toolName", "arguments", "toolCallId")
     elif kind == "tool.execution_complete":
         output = text_of(data, "result", "content") or text_of(data, "error", "message")
         status = dig(data, "shellExecution", "exitCode")

@@ -62,8 +62,7 @@ def _add_message(
             is_person = message["role"] == "user"
             session.add("asked" if is_person else "said", number, dig(data, "text"))
         elif kind == "tool_call":
-            given = read_json(text_of(data, "input") or "{}")
-            session.add_call(number, dig(data, "name"), given, dig(data, "id"))
+            session.add_call(number, data, "name", "input", "id")
         elif kind == "tool_result":
             output = text_of(data, "content").partition("\n\n<cwd>")[0]
             failed = dig(data, "is_error") is True or None

@@ -43,11 +43,12 @@ def _add_part(
     kind = dig(part, "type")
     if kind == "tool":
         state = dig(part, "state")
-        call = dig(part, "callID")
-        session.add_call(number, dig(part, "tool"), dig(state, "input"), call)
+        session.add_call(
+            number, part | {"input": dig(state, "input")}, "tool", "input", "callID"
+        )
         failed = {"completed": False, "error": True}.get(text_of(state, "status"))
         output = text_of(state) or text_of(state, "error")
-        session.add_result(call, output, failed, dig(state, "metadata", "exit"))
+        session.add_result(dig(part, "callID"), output, failed, dig(state, "metadata", "exit"))
     elif kind == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
         is_person = dig(message, "role") == "user"
         session.add("asked" if is_person else "said", number, dig(part, "text"))

@@ -31,7 +31,7 @@ def _add_line(
     for part in parts:
         call = dig(part, "functionCall")
         if call:
-            session.add_call(number, dig(call, "name"), dig(call, "args"), dig(call, "id"))
+            session.add_call(number, call, "name", "args", "id")
         result = dig(part, "functionResponse")
         if result:
             answer = dig(result, "response")

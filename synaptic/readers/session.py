@@ -109,15 +109,22 @@ class Session:
     def add_call(
         self,
         line: int,
-        name: object,
-        given: object,
         call: object,
+        name: str,
+        given: str,
+        id: str,
     ) -> None:
-        """Adds the events of a tool's call: a command, edited files, or none."""
-        values = given if isinstance(given, dict) else {"command": given}
-        tool = text_of(name).lower()
+        """Adds the events of a tool's call: a command, edited files, or none. Its name, its
+        arguments, also as JSON, and its id are under these keys.
+        """
+        values = dig(call, given)
+        with suppress(ValueError):
+            values = read_json(values)
+        if not isinstance(values, dict):
+            values = {"command": values}
+        tool = text_of(call, name).lower()
         command = _command_of(values)
-        events = self.calls.setdefault(text_of(call), [])
+        events = self.calls.setdefault(text_of(call, id), [])
         if "*** Begin Patch" in command:
             for path in PATTERNS["patched"].findall(command):
                 events.append(self.add("edited", line, path))
@@ -135,8 +142,7 @@ class Session:
         """Adds a tool's call or its result, as Anthropic's API writes them."""
         kind = dig(block, "type")
         if kind == "tool_use":
-            given = dig(block, "input")
-            self.add_call(line, dig(block, "name"), given, dig(block, "id"))
+            self.add_call(line, block, "name", "input", "id")
         elif kind == "tool_result":
             output = text_of(block, "content")
             failed: bool | None = dig(block, "is_error") is True
