@@ -18,7 +18,7 @@ from typing import Any
 from ..files import read_regular
 from .digest import Transcripts
 from .record import Skipped, reporting
-from .session import PATTERNS, Session, json_lines
+from .session import PATTERNS, ROLES, Session, json_lines
 from .shared import SETTINGS_BYTES, dig, list_of, text_of
 from .source import read_json
 
@@ -59,10 +59,8 @@ def _add_message(
             session.add_result(dig(block, "tool_use_id"), output, failed)
         else:
             session.add_block(number, block)
-    if dig(message, "role") == "assistant":
-        session.add("said", number, content)
-    else:
-        session.add("asked", number, PATTERNS["wrapped"].sub("", text_of(content)))
+    text = PATTERNS["wrapped"].sub("", text_of(content))
+    session.add(ROLES[dig(message, "role")], number, text)
 
 
 READER = Transcripts(

@@ -21,7 +21,7 @@ from typing import Any
 
 from .digest import Transcripts
 from .record import Skipped, reporting
-from .session import Session, json_lines
+from .session import ROLES, Session, json_lines
 from .shared import dig, text_of
 from .source import read_json
 
@@ -64,11 +64,10 @@ def _add_payload(
     payload: dict[str, Any],
 ) -> None:
     kind = text_of(payload, "type")
-    role = payload.get("role")
-    if kind == "message" and role == "assistant":
-        session.add("said", number, payload.get("content"))
-    elif kind == "user_message" or (kind == "message" and role == "user"):
-        session.add("asked", number, payload.get("content") or payload.get("message"))
+    if kind == "message" and payload.get("role") in ROLES:
+        session.add(ROLES[payload["role"]], number, payload.get("content"))
+    elif kind == "user_message":
+        session.add("asked", number, payload.get("message"))
     elif kind == "thread_name_updated":
         session.title = text_of(payload, "thread_name")
     elif kind == "item_completed":

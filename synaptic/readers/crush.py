@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..files import read_regular
 from .digest import Transcripts
-from .session import Session, sessions_of_databases
+from .session import ROLES, Session, sessions_of_databases
 from .shared import SETTINGS_BYTES, dig, list_of, text_of
 from .source import read_json
 
@@ -58,9 +58,8 @@ def _add_message(
     for part in [] if message.get("is_summary_message") else read_json(message["parts"]):
         kind = dig(part, "type")
         data = dig(part, "data")
-        if kind == "text" and message["role"] in ("user", "assistant"):
-            is_person = message["role"] == "user"
-            session.add("asked" if is_person else "said", number, dig(data, "text"))
+        if kind == "text" and message["role"] in ROLES:
+            session.add(ROLES[message["role"]], number, dig(data, "text"))
         elif kind == "tool_call":
             session.add_call(number, data, "name", "input", "id")
         elif kind == "tool_result":

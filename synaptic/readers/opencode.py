@@ -16,7 +16,7 @@ import sqlite3
 from functools import partial
 
 from .digest import Transcripts
-from .session import Session, sessions_of_databases
+from .session import ROLES, Session, sessions_of_databases
 from .shared import dig, text_of
 from .source import read_json
 
@@ -50,8 +50,7 @@ def _add_part(
         output = text_of(state) or text_of(state, "error")
         session.add_result(dig(part, "callID"), output, failed, dig(state, "metadata", "exit"))
     elif kind == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
-        is_person = dig(message, "role") == "user"
-        session.add("asked" if is_person else "said", number, dig(part, "text"))
+        session.add(ROLES[dig(message, "role")], number, dig(part, "text"))
 
 
 READER = Transcripts(
