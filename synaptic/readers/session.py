@@ -249,15 +249,17 @@ def sessions_of_lines(
 ) -> Iterator[Session]:
     """A session of each file of JSON lines; `add` adds the events of a line.
 
-    Its key is the name of the file until `add` finds another.
+    Its key is the name of the file until `add` finds another, or none where it is no session.
     """
     for file in files:
         session = Session(file.stem, client)
         for number, line in json_lines(file, skipped):
+            session.set_time(line.get("timestamp"))
             with reporting(skipped, f"{file.name}:{number}"):
                 add(session, number, line)
         session.keep_work_of_subagents()
-        yield session
+        if session.key:
+            yield session
 
 
 def sessions_of_databases(
