@@ -129,8 +129,8 @@ READERS = {
 
 
 def reader_of(source: str) -> Any:
-    """The reader of a source: a module of this room, its READER, or one of its BY_SOURCE. Raises
-    InvalidArgument for an unknown name.
+    """The reader of a source: a module of this room, its READER, or one of its BY_SOURCE.
+    Raises InvalidArgument for an unknown name.
 
     `read(path, skipped)` yields the records of a place, or of a file or folder that a person
     names, in any order; it reports damage to `skipped`, and raises InvalidArgument if nothing

@@ -40,7 +40,7 @@ from ..notes.screening import Screen
 from ..readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting
 from ..readers.source import changed_at, files_below
 from ..workspace.changes import fingerprints
-from ..workspace.checkout import Checkout, checkout_around
+from ..workspace.checkout import checkout_around
 from ..workspace.embed import Progress
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -60,10 +60,15 @@ MOST_PARTS = 200
 """A session has fewer digests."""
 
 
-STATES = ("new", "grown", "known", "edited", "deleted", "others")
-"""What becomes of a record: its entry is new; says more now; is in the journal as it is; was
-edited there since, and
-is left alone; was deleted or forgotten; or is of a project that was not asked for."""
+STATES = {
+    "new": "new",
+    "grown": "say more now",
+    "known": "here already",
+    "edited": "edited since, and left alone",
+    "deleted": "deleted before, and not brought back",
+    "others": "of other projects",
+}
+"""What may become of a record, and the words for it."""
 
 
 class Coming(NamedTuple):
@@ -241,8 +246,6 @@ def plan(
             f"{source} has left nothing here.",
             hint=f"synaptic import {source} PATH names a place.",
         )
-    if into is not None:
-        _check_folder(into)
     first = read_date(since, now=ws.clock(), name="since") if since else ""
     planned = ImportPlan(source, places)
     known = _Known(ws, source, project, into)
@@ -270,13 +273,6 @@ def plan(
     return planned
 
 
-def _check_folder(into: str) -> None:
-    hidden = any(part.startswith((".", "@")) for part in Path(into).parts)
-    if hidden or into.startswith("/"):
-        valid = ("a folder inside the journal, like imported/diary",)
-        raise InvalidArgument(f"into is {into!r}.", valid=valid)
-
-
 class _Known:
     """The entries that this home has, or had, of a source: records are compared with them."""
 
@@ -290,7 +286,13 @@ class _Known:
         self._ws = ws
         self._source = source
         self._projects = projects
-        self._into = into
+        self._path = ws.journal.captured_path if source in SESSIONS else ws.journal.day_path
+        if into is not None:
+            hidden = any(part.startswith((".", "@")) for part in Path(into).parts)
+            if hidden or into.startswith("/"):
+                valid = ("a folder inside the journal, like imported/diary",)
+                raise InvalidArgument(f"into is {into!r}.", valid=valid)
+            self._path = lambda at: f"{into.strip('/')}/{ws.journal.day_path(at)}"
         self._standing = in_step(ws, lambda _: ws.index.standing())
         gone = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
         for run in ws.journal.runs.all():
@@ -309,7 +311,11 @@ class _Known:
     ) -> Entry:
         """The entry of a record, screened. Raises Refused, InvalidArgument."""
         here = self._checkout(record.folder) if record.folder else None
-        project = self._project(record, here)
+        project = record.project or (here.project if here else None)
+        if not (project or here) and Path(record.folder or "") != Path.home():
+            project = Path(record.folder or "").name or None
+        if not project and len(self._projects) == 1:
+            project = self._projects[0]
         excluded = map(project_key, self._ws.config.exclude_projects)
         if project and project_key(project) in excluded:
             raise Refused(f"The setting `exclude_projects` names {project}.")
@@ -341,20 +347,6 @@ class _Known:
             )
         return entry
 
-    def _project(
-        self,
-        record: Record,
-        here: Checkout | None,
-    ) -> str | None:
-        """The project of a record, else the single one that is asked for."""
-        folder = Path(record.folder or Path.home())
-        name = record.project
-        if not name and here:
-            name = here.project
-        elif not name and folder != Path.home():
-            name = folder.name
-        return name or (self._projects[0] if len(self._projects) == 1 else None)
-
     def compare(
         self,
         entry: Entry,
@@ -362,7 +354,7 @@ class _Known:
     ) -> tuple[str, Coming]:
         """The state of an entry, and the entry with the place where it is or comes."""
         part = entry.short_id
-        id, path = self._standing.get(part, (entry.id, self._path(entry)))
+        id, path = self._standing.get(part, (entry.id, self._path(entry.at)))
         coming = Coming(path, replace(entry, id=id), replace(record, text=""))
         wanted = map(project_key, self._projects)
         if self._projects and project_key(entry.project or "") not in wanted:
@@ -377,14 +369,6 @@ class _Known:
         if _was(old) != _digest(old):
             return "edited", coming
         return "known" if _was(old) == _was(entry) else "grown", coming
-
-    def _path(self, entry: Entry) -> str:
-        journal = self._ws.journal
-        if self._into:
-            return f"{self._into.strip('/')}/{journal.day_path(entry.at)}"
-        if self._source in SESSIONS:
-            return journal.captured_path(entry.at)
-        return journal.day_path(entry.at)
 
 
 def _records(

@@ -24,14 +24,6 @@ from .replies import IN_JSON, agreed, answer
 
 SHOWN, EXAMPLES = 5, 3
 """Projects and skipped records that are named; entries that are shown."""
-_SAID = {
-    "new": "new",
-    "grown": "say more now",
-    "known": "here already",
-    "edited": "edited since, and left alone",
-    "deleted": "deleted before, and not brought back",
-    "others": "of other projects",
-}
 
 
 def run(
@@ -193,7 +185,7 @@ def _in_place(
 
 def _plan_text(planned: importing.ImportPlan) -> str:
     counts = []
-    for state, said in _SAID.items():
+    for state, said in importing.STATES.items():
         if planned.counts[state]:
             counts.append(f"{planned.counts[state]:,} {said}")
     lines = [f"{planned.source}: {', '.join(counts) or 'nothing'}"]
