@@ -1,4 +1,4 @@
-"""Reads the sessions of Qwen Code, Copilot CLI, Crush, Cline and Aider.
+"""Reads the sessions of Qwen Code, Copilot CLI, OpenCode, Crush, Cline and Aider.
 
 Qwen Code's transcripts (seen: 0.24.4): `~/.qwen/projects/FOLDER/chats/SESSION.jsonl`,
 or below QWEN_HOME.
@@ -17,6 +17,16 @@ branch); user.message and assistant.message have content; tool.execution_start h
 toolName and arguments; tool.execution_complete has toolCallId, success, result.content and
 `shellExecution.exitCode`. A subagent's events have `agentId`, or in older versions
 `data.parentToolCallId`. A message with a `source` was typed by no person.
+
+OpenCode's sessions: `~/.local/share/opencode/opencode.db`, or below XDG_DATA_HOME, an
+SQLite database.
+
+`session` has id, parent_id (of a subagent's), directory and title ("New session - TIME" is
+none). `message.data` is `{"role", "summary": true where it is a compaction}`, and `part.data`
+is `{"type": "text", "text", "synthetic": true where a program wrote it}` or `{"type": "tool",
+"callID", "tool", "state": {"status", "input", "output", "error", "metadata": {"exit"}}}`. Times
+are milliseconds since 1970. The line of an event is the number of its message. One session
+alone is read as `opencode.db/ID`.
 
 Crush's sessions: an SQLite database `crush.db` in the folder `.crush` of each project.
 `~/.local/share/crush/projects.json`, or below XDG_DATA_HOME, names them. Written after its
@@ -139,15 +149,52 @@ def _add_copilot(
         session.add_result(dig(data, "toolCallId"), output, failed, status)
 
 
+# -- OpenCode
+# ------------------------------------------------------------------------------
+
+
+_OPENCODE_SESSIONS = """
+SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', id)
+ORDER BY time_created, id
+"""
+_OPENCODE_PARTS = """
+SELECT dense_rank() OVER (ORDER BY message.time_created, message.id) number,
+message.data message, part.data part, part.time_created at
+FROM message JOIN part ON message_id = message.id WHERE message.session_id = ?
+ORDER BY message.time_created, message.id, part.id
+"""
+
+
+def _add_opencode(
+    session: Session,
+    number: int,
+    row: sqlite3.Row,
+) -> None:
+    session.title = re.sub("^New session - .*", "", session.title)
+    message = read_json(row["message"])
+    part = read_json(row["part"])
+    kind = dig(part, "type")
+    if kind == "tool":
+        state = dig(part, "state")
+        session.add_call(
+            number, part | {"input": dig(state, "input")}, "tool", "input", "callID"
+        )
+        failed = {"completed": False, "error": True}.get(text_of(state, "status"))
+        output = text_of(state) or text_of(state, "error")
+        session.add_result(dig(part, "callID"), output, failed, dig(state, "metadata", "exit"))
+    elif kind == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
+        session.add(ROLES[dig(message, "role")], number, dig(part, "text"))
+
+
 # -- Crush
 # ------------------------------------------------------------------------------
 
 
-_SESSIONS = """
+_CRUSH_SESSIONS = """
 SELECT id, '' directory, title FROM sessions
 WHERE coalesce(parent_session_id, '') = '' AND ? IN ('', id) ORDER BY created_at, id
 """
-_MESSAGES = """
+_CRUSH_MESSAGES = """
 SELECT *, row_number() OVER (ORDER BY created_at, rowid) number, created_at at
 FROM messages WHERE session_id = ? ORDER BY number
 """
@@ -321,12 +368,24 @@ BY_SOURCE = {
         ("events.jsonl",),
         partial(sessions_of_lines, "Copilot CLI", _add_copilot),
     ),
+    "opencode": Transcripts(
+        "XDG_DATA_HOME",
+        ".local/share",
+        ("opencode/opencode*.db",),
+        ("opencode*.db",),
+        partial(
+            sessions_of_databases,
+            "OpenCode",
+            (_OPENCODE_SESSIONS, _OPENCODE_PARTS),
+            _add_opencode,
+        ),
+    ),
     "crush": _Crush(
         "XDG_DATA_HOME",
         ".local/share",
         ("crush/projects.json",),
         ("crush.db",),
-        partial(sessions_of_databases, "Crush", (_SESSIONS, _MESSAGES), _add_crush),
+        partial(sessions_of_databases, "Crush", (_CRUSH_SESSIONS, _CRUSH_MESSAGES), _add_crush),
     ),
     "cline": Transcripts(
         "CLINE_DIR",

@@ -106,7 +106,7 @@ READERS = {
     "claude-code": "claude_code",
     "codex": "codex",
     "gemini": "gemini",
-    "opencode": "opencode",
+    "opencode": "agents",
     "qwen": "agents",
     "copilot": "agents",
     "crush": "agents",
