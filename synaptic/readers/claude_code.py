@@ -41,24 +41,17 @@ def _sessions(
             parts += files_below(below, skipped, "*.jsonl")
         for part in parts:
             for number, line in json_lines(part, skipped):
-                uuid = text_of(line, "uuid")
-                if uuid in known or _is_forked(file, line):
+                uuid = text_of(line, "uuid") or f"{part}:{number}"
+                # another session's line, whose transcript is there
+                of = text_of(line, "forkedFrom", "sessionId")
+                is_forked = of and os.path.lexists(f"{file.parent}/{of}{file.suffix}")
+                if uuid in known or is_forked:
                     continue
                 with reporting(skipped, f"{part.name}:{number}"):
                     _add_line(session, number, line)
-                if uuid:
-                    known.add(uuid)
+                known.add(uuid)
         session.keep_work_of_subagents()
         yield session
-
-
-def _is_forked(
-    file: Path,
-    line: dict[str, Any],
-) -> bool:
-    """True for a line of another session whose transcript is there."""
-    session = text_of(line, "forkedFrom", "sessionId")
-    return bool(session) and os.path.lexists(f"{file.parent}/{session}{file.suffix}")
 
 
 def _add_line(

@@ -14,61 +14,35 @@ aggregated_output; its id is that of the call, or its own where a script of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from .digest import Transcripts
-from .record import Skipped, reporting
-from .session import Session, json_lines
+from .session import ROLES, Session, sessions_of_lines
 from .shared import dig, text_of
 from .source import read_json
 
 
-def _sessions(
-    files: list[Path],
-    skipped: Skipped,
-) -> Iterator[Session]:
-    for file in files:
-        session = Session("", "Codex")
-        for number, line in json_lines(file, skipped):
-            session.set_time(line.get("timestamp"))
-            payload = line["payload"] if isinstance(line.get("payload"), dict) else line
-            if not session.key:
-                if dig(payload, "source", "subagent"):
-                    break
-                session.key = text_of(payload, "id")
-                session.folder = text_of(payload, "cwd")
-                session.branch = text_of(payload, "git", "branch")
-            with reporting(skipped, f"{file.name}:{number}"):
-                if line.get("type") == "compacted":
-                    _drop_summary(session, text_of(payload, "message"))
-                _add_payload(session, number, payload)
-        if session.key:
-            yield session
-
-
-def _drop_summary(
-    session: Session,
-    message: str,
-) -> None:
-    """Drops the last event if it is a summary that only the model reads."""
-    if session.events and session.events[-1].text in message:
-        session.events.pop()
-
-
-def _add_payload(
+def _add_line(
     session: Session,
     number: int,
-    payload: dict[str, Any],
+    line: dict[str, Any],
 ) -> None:
+    payload = line["payload"] if isinstance(line.get("payload"), dict) else line
+    if number == 1:
+        is_subagent = dig(payload, "source", "subagent")
+        session.key = "" if is_subagent else text_of(payload, "id")
+        session.folder = text_of(payload, "cwd")
+        session.branch = text_of(payload, "git", "branch")
+    summary = text_of(payload, "message") if line.get("type") == "compacted" else ""
+    if summary and session.events and session.events[-1].text in summary:
+        session.events.pop()  # only the model reads it
     kind = text_of(payload, "type")
-    role = payload.get("role")
-    if kind == "message" and role == "assistant":
-        session.add("said", number, payload.get("content"))
-    elif kind == "user_message" or (kind == "message" and role == "user"):
-        session.add("asked", number, payload.get("content") or payload.get("message"))
+    if kind == "message" and payload.get("role") in ROLES:
+        session.add(ROLES[payload["role"]], number, payload.get("content"))
+    elif kind == "user_message":
+        session.add("asked", number, payload.get("message"))
     elif kind == "thread_name_updated":
         session.title = text_of(payload, "thread_name")
     elif kind == "item_completed":
@@ -76,11 +50,8 @@ def _add_payload(
     elif kind.endswith("_output"):
         _add_output(session, payload)
     elif kind.endswith("_call"):
-        given = payload.get("arguments") or payload.get("input") or payload.get("action") or ""
-        with suppress(ValueError):
-            given = read_json(given)
-        name = payload.get("name") or "shell"
-        session.add_call(number, name, given, payload.get("call_id"))
+        given = next(filter(payload.get, ("arguments", "input", "action")), "")
+        session.add_call(number, {"name": "shell"} | payload, "name", given, "call_id")
 
 
 def _add_item(
@@ -94,7 +65,9 @@ def _add_item(
     elif kind == "CommandExecution":
         call = text_of(item, "id")
         if call not in session.calls:
-            session.add_call(number, "shell", item, call)
+            session.add_call(
+                number, {"name": "shell", "given": item, "id": call}, "name", "given", "id"
+            )
         output = text_of(item, "aggregated_output")
         session.add_result(call, output, status=dig(item, "exit_code"))
 
@@ -118,5 +91,5 @@ READER = Transcripts(
     ".codex",
     ("sessions", "archived_sessions"),
     ("rollout-*.jsonl", "rollout-*.jsonl.zst"),
-    _sessions,
+    partial(sessions_of_lines, "Codex", _add_line),
 )

@@ -24,11 +24,10 @@ from typing import Any
 from .archive import read_items
 from .digest import digest
 from .record import Record, Skipped
-from .session import Kind, Session
+from .session import ROLES, Session
 from .shared import dig, list_of, text_of
 from .source import json_items
 
-_ROLES: dict[str, Kind] = {"user": "asked", "assistant": "said"}
 _SHOWN_TYPES = ("text", "multimodal_text", "code")
 
 
@@ -74,8 +73,7 @@ def _add_claude(
         blocks = list_of(message, "content")
         texts = [block for block in blocks if dig(block, "type") == "text"]
         session.set_time(message.get("created_at") or talk["created_at"])
-        kind: Kind = "asked" if message["sender"] == "human" else "said"
-        session.add(kind, 1, text_of(texts) or message.get("text"))
+        session.add(ROLES[message["sender"]], 1, text_of(texts) or message.get("text"))
 
 
 def _add_chatgpt(
@@ -93,8 +91,8 @@ def _add_chatgpt(
         role = message["author"]["role"]
         content = message.get("content")
         is_hidden = dig(message, "metadata", "is_visually_hidden_from_conversation")
-        if role not in _ROLES or is_hidden or message.get("recipient") not in (None, "", "all"):
+        if role not in ROLES or is_hidden or message.get("recipient") not in (None, "", "all"):
             continue
         if dig(content, "content_type") in _SHOWN_TYPES:
             session.set_time(message.get("create_time") or talk["create_time"])
-            session.add(_ROLES[role], 1, text_of(content) or dig(content, "parts"))
+            session.add(ROLES[role], 1, text_of(content) or dig(content, "parts"))

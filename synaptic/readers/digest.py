@@ -118,7 +118,8 @@ def digest(
             turns[-1].append(event)
     if not any(map(_says_something, turns)):
         return
-    if is_work and len(turns) < FEW_PROMPTS and not any(map(_was_work, chain(*turns))):
+    works = [one for one in chain(*turns) if one.kind == "edited" or one.commit or one.error]
+    if is_work and len(turns) < FEW_PROMPTS and not works:
         return
     title = _title(session, turns[0][0].text)
     for number, (events, texts) in enumerate(_parts(turns), start=1):
@@ -227,15 +228,10 @@ def _requests(events: Iterable[Event]) -> list[bytes]:
 
 
 def _says_something(turn: Sequence[Event]) -> bool:
-    after = turn[1:]
-    if any(event.kind != "said" for event in after):
-        return True
-    asked = {word for _, word in words(turn[0].text) if not word.isdigit()}
-    return bool(after and asked.difference(TABLE["greetings"].split()))
-
-
-def _was_work(event: Event) -> bool:
-    return event.kind == "edited" or bool(event.commit or event.error)
+    first, *after = turn
+    asked = {word for _, word in words(first.text) if not word.isdigit()}
+    is_greeting = asked <= {*TABLE["greetings"].split()}
+    return any(event.kind != "said" or not is_greeting for event in after)
 
 
 def _told(turn: Sequence[Event]) -> Iterator[str]:
@@ -267,15 +263,14 @@ def _commands(after: Sequence[Event]) -> Iterator[str]:
         is_commit = event.commit and event.text.startswith("git ")
         if event.kind == "ran" and not is_commit and not PATTERNS["looks"].match(event.text):
             ran.append(event)
-    yield from dict.fromkeys(map(_command_line, ran[-COMMANDS:]))
+    lines = []
+    for event in ran[-COMMANDS:]:
+        status = "" if event.status is None else f", exit {event.status}"
+        error = f": {_code(event.error)}" if event.error else ""
+        lines.append(f"- Ran: {_code(event.text)}{status}{error}")
+    yield from dict.fromkeys(lines)
     if len(ran) > COMMANDS:
         yield f"- and {len(ran) - COMMANDS} more commands"
-
-
-def _command_line(event: Event) -> str:
-    status = "" if event.status is None else f", exit {event.status}"
-    error = f": {_code(event.error)}" if event.error else ""
-    return f"- Ran: {_code(event.text)}{status}{error}"
 
 
 def _clean(

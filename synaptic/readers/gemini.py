@@ -87,16 +87,17 @@ def _add_call(
     number: int,
     call: object,
 ) -> None:
-    id = dig(call, "id")
     status = dig(call, "status")
-    session.add_call(number, dig(call, "name"), dig(call, "args"), id)
+    session.add_call(number, call, "name", "args", "id")
     texts = []
     for result in list_of(call, "result"):
         answer = dig(result, "functionResponse", "response")
         texts.append(text_of(answer) or text_of(answer, "error"))
     output = "\n".join(texts).replace("Output: ", "", 1)
     exit_code = 0 if status == "success" and "Exit Code:" not in output[-400:] else None
-    session.add_result(id, output, status in ("error", "cancelled") or None, exit_code)
+    session.add_result(
+        dig(call, "id"), output, status in ("error", "cancelled") or None, exit_code
+    )
 
 
 READER = Transcripts(

@@ -106,12 +106,12 @@ READERS = {
     "claude-code": "claude_code",
     "codex": "codex",
     "gemini": "gemini",
-    "opencode": "opencode",
-    "qwen": "qwen",
-    "copilot": "copilot",
-    "crush": "crush",
-    "cline": "cline",
-    "aider": "aider",
+    "opencode": "agents",
+    "qwen": "agents",
+    "copilot": "agents",
+    "crush": "agents",
+    "cline": "agents",
+    "aider": "agents",
     "claude-code-memory": "claude_code_memory",
     "server-memory": "server_memory",
     "basic-memory": "basic_memory",
@@ -129,8 +129,8 @@ READERS = {
 
 
 def reader_of(source: str) -> Any:
-    """The reader of a source, a module of this room or its READER. Raises InvalidArgument for
-    an unknown name.
+    """The reader of a source: a module of this room, its READER, or one of its BY_SOURCE.
+    Raises InvalidArgument for an unknown name.
 
     `read(path, skipped)` yields the records of a place, or of a file or folder that a person
     names, in any order; it reports damage to `skipped`, and raises InvalidArgument if nothing
@@ -139,4 +139,5 @@ def reader_of(source: str) -> Any:
     """
     name = READERS[one_of(READERS, source, "source")]
     module = importlib.import_module(f".{name}", __package__)
-    return getattr(module, "READER", module)
+    of_module = getattr(module, "READER", module)
+    return getattr(module, "BY_SOURCE", {}).get(source, of_module)

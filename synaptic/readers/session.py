@@ -23,6 +23,7 @@ from .shared import dig, fetched, moment, sqlite_copy, text_of
 from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
 
 Kind = Literal["asked", "said", "ran", "edited"]
+ROLES: dict[object, Kind] = {"user": "asked", "human": "asked", "assistant": "said"}
 EPOCH = datetime.fromtimestamp(0, UTC)
 PATH_KEYS = ("file_path", "filePath", "notebook_path", "path")
 """The arguments that name the file of an edit, in the tools of all clients."""
@@ -109,15 +110,22 @@ class Session:
     def add_call(
         self,
         line: int,
-        name: object,
-        given: object,
         call: object,
+        name: str,
+        given: str,
+        id: str,
     ) -> None:
-        """Adds the events of a tool's call: a command, edited files, or none."""
-        values = given if isinstance(given, dict) else {"command": given}
-        tool = text_of(name).lower()
+        """Adds the events of a tool's call: a command, edited files, or none. Its name, its
+        arguments, also as JSON, and its id are under these keys.
+        """
+        values = dig(call, given)
+        with suppress(ValueError):
+            values = read_json(values)
+        if not isinstance(values, dict):
+            values = {"command": values}
+        tool = text_of(call, name).lower()
         command = _command_of(values)
-        events = self.calls.setdefault(text_of(call), [])
+        events = self.calls.setdefault(text_of(call, id), [])
         if "*** Begin Patch" in command:
             for path in PATTERNS["patched"].findall(command):
                 events.append(self.add("edited", line, path))
@@ -135,8 +143,7 @@ class Session:
         """Adds a tool's call or its result, as Anthropic's API writes them."""
         kind = dig(block, "type")
         if kind == "tool_use":
-            given = dig(block, "input")
-            self.add_call(line, dig(block, "name"), given, dig(block, "id"))
+            self.add_call(line, block, "name", "input", "id")
         elif kind == "tool_result":
             output = text_of(block, "content")
             failed: bool | None = dig(block, "is_error") is True
@@ -146,12 +153,9 @@ class Session:
 
     def keep_work_of_subagents(self) -> None:
         """Sorts in the edits and commits of subagents (line 0); drops their other events."""
-        events = self.events
-        kept = [
-            event for event in events if event.line or event.kind == "edited" or event.commit
-        ]
-        if not all(event.line for event in kept):
-            kept.sort(key=lambda event: event.at)
+        kept = [one for one in self.events if one.line or one.kind == "edited" or one.commit]
+        if not all(one.line for one in kept):
+            kept.sort(key=lambda one: one.at)
         self.events = kept
 
     def add_result(
@@ -170,16 +174,15 @@ class Session:
             status = int(found[1]) if found else None
             if failed is False:
                 status = 0
-        has_failed = bool(failed or status)
         error = ""
-        if has_failed:
+        if failed or status:
             lines = (line.strip() for line in output[:100_000].splitlines())
             usual = "failed" if status is None else ""
             error = next(filter(PATTERNS["error"].search, lines), usual)
         for event in self.calls.pop(text_of(call), ()):
             event.status = status
             event.error = error
-            if not has_failed:
+            if not (failed or status):
                 event.commit = _commit_of(event.text, output)
             elif event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
                 event.text = ""
@@ -202,22 +205,18 @@ def _commit_of(
     output: str,
 ) -> str:
     commits = PATTERNS["commits"].search(command)
-    if not commits:
-        return ""
-    committed = PATTERNS["committed"].search(output)
+    committed = commits and PATTERNS["committed"].search(output)
     if committed:
         return f"{committed[2]} ({committed[1][:10]})"
-    return commits[2] or ""
+    return commits[2] or "" if commits else ""
 
 
 @cache
 def _checkout(folder: str) -> str:
     """The checkout around a folder, or the folder itself."""
     here = Path(folder or "/")
-    for place in (here, *here.parents):
-        if os.path.lexists(place / ".git"):
-            return str(place)
-    return str(here)
+    checkouts = (at for at in (here, *here.parents) if os.path.lexists(at / ".git"))
+    return str(next(checkouts, here))
 
 
 def events(
@@ -250,15 +249,17 @@ def sessions_of_lines(
 ) -> Iterator[Session]:
     """A session of each file of JSON lines; `add` adds the events of a line.
 
-    Its key is the name of the file until `add` finds another.
+    Its key is the name of the file until `add` finds another, or none where it is no session.
     """
     for file in files:
         session = Session(file.stem, client)
         for number, line in json_lines(file, skipped):
+            session.set_time(line.get("timestamp"))
             with reporting(skipped, f"{file.name}:{number}"):
                 add(session, number, line)
         session.keep_work_of_subagents()
-        yield session
+        if session.key:
+            yield session
 
 
 def sessions_of_databases(

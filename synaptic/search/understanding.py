@@ -65,17 +65,13 @@ def _scoped(
     """
     own = request.project
     for name in ("only_here", "all_projects") if not request.filters.projects else ():
-        text, count = compiled(QUESTIONS.pattern(name), re.IGNORECASE).subn(
-            " ", request.parsed.text
-        )
-        if not count:
-            continue
-        parsed = replace(request.parsed, text=text.strip(), terms=_terms(ws, text))
-        if name == "all_projects":
-            return replace(request, parsed=parsed, project=None)
-        if own:
+        found = compiled(QUESTIONS.pattern(name), re.IGNORECASE)
+        text, count = found.subn(" ", request.parsed.text)
+        if count and name == "all_projects":
+            return replace(_reworded(ws, request, text.strip()), project=None)
+        if count and own:
             filters = replace(request.filters, projects=(own,))
-            return replace(request, parsed=parsed, filters=filters)
+            return replace(_reworded(ws, request, text.strip()), filters=filters)
     return request
 
 
@@ -84,29 +80,20 @@ def _preferring(
     request: Request,
     asked: Asked,
 ) -> Request:
-    filters, parsed, prefer = request.filters, request.parsed, request.prefer
-    times, about = asked.time_range, request.about
+    filters, times = request.filters, asked.time_range
     if times and not (filters.since or filters.until):
-        since, until = _days(asked)
-        terms = _terms(ws, asked.text)
+        reworded = replace(_reworded(ws, request, asked.text), about=times.about)
         names_day = _ISO.search(times.phrase)  # which other notes may name
-        if (names_day or terms) and not asked.only_time:
-            prefer = replace(prefer, since=since, until=until)
+        if asked.only_time or not (names_day or reworded.parsed.terms):
+            reworded = replace(reworded, filters=_within(filters, asked))
         else:
-            filters = replace(filters, since=since, until=until)
-        if asked.only_time or not names_day:
-            parsed = replace(parsed, text=asked.text, terms=terms)
-        about = times.about
-    if asked.reasons and not (filters.types or prefer.types):
-        prefer = replace(prefer, types=("decision",))
-    return replace(
-        request,
-        parsed=parsed,
-        filters=filters,
-        prefer=prefer,
-        recent=asked.recent,
-        about=about,
-    )
+            reworded = replace(reworded, prefer=_within(request.prefer, asked))
+        if names_day and not asked.only_time:
+            reworded = replace(reworded, parsed=request.parsed)
+        request = reworded
+    if asked.reasons and not (request.filters.types or request.prefer.types):
+        request = replace(request, prefer=replace(request.prefer, types=("decision",)))
+    return replace(request, recent=asked.recent)
 
 
 def _as_a_list(
@@ -132,13 +119,11 @@ def _as_a_list(
         return None
     filters = filled(given, _filters_of(request, asked, listed, known))
     total, what = _count(ws, filters), _what(filters, listed.state)
-    changes: dict[int, str] = {}
     is_all = is_timed and request.within is None and not listed.among
-    if listed.changes and is_all and order == "relevance":
-        changes = _changes(ws, filters)
-        total = len(changes)
-    parsed = replace(parsed, text=listed.among, terms=_terms(ws, listed.among))
-    request = replace(request, filters=filters, parsed=parsed)
+    is_changes = listed.changes and is_all and order == "relevance"
+    changes = _changes(ws, filters) if is_changes else {}
+    total = len(changes) or total
+    request = replace(_reworded(ws, request, listed.among), filters=filters)
     if listed.filters.types and not total:
         others = _count(ws, replace(filters, projects=())) if filters.projects else 0
         is_known = _count(ws, Filters(types=filters.types)) and (listed.state or others)
@@ -157,7 +142,8 @@ def _as_a_list(
         filters = replace(filters, since=None, until=None)
         request = replace(request, order="relevance", filters=filters, changes=changes)
         request = replace(request, within=list(changes))
-    return replace(request, parsed=replace(parsed, notices=(*parsed.notices, told)))
+    notices = (*parsed.notices, told)
+    return replace(request, parsed=replace(request.parsed, notices=notices))
 
 
 def _listed(
@@ -187,11 +173,11 @@ def _changes(
     """
     index = ws.index
     _, rows = index.listing(filters, order="newest", limit=MAX_LIMIT)
-    last = {row: standing.at for row, standing in index.standings(rows).items()}
     told = {}
     for row, stored in index.entries(rows).items():
         titles = index.titles(stored.entry.supersedes).values()
-        told[row] = f"replaces {', '.join(titles)}" if titles else ""
+        said = f"replaces {', '.join(titles)}" if titles else ""
+        told[row] = (instant(stored.entry.at), said)
     changed = {}
     for piece in ws.journal.trashed():
         day = piece.at.astimezone(ws.clock().tzinfo).date().isoformat()
@@ -200,9 +186,8 @@ def _changes(
                 changed[index.resolve(piece.id).rowid] = piece.at
     anytime = replace(filters, since=None, until=None)
     for row in index.passing(anytime, list(changed)):
-        last[row] = instant(changed[row])
-        told[row] = f"changed {changed[row]:%Y-%m-%d %H:%M}"
-    return {row: told[row] for row in sorted(last, key=lambda row: -last[row])}
+        told[row] = (instant(changed[row]), f"changed {changed[row]:%Y-%m-%d %H:%M}")
+    return {row: told[row][1] for row in sorted(told, key=lambda row: -told[row][0])}
 
 
 def _filters_of(
@@ -218,22 +203,19 @@ def _filters_of(
         projects = request.prefer.projects or tuple({request.project or ""} & {*known})
     added = replace(added, projects=() if projects == ("*",) else projects)
     if not (given.since or given.until):
-        since, until = _days(asked)
-        added = replace(
-            added,
-            since=since,
-            until=until,
-        )
+        added = _within(added, asked)
     is_timed = given.since or given.until or asked.time_range
     # of a time all that was said then, though it was replaced since
     return replace(added, include_superseded=bool(is_timed and not listed.state))
 
 
-def _terms(
+def _reworded(
     ws: Workspace,
+    request: Request,
     text: str,
-) -> tuple[str, ...]:
-    return terms_of(text, stop_words=ws.config.search.stop_words)
+) -> Request:
+    terms = terms_of(text, stop_words=ws.config.search.stop_words)
+    return replace(request, parsed=replace(request.parsed, text=text, terms=terms))
 
 
 def _count(
@@ -303,17 +285,24 @@ def _told(
     return f"{said}."
 
 
-def _days(asked: Asked) -> tuple[str | None, str | None]:
-    """The first and the last day that are asked for; around a day that is only about the one
-    that is meant.
+def _within(
+    filters: Filters,
+    asked: Asked,
+) -> Filters:
+    """The filters with the first and the last day that are asked for; around a day that is only
+    about the one that is meant.
     """
     times = asked.time_range
     if times is None:
-        return None, None
+        return filters
     first, last = times.start, times.end
     if times.about:
         first, last = shift(times.about, -AROUND_DAYS), shift(times.about, AROUND_DAYS)
-    return first.isoformat() if first else None, last.isoformat() if last else None
+    return replace(
+        filters,
+        since=first.isoformat() if first else None,
+        until=last.isoformat() if last else None,
+    )
 
 
 def spelled(evidence: Evidence) -> dict[str, str]:

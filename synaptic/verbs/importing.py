@@ -40,7 +40,7 @@ from ..notes.screening import Screen
 from ..readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting
 from ..readers.source import changed_at, files_below
 from ..workspace.changes import fingerprints
-from ..workspace.checkout import Checkout, checkout_around
+from ..workspace.checkout import checkout_around
 from ..workspace.embed import Progress
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -55,16 +55,20 @@ SETTLED = timedelta(minutes=10)
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 FORGOTTEN = "forgotten"
-TAKEN = "taken"
-"""The file of the sources whose import brought nothing, which leaves no run."""
+"""The file of the hashes of the sessions that are never imported again."""
 MOST_PARTS = 200
 """A session has fewer digests."""
 
 
-STATES = ("new", "grown", "known", "edited", "deleted", "others")
-"""What becomes of a record: its entry is new; says more now; is in the journal as it is; was
-edited there since, and
-is left alone; was deleted or forgotten; or is of a project that was not asked for."""
+STATES = {
+    "new": "new",
+    "grown": "say more now",
+    "known": "here already",
+    "edited": "edited since, and left alone",
+    "deleted": "deleted before, and not brought back",
+    "others": "of other projects",
+}
+"""What may become of a record, and the words for it."""
 
 
 class Coming(NamedTuple):
@@ -160,8 +164,6 @@ def left_out(config: Config) -> dict[str, int]:
     A digest that a hook had made is no import. A home that is not there is not made.
     """
     taken = {name.rsplit("-", 2)[0] for name in Runs(config.state).names()}
-    with suppress(OSError):
-        taken.update((config.state / TAKEN).read_text().split())
     found = {}
     for source in READERS:
         if source not in taken and source != "claude-code-memory":
@@ -194,7 +196,9 @@ def add_sources(
     *,
     dry_run: bool = False,
 ) -> None:
-    """Reads these folders from now on: lines of `sources`."""
+    """Reads these folders from now on: lines of `sources`. Raises ConfigError for one that is
+    read already and for a second of its name.
+    """
     file = config.home / "config.toml"
     text = file.read_text("utf-8-sig") if file.exists() else ""
     sources = [*tomllib.loads(text).get("sources", []), *added]
@@ -203,28 +207,18 @@ def add_sources(
         write_setting(config.home, "sources", sources)
 
 
-def read_in_place(
+def notes_in(
     config: Config,
-    place: Path,
-    *,
-    dry_run: bool = False,
+    root: Path,
 ) -> int:
-    """The number of notes in a folder, which from now on is one of the `sources`.
+    """The number of notes in a folder that may become one of the `sources`.
 
-    Raises InvalidArgument for a folder without notes or one that is read already, ConfigError
-    for a second of its name.
+    Raises InvalidArgument for a folder without notes, and for one that holds the home.
     """
-    root = place.expanduser().absolute()
-    if not root.is_dir():
-        raise InvalidArgument(f"{root} is no folder.", hint="Name the folder of a vault.")
-    notes = len(scan(Roots({"": root}, config.exclude)))
-    if not notes:
-        raise InvalidArgument(f"{root} holds no Markdown.", hint="Name the folder of a vault.")
-    if config.home.is_relative_to(root):
-        raise InvalidArgument(
-            f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
-        )
-    add_sources(config, [str(root)], dry_run=dry_run)
+    notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
+    if not notes or config.home.is_relative_to(root):
+        why = "Synaptic's own home" if notes else "no Markdown"
+        raise InvalidArgument(f"{root} holds {why}.", hint="Name the folder of the notes.")
     return notes
 
 
@@ -252,8 +246,6 @@ def plan(
             f"{source} has left nothing here.",
             hint=f"synaptic import {source} PATH names a place.",
         )
-    if into is not None:
-        _check_folder(into)
     first = read_date(since, now=ws.clock(), name="since") if since else ""
     planned = ImportPlan(source, places)
     known = _Known(ws, source, project, into)
@@ -281,13 +273,6 @@ def plan(
     return planned
 
 
-def _check_folder(into: str) -> None:
-    hidden = any(part.startswith((".", "@")) for part in Path(into).parts)
-    if hidden or into.startswith("/"):
-        valid = ("a folder inside the journal, like imported/diary",)
-        raise InvalidArgument(f"into is {into!r}.", valid=valid)
-
-
 class _Known:
     """The entries that this home has, or had, of a source: records are compared with them."""
 
@@ -301,10 +286,21 @@ class _Known:
         self._ws = ws
         self._source = source
         self._projects = projects
-        self._into = into
+        self._path = ws.journal.captured_path if source in SESSIONS else ws.journal.day_path
+        if into is not None:
+            hidden = any(part.startswith((".", "@")) for part in Path(into).parts)
+            if hidden or into.startswith("/"):
+                valid = ("a folder inside the journal, like imported/diary",)
+                raise InvalidArgument(f"into is {into!r}.", valid=valid)
+            self._path = lambda at: f"{into.strip('/')}/{ws.journal.day_path(at)}"
         self._standing = in_step(ws, lambda _: ws.index.standing())
-        self._gone = _gone(ws)
-        self._forgotten = _forgotten(ws)
+        gone = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
+        for run in ws.journal.runs.all():
+            gone += [block.id for block in run.blocks if not run.open]
+        self._gone = {id.partition("-")[2] for id in gone}
+        """The last parts of the ids of entries that were deleted or imported once."""
+        forgotten = ws.config.state / FORGOTTEN
+        self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
         self._written = cache(partial(_written, ws))
         self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
 
@@ -315,7 +311,11 @@ class _Known:
     ) -> Entry:
         """The entry of a record, screened. Raises Refused, InvalidArgument."""
         here = self._checkout(record.folder) if record.folder else None
-        project = self._project(record, here)
+        project = record.project or (here.project if here else None)
+        if not (project or here) and Path(record.folder or "") != Path.home():
+            project = Path(record.folder or "").name or None
+        if not project and len(self._projects) == 1:
+            project = self._projects[0]
         excluded = map(project_key, self._ws.config.exclude_projects)
         if project and project_key(project) in excluded:
             raise Refused(f"The setting `exclude_projects` names {project}.")
@@ -347,20 +347,6 @@ class _Known:
             )
         return entry
 
-    def _project(
-        self,
-        record: Record,
-        here: Checkout | None,
-    ) -> str | None:
-        """The project of a record, else the single one that is asked for."""
-        folder = Path(record.folder or Path.home())
-        name = record.project
-        if not name and here:
-            name = here.project
-        elif not name and folder != Path.home():
-            name = folder.name
-        return name or (self._projects[0] if len(self._projects) == 1 else None)
-
     def compare(
         self,
         entry: Entry,
@@ -368,7 +354,7 @@ class _Known:
     ) -> tuple[str, Coming]:
         """The state of an entry, and the entry with the place where it is or comes."""
         part = entry.short_id
-        id, path = self._standing.get(part, (entry.id, self._path(entry)))
+        id, path = self._standing.get(part, (entry.id, self._path(entry.at)))
         coming = Coming(path, replace(entry, id=id), replace(record, text=""))
         wanted = map(project_key, self._projects)
         if self._projects and project_key(entry.project or "") not in wanted:
@@ -383,14 +369,6 @@ class _Known:
         if _was(old) != _digest(old):
             return "edited", coming
         return "known" if _was(old) == _was(entry) else "grown", coming
-
-    def _path(self, entry: Entry) -> str:
-        journal = self._ws.journal
-        if self._into:
-            return f"{self._into.strip('/')}/{journal.day_path(entry.at)}"
-        if self._source in SESSIONS:
-            return journal.captured_path(entry.at)
-        return journal.day_path(entry.at)
 
 
 def _records(
@@ -421,16 +399,6 @@ def _records(
             skipped(str(place), f"reading ended behind record {number:,}: {error!r:.300}")
 
 
-def _gone(ws: Workspace) -> set[str]:
-    """The last parts of the ids of entries that were deleted or imported once: they are not
-    imported again.
-    """
-    deleted = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
-    runs = [run.blocks for run in ws.journal.runs.all() if not run.open]
-    ids = [*deleted, *(block.id for block in chain.from_iterable(runs))]
-    return {id.partition("-")[2] for id in ids}
-
-
 def run(
     ws: Workspace,
     planned: ImportPlan,
@@ -451,11 +419,8 @@ def run(
             pictures[path] = hash_of_block(ws.journal.read(path))
     new = sorted(planned.new, key=lambda one: one.path)
     blocks = tuple(Block.of(one.path, one.entry) for one in new)
-    if blocks:
+    if blocks or not coming:  # one that brought nothing is known, too
         take_in(ws.journal, Run(name, blocks, pictures=pictures))
-    else:
-        with suppress(OSError), (ws.config.state / TAKEN).open("a") as file:
-            file.write(f"{planned.source}\n")
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
@@ -572,12 +537,6 @@ def forget(
     for id in ids:
         delete(ws, id, purge=True)
     return Done("", len(ids))
-
-
-def _forgotten(ws: Workspace) -> set[str]:
-    """The hashes of the sessions that are never imported again."""
-    file = ws.config.state / FORGOTTEN
-    return set(file.read_text().split()) if file.exists() else set()
 
 
 def _session_hash(

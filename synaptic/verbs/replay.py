@@ -70,7 +70,7 @@ def replay(
     Journal and index stay as they are. Raises ModelError without a model.
     """
     ws.embedder.load()
-    ended: dict[str, datetime | None] = {}
+    ended: dict[str, datetime] = {}
     cases: list[Case] = []
     for source in SESSIONS:
         for place in places_of(source):
@@ -78,14 +78,18 @@ def replay(
                 for session in reader_of(source).sessions(place, lambda *_: None):
                     cases += _prompts(ws, session)
                     for record in digest(session):
-                        ended[key_id(source, record.key)] = record.until
+                        ended[key_id(source, record.key)] = record.until or record.at
     cases = sorted(cases, key=lambda case: case.at)[-prompts:]
     for number, case in enumerate(cases, start=1):
-        with as_of(ws, min(case.at, ws.clock())) as then:
+        with as_of(ws, min(case.at, ws.clock()).isoformat()) as then:
             for way, strategy in WAYS.items():
                 found = _answer(then, case, strategy, ended)
+                texts = []
+                for entry in [hit.entry for hit in found.hits]:
+                    if project_key(entry.project or "") in (case.project, ""):
+                        texts += [entry.content, *entry.files]
                 case.tokens[way] = len(show(found)) // CHARS
-                case.named[way] = _named(case, found)
+                case.named[way] = [text for text in case.later if text in "\n".join(texts)]
         if progress:
             progress("asking", number, len(cases))
     return cases
@@ -108,7 +112,7 @@ def _answer(
     ws: Workspace,
     case: Case,
     strategy: str,
-    ended: Mapping[str, datetime | None],
+    ended: Mapping[str, datetime],
 ) -> SearchResult:
     found = search(
         ws,
@@ -117,21 +121,8 @@ def _answer(
         strategy=strategy,
         limit=FETCHED,
     )
-    hits = []
-    for hit in found.hits:
-        known_at = ended.get(hit.entry.id.partition("-")[2]) or hit.entry.at
-        if max(known_at, hit.entry.at) < case.at:
-            hits.append(hit)
+    hits = [hit for hit in found.hits if ended.get(hit.entry.short_id, hit.entry.at) < case.at]
     return replace(found, hits=tuple(hits[:SHOWN]))
-
-
-def _named(case: Case, found: SearchResult) -> list[str]:
-    """The texts of `later` that an entry of the same project names."""
-    texts = []
-    for hit in found.hits:
-        if project_key(hit.entry.project or "") in (case.project, ""):
-            texts += [hit.entry.content, *hit.entry.files]
-    return [text for text in case.later if any(text in each for each in texts)]
 
 
 def table(cases: list[Case]) -> dict[str, dict[str, float]]:
@@ -154,8 +145,10 @@ def extremes(cases: list[Case]) -> dict[str, list[Case]]:
     """The ten cases that named most, and the ten that named nothing, in most tokens, though a
     file was edited or an error met.
     """
-    best = [case for case in cases if case.named["memory"]]
-    best.sort(key=lambda case: (-len(case.named["memory"]), case.tokens["memory"]))
-    worst = [case for case in cases if case.later and not case.named["memory"]]
-    worst.sort(key=lambda case: -case.tokens["memory"])
+    ranked = sorted(
+        (case for case in cases if case.later),
+        key=lambda case: (-len(case.named["memory"]), case.tokens["memory"]),
+    )
+    best = [case for case in ranked if case.named["memory"]]
+    worst = [case for case in reversed(ranked) if not case.named["memory"]]
     return {"best": best[:10], "worst": worst[:10]}

@@ -47,13 +47,13 @@ SLOW_WRITE = 5_000_000
 changed it.
 """
 _CLOCK = re.compile(r"\d:\d\d|\bago\b|\d ?[ap]m\b", re.IGNORECASE)
-_COMMENT = re.compile(r"(<!-- syn:[^\n]*-->)")
+_COMMENT = re.compile(r"<!-- syn:[^\n]*-->")
 
 
 @contextmanager
 def as_of(
     ws: Workspace,
-    when: str | datetime | None,
+    when: str | None,
     *,
     may_write: bool = True,
 ) -> Iterator[Workspace]:
@@ -67,31 +67,21 @@ def as_of(
     if not when:
         yield ws
         return
-    moment = _moment(when, ws.clock())
-    with in_step(ws, lambda _: _past(ws, moment, may_write)) as past:
-        yield past
-
-
-def _moment(
-    when: str | datetime,
-    now: datetime,
-) -> datetime:
-    if isinstance(when, datetime):
-        moment = when
-    elif _CLOCK.search(when):
+    now = ws.clock()
+    if _CLOCK.search(when):
         moment = read_moment(when, now=now, name="as_of")
     else:
         day = datetime.fromisoformat(read_date(when, now=now, name="as_of"))
-        moment = (
-            now if day.date() == now.date() else datetime.combine(day, time.max, now.tzinfo)
-        )
+        moment = datetime.combine(day, time.max, now.tzinfo)
     moment = moment.astimezone(now.tzinfo)
-    if moment > now:
+    if moment.date() > now.date():
         raise InvalidArgument(
             f"as_of is {moment:%Y-%m-%d %H:%M}, which lies ahead.",
             valid=(f"a time up to {now:%Y-%m-%d %H:%M}",),
         )
-    return moment
+    moment = min(moment, now)
+    with in_step(ws, lambda _: _past(ws, moment, may_write)) as past:
+        yield past
 
 
 class PastJournal(Journal):
@@ -168,22 +158,20 @@ class PastJournal(Journal):
                     _, start, end = entry_of(self.journal_now.parse(path, data), path, id)
                     self.files[path] = data[:start] + text + data[end:]
             elif then and may_write:
-                deleted += self._titled(then, text)
+                old = self.journal_now.copied(id, then.path, text)
+                if old.dated and old.at <= self.moment:
+                    self._put_title(then.path, old)
+                    deleted.append(id)
         return deleted
 
-    def _titled(
+    def _put_title(
         self,
-        piece: TrashedText,
-        text: bytes,
-    ) -> Iterator[str]:
-        """The id of a deleted entry, after it was put into its file with its title alone; none
-        without a time, or of a later one.
-        """
-        old = self.journal_now.copied(piece.id, piece.path, text)
-        if not old.dated or old.at > self.moment:
-            return
+        path: str,
+        old: Entry,
+    ) -> None:
+        """Puts a deleted entry into its file with its title alone."""
         entry = Entry(
-            id=piece.id,
+            id=old.id,
             at=old.at,
             title=old.title,
             content=old.title,
@@ -193,39 +181,37 @@ class PastJournal(Journal):
         )
         data = b""
         with suppress(NotFound):
-            data = self.read(piece.path)
-        self.files[piece.path] = data + joined(piece.path, proven_block(entry), data)
-        yield piece.id
+            data = self.read(path)
+        self.files[path] = data + joined(path, proven_block(entry), data)
 
     def _screened(self, block: bytes) -> bytes | None:
         """A block without what is a secret today; None where its comment holds one."""
         screen = Screen("allow" if self._config.secrets == "allow" else "redact")
         text = block.decode("utf-8", "surrogateescape")
-        head, comment, body = (*_COMMENT.split(text, maxsplit=1), "", "")[:3]
-        if screen.redacted("comment", comment) != comment:
+        shown = screen.redacted("text", text)
+        comment = _COMMENT.search(text)
+        if comment and comment[0] not in shown:
             return None
-        shown = screen.redacted("title", head) + comment
-        shown += screen.redacted("text", body, after=head)
         return shown.encode("utf-8", "surrogateescape")
 
     def _edited_by_hand(self) -> dict[str, str]:
         """A mark for each entry whose file changed after the moment, and neither a later entry
         nor a piece in the trash says how.
         """
-        explained = dict.fromkeys(self.stamps, self.until)
         changes = [(path, at) for path, _, at, _ in self.entries]
-        kept = set()
+        from_trash = set()
         for id, pieces in self.pieces.items():
             changes += [(piece.path, instant(piece.at)) for piece in pieces]
             if pieces[-1].at > self.moment:
-                kept.add(id)
+                from_trash.add(id)
+        explained: dict[str, int] = {}
         for path, at in changes:
-            explained[path] = max(explained.get(path, at), at)
+            explained[path] = max(explained.get(path, self.until), at)
         marks = {}
-        for path, id, at, _ in self.entries:
-            changed = self.stamps[path].mtime_ns // 1000 if path in self.stamps else 0
-            is_older = at <= self.until and id not in kept
-            if is_older and changed > explained[path] + SLOW_WRITE:
+        for path, id, *_ in self.entries:
+            stamp = self.stamps.get(path)
+            is_later = stamp and stamp.mtime_ns // 1000 > explained[path] + SLOW_WRITE
+            if is_later and id not in from_trash:
                 marks[id] = OF_TODAY
         return marks
 

@@ -24,20 +24,11 @@ from .replies import IN_JSON, agreed, answer
 
 SHOWN, EXAMPLES = 5, 3
 """Projects and skipped records that are named; entries that are shown."""
-_SAID = {
-    "new": "new",
-    "grown": "say more now",
-    "known": "here already",
-    "edited": "edited since, and left alone",
-    "deleted": "deleted before, and not brought back",
-    "others": "of other projects",
-}
 
 
 def run(
     ws: Workspace,
     *,
-    as_json: bool,
     dry_run: bool,
     yes: bool,
     source: str | None = None,
@@ -46,46 +37,41 @@ def run(
     **given: Any,
 ) -> int:
     """The exit status."""
-    progress = terminal.progress()
+    yes = yes or IN_JSON.get()
     if undo is not None:
-        if as_json or agreed("import --undo", f"Take {undo} back?", yes=yes):
+        if agreed("import --undo", f"Take {undo} back?", yes=yes):
             back = importing.undo(ws, undo)
             text = (
                 f"Took back {back.entries:,} of {back.run}; the same import brings them again."
             )
-            text = clean(text + kept_text(back))
-            answer({"success": True} | wire.as_json(back), text)
+            for id, title, why in back.kept:
+                text += f"\n  stays: {id[9:]} {title} ({why})"
+            answer({"success": True} | wire.as_json(back), clean(text))
         return 0
     if source is None:
         _list_sources(ws)
         return 0
     if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
-        return _in_place(
-            ws,
-            source,
-            place,
-            dry_run=dry_run,
-            yes=yes,
-            as_json=as_json,
-        )
+        return _in_place(ws, source, place, dry_run=dry_run, yes=yes)
     if not dry_run:
         for name in importing.resume(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
     path = Path(place) if place else None
-    planned = importing.plan(ws, source, path, progress=progress, **given)
-    if not as_json:
+    planned = importing.plan(ws, source, path, progress=terminal.progress(), **given)
+    if not IN_JSON.get():
         terminal.emit(_plan_text(planned))
     coming = len(planned.new) + len(planned.grown)
     if dry_run or not coming:
         answer(_plan_json(planned), "")
-        return 0
-    if not (as_json or agreed("import", f"Import {coming:,}?", yes=yes)):
-        return 0
-    told = len(planned.skipped)
-    done = importing.run(ws, planned)
-    data = _plan_json(planned) | {"success": True, "run": done.run}
-    answer(data, clean(_done_text(done, planned.skipped[told:])))
-    _index(ws)
+    elif agreed("import", f"Import {coming:,}?", yes=yes):
+        told = len(planned.skipped)
+        done = importing.run(ws, planned)
+        lines = [_done_text(done)]
+        for where, why in planned.skipped[told:]:
+            lines.append(f"A picture was left out, {where}: {why}.")
+        data = _plan_json(planned) | {"success": True, "run": done.run}
+        answer(data, clean("\n".join(lines)))
+        _index(ws)
     return 0
 
 
@@ -104,27 +90,22 @@ def _list_sources(ws: Workspace) -> None:
             f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
         )
     sources = list(importing.look_around(ws.config, terminal.progress()))
-    lines = [_source_text(source) for source in sources]
+    lines = []
+    for one in sources:
+        count = terminal.entries_counted(one["records"])
+        days = f"{one['since']} to {one['until']}"
+        lines.append(f"{one['source']}: {count}, {days}, in {one['place']}")
     lines.append("`synaptic import SOURCE` shows what would come, and asks.")
     if not sources:
         lines = ["No program has left anything here that can be read."]
-    answer({"found": wire.as_json(sources)}, "\n".join(lines))
+    answer({"found": wire.as_json(sources)}, clean("\n".join(lines)))
 
 
-def _done_text(
-    done: importing.Done,
-    left: list[tuple[str, str]],
-) -> str:
-    lines = [f"Imported {done.entries:,}."]
-    if done.run:
-        lines[0] += f" `synaptic import --undo {done.run}` takes the new ones back."
-    lines += [f"A picture was left out, {where}: {why}." for where, why in left]
-    return "\n".join(lines)
-
-
-def kept_text(done: importing.Done) -> str:
-    """A line for each entry that stays."""
-    return "".join(f"\n  stays: {id[9:]} {title} ({why})" for id, title, why in done.kept)
+def _done_text(done: importing.Done) -> str:
+    if not done.run:
+        return f"Imported {done.entries:,}."
+    back = f"`synaptic import --undo {done.run}` takes the new ones back."
+    return f"Imported {done.entries:,}. {back}"
 
 
 def found_text(found: Mapping[str, int]) -> str:
@@ -163,7 +144,7 @@ def offer(
             with suppress(InvalidArgument):  # nothing in it is of this program
                 planned = importing.plan(ws, source, progress=terminal.progress())
                 new[source] = len(planned.new)
-                terminal.say(f"{source}: {_done_text(importing.run(ws, planned), [])}")
+                terminal.say(f"{source}: {_done_text(importing.run(ws, planned))}")
         _index(ws)
     return {"found": found, "imported": new}
 
@@ -175,43 +156,36 @@ def _in_place(
     *,
     dry_run: bool,
     yes: bool,
-    as_json: bool,
 ) -> int:
     if source == "memories":
         new = importing.new_memories(ws.config)
+        lines = [*new]
         count = sum(map(len, new.values()))
-        terminal.say(f"{count:,} notes of agents' own memories that are not read yet.")
-        if new and not dry_run and (as_json or agreed("import", "Read them?", yes=yes)):
-            importing.add_sources(ws.config, new)
-        answer({"success": True, "files": count}, "")
-        return 0
-    found = [Path(place)] if place else []
-    if source == "obsidian" and not place:
-        found = importing.vaults()
-    if len(found) != 1:
-        known = "; ".join(map(str, found)) or "no folder"
-        raise InvalidArgument(f"Which folder? {source} names {known}.", hint="Name it as PATH.")
-    folder = found[0]
-    notes = importing.read_in_place(ws.config, folder, dry_run=True)
-    if not as_json:
-        said = "Markdown files, to be read where they are; Synaptic writes nothing there."
-        terminal.emit(clean(f"{folder}: {notes:,} {said}"))
-    if not dry_run and (as_json or agreed("import", "Read them from now on?", yes=yes)):
-        importing.read_in_place(ws.config, folder)
+    else:
+        found = [Path(place).expanduser().absolute()] if place else []
+        if source == "obsidian" and not place:
+            found = importing.vaults()
+        if len(found) != 1:
+            known = "; ".join(map(str, found)) or "no folder"
+            raise InvalidArgument(
+                f"Which folder? {source} names {known}.", hint="Name it as PATH."
+            )
+        lines = [str(found[0])]
+        count = importing.notes_in(ws.config, found[0])
+    importing.add_sources(ws.config, lines, dry_run=True)
+    named = clean(", ".join(lines) or "nothing new")
+    terminal.say(f"{count:,} Markdown files, to be read where they are: {named}")
+    text = ""
+    if lines and not dry_run and agreed("import", "Read them?", yes=yes):
+        importing.add_sources(ws.config, lines)
         text = "Done. `synaptic rebuild-index` embeds them at once."
-        answer({"success": True, "files": notes}, text)
+    answer({"success": True, "files": count}, text)
     return 0
-
-
-def _source_text(source: wire.Json) -> str:
-    count = terminal.entries_counted(source["records"])
-    days = f"{source['since']} to {source['until']}"
-    return clean(f"{source['source']}: {count}, {days}, in {source['place']}")
 
 
 def _plan_text(planned: importing.ImportPlan) -> str:
     counts = []
-    for state, said in _SAID.items():
+    for state, said in importing.STATES.items():
         if planned.counts[state]:
             counts.append(f"{planned.counts[state]:,} {said}")
     lines = [f"{planned.source}: {', '.join(counts) or 'nothing'}"]

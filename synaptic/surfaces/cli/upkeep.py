@@ -233,7 +233,7 @@ def _import(
     """
     from .import_command import run  # only this command needs it
 
-    return run(ws, as_json=IN_JSON.get(), **given)
+    return run(ws, **given)
 
 
 @command(
@@ -255,12 +255,11 @@ def _forget(
     Example: synaptic forget --session 7k3m9q2x
     """
     from ...verbs.importing import forget
-    from .import_command import kept_text
 
     if agreed("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget(ws, session)
         text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
-        answer({"success": True} | wire.as_json(done), clean(text + kept_text(done)))
+        answer({"success": True} | wire.as_json(done), text)
 
 
 @command(

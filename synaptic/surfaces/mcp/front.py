@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Mapping
@@ -31,7 +32,6 @@ MODERN = "2026-07-28"
 """The protocol version without a handshake: each request says who asks."""
 HOUR_MS = 3_600_000
 
-_RESERVED = "io.modelcontextprotocol/"
 _SAID = json.loads((Path(__file__).parents[2] / "data" / "server.json").read_text("utf-8"))
 _SAID["resources/list"]["resources"] += HELP_RESOURCES
 LISTS: Mapping[str, Json] = {
@@ -45,12 +45,10 @@ def server_info() -> Json:
     """The server's names and its version, as the folder of its installation has it;
     `importlib.metadata` is slow.
     """
-    folders = [file.name for place in sys.path for file in Path(place).glob(_INSTALLED)]
+    found = "synaptic_journal-*.dist-info"
+    folders = [file.name for place in sys.path for file in Path(place).glob(found)]
     version = folders[0].removesuffix(".dist-info").rpartition("-")[2] if folders else ""
     return {**_SAID["serverInfo"], "version": version}
-
-
-_INSTALLED = "synaptic_journal-*.dist-info"
 
 
 class Front:
@@ -62,12 +60,7 @@ class Front:
         """The lines for the SDK; an empty one is the end."""
         self._alone = True
         self._turn = threading.Lock()
-        self._file = os.fdopen(
-            os.dup(0),
-            encoding="utf-8",
-            errors="replace",
-            newline="\n",
-        )
+        self._file = os.fdopen(os.dup(0), encoding="utf-8", errors="replace", newline="\n")
         with Path(os.devnull).open("rb") as nothing:
             os.dup2(nothing.fileno(), 0)
 
@@ -97,16 +90,12 @@ class Front:
             answer = self.script.answer(line) if self._alone else None
             if answer:
                 data = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-                _write(data.encode() + b"\n")
+                sys.stdout.buffer.write(data.encode() + b"\n")
+                sys.stdout.buffer.flush()
             if not answer or answer["id"] == self.script.opening:
                 self.lines.put(line)
             self._alone = self._alone and not self.script.ended
         return bool(line)
-
-
-def _write(data: bytes) -> None:
-    while data:
-        data = data[os.write(1, data) :]
 
 
 class Script:
@@ -125,7 +114,7 @@ class Script:
             "resultType": "complete",
             "ttlMs": HOUR_MS,
             "cacheScope": "public",
-            "_meta": {f"{_RESERVED}serverInfo": info},
+            "_meta": {"io.modelcontextprotocol/serverInfo": info},
         }
         first = {"type": "object"}  # in the SDK's order for this version
         listed = LISTS["tools/list"]["tools"]
@@ -152,7 +141,7 @@ class Script:
             return None
         if self.opening is None:
             self.opening = id
-        self.listed = self.listed or method == "tools/list"
+        self.listed |= method == "tools/list"
         return {"jsonrpc": "2.0", "id": id, "result": result}
 
     def _result(
@@ -173,34 +162,31 @@ class Script:
         return self._results.get(method)
 
 
-# -- messages whose answer is certain
+# -- messages whose answer is certain: others wait for the SDK
 # ------------------------------------------------------------------------------
 
 
 def _message(line: str) -> Json:
     """The message of a line; empty where it is none, or may be read in another way."""
-    if "\\ud" in line or "\\uD" in line:  # perhaps half of a character
+    if _ODD.search(line):
         return {}
     try:
-        message = json.loads(line, parse_constant=_refuse)
+        message = json.loads(line)
     except (ValueError, RecursionError):
         return {}
     sound = isinstance(message, dict) and message.get("jsonrpc") == "2.0"
     return message if sound else {}
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+_ODD = re.compile(r"\\u[dD]|NaN|Infinity")
+"""Perhaps half of a character, or a constant that is no JSON."""
 
 
 def _is_handshake(params: Any) -> bool:
-    if not isinstance(params, dict):
-        return False
-    return (
-        params.keys() == {"protocolVersion", "capabilities", "clientInfo"}
-        and isinstance(params["protocolVersion"], str)
-        and _is_client(params["clientInfo"], params["capabilities"])
-    )
+    match params:
+        case {"protocolVersion": str(), "capabilities": able, "clientInfo": client, **rest}:
+            return _is_client(client, able) and not rest
+    return False
 
 
 def _is_plain(params: Any) -> bool:
@@ -213,47 +199,47 @@ def _is_plain(params: Any) -> bool:
 
 def _is_envelope(params: Any) -> bool:
     """True for parameters that only say who asks, in the modern protocol."""
-    if not isinstance(params, dict) or not isinstance(params.get("_meta"), dict):
-        return False
-    meta = dict(params["_meta"])
-    names = ("protocolVersion", "clientInfo", "clientCapabilities")
-    version, program, abilities = [meta.pop(_RESERVED + name, None) for name in names]
-    return (
-        version == MODERN
-        and _is_client(program, abilities)
-        and _is_plain(params | {"_meta": meta})
-    )
+    match params:
+        case {
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": version,
+                "io.modelcontextprotocol/clientInfo": client,
+                "io.modelcontextprotocol/clientCapabilities": able,
+                **meta,
+            },
+            **rest,
+        }:
+            is_plain = _is_plain({"_meta": meta, **rest})
+            return version == MODERN and is_plain and _is_client(client, able)
+    return False
 
 
 def _is_client(
-    program: Any,
-    abilities: Any,
+    client: Any,
+    able: Any,
 ) -> bool:
     """True for a client's names and abilities in a form that all versions of the protocol
     take.
     """
-    if not isinstance(program, dict) or not isinstance(abilities, dict) or "icons" in program:
+    if not isinstance(client, dict) or not isinstance(able, dict) or "icons" in client:
         return False
-    usual = {"title": "", "description": "", "websiteUrl": "", "name": None, "version": None}
-    texts = [program.get(name, value) for name, value in usual.items()]
-    roots = abilities.get("roots", {})
-    free = [abilities.get(name, {}) for name in _FREE]
-    nested = [roots, *free, abilities.get("tasks", {})]
-    if not all(isinstance(text, str) for text in texts):
-        return False
-    if not all(isinstance(value, dict) for value in nested):
-        return False
-    settings = [setting for value in free for setting in value.values()]
+    if able.get("roots") == {"listChanged": True}:
+        able = able | {"roots": {}}
     return (
-        all(isinstance(setting, dict) for setting in settings)
-        and isinstance(roots.get("listChanged", True), bool)
-        and _is_nested(nested[-1])
+        client.keys() >= {"name", "version"}
+        and all(isinstance(text, str) for text in client.values())
+        and _is_nested(able, 3)
+        and _is_nested(able.get("tasks", {}), 4)
     )
 
 
-_FREE = ("experimental", "extensions", "sampling", "elicitation")
-"""Abilities whose settings may hold anything."""
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_nested, value.values()))
+def _is_nested(
+    value: Any,
+    levels: int,
+) -> bool:
+    """True for an object of objects, so many levels deep; below them may be anything."""
+    if not levels:
+        return True
+    return isinstance(value, dict) and all(
+        _is_nested(inner, levels - 1) for inner in value.values()
+    )
