@@ -122,7 +122,7 @@ def brief(
 
     A text as `since` is a position, a day, or `last`, the position of the session before.
     Superseded and expired entries are left out. An entry stands on one shelf only. Without a
-    `reader`, as in the past, it has no position and moves none.
+    `reader`, and in the past, it has no position and moves none.
     Raises InvalidArgument for another `since`.
     """
     if project == "*":
@@ -134,7 +134,7 @@ def brief(
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
     gather = partial(_gather, ws, project, here, since, terms)
     within_s = READING_SHARE * ws.config.hooks.timeout_s
-    if reader is None:
+    if reader is None or ws.journal.is_past:
         return in_step(ws, partial(gather, None), within_s=within_s)
     file = ws.config.state / _POSITIONS
     records: dict[str, dict[str, Any]] = {}
