@@ -55,6 +55,7 @@ HIGHEST = 10
 LAST = "last"
 READERS_KEPT = 200
 _POSITIONS = "positions.json"
+"""By client and project the last position, the one before it, and the session."""
 _POSITION = re.compile(r"p:(\d{1,12})-(\d{1,12})-(\d{1,11})")
 """The number of the index's count of changes, of a change, and seconds since 1970 UTC."""
 
@@ -121,7 +122,7 @@ def brief(
 
     A text as `since` is a position, a day, or `last`, the position of the session before.
     Superseded and expired entries are left out. An entry stands on one shelf only. Without a
-    `reader`, as in the past, it has no position and moves none.
+    `reader`, and in the past, it has no position and moves none.
     Raises InvalidArgument for another `since`.
     """
     if project == "*":
@@ -133,30 +134,30 @@ def brief(
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
     gather = partial(_gather, ws, project, here, since, terms)
     within_s = READING_SHARE * ws.config.hooks.timeout_s
-    if reader is None:
-        return in_step(ws, lambda report: gather("", report, report.absent), within_s=within_s)
-    records = _positions(ws)
+    if reader is None or ws.journal.is_past:
+        return in_step(ws, partial(gather, None), within_s=within_s)
+    file = ws.config.state / _POSITIONS
+    records: dict[str, dict[str, Any]] = {}
+    with suppress(OSError, ValueError, TypeError):
+        records = dict(json.loads(file.read_bytes()))
     name = f"{reader.client}|{project_key(project or '')}"
     record = records.pop(name, {})
     is_new = _is_new(record, reader, is_asked=isinstance(since, str))
     before = record.get("position" if is_new or not reader.session else "before", "")
-    found = in_step(ws, lambda report: gather(before, report), within_s=within_s)
+    found = in_step(ws, partial(gather, before), within_s=within_s)
     if is_new:
-        record = {"before": before, "position": found.position, "tool": ""}
-        record |= {"session": reader.session, "hook": reader.hook}
+        record = {
+            "before": before,
+            "position": found.position,
+            "session": reader.session,
+            "hook": reader.hook,
+        }
     elif not reader.hook:
         record["tool"] = reader.session
     kept = dict([*records.items(), (name, record)][-READERS_KEPT:])
     with suppress(OSError):  # a home that cannot be written can be read
-        overwrite(ws.config.state / _POSITIONS, json.dumps(kept).encode(), sync=False)
+        overwrite(file, json.dumps(kept).encode(), sync=False)
     return found
-
-
-def _positions(ws: Workspace) -> dict[str, dict[str, Any]]:
-    """Returns by client and project the last position, the one before it, and the session."""
-    with suppress(OSError, ValueError, TypeError):
-        return dict(json.loads((ws.config.state / _POSITIONS).read_bytes()))
-    return {}
 
 
 def _is_new(
@@ -180,7 +181,7 @@ def _is_new(
 def _start(
     ws: Workspace,
     since: timedelta | str,
-    before: str,
+    before: str | None,
     left_off: datetime | None,
 ) -> Start:
     """Returns where the news begin: a pause, a day, a position, or the session `before`."""
@@ -188,10 +189,10 @@ def _start(
     if isinstance(since, timedelta):
         return Start(max(left_off or now - since, now - since))
     since = since.strip()
-    if since == LAST and not before:
-        remark = "No last position is kept here: this is new since the last hand-off."
-        return Start(left_off or now - WEEK, None, remark)
     if since == LAST:
+        if not before:
+            remark = "No last position is kept here: this is new since the last hand-off."
+            return Start(left_off or now - WEEK, None, remark)
         since = before
     if not since.startswith("p:"):
         day = read_date(since, now=now, name="since")
@@ -215,29 +216,34 @@ def _gather(
     here: Checkout | None,
     since: timedelta | str,
     terms: Sequence[str],
-    before: str,
+    before: str | None,
     report: SyncReport,
-    remarks: Sequence[str] | None = None,
 ) -> Briefing:
-    """Returns the entries. With `remarks` it is nobody's, and has no position."""
+    """Returns the entries. Without `before`, a last position or "", it has no position."""
     now = ws.clock()
     key = project_key(project) if project else None
     rules, unconfirmed, waiting = _rules(ws, key)
     handoffs = list(_pool(ws, key, ("handoff",))[0])[:1]
     pins = [row for row in ws.index.pinned(key) if row not in handoffs]
     whole = marked(ws, read_entries(ws, [*pins, *handoffs]), here)
-    pinned = {row: whole[row] for row in pins if whole[row].type != "preference"}
+    pinned = [whole[row] for row in pins if whole[row].type != "preference"]
     handoff = whole[handoffs[0]] if handoffs else None
     left_off = None
     if handoff and handoff.dated:
         left_off = handoff.at + timedelta(microseconds=1)
+    is_asked = isinstance(since, str)
     start = _start(ws, since, before, left_off)
-    seen = {*pinned, *handoffs}
-    later, pools = _pools(ws, key, start, left_off, is_asked=isinstance(since, str))
+    later, pools = _pools(ws, key, start, left_off, is_asked=is_asked)
+    rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
+    scores = _word_scores(ws, terms, rows)
     shelves = [Shelf("due", _due(ws, now.date().isoformat(), key))]
-    shelves += _shelves(ws, terms, pools, seen)
-    said = [*(remarks or ()), start.remark]
-    if isinstance(since, str) and not shelves[1].entries:
+    seen = {*pins, *handoffs}
+    for name, (entries, has_more) in pools.items():
+        unseen = {row: entry for row, entry in entries.items() if row not in seen}
+        seen.update(unseen)
+        shelves.append(Shelf(name, _ranked(ws, name, unseen, scores), has_more))
+    said = [start.remark] if before is not None else [*report.absent, start.remark]
+    if is_asked and not shelves[1].entries:
         said.append(f"Nothing is {shelves[1].name}.")
     count, number = ws.index.latest_change()
     if report.unread or ws.index.file.trouble:  # it may count otherwise in the next process
@@ -248,37 +254,18 @@ def _gather(
         rules=rules,
         unconfirmed=unconfirmed,
         waiting=waiting,
-        pinned=tuple(entry for entry in pinned.values() if not _is_over(ws, entry)),
+        pinned=tuple(entry for entry in pinned if not _is_over(ws, entry)),
         handoff=handoff,
         later=f"{len(later[0])}{'+' if later[1] else ''}" if left_off else "0",
         shelves=tuple(shelves),
         unread_files=report.unread,
-        position=position if remarks is None else "",
+        position="" if before is None else position,
         remark=" ".join(filter(None, said)),
     )
 
 
 Pool = tuple[dict[int, Entry], bool]
 """Entries by row, and True if there are others."""
-
-
-def _shelves(
-    ws: Workspace,
-    terms: Sequence[str],
-    pools: Mapping[str, Pool],
-    seen: set[int],
-) -> list[Shelf]:
-    """Returns the ranked entries of each pool that no shelf before it holds, nor `seen`."""
-    rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
-    scores = _word_scores(ws, terms, rows)
-    shelves = []
-    for name, (entries, has_more) in pools.items():
-        unseen = {row: entry for row, entry in entries.items() if row not in seen}
-        seen.update(unseen)
-        by_importance = name.startswith("insights")
-        ranked = _ranked(ws, unseen, scores, by_importance=by_importance)
-        shelves.append(Shelf(name, ranked, has_more))
-    return shelves
 
 
 def _pools(
@@ -331,14 +318,14 @@ def _rules(
     found = [one for one in every_preference(ws) if not _is_over(ws, one)]
     found = [one for one in found if project_key(one.project or "") in ("", key)]
     standing = standings(ws, found)
-    in_force = {id for id, each in standing.items() if each.word == "yes"}
-    rules = [entry for entry in found if entry.id in in_force]
+    rules = [entry for entry in found if standing[entry.id].word == "yes"]
+    others = [entry for entry in found if standing[entry.id].word == "said"]
+    said = [replace(entry, marks=(standing[entry.id].mark,)) for entry in others]
+    waiting = len(found) - len(rules) - len(said)
     replaced = set(chain.from_iterable(entry.supersedes for entry in rules))
     rules = [entry for entry in rules if entry.id not in replaced]
     rules.sort(key=lambda entry: not entry.pin)
-    others = [entry for entry in found if standing[entry.id].word == "said"]
-    said = [replace(entry, marks=(standing[entry.id].mark,)) for entry in others]
-    return tuple(rules), tuple(said), len(found) - len(in_force) - len(said)
+    return tuple(rules), tuple(said), waiting
 
 
 def waiting(ws: Workspace) -> tuple[Entry, ...]:
@@ -396,11 +383,11 @@ def _due(
     rows = ws.index.due(Filters(without=unwanted), until)
     found = []
     for entry, text in read_lines(ws, rows).values():
-        own = project_key(entry.project or "")
-        if entry.due and entry.due <= until and (key == "*" or own in ("", key)):
+        own = project_key(entry.project or "") or None
+        is_ours = key in ("*", own)
+        if entry.due and entry.due <= until and (is_ours or own is None):
             found.append(entry)
-        tasks = tasks_of(entry, text) if key == "*" or own == (key or "") else ()
-        for task in tasks:
+        for task in tasks_of(entry, text) if is_ours else ():
             if not task.done and task.due and task.due <= until:
                 there = replace(entry.there, line=task.line)
                 found.append(replace(entry, title=task.text, due=task.due, place=there))
@@ -432,26 +419,14 @@ def _pool(
     if types in (("issue",), ("handoff",)):
         without = replace(without, tags=tuple(SHARED.settled))
     day = since.date().isoformat() if since else None
-    wanted = [
-        Filters(
-            types=types,
-            since=day,
-            without=without,
-        )
-    ]
+    saved = Filters(types=types, since=day, without=without)
+    wanted = [saved]
     if "progress" in types:  # digests of sessions take no place of what was saved
-        wanted.append(
-            Filters(
-                types=types,
-                since=day,
-                sessions=True,
-            )
-        )
+        wanted.append(replace(saved, without=None, sessions=True))
     if key:
-        of_project = [replace(filters, projects=(key,)) for filters in wanted]
         tag = slug_tag(key)
         tagged = [replace(filters, tags=(tag,)) for filters in wanted if tag]
-        wanted = of_project + tagged
+        wanted = [replace(filters, projects=(key,)) for filters in wanted] + tagged
     rows = []
     more = False
     for filters in wanted:
@@ -507,13 +482,12 @@ def _word_scores(
 
 def _ranked(
     ws: Workspace,
+    shelf: str,
     entries: Mapping[int, Entry],
     word_scores: Mapping[int, float],
-    *,
-    by_importance: bool,
 ) -> tuple[Entry, ...]:
-    """Returns the entries by age and words, fused; importance goes first, or only the highest
-    of it. Digests of sessions come last.
+    """Returns the entries by age and words, fused; importance goes first for insights, else
+    only the highest of it. Digests of sessions come last.
     """
     now = ws.clock()
     half_life = timedelta(ws.config.search.half_life_days)
@@ -528,7 +502,8 @@ def _ranked(
         importance = entries[row].importance
         if importance is None:
             importance = DEFAULT_IMPORTANCE
-        first = importance if by_importance or importance == HIGHEST else 0
-        return entries[row].of_session, -first, -fused[row]
+        if importance != HIGHEST and not shelf.startswith("insights"):
+            importance = 0
+        return entries[row].of_session, -importance, -fused[row]
 
     return tuple(entries[row] for row in sorted(entries, key=place))

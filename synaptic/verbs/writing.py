@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, NamedTuple, TypedDict, Unpack, cast
+from operator import attrgetter
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import apsw
 
@@ -24,10 +25,9 @@ from ..notes.markdown import compose_entry, new_id, own_tags
 from ..notes.privacy import reveals
 from ..notes.screening import Screen
 from ..search.near import near_entries, suggest_tags
-from ..workspace.changes import fingerprints, of_project
+from ..workspace.changes import fingerprints, has_expired, of_project
 from ..workspace.checkout import (
     LINE_CHARS,
-    Checkout,
     claim_name,
     project_of,
     working_checkout,
@@ -168,16 +168,19 @@ def save_all(
 
 
 def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
-    moment = moment_of(marks.get("at"), ws.clock())
-    by_person = marks.get("by_person", True)
+    given: dict[str, Any] = {name: value for name, value in marks.items() if value is not None}
+    by_person = marks.setdefault("by_person", True)
+    moment = moment_of(given.get("at"), ws.clock())
     here = working_checkout(ws.config)
-    project = marks.get("project")
-    project = _one_project(project_of(ws.config, here) if project is None else project)
-    check_range("importance", marks.get("importance"), 0, 10)
+    project = _one_project(given.get("project", project_of(ws.config, here)))
+    check_range("importance", given.get("importance"), 0, 10)
+    past = _read_days(ws, given)
     screen = Screen(ws.config.secrets)
-    parent = marks.get("parent")
-    source = marks.get("source")
-    given = {name: value for name, value in marks.items() if value is not None}
+    parent = given.get("parent")
+    source = given.get("source")
+    branch = None
+    if here and of_project(project, here) and here.branch not in here.defaults:
+        branch = here.branch
     entry, composed = clean_entry(
         screen,
         content,
@@ -185,21 +188,17 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         at=moment,
         project=project,
         parent=_fixed(ws, parent) if parent else None,
-        supersedes=_superseded(ws, marks.get("supersedes") or (), by_person=by_person),
-        branch=_branch(here, project),
+        supersedes=_superseded(ws, given.get("supersedes", ()), by_person=by_person),
+        branch=branch,
         extra={"source": source} if source else {},
-        **cast("dict[str, Any]", {name: given[name] for name in _PASSED & given.keys()}),
+        **{name: given[name] for name in _PASSED & given.keys()},
     )
-    last_day, past = _last_day(ws, marks.get("expires"))
-    hashes = fingerprints(entry, here, ws.config.state)
-    pin = bool(marks.get("pin"))
-    due = _due_day(ws, marks.get("due"))
     entry = replace(
         entry,
-        expires=last_day or None,
-        due=due,
-        pin=pin,
-        fingerprints=hashes,
+        expires=given.get("expires") or None,
+        due=given.get("due") or None,
+        pin=given.get("pin", False),
+        fingerprints=fingerprints(entry, here, ws.config.state),
     )
     notices = [*screen.notices(), *composed, *past]
     if not by_person and not project:
@@ -207,15 +206,6 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     if here and project == here.project:
         notices += claim_name(ws.config, here)
     return _Draft(entry, notices, marks)
-
-
-def _branch(here: Checkout | None, project: str | None) -> str | None:
-    """The branch of a new entry of this project: the one that is checked out, if it is not the
-    default one.
-    """
-    if here is None or not of_project(project, here) or here.branch in here.defaults:
-        return None
-    return here.branch
 
 
 def _write(
@@ -237,7 +227,7 @@ def _write(
             said = same[-1].entry
             notices.append(f"Said already on {said.date}: {said.short_id}.")
         if entry.pin:
-            _check_pin(ws, entry.project, by_person=marks.get("by_person", True))
+            _check_pin(ws, entry.project, by_person=marks["by_person"])
         new.append(entry)
     if len({ws.journal.day_path(entry.at) for entry in new}) > 1:
         raise InvalidArgument(
@@ -250,8 +240,7 @@ def _write(
             path = ws.journal.append(*new)
         for entry, notices, marks in drafts:
             if entry in new:
-                by_person = marks.get("by_person", True)
-                notices += _note_preference(ws, entry, by_person=by_person)
+                notices += _note_preference(ws, entry, by_person=marks["by_person"])
         with watch.stage("index"):
             told = index_now(ws, path, shows=new[-1].id)
     if new and ws.config.metrics:
@@ -260,18 +249,12 @@ def _write(
         if entry.id not in receipts:
             receipts[entry.id] = receipt_of(entry, path=path, notices=[*notices, *told])
     if len(new) == len(drafts) == 1:
-        [(id, receipt)] = receipts.items()
-        receipts[id] = _with_neighbours(ws, new[0], receipt)
+        with suppress(Exception):  # whatever fails here, the entry is safe in the journal
+            tags = suggest_tags(ws, entry.content, given=entry.tags)
+            receipts[entry.id] = replace(receipts[entry.id], suggested_tags=tags)
+            near = near_entries(ws, entry)
+            receipts[entry.id] = replace(receipts[entry.id], near=near)
     return [receipts[draft.entry.id] for draft in drafts]
-
-
-def _with_neighbours(ws: Workspace, entry: Entry, receipt: Receipt) -> Receipt:
-    """The receipt with tags and entries that fit, as far as nothing fails."""
-    with suppress(Exception):  # whatever fails here, the entry is safe in the journal
-        tags = suggest_tags(ws, entry.content, given=entry.tags)
-        receipt = replace(receipt, suggested_tags=tags)
-        receipt = replace(receipt, near=near_entries(ws, entry))
-    return receipt
 
 
 def _note_preference(
@@ -329,11 +312,7 @@ def update(
         raise InvalidArgument("Nothing to update.", valid=names)
     _one_project(parts.get("project"))
     check_range("importance", parts.get("importance"), 0, 10)
-    last_day, past = _last_day(ws, given.get("expires"))
-    if last_day:
-        given["expires"] = last_day
-    if given.get("due"):
-        given["due"] = _due_day(ws, given["due"])
+    past = _read_days(ws, given)
     found = _find(ws, id)
     entry = found.entry
     if entry.pin and not by_person:
@@ -788,17 +767,10 @@ def _marks(entry: Entry) -> tuple[object, ...]:
     sets = (
         tuple(sorted(set(values))) for values in (entry.tags, entry.files, entry.supersedes)
     )
-    said = (
-        entry.title,
-        entry.type,
-        entry.importance,
-        entry.parent,
-        entry.by,
-        entry.pin,
-        entry.expires,
-        entry.due,
-    )
-    return *said, project_key(entry.project or ""), *sets
+    return *_SAID(entry), project_key(entry.project or ""), *sets
+
+
+_SAID = attrgetter("title", "type", "importance", "parent", "by", "pin", "expires", "due")
 
 
 def index_now(
@@ -864,22 +836,19 @@ def receipt_of(
     path: str | None = None,
     notices: Sequence[str] = (),
 ) -> Receipt:
-    return Receipt(
-        entry.id, entry.date, entry.time, path or entry.there.path, False, tuple(notices)
-    )
+    path = path or entry.there.path
+    return Receipt(entry.id, entry.date, entry.time, path, notices=tuple(notices))
 
 
-def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]]:
-    """The last day on which an entry comes first, `YYYY-MM-DD`, and a notice if it is over."""
-    day = read_date(expires, now=ws.clock(), name="expires") if expires else expires
-    if day and day < ws.today.isoformat():
-        return day, [f"It has expired already, on {day}."]
-    return day, []
-
-
-def _due_day(ws: Workspace, due: str | None) -> str | None:
-    """The day from which an entry is due, `YYYY-MM-DD`."""
-    return read_date(due, now=ws.clock(), name="due") if due else None
+def _read_days(ws: Workspace, given: dict[str, Any]) -> list[str]:
+    """A notice if the last day of an entry is over. `expires` and `due` become `YYYY-MM-DD`."""
+    for name in ("expires", "due"):
+        if given.get(name):
+            given[name] = read_date(given[name], now=ws.clock(), name=name)
+    last_day = given.get("expires") or None
+    if has_expired(last_day, ws.today.isoformat()):
+        return [f"It has expired already, on {last_day}."]
+    return []
 
 
 def moment_of(at: str | datetime | None, now: datetime) -> datetime:

@@ -28,13 +28,13 @@ import time
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from ..files import open_regular
+from ..files import open_regular, real_path
 from ..journal.disk import make_dirs
 from ..models import RACY_NS, Entry, Proof, proof_of
 from ..notes.blocks import project_key
@@ -85,8 +85,8 @@ def marked(
     own = asking_project(ws.config, here)
     today = ws.today.isoformat()
     result = dict(entries)
-    whole = [one for one in entries.values() if one.content]
-    rules = standings(ws, [one for one in whole if one.type == "preference"])
+    whole = [one for one in entries.values() if one.content and one.type == "preference"]
+    rules = standings(ws, whole)
     for rowid, entry in entries.items():
         marks = []
         changed = []
@@ -120,64 +120,55 @@ def _changed_files(
         now = _fingerprint(here.root, path)
         if now in (None, saved):
             continue
-        before = _kept_lines(kept / saved)
-        after = _lines_of(here.root / path, now) if before and now != GONE else None
-        if not before or not after or _differ(before, after, _named_lines(path, entry)):
-            changed.append(path)
+        with suppress(OSError, ValueError):  # it is gone or large, or its lines are not kept
+            before = array("I", (kept / saved).read_bytes())
+            if not _differ(before, _lines_of(here.root / path, now), path, entry.content):
+                continue
+        changed.append(path)
     return changed
 
 
 # -- lines
 
 
-def _named_lines(path: str, entry: Entry) -> Iterator[slice]:
-    """The lines of this file that the text names: `a.py:12`, `a.py:12-20`, `a.py#L12-L20`."""
-    name = re.escape(Path(path).name)
-    found = re.findall(rf"\b{name}(?::|#L)(\d{{1,6}})(?:-L?(\d{{1,6}}))?", entry.content)
-    for first, last in found:
-        yield slice(max(0, int(first) - 1), int(last or first))
-
-
-def _differ(before: array[int], after: array[int], named: Iterator[slice]) -> bool:
-    """True if more than SMALL_CHANGE of the lines, or lines that are named, are others."""
+def _differ(before: array[int], after: array[int], path: str, text: str) -> bool:
+    """True if more than SMALL_CHANGE of the lines are others, or lines of this path that the
+    text names: `a.py:12`, `a.py:12-20`, `a.py#L12-L20`.
+    """
     same = (Counter(before) & Counter(after)).total()
     if same < (1 - SMALL_CHANGE) * max(len(before), len(after)):
         return True
-    for lines in named:
-        part = before[lines]
+    name = re.escape(Path(path).name)
+    named = re.findall(rf"\b{name}(?::|#L)(\d{{1,6}})(?:-L?(\d{{1,6}}))?", text)
+    for first, last in named:
+        part = before[max(0, int(first) - 1) : int(last or first)]
         if all(after[at : at + len(part)] != part for at in range(len(after))):
             return True
     return False
 
 
 @lru_cache(maxsize=64)
-def _lines_of(path: Path, fingerprint: str) -> array[int] | None:
-    """A hash of each line of the file; None if it is large, or has another fingerprint now."""
-    with suppress(OSError, ValueError), open_regular(path, follow=False) as file:
+def _lines_of(path: Path, fingerprint: str) -> array[int]:
+    """A hash of each line of the file. Raises ValueError if it is large, or has another
+    fingerprint now.
+    """
+    with open_regular(path, follow=False) as file:
         data = file.read(LIMIT + 1)
-        digest = hashlib.sha256(data).hexdigest()[:FINGERPRINT_DIGITS]
-        if len(data) <= LIMIT and digest == fingerprint:
-            return array("I", map(zlib.crc32, data.splitlines()))
-    return None
+    if hashlib.sha256(data).hexdigest()[:FINGERPRINT_DIGITS] != fingerprint:
+        raise ValueError
+    return array("I", map(zlib.crc32, data.splitlines()))
 
 
 def _keep_lines(folder: Path, fingerprint: str, path: Path) -> None:
-    lines = _lines_of(path, fingerprint)
     file = folder / fingerprint
-    if not lines or file.exists():
+    if file.exists():
         return
+    lines = _lines_of(path, fingerprint)
     make_dirs(folder, private=True)
     oldest_first = sorted(folder.iterdir(), key=lambda kept: kept.stat().st_mtime)
     for old in oldest_first[: -LINES_KEPT + 1]:
         old.unlink()
     file.write_bytes(lines.tobytes())
-
-
-def _kept_lines(file: Path) -> array[int] | None:
-    """The lines that `_keep_lines` wrote; None if they are not kept."""
-    with suppress(OSError, ValueError):
-        return array("I", file.read_bytes())
-    return None
 
 
 def has_expired(
@@ -214,11 +205,11 @@ def _fingerprint(
     path: str,
 ) -> str | None:
     """The fingerprint of the present file; GONE without one. None: unreadable or outside."""
-    full = os.path.normpath(root / path)
+    full = Path(os.path.normpath(root / path))
     try:
-        if not _within(full, root):
+        if not full.is_relative_to(root):
             return None
-        status = Path(full).stat()
+        status = full.stat()
         if not stat.S_ISREG(status.st_mode):
             return GONE
         proof = proof_of(status)
@@ -231,26 +222,19 @@ def _fingerprint(
         return None
 
 
-def _within(
-    path: str,
-    root: Path,
-) -> bool:
-    return path.startswith(str(root).rstrip(os.sep) + os.sep)
-
-
 @lru_cache(maxsize=4096)
 def _hashed(
     root: Path,
-    path: str,
+    path: Path,
     device: int,
     proof: Proof,
 ) -> str:
     """The fingerprint of a file with this proof; GONE if a link leads out of the checkout."""
-    real = os.path.realpath(path)
-    if not _within(real, root):
+    real = real_path(path)
+    if not real.is_relative_to(root):
         return GONE
     size = proof[2]
-    with open_regular(Path(real), follow=False) as file:
+    with open_regular(real, follow=False) as file:
         seen = hashlib.sha256(file.read(min(size, LIMIT)))
     if size > LIMIT:
         seen.update(b"%d" % size)

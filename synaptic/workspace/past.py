@@ -89,6 +89,8 @@ class PastJournal(Journal):
     `left_out` the ids of entries that are not shown.
     """
 
+    is_past = True
+
     def __init__(
         self,
         ws: Workspace,

@@ -23,8 +23,7 @@ from hypothesis import strategies as st
 from outside import SYNAPTIC, TIMEOUT_S, Answer, Home
 
 from synaptic.models import TYPES, Entry
-from synaptic.surfaces.hooks.briefing import briefing_text
-from synaptic.surfaces.hooks.hooks import EVENTS, limited
+from synaptic.surfaces.hooks.hooks import EVENTS, briefing_text, limited
 from synaptic.surfaces.hooks.stop import ASK, LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
 from synaptic.surfaces.render.briefing import compose, handoff_item

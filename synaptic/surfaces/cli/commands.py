@@ -18,7 +18,6 @@ from ...verbs import brief as brief_verb
 from ...verbs import browse, mentions, writing
 from ...verbs.adopt import adopt
 from ...verbs.mentions import Links
-from ...workspace.past import as_of as at_day
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
 from ..render.briefing import text_of
@@ -163,7 +162,6 @@ def search(
     text: Words = (),
     weight: Words = (),
     prefer: Words = (),
-    as_of: str | None = None,
     **given: Any,
 ) -> None:
     """Find entries by words and by meaning, best first.
@@ -175,17 +173,16 @@ def search(
     Example: synaptic search "why did we leave postgres" --type decision
     """
     weights = _named("--weight", weight)
-    with at_day(ws, as_of) as then:
-        filters = take_filters(then, given)
-        result = search_journal(
-            then,
-            " ".join(text),
-            filters=filters,
-            weights={name: _number(name, value) for name, value in weights.items()},
-            prefer=build_preference(_named("--prefer", prefer)),
-            embed_ms=EMBED_MS,
-            **given,
-        )
+    filters = take_filters(ws, given)
+    result = search_journal(
+        ws,
+        " ".join(text),
+        filters=filters,
+        weights={name: _number(name, value) for name, value in weights.items()},
+        prefer=build_preference(_named("--prefer", prefer)),
+        embed_ms=EMBED_MS,
+        **given,
+    )
     answer_search(ws, result)
 
 
@@ -258,7 +255,6 @@ def recent(
 def find(
     ws: Workspace,
     text: Words = (),
-    as_of: str | None = None,
     **given: Any,
 ) -> None:
     """List entries by marks and dates.
@@ -267,9 +263,8 @@ def find(
 
     Example: synaptic find --type decision --since "last month"
     """
-    with at_day(ws, as_of) as then:
-        filters = take_filters(then, given)
-        answer_listing(ws, browse.find(then, " ".join(text), filters=filters, **given))
+    filters = take_filters(ws, given)
+    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given))
 
 
 @command(
@@ -288,18 +283,16 @@ def get(
     ws: Workspace,
     ids: Words,
     source: bool,
-    as_of: str | None = None,
 ) -> None:
     """Show whole entries.
 
     Example: synaptic get 7k3m9q2x, synaptic get 1
     """
-    with at_day(ws, as_of) as then:
-        found = browse.get(then, [listed_id(then, id) for id in ids])
-        if source:
-            from ...verbs.importing import with_source  # only here
+    found = browse.get(ws, [listed_id(ws, id) for id in ids])
+    if source:
+        from ...verbs.importing import with_source  # only here
 
-            found = with_source(then, found)
+        found = with_source(ws, found)
     answer_entries(ws, found)
 
 
@@ -319,14 +312,12 @@ def blame(
 def history(
     ws: Workspace,
     id: str,
-    as_of: str | None = None,
 ) -> None:
     """Show an entry with what it replaced and what replaced it, oldest first.
 
     Example: synaptic history 7k3m9q2x
     """
-    with at_day(ws, as_of) as then:
-        answer_listing(ws, browse.history(then, listed_id(then, id)))
+    answer_listing(ws, browse.history(ws, listed_id(ws, id)))
 
 
 @command(
@@ -453,21 +444,19 @@ def brief(
     ws: Workspace,
     project: str | None = None,
     since: str | None = None,
-    as_of: str | None = None,
 ) -> None:
     """Show what an agent is told when a session starts.
 
     Example: synaptic brief --since last
     """
-    with at_day(ws, as_of) as then:
-        found = brief_verb.brief(
-            then,
-            Path.cwd(),
-            since or brief_verb.WEEK,
-            project=project,
-            reader=None if as_of else brief_verb.Reader(agent() or writing.PERSON),
-        )
-        text = text_of(then, found, max_tokens=BRIEF_TOKENS, always=True)
+    found = brief_verb.brief(
+        ws,
+        Path.cwd(),
+        since or brief_verb.WEEK,
+        project=project,
+        reader=brief_verb.Reader(agent() or writing.PERSON),
+    )
+    text = text_of(ws, found, max_tokens=BRIEF_TOKENS, always=True)
     answer({"project": found.project, "next": found.position, "text": text}, f"{text}\n")
 
 

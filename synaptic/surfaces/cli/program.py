@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import typer
 
 from ...config import load_config
+from ...workspace.past import as_of
 from ...workspace.workspace import Workspace, open_workspace
 from .flags import AS_JSON
 from .replies import IN_JSON
@@ -34,7 +35,7 @@ def command(
     json: bool = True,
 ) -> Callable[[Command], Command]:
     """Makes a function the command `name`. It is called with a Workspace, or with the home
-    where `opens` is False.
+    where `opens` is False. The flag `as_of` gives it the workspace of then.
 
     With `json` it has the flag --json too. Flags that were left out are not passed on, so that
     the verbs' own defaults hold. An int that it returns is the exit status.
@@ -54,7 +55,8 @@ def command(
                     from ...verbs.importing import catch_up  # only where a session waits
 
                     catch_up(ws)
-                return run(ws, **given)
+                with as_of(ws, given.pop("as_of", None)) as then:
+                    return run(then, **given)
 
         called.__doc__ = run.__doc__
         keyword = inspect.Parameter.KEYWORD_ONLY

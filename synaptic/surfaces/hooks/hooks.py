@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,7 +136,6 @@ def session_start(
     from ...workspace.sync import unread_files
     from ...workspace.workspace import open_workspace
     from ..render.fence import count_tokens
-    from .briefing import briefing_text
 
     with suppress(OSError):  # a home that cannot be written can be read
         note(config, said, "start")
@@ -153,6 +152,25 @@ def session_start(
     if unread:
         _read_on(config)
     return text
+
+
+def briefing_text(
+    ws: Workspace,
+    said: Said,
+) -> str:
+    """Returns the briefing of a session as fenced Markdown; empty where the journal knows
+    nothing of its project.
+    """
+    from ...verbs.brief import WEEK, Reader, brief
+    from ..render.briefing import text_of
+
+    since = WEEK
+    pause = said.get("seconds_since_last_response")  # of a session that goes on
+    if isinstance(pause, int | float) and 0 < pause < 1e9:
+        since = timedelta(seconds=pause)
+    reader = Reader(str(said.get("client")), str(said.get("session_id") or ""), hook=True)
+    briefing = brief(ws, Path(said["cwd"]), since, reader=reader)
+    return text_of(ws, briefing, max_tokens=ws.config.hooks.max_tokens)
 
 
 def _read_on(config: Config) -> None:

@@ -15,7 +15,6 @@ from ...journal.disk import overwrite
 
 if TYPE_CHECKING:
     from ...workspace.checkout import Checkout
-    from ...workspace.workspace import Workspace
 
 Said = Mapping[str, Any]
 """The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""
@@ -131,32 +130,26 @@ def _has_saved(
     project: str | None,
     began: datetime,
 ) -> bool:
-    from ...workspace.sync import in_step
-    from ...workspace.workspace import open_workspace
-
-    with open_workspace(config) as ws:
-        return in_step(ws, lambda _: _saved(ws, project, began))
-
-
-def _saved(
-    ws: Workspace,
-    project: str | None,
-    began: datetime,
-) -> bool:
     """True when an entry of the project, or without one any entry, was saved since then;
     entries typed into a file do not count.
     """
     from ...models import Filters
     from ...notes.blocks import project_key
+    from ...workspace.sync import in_step
+    from ...workspace.workspace import open_workspace
 
-    days = Filters(
-        projects=(project_key(project),) if project else (),
-        since=began.date().isoformat(),
-        until=ws.today.isoformat(),
-    )
-    _, rows = ws.index.listing(days, order="newest", limit=100)
+    with open_workspace(config) as ws:
+        days = Filters(
+            projects=(project_key(project),) if project else (),
+            since=began.date().isoformat(),
+            until=ws.today.isoformat(),
+        )
+        found = in_step(
+            ws,
+            lambda _: ws.index.entries(ws.index.listing(days, order="newest", limit=100)[1]),
+        )
+    entries = [stored.entry for stored in found.values()]
     first = began.replace(microsecond=0)
-    entries = [stored.entry for stored in ws.index.entries(rows).values()]
     return any(entry.at >= first and not entry.derived_id for entry in entries)
 
 

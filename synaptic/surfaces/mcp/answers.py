@@ -21,7 +21,7 @@ from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import Marks, Receipt, delete, restore, save_all, update
 from ...workspace.checkout import ELSEWHERE
-from ...workspace.past import PastJournal, as_of
+from ...workspace.past import as_of
 from ...workspace.workspace import Workspace
 from ..render.briefing import text_of as briefing_text
 from ..render.fence import DATA_FOLLOWS, fenced, one_line
@@ -197,17 +197,8 @@ def _search(
 ) -> Answer:
     args = call.args
     filters = take_filters(ws, args)
-    query = args.pop("query", "")
     prefer = build_preference(args.pop("prefer", {}))
-    wait = not call.loading
-    found = search(
-        ws,
-        query,
-        filters=filters,
-        prefer=prefer,
-        load_model=wait,
-        **args,
-    )
+    found = search(ws, filters=filters, prefer=prefer, load_model=not call.loading, **args)
     data = search_json(found)
     count = len(found.hits)
     if call.layout == "json" and call.max_tokens:
@@ -237,18 +228,9 @@ def _find(
     ws: Workspace,
     call: Call,
 ) -> Answer:
-    args = call.args
-    filters = take_filters(ws, args)
-    return _listed(
-        ws,
-        find(
-            ws,
-            filters=filters,
-            load_model=not call.loading,
-            **args,
-        ),
-        call,
-    )
+    filters = take_filters(ws, call.args)
+    found = find(ws, filters=filters, load_model=not call.loading, **call.args)
+    return _listed(ws, found, call)
 
 
 def _get(
@@ -344,13 +326,12 @@ def _brief(
 ) -> Answer:
     client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
     since = call.args.get("since")
-    is_past = isinstance(ws.journal, PastJournal)
     briefing = new_brief(
         ws,
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
         project=call.args.get("project"),
-        reader=None if is_past else Reader(client, call.session),
+        reader=Reader(client, call.session),
     )
     most = MAX_TOKENS if since else ws.config.hooks.max_tokens
     return briefing_text(ws, briefing, max_tokens=most, always=True), {}
