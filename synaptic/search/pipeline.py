@@ -71,26 +71,9 @@ def run(
     if is_known_elsewhere(evidence):
         evidence = evidence.of(project=None)
     answer = search_once(evidence)
-    alone = replaced_alone(evidence) if evidence.superseded_by else {}
-    asks_why = _ASKS_WHY.search(request.parsed.text) is not None
-    if evidence.superseded_by and (answer.weak or alone or asks_why):
-        wider = evidence.of(filters=replace(request.filters, include_superseded=True))
-        tried = search_once(wider)
-        old = [hit for hit in tried.hits if hit.entry.id in alone]
-        if answer.weak and tried.hits and tried.hits[0].superseded_by and not tried.weak:
-            answer = tried
-            evidence = wider
-            notices.append(REPLACED)
-        elif old:
-            answer = answer._replace(
-                hits=beside_later(answer.hits, old), weak=False, close=True
-            )
-            held = ", ".join(dict.fromkeys(alone[hit.entry.id] for hit in old))
-            notices.append(f"{ONLY_REPLACED}: {held}.")
-        elif asks_why:
-            shown = {hit.entry.id for hit in answer.hits}
-            old = [hit for hit in tried.hits[:REASONS] if hit.superseded_by in shown]
-            answer = answer._replace(hits=beside_later(answer.hits, old))
+    if evidence.superseded_by:
+        answer, evidence, told = with_replaced(answer, evidence)
+        notices += told
     absent = unheld(evidence)
     if answer.weak and evidence.mode != "semantic":
         nearest = spelled(evidence)
@@ -118,6 +101,40 @@ def run(
         notices=notices_of(evidence, report, answer, notices),
         rounds=answer.rounds if request.explain else (),
     )
+
+
+def with_replaced(
+    answer: Answer,
+    evidence: Evidence,
+) -> tuple[Answer, Evidence, list[str]]:
+    """The answer with replaced entries, its evidence, and notices of them.
+
+    | replaced entries stand           | where                                         |
+    |----------------------------------|-----------------------------------------------|
+    | in place of the answer           | only they come near the question              |
+    | below what replaced them         | only they hold a name of the question         |
+    | below what replaced them         | the question asks for a reason: "why Redis"   |
+    """
+    request = evidence.request
+    alone = replaced_alone(evidence)
+    asks_why = _ASKS_WHY.search(request.parsed.text) is not None
+    if not (answer.weak or alone or asks_why):
+        return answer, evidence, []
+    wider = evidence.of(filters=replace(request.filters, include_superseded=True))
+    tried = search_once(wider)
+    if answer.weak and tried.hits and tried.hits[0].superseded_by and not tried.weak:
+        return tried, wider, [REPLACED]
+    old = [hit for hit in tried.hits if hit.entry.id in alone]
+    if old:
+        hits = beside_later(answer.hits, old)
+        held = ", ".join(dict.fromkeys(alone[hit.entry.id] for hit in old))
+        found = answer._replace(hits=hits, weak=False, close=True)
+        return found, evidence, [f"{ONLY_REPLACED}: {held}."]
+    if asks_why:
+        shown = {hit.entry.id for hit in answer.hits}
+        old = [hit for hit in tried.hits[:REASONS] if hit.superseded_by in shown]
+        answer = answer._replace(hits=beside_later(answer.hits, old))
+    return answer, evidence, []
 
 
 def beside_later(

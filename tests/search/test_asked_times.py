@@ -189,3 +189,11 @@ def test_a_time_without_entries_is_said_once_with_the_days_beside_it(
     found = search(ws, query)
     assert not found.hits and found.notices[-1].startswith(said)
     assert len(found.notices) == 1 or "tag:" in query
+
+
+def test_who_asks_for_a_reason_is_shown_what_was_replaced(ws: Workspace) -> None:
+    asked = search(ws, "why did we choose Debezium for change data capture?").hits
+    titles = [hit.entry.title for hit in asked]
+    assert "Debezium it is" in titles
+    old = asked[titles.index("Debezium it is")]
+    assert old.superseded_by and old.told.startswith("replaced 2026-11-12")
