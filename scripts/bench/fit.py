@@ -30,7 +30,7 @@ from sure import FIRST, Kinds, half, kinds, panel
 from synaptic import search
 from synaptic.search import doubt, pipeline
 from synaptic.search.doubt import GREAT_SHARE, LOOKED_AT, SHARED, Curve, closeness
-from synaptic.search.evidence import Evidence
+from synaptic.search.evidence import Evidence, language_known
 
 Matrix = npt.NDArray[np.float64]
 
@@ -139,7 +139,7 @@ def seen_of(
         found, curve = doubt.signs_of(evidence, ranked, hits[:FIRST])
         passages, _ = evidence.frequencies(())
         vector = evidence.vector
-        strange = vector is not None and not evidence.knows_language(vector)
+        strange = vector is not None and not language_known(evidence.usual_cosine(vector)[0])
         if found and not strange:
             signs = [columns(own, passages) for own in found]
             scores = [r.score for r in ranked]

@@ -21,7 +21,7 @@ from ..language.words import places
 from ..models import NOTHING_CLOSE, Hit, Round
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
-from .evidence import Evidence, Request
+from .evidence import Evidence, Request, language_known
 from .ranking import Ranking
 
 MOST_HITS, NONE_FIT = 8, 3
@@ -237,7 +237,7 @@ def surety(
     )
     is_close = max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
     vector = evidence.vector
-    if hits and vector is not None and not evidence.knows_language(vector):
+    if hits and vector is not None and not language_known(evidence.usual_cosine(vector)[0]):
         # the model does not know the language: only a question of unknown words is doubted
         is_close = any(counts.values())
     fit = fitting(chance[:MOST_HITS], signs)

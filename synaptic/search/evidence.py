@@ -293,13 +293,6 @@ class Evidence:
         vectors, _ = self.ws.index.sample()
         return usual(self.ws.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION)
 
-    def knows_language(self, vector: Vector) -> float:
-        """The degree to which the model knows the language of a text with this vector, from 0
-        to 1: where it does not, all texts are alike, and words alone can tell.
-        """
-        usual, _ = self.usual_cosine(vector)
-        return min(1.0, max(0.0, 1 - usual / STRANGE))
-
     def cosines(
         self,
         rowids: Sequence[int],
@@ -400,6 +393,13 @@ class Evidence:
             default=term,
         )
         return nearest if distances.get(nearest, 99) <= typing_errors(term) else None
+
+
+def language_known(usual: float) -> float:
+    """The degree to which the model knows the language of a text with this usual cosine, from 0
+    to 1: where it does not, all texts are alike, and words alone can tell.
+    """
+    return min(1.0, max(0.0, 1 - usual / STRANGE))
 
 
 def corrected(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from .evidence import Evidence, Lists, Query
+from .evidence import Evidence, Lists, Query, language_known
 from .ranking import Ranking, score_aware_rrf
 
 PREFERENCE = 1.5
@@ -68,7 +68,7 @@ def fuse(
         near = {row: (hit.score - usual) / deviation for row, hit in lists["semantic"].items()}
         rankings["semantic"] = counted(near, rows)
     if query.meaning and len(lists) == 2:
-        language = evidence.knows_language(query.meaning.vector)
+        language = language_known(usual)
         floors = {"lexical": language * whole_idf(evidence, query), "semantic": NEAR}
         weights["semantic"] *= max(LEAST, min(1.0, 2 * language))
         from .tokens import token_deviations  # here: numpy, for searches by meaning only

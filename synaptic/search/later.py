@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from ..index.rows import units
-from .evidence import STRANGE, Evidence
+from .evidence import Evidence, language_known
 from .near import NAME
 from .ranking import Ranking, best_first, newest_of_a_topic_first
 from .talk import speakers
@@ -48,7 +48,7 @@ def later_first(
         if is_later and len(projects) < 2 and len(best.met) <= len(later.met):
             pair = (best.rowid, later.rowid)
             one, other = sorted(chunks[row] for row in pair)
-            if one not in vectors or other not in vectors or usual[one] >= STRANGE:
+            if one not in vectors or other not in vectors or not language_known(usual[one]):
                 continue
             cosine = float(evidence.ws.index.scaled(vectors[one] @ vectors[other]))
             is_near = cosine - usual[one] > least * (1 - usual[one])

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from ..index.rows import moment
@@ -36,7 +36,7 @@ from .ranking import Ranked, Ranking, in_order
 from .smart import search_smart
 from .snippet import snippet, stands_alone
 from .talk import speakers_first
-from .understanding import is_known_elsewhere, replaced_alone, spelled, unheld
+from .understanding import is_known_elsewhere, names_of, replaced_alone, spelled, unheld
 
 REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."
 
@@ -68,13 +68,14 @@ def run(
     """
     request = evidence.request
     notices = list(remarks)
-    if is_known_elsewhere(evidence):
+    names = names_of(evidence)
+    if is_known_elsewhere(evidence, names):
         evidence = evidence.of(project=None)
     answer = search_once(evidence)
     if evidence.superseded_by:
-        answer, evidence, told = with_replaced(answer, evidence)
+        answer, evidence, told = with_replaced(answer, evidence, names)
         notices += told
-    absent = unheld(evidence)
+    absent = unheld(evidence, names)
     if answer.weak and evidence.mode != "semantic":
         nearest = spelled(evidence)
         if nearest:
@@ -106,6 +107,7 @@ def run(
 def with_replaced(
     answer: Answer,
     evidence: Evidence,
+    names: Mapping[str, str],
 ) -> tuple[Answer, Evidence, list[str]]:
     """The answer with replaced entries, its evidence, and notices of them.
 
@@ -116,7 +118,7 @@ def with_replaced(
     | below what replaced them         | the question asks for a reason: "why Redis"   |
     """
     request = evidence.request
-    alone = replaced_alone(evidence)
+    alone = replaced_alone(evidence, names)
     asks_why = _ASKS_WHY.search(request.parsed.text) is not None
     if not (answer.weak or alone or asks_why):
         return answer, evidence, []

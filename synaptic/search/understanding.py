@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -340,32 +340,41 @@ def names_of(evidence: Evidence) -> dict[str, str]:
     return names
 
 
-def unheld(evidence: Evidence) -> str:
+def unheld(
+    evidence: Evidence,
+    names: Mapping[str, str],
+) -> str:
     """A notice of the names in the question that no entry holds, but for typing errors; empty
     without any.
     """
     absent = []
-    for word, typed in names_of(evidence).items():
+    for word, typed in names.items():
         is_mistyped = typed.islower() and evidence.near_stems(word)
         if not (evidence.has_word(word) or is_mistyped):
             absent.append(typed)
     return f"{ABSENT}: {', '.join(absent)}." if absent else ""
 
 
-def replaced_alone(evidence: Evidence) -> dict[str, str]:
+def replaced_alone(
+    evidence: Evidence,
+    names: Mapping[str, str],
+) -> dict[str, str]:
     """By id the name in the question, as typed, that replaced entries alone hold."""
     alone: dict[str, str] = {}
-    for word, typed in names_of(evidence).items():
+    for word, typed in names.items():
         ids = [standing.id for standing in evidence.holders(word)]
         if len(evidence.ws.index.superseded_by(ids)) == len(ids):
             alone |= dict.fromkeys(ids, typed)
     return alone
 
 
-def is_known_elsewhere(evidence: Evidence) -> bool:
+def is_known_elsewhere(
+    evidence: Evidence,
+    names: Iterable[str],
+) -> bool:
     """True if entries of other projects alone hold a name in the question."""
     own = evidence.request.project
-    for word in names_of(evidence) if own else ():
+    for word in names if own else ():
         projects = {standing.project for standing in evidence.holders(word)}
         if projects and own not in projects:
             return True
