@@ -371,7 +371,7 @@ def whole_unit(
     when: When,
 ) -> Span:
     """A week, month or year beside the present one: last week, the week before last."""
-    return unit_around(when.today, said["period"], said["which"])
+    return unit_around(when.today, said["period"], said.get("which", 0))
 
 
 def weekday(
@@ -467,6 +467,10 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
     FREE - TIMES.of_verbs: {
         # 3 days ago, a couple of weeks from now, 10d ago
         "<amount> <way>": counted,
+    },
+    frozenset(["during"]): {
+        # the start of the month
+        "the <period>(?! of)": whole_unit,
     },
     frozenset(["in"]): {
         # in 3 weeks, but not "in 10 minutes", which is a speed
