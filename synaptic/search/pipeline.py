@@ -38,7 +38,14 @@ from .ranking import Ranked, Ranking, in_order
 from .smart import search_smart
 from .snippet import snippet, stands_alone
 from .talk import speakers_first
-from .understanding import is_known_elsewhere, names_of, of_its_time, replaced_alone, spelled, unheld
+from .understanding import (
+    is_known_elsewhere,
+    names_of,
+    of_its_time,
+    replaced_alone,
+    spelled,
+    unheld,
+)
 
 BY_TIME = "Nothing fits the other words; these are the entries of that time, newest first."
 REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."

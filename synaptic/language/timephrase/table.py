@@ -312,6 +312,14 @@ def near(
     return day, day
 
 
+def overnight(
+    said: Said,
+    when: When,
+) -> Span:
+    """Yesterday and today."""
+    return shift(when.today, -1), when.today
+
+
 def same_day(
     said: Said,
     when: When,
@@ -422,6 +430,8 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
     FREE: {
         # yesterday, this morning, the day before yesterday
         "(?:the )?<near>": near,
+        # overnight, but not "the overnight job"
+        "overnight<ends>": overnight,
         # the past 10 days, the past year, but not "the last 10 days of May"
         "(?:the )?<which> <amount>(?! of (?-i:[A-Z]))": rolling,
         "(?:the )?(?P<which>past) <unit>": rolling,
