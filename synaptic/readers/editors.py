@@ -19,7 +19,7 @@ VS Code's chats: `Code/User/workspaceStorage/ID/chatSessions/SESSION.jsonl`, and
 without a folder `Code/User/globalStorage/emptyWindowChatSessions`; also of Code - Insiders and
 VSCodium. Written after chatSessionOperationLog.ts of microsoft/vscode.
 
-`workspace.json` beside `chatSessions` is `{"folder": "file:///..."}`, or `workspace` with the
+`workspace.json` beside `chatSessions` is `{"folder": URI}`, or it has `workspace` with the
 file of several folders. A line of a chat is `{"kind": 0, "v": all}`, or a change at the path
 `k`: 1 sets it to `v`, 2 cuts the list there at `i`, if given, and appends `v`, 3 removes it.
 Before version 1.109 a file `.json` held all. That is customTitle and requests, each with
