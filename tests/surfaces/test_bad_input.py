@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[str, int]] = {
         "No session on this machine holds a prompt to ask. Valid: claude-code, codex",
         1,
     ),
+    "hook nonsense": ("is unknown. Valid: session-start, user-prompt, stop, pre-tool", 1),
     "import cursors": ("source 'cursors' is unknown. Valid: ", 2),
     "import cursor": ("cursor has left nothing here. synaptic import cursor PATH names a", 2),
 }

@@ -79,7 +79,7 @@ def text_of(
         rules=(briefing.rules, briefing.unconfirmed),
     )
     if always and not text:
-        known = [project for project, _ in ws.index.facets(Filters()).projects[:PROJECTS]]
+        known = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
         head += f" Nothing stands there. Known projects: {', '.join(known) or 'none'}."
     return (text or head) + end if text or always or briefing.unread_files else ""
 
