@@ -14,7 +14,7 @@ from ..errors import Ambiguous, NotFound
 from ..language.query import read_date
 from ..models import Entry, Filters, Link, Task
 from ..notes.marks import link_key, links_of, tasks_of
-from ..workspace.readback import read_lines
+from ..workspace.readback import read_entries, read_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 
@@ -82,18 +82,43 @@ def leads_to(
     path: str,
 ) -> Entry | None:
     """The entry that a link named `name` in the file `path` leads to; None without one."""
+
+    def run(_: object) -> Entry | None:
+        rowid = _named_row(ws, name, path)
+        return ws.index.entries([rowid])[rowid].entry if rowid else None
+
+    return in_step(ws, run)
+
+
+def quoted(
+    ws: Workspace,
+    names: Sequence[str],
+    path: str,
+) -> dict[str, tuple[str, str]]:
+    """(file, text) of the entry that each of these links in the file `path` leads to."""
+
+    def run(_: object) -> dict[str, tuple[str, str]]:
+        rows = {name: _named_row(ws, name, path) for name in names}
+        entries = read_entries(ws, [row for row in rows.values() if row])
+        found = {name: entries[row] for name, row in rows.items() if row}
+        return {name: (entry.there.path, entry.content) for name, entry in found.items()}
+
+    return in_step(ws, run)
+
+
+def _named_row(
+    ws: Workspace,
+    name: str,
+    path: str,
+) -> int | None:
+    """The row of the entry that a link named `name` in the file `path` leads to."""
     plain = unquote(name).partition("#")[0]
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), plain))
     keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
-
-    def run(_: object) -> Entry | None:
-        rowids = ws.index.named(keys)
-        for key in filter(rowids.get, keys):
-            [stored] = ws.index.entries(rowids[key][:1]).values()
-            return stored.entry
-        return None
-
-    return in_step(ws, run)
+    rowids = ws.index.named(keys)
+    for key in filter(rowids.get, keys):
+        return rowids[key][0]
+    return None
 
 
 def linked(

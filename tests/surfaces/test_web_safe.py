@@ -29,7 +29,8 @@ from synaptic.surfaces.web import (
     searching,
     upkeep,
 )
-from synaptic.surfaces.web.rendering import ATTRIBUTES, LEVELS, RICH_CHARS, TAGS, render
+from synaptic.surfaces.web.flavours import LEVELS
+from synaptic.surfaces.web.rendering import ATTRIBUTES, RICH_CHARS, TAGS, render
 from synaptic.verbs.writing import save
 
 CSP = (
