@@ -14,6 +14,9 @@ SHORT = 40
 
 _NOTES = Words("notes")
 _SPEAKER = re.compile(r"\A[^:\n]{1,40}: ")
+_LISTED = re.compile(r"^[ \t]*(?:[-*+] |\||\d+[.)] )", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|[^\n]{1,1000}$", re.MULTILINE)
+"""A row of a table, which is never cut; a longer one is cut as any text."""
 _UNBROKEN = re.compile(r"\S+")
 
 
@@ -53,9 +56,18 @@ def snippet(
     latest = start + length
     ends = [word.end() for word in unbroken if start + length // 2 < word.end() <= latest]
     end = max(ends, default=latest)
-    lead = "… " if text[:start].strip() else ""
-    tail = " …" if text[end:].strip() else ""
-    return f"{lead}{text[start:end].strip()}{tail}", text[:start].count("\n")
+    for row in _ROW.finditer(text):
+        if row.start() < start < row.end():
+            start = row.start()
+        if row.start() < end < row.end():
+            end = row.end()
+    shown = text[start:end].strip()
+    lead = tail = ""
+    if text[:start].strip():
+        lead = "…\n" if _LISTED.match(text, start) else "… "
+    if text[end:].strip():
+        tail = "\n…" if shown.endswith("|") else " …"
+    return f"{lead}{shown}{tail}", text[:start].count("\n")
 
 
 def _within(

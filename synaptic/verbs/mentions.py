@@ -76,49 +76,26 @@ def id_called(
     return in_step(ws, run)
 
 
-def leads_to(
-    ws: Workspace,
-    name: str,
-    path: str,
-) -> Entry | None:
-    """The entry that a link named `name` in the file `path` leads to; None without one."""
-
-    def run(_: object) -> Entry | None:
-        rowid = _named_row(ws, name, path)
-        return ws.index.entries([rowid])[rowid].entry if rowid else None
-
-    return in_step(ws, run)
-
-
-def quoted(
+def leading_to(
     ws: Workspace,
     names: Sequence[str],
     path: str,
-) -> dict[str, tuple[str, str]]:
-    """(file, text) of the entry that each of these links in the file `path` leads to."""
+) -> dict[str, Entry]:
+    """The entries that links with these names in the file `path` lead to, by name."""
 
-    def run(_: object) -> dict[str, tuple[str, str]]:
-        rows = {name: _named_row(ws, name, path) for name in names}
-        entries = read_entries(ws, [row for row in rows.values() if row])
-        found = {name: entries[row] for name, row in rows.items() if row}
-        return {name: (entry.there.path, entry.content) for name, entry in found.items()}
+    def run(_: object) -> dict[str, Entry]:
+        rows = {}
+        for name in names:
+            plain = unquote(name).partition("#")[0]
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), plain))
+            keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
+            rowids = ws.index.named(keys)
+            for key in [key for key in keys if key in rowids][:1]:
+                rows[name] = rowids[key][0]
+        entries = read_entries(ws, list(rows.values()))
+        return {name: entries[row] for name, row in rows.items()}
 
     return in_step(ws, run)
-
-
-def _named_row(
-    ws: Workspace,
-    name: str,
-    path: str,
-) -> int | None:
-    """The row of the entry that a link named `name` in the file `path` leads to."""
-    plain = unquote(name).partition("#")[0]
-    beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), plain))
-    keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
-    rowids = ws.index.named(keys)
-    for key in filter(rowids.get, keys):
-        return rowids[key][0]
-    return None
 
 
 def linked(

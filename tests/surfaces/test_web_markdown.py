@@ -11,8 +11,8 @@ import pytest
 from bs4 import BeautifulSoup
 from homes import open_home
 
-from synaptic.surfaces.web.rendering import Quoted, plain_lines, render
-from synaptic.verbs.mentions import quoted
+from synaptic.surfaces.web.rendering import Quoted, render
+from synaptic.verbs.mentions import leading_to
 from synaptic.workspace.workspace import Workspace
 
 CORPUS = tomllib.loads((Path(__file__).parents[1] / "data" / "markdown.toml").read_text())
@@ -33,10 +33,10 @@ def html_of(
     ws: Workspace,
     text: str,
 ) -> BeautifulSoup:
-    def quote(names: Sequence[str], path: str) -> Quoted:
-        return quoted(ws, names, path)
+    def quoted(names: Sequence[str], path: str) -> Quoted:
+        return leading_to(ws, names, path)
 
-    return BeautifulSoup(render(text, "n.md", quote), "html.parser")
+    return BeautifulSoup(render(text, "n.md", quoted), "html.parser")
 
 
 def words_of(found: Any) -> str:

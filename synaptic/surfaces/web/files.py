@@ -24,7 +24,7 @@ from ...errors import JournalError
 from ...files import PICTURE_BYTES, open_regular, picture_kind
 from ...journal.folder import Roots, pinned
 from ...notes.marks import link_key
-from ...verbs.mentions import leads_to
+from ...verbs.mentions import leading_to
 from .rendering import anchor
 from .site import ask, page
 
@@ -106,7 +106,7 @@ async def _to(request: Request) -> Response:
     name, path = _asked(request)
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
-    entry = await ask(request, leads_to, name, path)
+    entry = (await ask(request, leading_to, [name], path)).get(name)
     if entry is None:
         return await page(
             request,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote
 
 from markdown_it import MarkdownIt
@@ -34,37 +34,35 @@ from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, slug_tag
 
 LEVELS = 100
 """Of lists (two each) and quotes within each other: markdown-it drops the text below."""
-CALLOUTS = {
-    name: names.split()[0]
-    for names in (
-        "note",
-        "abstract summary tldr",
-        "info",
-        "todo",
-        "tip hint important",
-        "success check done",
-        "question help faq",
-        "warning caution attention",
-        "failure fail missing",
-        "danger error",
-        "bug",
-        "example",
-        "quote cite",
-    )
-    for name in names.split()
-}
-PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
-_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-BLOCK = re.compile(rf"\(\(({_UUID})\)\)")
-_QUOTED = re.compile(
-    rf"\{{\{{embed +(?:{BLOCK.pattern}|\[\[([^\[\]\n]{{1,400}})\]\]) *\}}\}}|{BLOCK.pattern}"
-)
-_WIKI = re.compile(r"(!?)\[\[(?!\s*(?:\||]]))([^|\n]{1,400}?)(?:\|(.{0,400}?))?]]", re.DOTALL)
+TYPES = """\
+note
+abstract summary tldr
+info
+todo
+tip hint important
+success check done
+question help faq
+warning caution attention
+failure fail missing
+danger error
+bug
+example
+quote cite"""
+"""Of callouts; the first name of a line stands for the others."""
+CALLOUTS = {name: row.split()[0] for row in TYPES.split("\n") for name in row.split()}
+BLOCK = re.compile(r"\(\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)\)")
+_PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
 _CALLOUT = re.compile(r"\[!([\w -]{1,40})(?:\|[^\]\n]*)?\]([+-]?)[ \t]*([^\n]*)\n?")
-_PROPERTY = re.compile(r"([^\W\d_][\w./-]{0,40})::[ \t]+(?=\S)")
-_OWN_PROPERTY = re.compile(rf"[ \t]*{LOGSEQ_OWN}::[ \t]*(.*)")
-_BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$")
+_BLOCK_NAME = re.compile(
+    r"^[ \t]*id::[ \t]+(\S+)[ \t]*$|(?<![^ \t\n])\^([A-Za-z0-9-]+)\s*\Z", re.MULTILINE
+)
+_HIDDEN = re.compile(
+    rf"^[ \t]*{LOGSEQ_OWN}::.*\n?|^[ \t]*:LOGBOOK:\n(?:[ \t]*CLOCK:.*\n)*[ \t]*:END:"
+    r"|(?<![^ \t\n])\^[A-Za-z0-9-]+\s*\Z",
+    re.MULTILINE,
+)
 _NOT_SLUG = re.compile(r"[^\w]+")
+Inline = Callable[[StateInline, re.Match[str]], None]
 
 
 def anchor(part: str) -> str:
@@ -73,6 +71,16 @@ def anchor(part: str) -> str:
     """
     name = part.rpartition("#")[2].strip()
     return name if name.startswith("^") else _NOT_SLUG.sub("-", name.lower()).strip("-")
+
+
+def spoken(name: str) -> str:
+    """The name of a link as Obsidian shows it: `Tea#Cups` -> `Tea > Cups`."""
+    return name.lstrip("#").replace("#", " > ")
+
+
+def named_block(uuid: str) -> str:
+    """The name by which a link leads to a block of Logseq."""
+    return f"{uuid}#^{uuid}"
 
 
 def part_of(
@@ -85,13 +93,13 @@ def part_of(
         return ()
     start = ids.index(anchor(part))
     first = tokens[start]
-    for end, token in enumerate(tokens[start + 1 :], start + 1):
-        if first.type == "heading_open":
-            if token.type == "heading_open" and token.tag <= first.tag:
-                return tokens[start:end]
-        elif token.level <= first.level:
-            return tokens[start : end + 1]
-    return tokens[start:]
+    block = tokens[start:]
+    for end, token in enumerate(block[1:], 1):
+        is_heading = token.type == "heading_open" and token.tag <= first.tag
+        if token.level <= first.level and (is_heading or first.type != "heading_open"):
+            block = block[: end if is_heading else end + first.nesting]
+            break
+    return block
 
 
 def _callouts(state: StateCore) -> None:
@@ -102,15 +110,15 @@ def _callouts(state: StateCore) -> None:
     tags: list[str] = []
     closing = ""
     for token in state.tokens:
+        shaped.append(token)
         if token.type == "blockquote_open":
             tags.append(token.tag)
         elif token.type == "blockquote_close":
             token.tag = tags.pop()
         elif token.type == "paragraph_close" and closing:
             token.tag, closing = closing, ""
-        shaped.append(token)
         is_first = [one.type for one in shaped[-3:-1]] == ["blockquote_open", "paragraph_open"]
-        found = _CALLOUT.match(token.content) if token.type == "inline" and is_first else None
+        found = _CALLOUT.match(token.content) if is_first else None
         if not found:
             continue
         kind, fold, title = found.groups()
@@ -119,65 +127,40 @@ def _callouts(state: StateCore) -> None:
         around.attrs = {"class": f"md-callout md-{CALLOUTS.get(kind.lower(), 'note')}"}
         if fold == "+":
             around.attrs["open"] = ""
-        below = token.content[found.end() :]
-        token.content = title or kind.capitalize()
         closing = opening.tag = "summary" if fold else "p"
         opening.attrs = {"class": "md-title"}
+        below = token.content[found.end() :]
+        token.content = title or kind.capitalize()
         if below:
-            rest = Token("inline", "", 0, content=below, level=token.level, children=[])
-            level = opening.level
-            shaped.append(Token("paragraph_close", closing, -1, block=True, level=level))
-            shaped.append(Token("paragraph_open", "p", 1, block=True, level=level))
-            shaped.append(rest)
+            shaped.append(Token("paragraph_close", closing, -1))
+            shaped.append(Token("paragraph_open", "p", 1, level=opening.level))
+            shaped.append(Token("inline", "", 0, content=below, children=[]))
             closing = ""
     state.tokens = shaped
 
 
 def _anchors(state: StateCore) -> None:
     """Gives headings and named blocks their ids, and takes out what is not shown."""
-    before: dict[int, Token] = {}  # by level: the block beside
-    last: dict[int, Token] = {}
-    for number, token in enumerate(state.tokens):
-        if token.nesting > 0:
-            last.pop(token.level + 1, None)
+    tokens = state.tokens
+    for number, token in enumerate(tokens):
         if token.type != "inline":
-            if token.nesting >= 0:
-                before[token.level] = last.get(token.level, token)
-                last[token.level] = token
             continue
-        opening = state.tokens[number - 1]
+        opening = tokens[number - 1]
         if opening.type == "heading_open":
             opening.attrs["id"] = anchor(token.content)
-        token.content, name = _without_own(token.content)
-        item = state.tokens[number - 2]
-        named = item if item.type == "list_item_open" else opening
+        name = _BLOCK_NAME.search(token.content)
+        token.content = _HIDDEN.sub("", token.content).strip()
+        before = number - 2
         if not token.content:
-            opening.hidden = state.tokens[number + 1].hidden = True
-            named = before[opening.level] if named is opening else item
+            opening.hidden = tokens[number + 1].hidden = True
+            while before > 0 and (
+                tokens[before].level > opening.level or tokens[before].nesting < 0
+            ):
+                before -= 1
+        is_item = tokens[before].type == "list_item_open"
         if name:
-            named.attrs["id"] = f"^{name}"
-
-
-def _without_own(text: str) -> tuple[str, str]:
-    """(the lines that are shown, the name of their block)."""
-    name = ""
-    lines = []
-    in_drawer = False
-    for line in text.split("\n"):
-        own = _OWN_PROPERTY.fullmatch(line)
-        if own and line.lstrip().startswith("id::"):
-            name = own[1]
-        if line.strip() == ":LOGBOOK:" and ":END:" in text:
-            in_drawer = True
-        if not own and not in_drawer:
-            lines.append(line)
-        if line.strip() == ":END:":
-            in_drawer = False
-    found = _BLOCK_ID.search(lines[-1]) if lines else None
-    if found:
-        name = found[1]
-        lines[-1] = lines[-1][: found.start()]
-    return "\n".join(lines).strip(), name
+            named = opening if token.content and not is_item else tokens[before]
+            named.attrs["id"] = f"^{name[1] or name[2]}"
 
 
 def _comment_block(
@@ -187,71 +170,43 @@ def _comment_block(
     silent: bool,
 ) -> bool:
     """`%%` to a line that ends with `%%`."""
-    _check_time(state.env)
+    _in_time(state.env)
     first = state.getLines(start, start + 1, 0, False).strip()
     if not first.startswith("%%") or "%%" in first[2:]:
         return False
     for line in range(start + 1, end):
         if state.src[state.bMarks[line] : state.eMarks[line]].rstrip().endswith("%%"):
-            state.line = start if silent else line + 1
+            state.line = line + 1
             return True
     return False
 
 
-def _comment(
-    state: StateInline,
-    silent: bool,
-) -> bool:
-    """`%%words%%`; `100%%` begins none."""
-    start = state.pos
-    if not state.src.startswith("%%", start) or state.src[start - 1 : start].isalnum():
-        return False
-    end = state.src.find("%%", start + 2, state.posMax)
-    if end > start + 2:
-        state.pos = end + 2
-    return state.pos > start
-
-
 def _highlight(
     state: StateInline,
-    silent: bool,
-) -> bool:
-    start, last = state.pos + 2, state.posMax
-    sign = state.src[state.pos : start]
-    end = state.src.find(sign, start, last) if sign in ("==", "^^") else -1
-    inner = state.src[start : max(start, end)]
-    if not inner or inner != inner.strip():
-        return False
-    if not silent:
-        state.push("mark_open", "mark", 1)
-        state.pos, state.posMax = start, end
-        state.md.inline.tokenize(state)
-        state.push("mark_close", "mark", -1)
-    state.pos, state.posMax = end + 2, last
-    return True
+    found: re.Match[str],
+) -> None:
+    after = state.pos, state.posMax
+    state.push("mark_open", "mark", 1)
+    state.pos, state.posMax = found.span(2)
+    state.md.inline.tokenize(state)
+    state.push("mark_close", "mark", -1)
+    state.pos, state.posMax = after
 
 
 def _wiki_link(
     state: StateInline,
-    silent: bool,
-) -> bool:
-    found = _WIKI.match(state.src, state.pos)
-    if not found:
-        return False
-    state.pos = found.end()
-    if silent:
-        return True
-    mark, name, words = found.groups()
-    if mark and PICTURE.search(name):
+    found: re.Match[str],
+) -> None:
+    mark, name, words = found.groups("")
+    if not mark:
+        _link(state, name, words or spoken(name))
+    elif _PICTURE.search(name):
         token = state.push("image", "img", 0)
         token.attrs = {"src": name}
-        token.content = f"{name}|{words or ''}"
+        token.content = f"{name}|{words}"
         token.children = []
-    elif mark:
-        state.push("embed", "", 0).content = name
     else:
-        _link(state, name, words or name.lstrip("#").replace("#", " > "))
-    return True
+        _push_name(state, "embed", name)
 
 
 def _link(
@@ -260,79 +215,97 @@ def _link(
     words: str,
     kind: str = "",
 ) -> None:
-    state.push("link_open", "a", 1).attrs = {"href": href} | ({"class": kind} if kind else {})
+    state.push("link_open", "a", 1).attrs = {"href": href, "class": kind}
     state.push("text", "", 0).content = words
     state.push("link_close", "a", -1)
 
 
-def _quoted(
+def _quoting(
     state: StateInline,
-    silent: bool,
-) -> bool:
-    found = _QUOTED.match(state.src, state.pos)
-    if not found:
-        return False
-    state.pos = found.end()
-    if not silent:
-        embedded, page, block = found.groups()
-        token = state.push("quote" if block else "embed", "", 0)
-        token.content = page or named_block(block or embedded)
-    return True
+    found: re.Match[str],
+) -> None:
+    """`((uuid))`, and `{{embed ...}}` around it or a page."""
+    kind = "embed" if found[1] else "quote"
+    _push_name(state, kind, found[2] or named_block(found[3]))
 
 
-def named_block(uuid: str) -> str:
-    """The name by which a link leads to a block of Logseq."""
-    return f"{uuid}#^{uuid}"
+def _push_name(
+    state: StateInline,
+    kind: str,
+    name: str,
+) -> None:
+    state.push(kind, "", 0).content = name
+    state.env["names"][name] = None
 
 
 def _tag(
     state: StateInline,
-    silent: bool,
-) -> bool:
-    if state.linkLevel:
-        return False
-    found = WIKI_TAG.match(state.src, state.pos) or TAG.match(state.src, state.pos)
-    slug = slug_tag(found[1]) if found else ""
-    if not found or not slug:
-        return False
-    state.pos = found.end()
-    if not silent:
-        _link(state, f"/tag/{quote(slug)}", f"#{found[1]}", "md-tag")
-    return True
+    found: re.Match[str],
+) -> None:
+    slug = slug_tag(found[1] or found[2])
+    words = f"#{found[1] or found[2]}"
+    if slug and not state.linkLevel:
+        _link(state, f"/tag/{quote(slug)}", words, "md-tag")
+    else:
+        state.push("text", "", 0).content = words
 
 
 def _property(
     state: StateInline,
-    silent: bool,
-) -> bool:
-    """`name:: value` at the beginning of a line."""
-    is_start = not state.tokens or state.tokens[-1].type in ("softbreak", "hardbreak")
-    found = None
-    if is_start and not state.pending.strip() and not silent:
-        found = _PROPERTY.match(state.src, state.pos)
-    if not found:
-        return False
+    found: re.Match[str],
+) -> None:
     state.push("key_open", "span", 1).attrs = {"class": "md-key"}
     state.push("text", "", 0).content = found[1]
     state.push("key_close", "span", -1)
     state.pending = " "
-    state.pos = found.end()
-    return True
 
 
-def _in_time(
+def _size(
     state: StateInline,
-    silent: bool,
-) -> bool:
-    """Never the rule that applies."""
-    _check_time(state.env)
-    return False
+    found: re.Match[str],
+) -> None:
+    if state.tokens[-1].type == "image":
+        state.tokens[-1].attrs["width"] = found[1]
 
 
-def _check_time(env: dict[str, float]) -> None:
-    """Raises TimeoutError where the note has had its time."""
+RULES: tuple[tuple[str, Inline], ...] = (
+    (r"(!?)\[\[(?!\s*(?:\||]]))([^|\n]{1,400}?)(?:\|(.{0,400}?))?]]", _wiki_link),
+    (rf"{WIKI_TAG.pattern}|{TAG.pattern}", _tag),
+    (rf"(\{{\{{embed )(?:\[\[([^\[\]\n]{{1,400}})\]\]|{BLOCK.pattern})\}}\}}", _quoting),
+    (rf"()(){BLOCK.pattern}", _quoting),
+    (r"(?<!\w)%%(?!%).+?%%", lambda state, found: None),
+    (r"(==|\^\^)(?=\S)((?:(?!\1).)+)(?<=\S)\1", _highlight),
+    (r"(?<![^\n])([^\W\d_][\w./-]{0,40})::[ \t]+(?=\S)", _property),
+    (r"(?<=\))\{:(?:height \d+, )?:width (\d{1,4})[^}\n]{0,40}\}", _size),
+)
+"""(pattern, function that shows a match), in the order in which they are tried."""
+
+
+def _rule(
+    pattern: str,
+    show: Inline,
+) -> Callable[[StateInline, bool], bool]:
+    compiled = re.compile(pattern, re.DOTALL)
+
+    def apply(
+        state: StateInline,
+        silent: bool,
+    ) -> bool:
+        found = compiled.match(state.src, state.pos, state.posMax)
+        if found:
+            state.pos = found.end()
+            if not silent:
+                show(state, found)
+        return bool(found)
+
+    return apply
+
+
+def _in_time(env: Mapping[str, float]) -> bool:
+    """Never true. Raises TimeoutError where the note has had its time."""
     if time.thread_time() > env["until"]:
         raise TimeoutError
+    return False
 
 
 MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS, "breaks": True})
@@ -348,13 +321,7 @@ MARKDOWN.core.ruler.after("block", "callouts", _callouts)
 MARKDOWN.core.ruler.after("callouts", "anchors", _anchors)
 MARKDOWN.block.ruler.before("table", "comment", _comment_block, {"alt": ["paragraph"]})
 MARKDOWN.inline.add_terminator_char("(")
-MARKDOWN.inline.ruler.before("text", "in_time", _in_time)
-MARKDOWN.inline.ruler.before("text", "property", _property)
-for name, rule in (
-    ("wiki_link", _wiki_link),
-    ("comment", _comment),
-    ("highlight", _highlight),
-    ("tag", _tag),
-    ("quoted", _quoted),
-):
-    MARKDOWN.inline.ruler.before("image", name, rule)
+MARKDOWN.inline.ruler.before("text", "in_time", lambda state, _: _in_time(state.env))
+for pattern, show in RULES:
+    next_one = "text" if show is _property else "image"  # letters begin it
+    MARKDOWN.inline.ruler.before(next_one, show.__name__, _rule(pattern, show))

@@ -14,6 +14,7 @@ import secrets
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 from xml.etree.ElementTree import tostring
@@ -23,9 +24,10 @@ from latex2mathml.converter import Converter
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
+from ...models import Entry
 from ..render.fence import clean, one_line
 from ..render.present import IsHit, headed
-from .flavours import BLOCK, CALLOUTS, MARKDOWN, anchor, named_block, part_of
+from .flavours import BLOCK, CALLOUTS, MARKDOWN, anchor, named_block, part_of, spoken
 
 TAGS = set(
     "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd "
@@ -57,28 +59,29 @@ LIMIT_S = 1.0
 """
 MATH_CHARS = 1_000
 """A longer formula is shown as it is written."""
+QUOTING = ("embed", "quote")
+"""Tokens that show a text of the journal (see `flavours`)."""
 EMBEDS = 20
 """Pages and blocks that a note may show; further ones are links."""
 TASKS = {
-    "[ ]": ("☐", "open"),
-    "[x]": ("☑", "done"),
-    "[X]": ("☑", "done"),
-    "[/]": ("◐", "in progress"),
-    "[-]": ("☒", "cancelled"),
-    "[>]": ("▷", "moved on"),
-    "TODO": ("☐", "open"),
-    "LATER": ("☐", "open"),
-    "WAITING": ("☐", "open"),
-    "DOING": ("◐", "in progress"),
-    "NOW": ("◐", "in progress"),
-    "IN-PROGRESS": ("◐", "in progress"),
-    "DONE": ("☑", "done"),
-    "CANCELED": ("☒", "cancelled"),
-    "CANCELLED": ("☒", "cancelled"),
+    " ": "☐ open",
+    "x": "☑ done",
+    "/": "◐ in progress",
+    "-": "☒ cancelled",
+    ">": "▷ moved on",
+    "TODO": "☐ open",
+    "LATER": "☐ open",
+    "WAITING": "☐ open",
+    "DOING": "◐ in progress",
+    "NOW": "◐ in progress",
+    "DONE": "☑ done",
+    "CANCELED": "☒ cancelled",
+    "CANCELLED": "☒ cancelled",
 }
-Quoted = Mapping[str, tuple[str, str]]
+"""Sign and name of a state, by what stands in the brackets, or Logseq's word."""
+Quoted = Mapping[str, Entry]
 Quote = Callable[[Sequence[str], str], Quoted]
-"""(file, text) of the entries with these names, as a note in this file means them."""
+"""The entries that links with these names in this file lead to, by name."""
 _DEEP = re.compile(
     r"^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})", re.MULTILINE
 )
@@ -86,17 +89,17 @@ _WORD = re.compile(r"(\w+)")
 _SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
 _TAG_PAGE = re.compile(r"/tag/(?:[\w/-]|%(?!2[ef])[0-9a-f]{2})+", re.IGNORECASE)
 """Without dots, which would lead elsewhere: `/tag/%2e%2e/new`."""
-_TASK = re.compile(r"(\[[^\]\n]\]|[A-Z-]{3,11}) ")
+_TASK = re.compile(r"(?:\[([^\]\n])\]|(TODO|LATER|WAITING|DOING|NOW|DONE|CANCELL?ED)) ")
 _SIZE = re.compile(r"(?:(.*)\|)?(\d{1,4})(?:x\d{1,4})?", re.DOTALL)
-_LOGSEQ_SIZE = re.compile(r"\{:(?:height \d+, )?:width (\d{1,4})[^}\n]{0,40}\}")
 _UNSAFE_MATH = re.compile(r"\\(?:(?:re)?new|provide)command|\\def")
+_ITEM = re.compile(r"(?:[-*+]|(\d{1,9}[.)])) ")
 _ROW_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*")
 
 
 def render(
     text: str,
     path: str,
-    quoted: Quote = lambda names, path: {},
+    quoted: Quote | None = None,
 ) -> Markup:
     """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through
     the server, and what it embeds stands in it.
@@ -123,15 +126,15 @@ class _Page:
     def __init__(
         self,
         path: str,
-        quoted: Quote,
+        quoted: Quote | None,
         until: float,
     ) -> None:
         self.path = path
         self.until = until
-        self._ask = quoted
-        self._quoted: Quoted = {}
-        self._kept: list[str] = []
-        self._key = secrets.token_hex(16)
+        self.quoted = quoted
+        self.entries: Quoted = {}
+        self.kept: list[str] = []
+        self.key = secrets.token_hex(16)
 
     def html(
         self,
@@ -140,48 +143,57 @@ class _Page:
     ) -> Markup:
         """The text, or a part of it; empty where it has no such part."""
         # one page shows many notes, each with a footnote 1
-        env: dict[str, Any] = {
-            "until": self.until,
-            "docId": f"{zlib.crc32(f'{self.path} {text}'.encode()):x}",
-        }
+        note = zlib.crc32(f"{self.path} {text}".encode())
+        env: dict[str, Any] = {"until": self.until, "docId": f"{note:x}", "names": {}}
         tokens: Sequence[Token] = MARKDOWN.parse(text, env)
         if part:
             tokens = part_of(tokens, part)
-        names = [
-            child.content
-            for token in tokens
-            for child in token.children or ()
-            if child.type in ("embed", "quote")
-        ]
-        if names:
-            self._quoted = self._ask(list(dict.fromkeys(names))[:EMBEDS], self.path)
+        if self.quoted and env["names"]:
+            self.entries = self.quoted(list(env["names"])[:EMBEDS], self.path)
         for number, token in enumerate(tokens):
-            token.tag = HEADINGS.get(token.tag, token.tag)
-            side = str(token.attrs.pop("style", ""))
-            if side:
-                token.attrs["class"] = side.replace("text-align:", "md-")
-            if token.type == "math_block":
-                self._put(token, "<p>{}</p>", _math(token.content, "block"))
-            elif token.children and tokens[number - 2].type == "list_item_open":
-                _show_task(token.children[0])
-            self._lead_here(token.children or ())
-        return self._cleaned(MARKDOWN.renderer.render(tokens, MARKDOWN.options, env))
-
-    def _cleaned(self, html: str) -> Markup:
-        cleaned = nh3.clean(
-            html,
+            is_item = number > 1 and tokens[number - 2].type == "list_item_open"
+            self._shape(token, is_item=is_item)
+        shown = nh3.clean(
+            MARKDOWN.renderer.render(tokens, MARKDOWN.options, env),
             tags=TAGS,
             attributes=ATTRIBUTES,
             url_schemes=set(OUTSIDE),
             link_rel="noopener noreferrer nofollow",
             attribute_filter=_attribute,
         )
-        shown = clean(cleaned).replace(
-            "<p></p>", ""
-        )  # an entity may have said something invisible
-        return Markup(
-            re.sub(rf"{self._key}:(\d+);", lambda found: self._kept[int(found[1])], shown)
-        )
+        shown = clean(shown).replace("<p></p>", "")  # an entity may say something invisible
+        put_in = re.compile(rf"{self.key}:(\d+);")
+        return Markup(put_in.sub(lambda found: self.kept[int(found[1])], shown))
+
+    def _shape(
+        self,
+        token: Token,
+        *,
+        is_item: bool,
+    ) -> None:
+        """Makes a block fit into the page, and leads what is in it through the server."""
+        token.tag = HEADINGS.get(token.tag, token.tag)
+        side = str(token.attrs.pop("style", ""))
+        if side:
+            token.attrs["class"] = side.replace("text-align:", "md-")
+        if not self.quoted:  # the note in which it stands may have the same ids
+            token.attrs.pop("id", None)
+        if token.type == "math_block":
+            self._put(token, "<p>{}</p>", _math(token.content, "block"))
+        before = ""
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrs["href"] = self._target(str(child.attrs.get("href", "")))
+            elif child.type == "image":
+                self._show_picture(child, is_linked=before == "link_open")
+            elif child.type.startswith("math"):
+                display = "block" if child.markup == "$$" else "inline"
+                self._put(child, "{}", _math(child.content, display))
+            elif child.type in QUOTING:
+                self._embed(child)
+            elif is_item and not before:
+                _show_task(child)
+            before = child.type
 
     def _put(
         self,
@@ -191,24 +203,8 @@ class _Page:
     ) -> None:
         """Shows this HTML, which is clean, in place of the token."""
         token.type = "html_inline"
-        token.content = frame.format(f"{self._key}:{len(self._kept)};")
-        self._kept.append(html)
-
-    def _lead_here(self, children: Sequence[Token]) -> None:
-        """Leads links and pictures through the server, and puts in formulas and quotations."""
-        before = ""
-        for number, token in enumerate(children):
-            if token.type == "link_open":
-                token.attrs["href"] = self._target(str(token.attrs.get("href", "")))
-            elif token.type == "image":
-                behind = children[number + 1] if number + 1 < len(children) else None
-                self._show_picture(token, behind, is_linked=before == "link_open")
-            elif token.type.startswith("math"):
-                display = "block" if token.markup == "$$" else "inline"
-                self._put(token, "{}", _math(token.content, display))
-            elif token.type in ("embed", "quote"):
-                self._embed(token)
-            before = token.type
+        token.content = frame.format(f"{self.key}:{len(self.kept)};")
+        self.kept.append(html)
 
     def _target(self, href: str) -> str:
         block = BLOCK.fullmatch(href)
@@ -223,22 +219,16 @@ class _Page:
     def _show_picture(
         self,
         token: Token,
-        behind: Token | None,
         *,
         is_linked: bool,
     ) -> None:
         src = str(token.attrs.get("src", ""))
         size = _SIZE.fullmatch(token.content)
         words = escape((size[1] if size else token.content.partition("|")[0]) or "picture")
-        width = size[2] if size else ""
-        given = _LOGSEQ_SIZE.match(behind.content) if behind and behind.type == "text" else None
-        if behind and given:
-            width = given[1]
-            behind.content = behind.content[given.end() :]
+        width = token.attrs.get("width", size[2] if size else "")
         if not _scheme(src):
             place = escape(self._address("/picture", src))
-            width = width and f' width="{width}"'
-            token.content = f'<img src="{place}" alt="{words}"{width}>'
+            token.content = f'<img src="{place}" alt="{words}" width="{width}">'
         elif is_linked:  # nothing is fetched from elsewhere
             token.content = words
         else:
@@ -250,22 +240,28 @@ class _Page:
         block as a link of its words. What is not there is a link by its name.
         """
         name = token.content
-        words, _, part = name.partition("#")
-        path, text = self._quoted.get(name, ("", ""))
+        page, _, part = name.partition("#")
+        is_block = name == named_block(page)
+        title = spoken(page if part.startswith("^") else name)
         shown = Markup("")
-        if text and _is_rich(clean(text)):
-            inner = _Page(path, lambda names, path: {}, self.until)
-            shown = inner.html(clean(text), part)
-        link = Markup('<a href="{}">{}</a>')
-        place = self._address("/to", name)
+        entry = self.entries.get(name)
+        if entry and _is_rich(clean(entry.content)):
+            path = entry.there.path
+            shown = _Page(path, None, self.until).html(clean(entry.content), part)
+            title = PurePath(path).stem if is_block else title
+        if shown.startswith("<li"):
+            shown = Markup("<ul>{}</ul>").format(shown)
         if token.type == "quote" and shown:
-            first = re.split("<[uo]l>|</p>", shown.partition(">")[2])[0]
-            self._put(token, "{}", link.format(place, Markup(first).striptags()))
-        elif shown:
-            title = Markup('<p class="md-title">{}</p>').format(link.format(place, words))
-            self._put(token, '<div class="md-embed">{}</div>', title + shown)
+            lines = [Markup(line).striptags() for line in re.split("<[uo]l>|</p>", shown)]
+            title = next(filter(None, lines), page)
+        link = Markup('<a href="{}">{}</a>').format(self._address("/to", name), title)
+        if is_block and not shown:
+            link = escape(f"(({page}))")
+        if token.type == "quote" or not shown:
+            self._put(token, "{}", link)
         else:
-            self._put(token, "{}", link.format(place, name.replace("#", " > ")))
+            titled = Markup('<p class="md-title">{}</p>{}').format(link, shown)
+            self._put(token, '<div class="md-embed">{}</div>', titled)
 
     def _address(
         self,
@@ -276,19 +272,14 @@ class _Page:
 
 
 def _show_task(first: Token) -> None:
-    """Shows the state of a task as a sign."""
-    found = _TASK.match(first.content) if first.type == "text" else None
-    if not found:
-        return
-    state = found[1]
-    unknown = ("☑", f"done: {state[1]}") if state.startswith("[") else None
-    known = TASKS.get(state, unknown)
-    if known:
-        sign, name = known
-        rest = first.content[found.end() :]
+    """Shows the state of a task as a sign, where an item begins with one."""
+    found = _TASK.match(first.content)
+    if found and first.type == "text":
+        state = found[2] or found[1].lower()
+        sign, _, name = TASKS.get(state, f"☑ done: {state}").partition(" ")
         shown = Markup('<span class="md-task" title="{}">{}</span> {}')
         first.type = "html_inline"
-        first.content = shown.format(name, sign, rest)
+        first.content = shown.format(name, sign, first.content[found.end() :])
 
 
 def _math(
@@ -323,8 +314,11 @@ def plain_lines(text: str) -> str:
         if line.startswith("|"):
             line = line.strip("|").replace("|", " · ")
         words = plain(line)
+        item = _ITEM.match(line)
+        if item:
+            words = f"{item[1] or '•'} {words}"
         if words:
-            shown.append(f"• {words}" if line[:2] in ("- ", "* ", "+ ") else words)
+            shown.append(words)
     return "\n".join(shown)
 
 
@@ -370,7 +364,7 @@ def _attribute(
         is_ours = value.startswith("/to?") or _TAG_PAGE.fullmatch(value)
         return value if is_ours or _scheme(value) in OUTSIDE else None
     if name == "class":
-        return " ".join(CLASSES.intersection(value.split())) or None
+        return " ".join(word for word in value.split() if word in CLASSES) or None
     return value
 
 

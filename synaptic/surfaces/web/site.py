@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import NotFound, Refused, SynapticError
-from ...verbs.mentions import quoted
+from ...verbs.mentions import leading_to
 from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import page_end, short
@@ -106,12 +106,12 @@ async def page(
     session = request.scope.get("session_of")
     worker = site_of(request).worker
 
-    def quote(names: Sequence[str], path: str) -> Quoted:
-        return worker.submit(lambda ws: quoted(ws, names, path)).result()
+    def quoted(names: Sequence[str], path: str) -> Quoted:
+        return worker.submit(lambda ws: leading_to(ws, names, path)).result()
 
     context = {
         "request": request,
-        "render": partial(render, quoted=quote),
+        "render": partial(render, quoted=quoted),
         "session": session,
         "csrf": session.csrf if session else "",
         "said": "",
