@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from homes import open_home
 
-from synaptic.surfaces.web.rendering import Quoted, render
+from synaptic.surfaces.web.rendering import EMBEDS, Quoted, plain_lines, render
 from synaptic.verbs.mentions import leading_to
 from synaptic.workspace.workspace import Workspace
 
@@ -61,3 +61,24 @@ def test_a_construct_shows_what_its_owner_sees(
         assert hidden not in words, shown
     for part in case.get("shows", ()):
         assert part in words, shown
+
+
+def test_what_embeds_itself_is_shown_once_and_no_note_embeds_without_end(
+    ws: Workspace,
+) -> None:
+    shown = html_of(ws, "![[Loop]] and ![[Other]]")
+    assert (
+        len(shown.select(".md-embed")) == 2 and len(shown.select("a[href*='name=Loop']")) == 3
+    )
+    many = html_of(
+        ws, " ".join(f"![[Tea#^pot|{at}]] ![[Tea#Cups{'#' * at}]]" for at in range(99))
+    )
+    assert len({one["href"] for one in many.select(".md-embed > .md-title > a")}) <= EMBEDS
+
+
+def test_an_extract_keeps_lists_and_tables_apart() -> None:
+    text = (
+        "…\n- [ ] a\n  - **b**\n3. c\n\n| d | `e` |\n|:--|--:|\n| f | g |\n> [!tip] h\n> i\n…"
+    )
+    shown = ["…", "• ☐ a", "• b", "3. c", "d · e", "f · g", "h", "i", "…"]
+    assert plain_lines(text).split("\n") == shown
