@@ -25,7 +25,7 @@ from ...files import PICTURE_BYTES, open_regular, picture_kind
 from ...journal.folder import Roots, pinned
 from ...notes.marks import link_key
 from ...verbs.mentions import leading_to
-from .rendering import anchor
+from .flavours import anchor
 from .site import ask, page
 
 PART_BYTES = 65_536

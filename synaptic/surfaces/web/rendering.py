@@ -107,7 +107,7 @@ def render(
     text = clean(text)
     if _is_rich(text):
         try:
-            return _Page(path, quoted, time.thread_time() + LIMIT_S).html(text)
+            return _Rendering(path, quoted, time.thread_time() + LIMIT_S).html(text)
         except (TimeoutError, RecursionError):
             pass
     return Markup("<pre>{}</pre>").format(text)
@@ -118,7 +118,7 @@ def _is_rich(text: str) -> bool:
     return is_short and not _DEEP.search(text)
 
 
-class _Page:
+class _Rendering:
     """A note on its way to HTML. What is put in last stands in `kept`; its place is marked by
     `key`, which no text can know.
     """
@@ -247,7 +247,7 @@ class _Page:
         entry = self.entries.get(name)
         if entry and _is_rich(clean(entry.content)):
             path = entry.there.path
-            shown = _Page(path, None, self.until).html(clean(entry.content), part)
+            shown = _Rendering(path, None, self.until).html(clean(entry.content), part)
             title = PurePath(path).stem if is_block else title
         if shown.startswith("<li"):
             shown = Markup("<ul>{}</ul>").format(shown)
