@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
@@ -16,13 +17,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import NotFound, Refused, SynapticError
+from ...verbs.mentions import leading_to
 from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import page_end, short
 from ..serving.tokens import Tokens
 from ..serving.worker import Result, Worker
 from .guard import BODY_BYTES, Sessions, Visitor
-from .rendering import plain, plain_heading, render
+from .rendering import Quoted, plain, plain_heading, render
 
 Arguments = ParamSpec("Arguments")
 Values = dict[str, Any]
@@ -102,8 +104,14 @@ async def page(
     others.
     """
     session = request.scope.get("session_of")
+    worker = site_of(request).worker
+
+    def quoted(names: Sequence[str], path: str) -> Quoted:
+        return worker.submit(lambda ws: leading_to(ws, names, path)).result()
+
     context = {
         "request": request,
+        "render": partial(render, quoted=quoted),
         "session": session,
         "csrf": session.csrf if session else "",
         "said": "",
