@@ -81,23 +81,29 @@ def shown(
 
 
 def titles(page: str) -> list[str]:
-    return [
-        re.sub("<[^>]+>", "", title)
-        for title in re.findall(r'<h2><a href="/entry/[^>]+>(.*?)</a></h2>', page)
-    ]
+    """What a page lists: the headings of entries, and the text of those that are a line."""
+    found = []
+    for heading, line in re.findall(
+        r'<h2><a href="/entry/[^>]+>(.*?)</a></h2>|<article[^>]* aria-label="([^"]*)', page
+    ):
+        found.append(re.sub("<[^>]+>", "", heading or line))
+    return found
 
 
-def test_a_day_without_entries_shows_the_latest(server: Served) -> None:
+def test_an_empty_day_invites_and_shows_no_other(server: Served) -> None:
     page = shown(server, "/")
     assert "<h1>Today</h1>" in page
     assert "Saturday, 21 November 2026" in page
-    assert "Nothing is written today yet" in page
-    assert titles(page) == ["Chose Redis for the cache.", "Chose SQLite: one file."]
-    assert page.count("one file.") == 1  # the first line is the heading, and not said twice
-    assert "END" not in page
-    assert "Read all of it" in page
-    assert re.search(r'id="then".*Talked to Ines', page, re.DOTALL)
-    assert 'href="/day/2026-03-02" rel="prev"' in page
+    assert "Nothing is written today yet" in page and 'class="composer"' in page
+    assert not titles(page) and "one file." not in page
+    assert 'href="/day/2026-11-19" rel="prev"' in page
+    day = shown(server, "/day/2026-11-19")
+    assert titles(day) == ["Chose Redis for the cache.", "Chose SQLite: one file."]
+    assert day.count("one file.") == 1  # the first line is the heading, and not said twice
+    assert "END" not in day
+    assert "Read all of it" in day
+    assert re.search(r'id="then".*Talked to Ines', day, re.DOTALL)
+    assert 'href="/day/2026-03-02" rel="prev"' in day and 'class="composer"' not in day
 
 
 def test_a_long_day_is_shown_in_parts(server: Served) -> None:

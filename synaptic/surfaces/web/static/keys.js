@@ -20,7 +20,7 @@ document.addEventListener("keydown", (event) => {
   if (field && event.key === "Escape" && field.type !== "search") field.blur();
   if (!on?.checked || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
   if (field) return;
-  const found = all().find((one) => one.dataset.key === event.key && one.checkVisibility());
+  const found = all().find((one) => one.dataset.key === event.key && (one.checkVisibility() || one.closest(".panel")));
   if (!found) return;
   event.preventDefault();
   found.focus();
@@ -48,6 +48,11 @@ let changed = false;
 form?.addEventListener("input", () => { changed = true; });
 form?.addEventListener("submit", () => { changed = false; });
 addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
+// A menu closes when its person turns to something else.
+const close = (event) => document.querySelectorAll(".menu[open]").forEach((menu) => {
+  if (event.key === "Escape" || !menu.contains(event.target)) menu.open = false;
+});
+for (const name of ["click", "focusin", "keydown"]) addEventListener(name, close);
 // What scrolls within the page must be reached by the keyboard.
 const scrolls = new ResizeObserver((sized) => {
   for (const { target } of sized) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
