@@ -215,10 +215,16 @@ def test_a_search_by_keyboard_alone(server: Served) -> None:
         expect(page.get_by_role("heading", level=1)).to_contain_text("Bought apples")
 
 
-def test_a_day_shows_the_text_of_a_page_that_only_says_its_date(tmp_path: Path) -> None:
+def test_a_day_says_nothing_twice(tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as ws:
-        (ws.config.journal / "Roses.md").write_text(
-            "---\ndate: 2026-11-10\n---\nThey were pruned.\n", encoding="utf-8"
-        )
+        journal = ws.config.journal
+        (journal / "Roses.md").write_text("---\ndate: 2026-11-10\n---\nThey were pruned.\n")
+        (journal / "2026-11-11.md").write_text("# 2026-11-11\n\nIt rained on the roses.\n")
+        (journal / "2026-11-12.md").write_text("## 09:00 Cut **three** roses #garden\n")
     with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
         assert "They were pruned." in shown(server, "/day/2026-11-10")
+        day = shown(server, "/day/2026-11-11").partition("<article")[2]
+        assert "It rained on the roses." in day and "<h2>" not in day
+        line = shown(server, "/day/2026-11-12").partition("<article")[2]
+        assert "Cut <strong>three</strong> roses" in line and "<h2>" not in line
+        assert ">note<" not in line and 'href="/search?tag=garden"' in line

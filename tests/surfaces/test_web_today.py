@@ -11,9 +11,14 @@ from homes import open_home
 from playwright.sync_api import Browser, expect
 from served import browsing, logged_in, served
 
+from synaptic.surfaces.web.site import coded
 from synaptic.verbs.writing import save
 
 NOW = "2026-11-21T10:00"
+IN_REACH = """(one) => {
+  const {x, y, width, height} = one.getBoundingClientRect();
+  return document.elementFromPoint(x + width / 2, y + height - 1) === one;
+}"""
 DRAFT = "The ferry was late again."
 
 
@@ -31,6 +36,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def browser() -> Iterator[Browser]:
     with browsing() as found:
         yield found
+
+
+def test_commands_in_messages_are_code() -> None:
+    said = coded("Ask `synaptic doctor` <now>, or wait.")
+    assert said == "Ask <code>synaptic doctor</code> &lt;now&gt;, or wait."
 
 
 def test_a_draft_outlives_its_tab_and_ends_with_the_save_or_the_session(
@@ -54,7 +64,9 @@ def test_a_draft_outlives_its_tab_and_ends_with_the_save_or_the_session(
         expect(page.get_by_role("article")).to_contain_text(DRAFT)
         expect(page.get_by_label("Text", exact=True)).to_have_value("")
 
-        page.get_by_label("Text", exact=True).fill("Nobody else should read this.")
+        page.set_viewport_size({"width": 390, "height": 780})
+        page.get_by_label("Text", exact=True).fill("Nobody else should read this.\n\n" * 40)
+        assert page.get_by_role("button", name="Save").evaluate(IN_REACH)
         page.locator(".menu summary").click()
         page.get_by_role("button", name="Log out").click()
         page.wait_for_url("**/login")

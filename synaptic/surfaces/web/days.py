@@ -71,10 +71,14 @@ async def _day(request: Request) -> Response:
         )
         today = ws.today.isoformat()
         is_today = today == days.since
+        entries = days.found.entries
+        if is_today and days.found.total == len(entries):
+            entries = entries[::-1]  # the newest stands below the form that wrote it
         return {
             "today": today,
             "is_today": is_today,
             "days": days,
+            "entries": entries,
             "total": days.found.total or browse.find(ws, limit=1).total,
             "due": brief.due(ws, "today") if is_today and not cursor else (),
             "project": project_of(ws.config, working_checkout(ws.config)) or "",

@@ -26,10 +26,10 @@ from .site import ask, page
 
 LOOK_S = 0.8
 """Between two looks at the folders and at the notes that changed last."""
-LATEST = 100
+LATEST = 300
 """Notes that are looked at each time. All others are looked at when that costs no more than
 SHARE of the time."""
-SHARE = 0.005
+SHARE = 0.007
 WAITS_S = 60.0
 """How long a number of findings is shown before it is counted again."""
 
@@ -62,9 +62,12 @@ class Follower:
                 self._scan(journal)
             taken = time.thread_time() - begun
             self._scan_at = time.monotonic() + taken / SHARE
+        before = self.newest
         for place in self._places:
             with suppress(OSError):
                 self.newest = max(self.newest, proof_of(place.stat())[1])
+        if self.newest > before:  # by a note, maybe, that is not among those places
+            self._scan_at = 0.0
 
     def _scan(self, journal: Journal) -> None:
         stamps = sorted(journal.scan(), key=lambda stamp: stamp.ctime_ns)
