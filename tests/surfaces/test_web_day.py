@@ -148,7 +148,7 @@ def test_a_day(
         expect(page.get_by_role("article")).to_contain_text(
             "The pump of the north quay moves 40"
         )
-        expect(page.get_by_role("link", name="#water")).to_be_visible()
+        expect(page.get_by_role("link", name="#water").first).to_be_visible()
 
         person.do("link", "Search", key="/")
         page.wait_for_url("**/search")
