@@ -408,7 +408,6 @@ def show_memory(
         print(f"{each.relative_to(journal)}: {state if each in before else 'new'}")
         print(data.decode())
     print(session.synaptic("search", "how many slots has the replica?"))
-    print(session.synaptic("doctor"))
     bodies = session.talk(())
     told = [text for text in texts_of(bodies[0]) if str(journal) in text or "slots.md" in text]
     print("\n\n".join(told))
