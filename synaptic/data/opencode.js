@@ -44,8 +44,8 @@ export const Synaptic = async ({ directory }) => {
     "tool.execute.after": async ({ tool, sessionID, args }, result) => {
       const said = { cwd: directory, session_id: sessionID }
       let text = ""
-      if (EVENTS.includes("pre-tool") && args?.filePath && /^(edit|write)$/.test(tool))
-        text = await ask("pre-tool", { ...said, tool_input: { file_path: args.filePath } })
+      if (EVENTS.includes("pre-tool") && /^(edit|write|apply_patch)$/.test(tool))
+        text = await ask("pre-tool", { ...said, tool_input: { file_path: args.filePath, input: args.patchText } })
       if (EVENTS.includes("tool-failure") && tool === "bash" && result.metadata?.exit)
         text = await ask("tool-failure", { ...said, error: result.output })
       if (text) result.output += `\n\n${text}`
