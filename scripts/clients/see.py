@@ -187,7 +187,7 @@ class Session:
         client: str,
         scratch: Scratch,
         *,
-        settings: Json | None = None,
+        hooks: bool = True,
     ) -> None:
         self.client = client
         self.model = Endpoint(saying(()))
@@ -208,12 +208,10 @@ class Session:
         self._write(".gemini/settings.json", json.dumps(GEMINI))
         self._write(f"orders/{FILE}", f"{OLD}\n")
         self._write(".synaptic/config.toml", HOOKS)
-        if settings:
-            self._write(".claude/settings.json", json.dumps(settings))
         run(["git", "init", "-q"], cwd=self.project, environ=environ)
         for note in NOTES:
             self.synaptic("save", *note)
-        self.synaptic("setup", client)
+        self.synaptic("setup", client, *([] if hooks else ["--no-hooks"]))
 
     def synaptic(self, *words: str) -> str:
         return run([str(SYNAPTIC), *words], cwd=self.project, environ=self.environ)
@@ -342,7 +340,7 @@ def show_starts(
     given: argparse.Namespace,
 ) -> bool:
     """How often the first request knows Synaptic, and which of its tools are there whole."""
-    session = Session(client, scratch)
+    session = Session(client, scratch, hooks=not given.no_hooks)
     known = 0
     with busy(given.busy):
         for number in range(given.starts):
@@ -394,9 +392,14 @@ def show_memory(
     fact = "---\nname: slots\ndescription: slots of the replica\nmetadata:\n  type: project\n---\n\n"
     fact += "The replica of the orders cluster has 60 slots.\n"
     index = "- [Slots](slots.md) \N{EM DASH} slots of the replica\n"
-    calls = [
+    [day] = journal.glob("*.md")
+    change = {"file_path": str(day), "old_string": "to 40 connections", "new_string": "to 44"}
+    calls: list[Call] = [
         ("Write", {"file_path": str(journal / "slots.md"), "content": fact}),
+        ("Read", {"file_path": str(journal / "MEMORY.md")}),
         ("Write", {"file_path": str(journal / "MEMORY.md"), "content": index}),
+        ("Read", {"file_path": str(day)}),
+        ("Edit", change),
     ]
     before = {each: each.read_bytes() for each in sorted(journal.rglob("*.md"))}
     bodies = session.talk(calls)
@@ -408,9 +411,11 @@ def show_memory(
         print(f"{each.relative_to(journal)}: {state if each in before else 'new'}")
         print(data.decode())
     print(session.synaptic("search", "how many slots has the replica?"))
-    bodies = session.talk(())
-    told = [text for text in texts_of(bodies[0]) if str(journal) in text or "slots.md" in text]
-    print("\n\n".join(told))
+    session.synaptic("save", "The replica moves to the third rack.")
+    first = session.talk(())[0]
+    for text in texts_of(first):
+        for found in re.finditer(rf"[^\n]*(?:{re.escape(str(journal))}|slots\.md)[^\n]*", text):
+            print("In the next session:", found[0][:300])
     return True
 
 
@@ -427,6 +432,7 @@ def main() -> int:
     parser.add_argument("--to", type=Path, help="write every request here, as CLIENT.json")
     parser.add_argument("--starts", type=int, help="only look at the first requests")
     parser.add_argument("--busy", action="store_true", help="keep all cores busy meanwhile")
+    parser.add_argument("--no-hooks", action="store_true", help="starts without hooks")
     parser.add_argument("--actions", action="store_true", help="edit a file, fail a command")
     parser.add_argument("--memory", action="store_true", help="autoMemoryDirectory of Claude")
     given = parser.parse_args()
