@@ -362,7 +362,10 @@ def show_actions(
     scratch: Scratch,
     given: argparse.Namespace,
 ) -> bool:
-    """What comes with an edit and a failed command; with and without the right to do them."""
+    """What comes with an edit and a failed command; with and without the right to do them, as a
+    hook must neither give nor take it.
+    """
+    as_wanted = True
     for more in dict.fromkeys(((), tuple(FREE.get(client, ())))):
         session = Session(client, scratch)
         calls = actions(client, session.project)
@@ -371,11 +374,17 @@ def show_actions(
         results = max((results_of(body) for body in bodies), key=len, default=[])
         print("\n".join(f"> {' '.join(each.split())[:300]}" for each in results))
         print(f"\nThe file is now: {(session.project / FILE).read_text().strip()}\n")
-        print("\n\n".join(told_in(bodies)))
+        told = told_in(bodies)
+        print("\n\n".join(told))
+        changed = (session.project / FILE).read_text().strip() == NEW
+        asked_in_vain = client in FREE and not more
+        as_wanted &= changed != asked_in_vain
+        as_wanted &= any(f"on {Path(FILE).name}" in text for text in told)
+        as_wanted &= asked_in_vain or any("on this error" in text for text in told)
         if given.to:
             given.to.mkdir(parents=True, exist_ok=True)
             (given.to / f"{client}-actions.json").write_text(json.dumps(bodies, indent=1))
-    return True
+    return as_wanted
 
 
 def show_memory(
