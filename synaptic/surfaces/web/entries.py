@@ -27,6 +27,7 @@ from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
+from ..render.fence import one_line
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
 from .site import Values, ask, done, form_of, page, session_of, site_of, status_of
@@ -214,7 +215,9 @@ def _told(
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
         return done(request, where, same)
-    return done(request, where, " ".join([said, *receipt.notices]), undo=undo)
+    return done(
+        request, where, " ".join([said, *receipt.notices]), undo=undo, file="the text before"
+    )
 
 
 async def _delete(request: Request) -> Response:
@@ -230,7 +233,7 @@ async def _delete(request: Request) -> Response:
         "/",
         deleted_text(entry),
         undo=entry.id,
-        file=file_of(entry),
+        file=file_of(entry) or f"“{one_line(entry.title)}”",
     )
 
 

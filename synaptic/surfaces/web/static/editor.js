@@ -1,0 +1,71 @@
+// A textarea with data-markdown is edited in CodeMirror, in a shadow root for the CSP; it keeps
+// the text, and others may change it.
+const dress = (area, code) => {
+  const { EditorView, tags } = code;
+  const host = document.createElement("div");
+  const root = host.attachShadow({ mode: "open" });
+  const label = area.labels[0];
+  let echo = false;
+  const told = ({ docChanged, state }) => {
+    const { from, to } = state.selection.main;
+    echo = true;
+    if (docChanged) area.value = state.doc.toString();
+    area.setSelectionRange(from, to);
+    if (docChanged) area.dispatchEvent(new Event("input", { bubbles: true }));
+    echo = false;
+  };
+  const send = () => !area.form.requestSubmit(area.form.querySelector(".primary"));
+  const look = code.HighlightStyle.define([
+    { tag: [tags.heading, tags.strong], fontWeight: "700" },
+    { tag: [tags.heading, tags.link, tags.url, tags.monospace], color: "var(--accent)" },
+    { tag: [tags.processingInstruction, tags.quote], color: "var(--soft)" },
+  ]);
+  const extensions = [
+    code.keymap.of([
+      { key: "Mod-Enter", run: send },
+      { key: "Escape", run: (view) => !view.contentDOM.blur() },
+      { key: "Enter", run: code.insertNewlineContinueMarkup },
+      ...code.defaultKeymap,
+      ...code.historyKeymap,
+    ]),
+    code.history(),
+    code.markdownLanguage.extension,
+    code.syntaxHighlighting(look),
+    EditorView.lineWrapping,
+    EditorView.perLineTextDirection.of(true),
+    EditorView.updateListener.of(told),
+    EditorView.contentAttributes.of({ "aria-label": label.textContent, spellcheck: "true" }),
+    EditorView.theme({
+      ".cm-content": { font: ".9375rem/1.55 var(--mono)", caretColor: "var(--ink)" },
+      "&.cm-focused": { outline: "2px solid var(--accent)" },
+    }),
+  ];
+  const view = new EditorView({ doc: area.value, extensions, root, parent: root });
+  area.addEventListener("input", () => {
+    const changes = { from: 0, to: view.state.doc.length, insert: area.value };
+    if (!echo) view.dispatch({ changes, selection: { anchor: area.selectionEnd } });
+  });
+  host.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+  });
+  host.className = "editor";
+  area.after(host);
+  if (document.activeElement === area) view.focus();
+  area.hidden = true;
+  area.required = false;
+};
+const areas = document.querySelectorAll("[data-markdown]");
+const code = areas.length && await import("/static/codemirror-6.43.15.min.js");
+areas.forEach((area) => dress(area, code));
+// A tick below a note goes to the task of its words.
+const letters = (part) => {
+  const copy = part.cloneNode(true);
+  copy.querySelectorAll("ul, ol, .tick").forEach((inner) => inner.remove());
+  return copy.textContent.replace(/[^\p{L}\p{N}]/gu, "");
+};
+for (const tick of document.querySelectorAll(".ticks .tick")) {
+  const signs = [...tick.closest(".entry").querySelectorAll(".md-task")];
+  const sign = signs.find((one) => letters(one.closest("li")) === letters(tick));
+  if (sign) tick.closest("li").hidden = true;
+  sign?.replaceWith(tick);
+}
