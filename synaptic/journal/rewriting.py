@@ -34,7 +34,6 @@ def rewrite(
     Busy, Changed when the file changes during each try, and JournalError.
     """
     replaced: list[Entry] = []
-    trashed: list[bytes] = []
 
     def make(data: bytes, status: Stat) -> Draft | None:
         if status is None:
@@ -64,10 +63,8 @@ def rewrite(
             pieces.append(TrashedText(entry.id, path, at, why, entry.title, block, mode))
             if entry.id in ids_in(new) and not mentions(new):
                 saved.append(journal.kept(path, entry.id, as_block(new)))
-        texts = [piece.text for piece in pieces]
-        if keep and texts != trashed:
+        if keep:
             journal.trash.put(*pieces)
-            trashed[:] = texts
         return Draft(text, tuple(saved))
 
     with journal.writing():

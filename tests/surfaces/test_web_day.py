@@ -104,7 +104,7 @@ class Keyboard(Mouse):
         wanted = self.find(role, name)
         expect(wanted).to_be_visible()
         for _ in range(STOPS):
-            if wanted.evaluate("(one) => one === document.activeElement"):
+            if wanted.evaluate("(one) => one === one.getRootNode().activeElement"):
                 return
             self.page.keyboard.press("Tab")
         pytest.fail(f"{STOPS} times Tab, and {role} {name!r} has not the focus")

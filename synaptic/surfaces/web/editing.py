@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from datetime import timedelta
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import Changed, Refused, SynapticError
-from ...journal.folder import OWN
 from ...models import Entry, Task
 from ...notes.marks import tasks_of
 from ...verbs.editing import Passage, opened_text, tick, write_text
@@ -18,19 +17,10 @@ from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
 from .site import TEMPLATES, Values, ask, done, form_of, page, session_of, site_of, status_of
 
-SHOWN_TASKS = 300
-"""Of each part of the page of tasks."""
+SAME = "Nothing was changed."
 _BACK = re.compile(r"/(?:tasks|day/[\d-]{1,12}|entry/[\w-]{1,40}|day)?")
 
-
-def _tasks_in(entry: Entry) -> list[Task]:
-    """The tasks that an entry shows, if its file may be written."""
-    place = entry.there
-    is_own = not place.path.startswith("@") or place.path.partition("/")[0] in OWN
-    return tasks_of(entry, entry.content) if is_own else []
-
-
-TEMPLATES.globals["tasks_in"] = _tasks_in
+TEMPLATES.globals["tasks_in"] = lambda entry: tasks_of(entry, entry.content)
 
 
 async def _edit(request: Request) -> Response:
@@ -45,7 +35,10 @@ async def _edit(request: Request) -> Response:
         given = form.get("text", ""), form.get("seen", "")
         try:
             replaced, notices = await ask(request, write_text, path, id, *given)
-            return await _saved(request, path, id, replaced, notices)
+            there, undo = await ask(request, _undoable, path, id, replaced)
+            said = " ".join([f"Saved in {path}." if replaced else SAME, *notices])
+            where = f"/entry/{there}" if there else "/"
+            return done(request, where, said, undo=undo, file="the text before")
         except SynapticError as refused:
             error = refused
     now: Passage | None = None
@@ -72,46 +65,34 @@ async def _edit(request: Request) -> Response:
     )
 
 
-async def _saved(
-    request: Request,
+def _undoable(
+    ws: Workspace,
     path: str,
     id: str,
     replaced: list[Entry],
-    notices: tuple[str, ...],
-) -> Response:
-    """Leads to the entry that was edited, if it is still called so, or to that of the file."""
-
-    def entry_there(ws: Workspace) -> str:
-        here = ws.journal.parse(path, ws.journal.read(path)).entries
-        known = [entry.id for entry in here]
-        wanted = [id, *(entry.id for entry in replaced), *known]
-        return next((one for one in wanted if one in known), "")
-
-    there = await ask(request, entry_there)
-    where = f"/entry/{there}" if there else "/"
-    if not replaced:
-        return done(request, where, "Nothing was changed.")
-    undo = there if [entry.id for entry in replaced] == [there] else ""
-    said = " ".join([f"Saved in {path}.", *notices])
-    return done(request, where, said, undo=undo, file="the text before" if undo else "")
+) -> tuple[str, str]:
+    """(the entry to lead to: the one that was edited, if it is still called so, else the first
+    of the file; the same where its restoration undoes the edit, or "").
+    """
+    parsed = ws.journal.parse(path, ws.journal.read(path))
+    known = [entry.id for entry in parsed.entries]
+    edited = [entry.id for entry in replaced]
+    there = next((one for one in (id, *edited, *known) if one in known), "")
+    return there, there if edited == [there] else ""
 
 
 async def _tasks(request: Request) -> Response:
     """The open tasks by the day on which they are due."""
-
-    def read(ws: Workspace) -> tuple[date, list[Task]]:
-        roots = ws.journal.roots
-        return ws.today, [one for one in tasks(ws) if roots.of(one.path)[0] in OWN]
-
-    today, found = await ask(request, read)
+    found = await ask(request, tasks)
+    today = await ask(request, lambda ws: ws.today)
     week = (today + timedelta(days=6)).isoformat()
     parts: dict[str, list[Task]] = {"Overdue": [], "This week": [], "Later": [], "No day": []}
     for task in sorted(found, key=lambda one: one.due or ""):
-        name = "No day"
-        if task.due:
-            name = "Overdue" if task.overdue else "This week" if task.due <= week else "Later"
+        name = "Later" if task.due else "No day"
+        if task.due and task.due <= week:
+            name = "Overdue" if task.overdue else "This week"
         parts[name].append(task)
-    return await page(request, "tasks.html", parts=parts, total=len(found), most=SHOWN_TASKS)
+    return await page(request, "tasks.html", parts=parts, total=len(found))
 
 
 async def _tick(request: Request) -> Response:

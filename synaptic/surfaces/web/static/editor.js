@@ -1,9 +1,8 @@
-// A textarea with data-markdown is edited in CodeMirror, in a shadow root for the CSP; it keeps
-// the text, and others may change it.
+// A textarea with data-markdown is edited in CodeMirror, in a shadow root for the CSP.
 const dress = (area, code) => {
   const { EditorView, tags } = code;
   const host = document.createElement("div");
-  const root = host.attachShadow({ mode: "open" });
+  const root = host.attachShadow({ mode: "open", delegatesFocus: true });
   const label = area.labels[0];
   let echo = false;
   const told = ({ docChanged, state }) => {
@@ -37,7 +36,7 @@ const dress = (area, code) => {
     EditorView.contentAttributes.of({ "aria-label": label.textContent, spellcheck: "true" }),
     EditorView.theme({
       ".cm-content": { font: ".9375rem/1.55 var(--mono)", caretColor: "var(--ink)" },
-      "&.cm-focused": { outline: "2px solid var(--accent)" },
+      "&.cm-focused": { outline: "0" },
     }),
   ];
   const view = new EditorView({ doc: area.value, extensions, root, parent: root });
@@ -49,6 +48,7 @@ const dress = (area, code) => {
     if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
   });
   host.className = "editor";
+  host.tabIndex = 0;
   area.after(host);
   if (document.activeElement === area) view.focus();
   area.hidden = true;
