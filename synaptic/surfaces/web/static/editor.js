@@ -1,5 +1,7 @@
 // A textarea with data-markdown is edited in CodeMirror, in a shadow root for the CSP.
-const dress = (area, code) => {
+import * as code from "/static/codemirror-6.43.15.min.js";
+
+const dress = (area) => {
   const { EditorView, tags } = code;
   const host = document.createElement("div");
   const root = host.attachShadow({ mode: "open", delegatesFocus: true });
@@ -53,19 +55,6 @@ const dress = (area, code) => {
   if (document.activeElement === area) view.focus();
   area.hidden = true;
   area.required = false;
+  label.htmlFor = "";
 };
-const areas = document.querySelectorAll("[data-markdown]");
-const code = areas.length && await import("/static/codemirror-6.43.15.min.js");
-areas.forEach((area) => dress(area, code));
-// A tick below a note goes to the task of its words.
-const letters = (part) => {
-  const copy = part.cloneNode(true);
-  copy.querySelectorAll("ul, ol, .tick").forEach((inner) => inner.remove());
-  return copy.textContent.replace(/[^\p{L}\p{N}]/gu, "");
-};
-for (const tick of document.querySelectorAll(".ticks .tick")) {
-  const signs = [...tick.closest(".entry").querySelectorAll(".md-task")];
-  const sign = signs.find((one) => letters(one.closest("li")) === letters(tick));
-  if (sign) tick.closest("li").hidden = true;
-  sign?.replaceWith(tick);
-}
+document.querySelectorAll("[data-markdown]").forEach(dress);
