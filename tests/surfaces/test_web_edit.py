@@ -324,7 +324,8 @@ def test_a_person_edits_and_ticks_in_a_browser(
         page.goto(f"/entry/{id_of(server, 'Beds')}")
         page.get_by_role("link", name="Edit", exact=True).click()
         words = "# Beds\n\n- [ ] beans\n- [ ] peas new"
-        text = page.get_by_role("textbox", name="Text")
+        within = page.locator(".editor" if javascript else ".field")
+        text = within.get_by_role("textbox", name="Text")
         if javascript:
             expect(text).to_be_focused()
             page.keyboard.press("d")  # single keys of the page are text here
