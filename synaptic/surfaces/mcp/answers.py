@@ -21,7 +21,7 @@ from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import Marks, Receipt, delete, restore, save_all, update
 from ...workspace.checkout import ELSEWHERE
-from ...workspace.past import as_of
+from ...workspace.past import NOTHING_THEN, as_of
 from ...workspace.workspace import Workspace
 from ..render.briefing import text_of as briefing_text
 from ..render.fence import DATA_FOLLOWS, fenced, one_line
@@ -60,9 +60,9 @@ from .tools import (
 )
 
 MAX_TOKENS = 4_000
-CONCISE_CHARS, EACH_CHARS = 1_400, 150
-"""Of a list, and of each entry of a longer one: 400 and 45 tokens (o200k: 3.5 characters each,
-with ids and code).
+FEW, FEW_CHARS, LIST_CHARS, EACH_CHARS = 3, 1_400, 850, 100
+"""The room of an answer of a few entries and of a list, and of each entry of a long one: 400,
+240 and 28 tokens (o200k: 3.5 characters each, with ids and code).
 """
 REVIEWED = 20
 """Findings in the prompt to review."""
@@ -96,7 +96,7 @@ class Call(NamedTuple):
     def room(self, entries: int) -> int:
         """The number of characters that an answer of so many `entries` may take."""
         if self.layout == "concise" and not self.max_tokens:
-            return max(CONCISE_CHARS, EACH_CHARS * entries)
+            return FEW_CHARS if entries <= FEW else max(LIST_CHARS, EACH_CHARS * entries)
         usual = MOST_TOKENS if self.layout == "json" else MAX_TOKENS
         return (self.max_tokens or usual) * CHARS_PER_TOKEN
 
@@ -177,8 +177,12 @@ def _save(
             "context_save needs content or entries.", hint="Call it again with one of them."
         )
     texts: list[tuple[str, Marks]] = []
-    for entry in [{}] if given is None else given:
-        marks = common | (check_arguments(ENTRY, entry) if given else {})
+    for number, entry in enumerate([{}] if given is None else given, start=1):
+        try:
+            marks = common | (check_arguments(ENTRY, entry) if given else {})
+        except InvalidArgument as error:
+            error.message = f"Entry {number}: {error.message} Nothing was saved."
+            raise
         if marks.get("project") == "":  # left out
             del marks["project"]
         marks = _for_verbs(marks) | {"via": "mcp", "by_person": False}
@@ -488,6 +492,8 @@ def _nothing(
     notices: Sequence[str],
 ) -> str:
     if not ws.index.counts().entries:
+        if ws.journal.is_past:
+            return NOTHING_THEN
         return "The journal is empty: context_save adds its first entry."
     for notice in notices:
         return f"Nothing found. {notice.removeprefix('Note: ')}"
