@@ -33,7 +33,7 @@ _TICKED_ON = re.compile(" ✅ [0-9]{4}-[0-9]{2}-[0-9]{2}".encode())
 _REPEATS = "🔁"
 
 
-class Passage(NamedTuple):
+class OpenText(NamedTuple):
     """The text of a file, or of one entry of it, as its person edits it; `seen` proves it, and
     it stands in the bytes `start:end`.
     """
@@ -45,7 +45,7 @@ class Passage(NamedTuple):
     end: int
 
 
-def opened_text(ws: Workspace, path: str, id: str = "") -> Passage:
+def opened_text(ws: Workspace, path: str, id: str = "") -> OpenText:
     """The passage of the file, or of the entry with this id in it.
 
     Raises NotFound for a path that is no note of the journal, and Refused for one that is only
@@ -173,7 +173,7 @@ def _passage(
     own_id: str,
     data: bytes,
     parsed: ParsedFile,
-) -> Passage:
+) -> OpenText:
     """The passage in these bytes: without the mark of a file in UTF-8, and of an entry without
     the blank lines below it. Raises NotFound and Refused.
     """
@@ -195,7 +195,7 @@ def _passage(
         text = "\0"
     if "\0" in text:
         raise Refused(f"{path} is no text in UTF-8.", hint="Edit it in your editor.")
-    return Passage(title, newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
+    return OpenText(title, newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
 
 
 def _with_line_ends(

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
 from ...notes.marks import tasks_of
-from ...verbs.editing import Passage, opened_text, tick, write_text
+from ...verbs.editing import OpenText, opened_text, tick, write_text
 from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
 from .site import TEMPLATES, Values, ask, done, form_of, page, session_of, site_of, status_of
@@ -41,7 +41,7 @@ async def _edit(request: Request) -> Response:
             return done(request, where, said, undo=undo, file="the text before")
         except SynapticError as refused:
             error = refused
-    now: Passage | None = None
+    now: OpenText | None = None
     try:
         now = await ask(request, opened_text, path, id)
     except Refused as refused:
