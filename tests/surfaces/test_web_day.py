@@ -106,7 +106,7 @@ class Keyboard(Mouse):
     def _reach(self, wanted: Locator) -> None:
         expect(wanted).to_be_visible()
         for _ in range(STOPS):
-            if wanted.evaluate("(one) => one === document.activeElement"):
+            if wanted.evaluate("(one) => one === one.getRootNode().activeElement"):
                 return
             self.page.keyboard.press("Tab")
         pytest.fail(f"{STOPS} times Tab, and {wanted} has not the focus")

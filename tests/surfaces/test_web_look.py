@@ -28,6 +28,8 @@ HARD = f"""# 2026-11-16
 {"code " * 80}
 ```
 
+- [ ] Read it 📅 2026-11-18
+
 - one
   - two
     - three
@@ -38,6 +40,7 @@ HARD = f"""# 2026-11-16
 # A heading of the first rank
 """
 ALL = PAGES | {"hard day": "/day/2026-11-16", "hard entry": "/entry/20261116-hard0000"}
+ALL |= {"tasks": "/tasks", "text": "/edit?path=2026-11-16.md"}
 AXE = next((Path(axe_playwright_python.__file__).parent).rglob("axe.min.js"))
 OF_A_MODE = {
     "type": "rule",

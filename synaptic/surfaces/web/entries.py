@@ -27,6 +27,7 @@ from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
+from ..render.fence import one_line
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
 from .site import Values, ask, done, form_of, page, session_of, site_of, status_of
@@ -222,7 +223,7 @@ def _told(
     told = [said, *receipt.notices]
     if near and stays:
         told.append("It is close to what is there already.")
-    return done(request, where, " ".join(told), undo=undo, look=look)
+    return done(request, where, " ".join(told), undo=undo, file="the text before", look=look)
 
 
 async def _delete(request: Request) -> Response:
@@ -238,7 +239,7 @@ async def _delete(request: Request) -> Response:
         "/",
         deleted_text(entry),
         undo=entry.id,
-        file=file_of(entry),
+        file=file_of(entry) or f"“{one_line(entry.title)}”",
     )
 
 
