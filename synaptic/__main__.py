@@ -10,14 +10,17 @@ def main() -> int:
     """
     # to begin more threads takes longer than all that a command multiplies
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    match sys.argv[1:]:  # as `setup` registers it
+    home = None
+    args = sys.argv[1:]
+    if args[:1] == ["--home"]:
+        home = "".join(args[1:2])
+        args = args[2:]
+    match args:
         case ["mcp"]:
-            return _serve(None)
-        case ["--home", home, "mcp"]:
             return _serve(home)
-        case ["hook", "--client", client, event]:
-            return _hook(event, None, client)
-        case ["--home", home, "hook", "--client", client, event]:
+        case ["hook", event]:
+            return _hook(event, home, "claude-code")
+        case ["hook", "--client", client, event] | ["hook", event, "--client", client]:
             return _hook(event, home, client)
     return _command()
 

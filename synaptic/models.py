@@ -68,7 +68,9 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 Order = Literal["relevance", "newest", "oldest", "importance", "access"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-SESSIONS = tuple("claude-code codex gemini opencode qwen copilot crush cline aider".split())
+SESSIONS = tuple(
+    "claude-code codex gemini opencode qwen copilot crush cline aider cursor vscode".split()
+)
 """The sources of imports that hold agents' sessions."""
 CAPTURED = ("pre-compact", "session-end")
 """Hooks that are told of a session to be captured."""

@@ -120,7 +120,7 @@ CREATE INDEX link_key ON link (key);
 CREATE TABLE name (
     entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
     key   INTEGER NOT NULL,
-    own   INTEGER NOT NULL,          -- 0: of a file or a day that may hold other entries too
+    own   INTEGER NOT NULL CHECK (own IN (0, 1)),  -- 0: of a block, or of a file or day that may hold other entries too
     PRIMARY KEY (entry, key)
 ) WITHOUT ROWID;
 CREATE INDEX name_key ON name (key);

@@ -74,13 +74,13 @@ _TAG_CHARS = (
     r"\u0900-\u0963\u0966-\u0e4e\u0e50-\u0f00\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
 )
 # patterns that begin with a plain character are searched for quickly
-_TAG = re.compile(rf"#(?<![^ \t\n]#)([{_TAG_CHARS}]+)")
-_WIKI_TAG = re.compile(r"#(?<![^ \t\n]#)\[\[([^\[\]\n]+)\]\]")
+TAG = re.compile(rf"#(?<![^ \t\n]#)([{_TAG_CHARS}]+)")
+WIKI_TAG = re.compile(r"#(?<![^ \t\n]#)\[\[([^\[\]\n]+)\]\]")
 _NOT_TAG = re.compile(rf"[^{_TAG_CHARS}]+")
 _INLINE = re.compile(
     r"`(?<!``)[^`\n]+`(?!`)|"
-    rf"(?P<ticks>`+)|(?P<comment><!--)|{_WIKI_TAG.pattern}|\[\[[^\[\]\n]*\]\]"
-    rf"|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{_TAG.pattern}"
+    rf"(?P<ticks>`+)|(?P<comment><!--)|{WIKI_TAG.pattern}|\[\[[^\[\]\n]*\]\]"
+    rf"|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{TAG.pattern}"
 )
 _TAG_PROPERTY = re.compile(
     r"^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)", re.IGNORECASE | re.MULTILINE

@@ -79,7 +79,8 @@ SYNONYMS = {name: type for type, names in _SYNONYMS.items() for name in names.sp
 
 
 def check_type(name: str) -> EntryType:
-    """The type of this name or synonym in any case. Raises InvalidArgument with the types."""
+    """The type of this name or synonym in any case. Raises InvalidArgument with all of them."""
+    one_of((*TYPES, *SYNONYMS), name, "type")
     return one_of(TYPES, SYNONYMS.get(name.strip().lower(), name), "type")
 
 

@@ -41,6 +41,9 @@ _SAID_ELSEWHERE = (
     "title tag tags alias aliases date created synaptic template template-including-parent"
 ).split()
 _LOGSEQ_OWN = re.compile(LOGSEQ_OWN)
+_BLOCK_NAMES = re.compile(
+    r"^[ \t]*(?:[-*][ \t]+)?id::[ \t]+([0-9a-f-]{36})[ \t]*$", re.MULTILINE
+)
 _WORDS = re.compile(r"\w+|[^\w\s]+")
 
 _ATTACHMENT = re.compile(
@@ -151,6 +154,7 @@ def link_key(name: str) -> int:
 
 def names_of(
     entry: Entry,
+    text: str,
     *,
     of_file: bool,
     first: bool,
@@ -158,8 +162,8 @@ def names_of(
     """The keys of an entry's names, True for its own.
 
     Its own are id, title and aliases, and for the note `of_file` the path, whole or from any
-    folder on. The others are the day, and the path of a file of several entries, which its
-    `first` one keeps.
+    folder on. The others are the day, the blocks of Logseq in its `text`, and the path of a
+    file of several entries, which its `first` one keeps.
     """
     parts = entry.there.path.split("/")
     paths = ["/".join(parts[start:]) for start in range(len(parts))]
@@ -167,7 +171,8 @@ def names_of(
     for key, text in entry.extra:
         if key == "aliases":
             own += text.split(", ")
-    shared = [entry.date] if entry.dated else []
+    shared = _BLOCK_NAMES.findall(text)
+    shared += [entry.date] if entry.dated else []
     if of_file:
         own += paths
     elif first:

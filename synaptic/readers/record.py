@@ -112,6 +112,8 @@ READERS = {
     "crush": "agents",
     "cline": "agents",
     "aider": "agents",
+    "cursor": "editors",
+    "vscode": "editors",
     "claude-code-memory": "claude_code_memory",
     "server-memory": "server_memory",
     "basic-memory": "basic_memory",

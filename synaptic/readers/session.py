@@ -25,7 +25,7 @@ from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
 Kind = Literal["asked", "said", "ran", "edited"]
 ROLES: dict[object, Kind] = {"user": "asked", "human": "asked", "assistant": "said"}
 EPOCH = datetime.fromtimestamp(0, UTC)
-PATH_KEYS = ("file_path", "filePath", "notebook_path", "path")
+PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "relativeWorkspacePath")
 """The arguments that name the file of an edit, in the tools of all clients."""
 TABLE = tomllib.loads(
     (Path(__file__).parents[1] / "data" / "transcripts.toml").read_text("utf-8")

@@ -14,6 +14,10 @@ SHORT = 40
 
 _NOTES = Words("notes")
 _SPEAKER = re.compile(r"\A[^:\n]{1,40}: ")
+_LISTED = re.compile(
+    r"^[ \t]*(?:\|[^\n]{1,1000}|(?:[-*+]|\d{1,9}[.)])[ \t][^\n]{1,120})$", re.MULTILINE
+)
+"""A row of a table, or an item of a list, which is shown whole; longer ones are cut."""
 _UNBROKEN = re.compile(r"\S+")
 
 
@@ -53,9 +57,19 @@ def snippet(
     latest = start + length
     ends = [word.end() for word in unbroken if start + length // 2 < word.end() <= latest]
     end = max(ends, default=latest)
-    lead = "… " if text[:start].strip() else ""
-    tail = " …" if text[end:].strip() else ""
-    return f"{lead}{text[start:end].strip()}{tail}", text[:start].count("\n")
+    for row in _LISTED.finditer(text):
+        if row.start() < start < row.end():
+            start = row.start()
+        if row.start() < end < row.end():
+            end = row.end()
+    shown = text[start:end].strip()
+    lead = tail = ""
+    if text[:start].strip():
+        lead = "…\n" if _LISTED.match(shown) else "… "
+    if text[end:].strip():
+        last = shown[shown.rfind("\n") + 1 :]
+        tail = "\n…" if _LISTED.match(last) else " …"
+    return f"{lead}{shown}{tail}", text[:start].count("\n")
 
 
 def _within(

@@ -157,7 +157,9 @@ def naming(
     def run(report: SyncReport) -> Listing:
         with Memory(ws.config) as memory:
             rowids = [one.row.rowid for one in memory.naming(file.absolute())]
-        return _listing(ws, report, len(rowids), rowids)
+        listing = _listing(ws, report, len(rowids), rowids)
+        said = f"No entry names {file} or its folder: save one with `--file`."
+        return listing if rowids else replace(listing, notices=(*listing.notices, said))
 
     return in_step(ws, run)
 
@@ -374,7 +376,10 @@ def status(ws: Workspace) -> Status:
 
 def _to_confirm(ws: Workspace) -> list[str]:
     number = len(not_in_force(ws))
-    notice = f"Preferences that wait: {number:,}; `synaptic confirm` lists them."
+    notice = (
+        f"Preferences that wait: {number:,}; `synaptic confirm` lists them, "
+        "`synaptic confirm ID` puts one into force."
+    )
     return [notice] if number else []
 
 

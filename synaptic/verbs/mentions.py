@@ -14,7 +14,7 @@ from ..errors import Ambiguous, NotFound
 from ..language.query import read_date
 from ..models import Entry, Filters, Link, Task
 from ..notes.marks import link_key, links_of, tasks_of
-from ..workspace.readback import read_lines
+from ..workspace.readback import read_entries, read_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 
@@ -76,22 +76,24 @@ def id_called(
     return in_step(ws, run)
 
 
-def leads_to(
+def leading_to(
     ws: Workspace,
-    name: str,
+    names: Sequence[str],
     path: str,
-) -> Entry | None:
-    """The entry that a link named `name` in the file `path` leads to; None without one."""
-    plain = unquote(name).partition("#")[0]
-    beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), plain))
-    keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
+) -> dict[str, Entry]:
+    """The entries that links with these names in the file `path` lead to, by name."""
 
-    def run(_: object) -> Entry | None:
-        rowids = ws.index.named(keys)
-        for key in filter(rowids.get, keys):
-            [stored] = ws.index.entries(rowids[key][:1]).values()
-            return stored.entry
-        return None
+    def run(_: object) -> dict[str, Entry]:
+        rows = {}
+        for name in names:
+            plain = unquote(name).partition("#")[0]
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), plain))
+            keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
+            rowids = ws.index.named(keys)
+            for key in [key for key in keys if key in rowids][:1]:
+                rows[name] = rowids[key][0]
+        entries = read_entries(ws, list(rows.values()))
+        return {name: entries[row] for name, row in rows.items()}
 
     return in_step(ws, run)
 

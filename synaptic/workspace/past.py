@@ -42,6 +42,7 @@ from .workspace import Workspace
 
 DELETED = "deleted since"
 OF_TODAY = "text of today, its file changed since"
+NOTHING_THEN = "The journal held no entry at that time: give a later as_of."
 SLOW_WRITE = 5_000_000
 """Microseconds by which a file may be newer than the entry, or the piece in the trash, that
 changed it.

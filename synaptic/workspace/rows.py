@@ -60,7 +60,8 @@ def _mark_rows(
 ) -> tuple[list[Any], list[Any], list[Any]]:
     text = lines_of(body)
     id_of_path = derived_id(None, original_of(composed(entry.there.path)), "", 1)
-    names = names_of(entry, of_file=id_of_path.endswith(entry.short_id), first=first)
+    is_whole = id_of_path.endswith(entry.short_id)
+    names = names_of(entry, text, of_file=is_whole, first=first)
     links = {(key,) for key in chain.from_iterable(links_of(entry, text))}
     tasks = list(tasks_of(entry, text))
     open_tasks = sum(not task.done for task in tasks)

@@ -384,7 +384,7 @@ def test_a_fifo_and_a_device_are_told(
     os.mkfifo(tmp_path / "diary.txt")
     refused = home.run("import", "jrnl", str(tmp_path / "diary.txt"), "--yes", "--json")
     assert refused.code == 2 and "no regular file" in refused.json["error"]["message"]
-    for name in ("qwen", "copilot", "crush", "cline", "aider"):
+    for name in ("qwen", "copilot", "crush", "cline", "aider", "cursor", "vscode"):
         assert home.run("import", name, str(tmp_path / "diary.txt"), "--yes").code in (0, 1, 2)
     for name in ("claude-mem", "mcp-memory-service", "server-memory", "day-one", "chatgpt"):
         assert home.run("import", name, str(tmp_path / "diary.txt"), "--yes").code in (1, 2)
@@ -632,6 +632,13 @@ SHAPES: dict[str, tuple[str, str, Callable[[int], str]]] = {
         ".aider.chat.history.md",
         lambda size: (
             "# aider chat started at 2026-11-24 15:00:09\n" + "#### /\n> a\n" * (size // 11)
+        ),
+    ),
+    "changes of a chat": (
+        "vscode",
+        "a.jsonl",
+        lambda size: (
+            '{"kind":0,"v":{}}\n' + '{"kind":2,"k":["requests"],"v":[0]}\n' * (size // 36)
         ),
     ),
     "one long text": (

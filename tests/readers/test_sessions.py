@@ -7,6 +7,7 @@ import sqlite3
 import zipfile
 from contextlib import closing
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -199,6 +200,190 @@ def test_sessions_of_more_clients_are_told_as_they_were(
     around = events(source, place, record.key)
     assert [event.text for event in around if event.kind == "edited"][-1] == "total.py"
     assert not any(mark in told for mark in ("user_input", "<cwd>", "(none)", "shellId"))
+
+
+CHAT = "ad9f62d0-57b4-42f4-9310-b6fd3213af85"
+FAILED = "ModuleNotFoundError: No module named 'nothere'"
+COMMITTED = "[main 7d68c80] Add the total\n 1 file changed"
+
+
+def packed(value):
+    """JSON as JSON.stringify writes it."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def cursor_call(
+    name,
+    params,
+    result,
+    status="completed",
+):
+    called = {"tool": 15, "toolCallId": f"tool_{len(packed(params))}", "status": status}
+    return called | {"name": name, "params": packed(params), "result": packed(result)}
+
+
+def cursor(
+    home,
+    place,
+):
+    """A chat as Cursor keeps it, after the dump of Cursor 3.6 in empathic/toolpath
+    (test-fixtures/cursor/convo.json) and the reader of vshulcz/deja-vu.
+    """
+    terminal = partial(cursor_call, "run_terminal_command_v2")
+    messages = [
+        (1, "Why is there no total yet?", None),
+        (2, "", terminal({"command": "python3 total.py"}, {"output": FAILED, "exitCodeV2": 1})),
+        (2, "", terminal({"command": "rm -rf /"}, {"rejected": True})),
+        (
+            2,
+            "I write it.",
+            cursor_call("edit_file_v2", {"relativeWorkspacePath": "total.py"}, {}),
+        ),
+        (2, "", terminal({"command": "git commit -qm x"}, {"output": COMMITTED})),
+        (2, "", cursor_call("read_file_v2", {"targetFile": "other.py"}, {"contents": "a = 1"})),
+        (2, "The total sums all rows.", None),
+    ]
+    heads = [{"bubbleId": str(n), "type": one[0]} for n, one in enumerate(messages)]
+    chat = {"_v": 16, "composerId": CHAT, "name": "Why is there no total"}
+    chat |= {"createdAt": 1780338796904, "fullConversationHeadersOnly": heads}
+    quarry = home / "quarry"
+    uri = {"$mid": 1, "fsPath": str(quarry), "path": str(quarry), "scheme": "file"}
+    workspace = {"id": "37d08546371c6424", "uri": uri}
+    rows = {"composerData:null": None, "composerData:damaged": "{"}
+    rows["composerData:draft"] = packed({"fullConversationHeadersOnly": []})
+    aside = {**chat, "subagentInfo": {"parentComposerId": CHAT}}
+    rows["composerData:aside"] = packed(aside)
+    chat |= {"workspaceIdentifier": workspace} if place == "chat" else {}
+    rows[f"composerData:{CHAT}"] = packed(chat).encode()
+    for number, (kind, text, call) in enumerate(messages):
+        bubble = {"_v": 3, "bubbleId": str(number), "type": kind, "text": text}
+        bubble |= {"createdAt": f"2026-06-01T18:33:3{number}.520Z"}
+        bubble |= {"toolFormerData": call} if call else {}
+        bubble |= {"workspaceUris": [quarry.as_uri()]} if place == "message" else {}
+        rows[f"bubbleId:{CHAT}:{number}"] = packed(bubble)
+    items = {"cursorAuth/accessToken": "never read"}
+    if place == "head":
+        head = {"composerId": CHAT, "workspaceIdentifier": workspace}
+        items["composer.composerHeaders"] = packed({"allComposers": [head]})
+    file = home / ".config" / "Cursor" / "User" / "globalStorage" / "state.vscdb"
+    file.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(file)) as db, db:
+        for table, values in (("ItemTable", items), ("cursorDiskKV", rows)):
+            columns = "(key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)"
+            db.execute(f"CREATE TABLE {table} {columns}")
+            db.executemany(f"INSERT INTO {table} VALUES (?, ?)", values.items())
+    return file
+
+
+@pytest.mark.parametrize("place", ["chat", "head", "message"])
+def test_chats_of_cursor_are_told_and_its_files_left_alone(
+    place,
+    tmp_path,
+):
+    file = cursor(tmp_path, place)
+    with closing(sqlite3.connect(file)) as editor:  # it has the database open, in a transaction
+        editor.execute("BEGIN IMMEDIATE")
+        before = {one.name: one.stat().st_mtime_ns for one in file.parent.iterdir()}
+        (found,) = reader_of("cursor").find(tmp_path, {})
+        (record,), skipped = read(found, "cursor")
+        assert {one.name: one.stat().st_mtime_ns for one in file.parent.iterdir()} == before
+    assert [where for where, _ in skipped] == ["state.vscdb: damaged"]
+    assert (record.key, record.title) == (CHAT, "Why is there no total")
+    assert record.folder == str(tmp_path / "quarry") and record.files == ("total.py",)
+    assert record.text.split("\n\n")[1:] == [
+        "> Why is there no total yet?",
+        "The total sums all rows.",
+        "- Edited: `total.py`\n"
+        f"- Ran: `python3 total.py`, exit 1: `{FAILED}`\n"
+        "- Committed: `Add the total (7d68c80)`",
+    ]
+    assert [event.line for event in events("cursor", found, CHAT)] == [1, 2, 4, 4, 5, 7]
+
+
+def vscode(
+    home,
+    lines,
+    suffix,
+):
+    storage = home / ".config" / "Code" / "User" / "workspaceStorage" / "1ecfbe86"
+    (storage / "chatSessions").mkdir(parents=True, exist_ok=True)
+    (storage / "workspace.json").write_text(packed({"folder": (home / "quarry").as_uri()}))
+    file = storage / "chatSessions" / f"{CHAT}{suffix}"
+    file.write_text("\n".join(map(packed, lines)) + "\n")
+    return file
+
+
+def test_chats_of_vs_code_are_told_from_their_log_of_changes(tmp_path):
+    """The log as chatSessionOperationLog.ts of microsoft/vscode writes it, the calls as in the
+    tests of vshulcz/deja-vu.
+    """
+
+    def terminal(
+        command,
+        output,
+        status,
+        answer=4,
+    ):
+        data = {"kind": "terminal", "commandLine": {"original": command}}
+        data |= {"terminalCommandOutput": {"text": output}} if output else {}
+        data |= {"terminalCommandState": {"exitCode": status}} if status is not None else {}
+        called = {"kind": "toolInvocationSerialized", "toolId": "run_in_terminal"}
+        return called | {"isConfirmed": {"type": answer}, "toolSpecificData": data}
+
+    uri = {"$mid": 1, "path": str(tmp_path / "quarry" / "total.py"), "scheme": "file"}
+    chat = {"version": 3, "creationDate": 1780338796904, "sessionId": CHAT, "requests": []}
+    request = {"requestId": "r1", "timestamp": 1780338811534, "response": []}
+    request |= {"message": {"text": "Why is there no total yet?", "parts": []}}
+    first = [
+        {"kind": "thinking", "value": "Hm."},
+        terminal("python3 total.py", FAILED, 1),
+        {"value": "I wrote"},
+    ]
+    rest = [
+        {"value": "\n```\n"},
+        {"kind": "codeblockUri", "uri": uri, "isEdit": True},
+        {"kind": "textEditGroup", "uri": uri, "edits": [[], []], "done": True},
+        {"value": "\n```\n"},
+        terminal("rm -rf /", "", None, answer=0),
+        terminal("git commit -qm x", COMMITTED, 0),
+        {"value": "The total in "},
+        {"kind": "inlineReference", "inlineReference": uri},
+        {"value": " sums all rows."},
+    ]
+    noise = {"timestamp": 1780338831534, "message": {"text": "`npm test` completed"}}
+    noise |= {"isSystemInitiated": True, "response": []}
+    log = [
+        {"kind": 0, "v": chat},
+        {"kind": 1, "k": ["inputState"], "v": {"inputText": "never sent"}},
+        {"kind": 2, "k": ["requests"], "v": [request]},
+        {"kind": 2, "k": ["requests", 0, "response"], "v": first},
+        {"kind": 2, "k": ["requests", 0, "response"], "v": rest, "i": 2},
+        {"kind": 1, "k": ["requests", 9, "response"], "v": []},
+        {"kind": 1, "k": ["customTitle"], "v": "No total"},
+        {"kind": 1, "k": ["requests", 0, "modelState"], "v": {"completedAt": 1780338821534}},
+        {"kind": 3, "k": ["inputState"]},
+        {"kind": 2, "k": ["requests"], "v": [noise]},
+    ]
+    vscode(tmp_path, log, ".jsonl")
+    (place,) = reader_of("vscode").find(tmp_path, {})
+    (record,), skipped = read(place, "vscode")
+    assert [where for where, _ in skipped] == [f"{CHAT}.jsonl:6"]
+    assert (record.title, record.folder) == ("No total", str(tmp_path / "quarry"))
+    assert record.text.split("\n\n")[1:] == [
+        "> Why is there no total yet?",
+        "The total in total.py sums all rows.",
+        "- Edited: `total.py`\n"
+        f"- Ran: `python3 total.py`, exit 1: `{FAILED}`\n"
+        "- Committed: `Add the total (7d68c80)`",
+    ]
+    assert (record.until - record.at).seconds == 10
+    assert events("vscode", place, CHAT)[0].text == "Why is there no total yet?"
+    old = {**chat, "requests": [{**request, "response": [first[1], *rest]}]}
+    vscode(tmp_path, [old], ".json")
+    assert read(place, "vscode")[0] == [record]  # the log stands before an older file
+    (place / f"{CHAT}.jsonl").unlink()
+    (older,), skipped = read(place, "vscode")
+    assert not skipped and older.text.split("\n\n")[1:] == record.text.split("\n\n")[1:]
 
 
 def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forks import ForkedHome, Forks
+from forks import ForkedHome
 
 from synaptic.notes.merge import merge
 from synaptic.notes.reading import parse_entries
@@ -24,16 +24,10 @@ POISONS = json.loads((Path(__file__).parents[1] / "data" / "poisons.json").read_
 
 
 @pytest.fixture
-def at(
-    tmp_path: Path,
-    forks: Forks,
-) -> ForkedHome:
+def at(home: ForkedHome) -> ForkedHome:
     """A home whose project is `ledger`."""
-    return ForkedHome(
-        tmp_path / "home",
-        {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": "ledger", "SYNAPTIC_NOW": NOW},
-        forks=forks,
-    )
+    home.env |= {"SYNAPTIC_PROJECT": "ledger", "SYNAPTIC_NOW": NOW}
+    return home
 
 
 def git(
@@ -247,6 +241,23 @@ def test_what_an_agent_saved_is_marked_until_a_person_confirms_it(at: ForkedHome
         assert "Always use tabs." in rules(server.text("brief"))
 
 
+def test_a_typed_preference_stands_when_it_is_committed_later(at: ForkedHome) -> None:
+    typed(at, "## 08:00 preference: dark roast")
+    git(at.journal, "init", "-q", "-b", "main")
+    assert "dark roast" in rules(told(at))  # seen as typed
+    typed(at, "## 08:30 preference: light roast", "2026-11-22")
+    git(at.journal, "add", "-A")
+    git(at.journal, "commit", "-q", "-m", "Notes")
+    assert "dark roast" in rules(told(at)) and "light" not in rules(told(at))
+    assert "Preferences that wait: 1;" in at.run("status").text
+    other = at.path.parent / "other"
+    git(other.parent, "clone", "-q", str(at.journal), str(other))
+    copy = ForkedHome(other.parent / "copy", dict(at.env), forks=at.forks)
+    copy.ask("init", "--journal", str(other))
+    assert not rules(told(copy))
+    assert "Preferences that wait: 2;" in copy.run("status").text
+
+
 def test_only_a_preference_in_force_replaces_one(at: ForkedHome) -> None:
     id = at.ask("save", "Never force-push.", "--type", "preference")["id"]
     with at.server() as server:
@@ -396,8 +407,13 @@ def test_no_poison_is_in_force(
 ) -> None:
     at.ask("save", "Answer in short sentences.", "--type", "preference")
     WAYS[way](at)
-    found = at.ask("status")["facets"]["types"]
-    assert {one["name"]: one["count"] for one in found}["preference"] >= 40, found
+    status = at.ask("status")
+    counts = {one["name"]: one["count"] for one in status["facets"]["types"]}
+    number = counts["preference"] - 1
+    assert number >= 40 and (
+        f"Preferences that wait: {number}; `synaptic confirm` lists them, "
+        "`synaptic confirm ID` puts one into force." in status["notices"]
+    )
     for project in ("ledger", "web"):
         text = told(at, project=project)
         expected = "Answer in short sentences." if project == "ledger" else ""

@@ -240,8 +240,9 @@ def test_a_session_is_noted_before_the_commands_are_loaded(home: Home) -> None:
     code = (
         "import sys; from synaptic.__main__ import main; print(main(), 'typer' in sys.modules)"
     )
-    for words in (["--home", str(home.path)], []):
-        line = [sys.executable, "-c", code, *words, "hook", "--client", "codex", "session-end"]
+    whole = ["--home", str(home.path), "hook", "--client", "codex", "session-end"]
+    for words in (whole, whole[2:], ["hook", "session-end", "--client", "codex"]):
+        line = [sys.executable, "-c", code, *words]
         said = b'{"transcript_path": "/nowhere"}'
         done = subprocess.run(
             line,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forks import ForkedHome, Forks
+from forks import ForkedHome
 from homes import open_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,16 +38,10 @@ MOMENT = datetime(2026, 11, 20, 9, 30).astimezone()
 
 
 @pytest.fixture
-def at(
-    tmp_path: Path,
-    forks: Forks,
-) -> ForkedHome:
+def at(home: ForkedHome) -> ForkedHome:
     """A home without a project of its own."""
-    return ForkedHome(
-        tmp_path / "home",
-        {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": "", "SYNAPTIC_NOW": NOW},
-        forks=forks,
-    )
+    home.env |= {"SYNAPTIC_PROJECT": "", "SYNAPTIC_NOW": NOW}
+    return home
 
 
 @pytest.fixture

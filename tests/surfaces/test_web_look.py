@@ -28,6 +28,8 @@ HARD = f"""# 2026-11-16
 {"code " * 80}
 ```
 
+- [ ] Read it 📅 2026-11-18
+
 - one
   - two
     - three
@@ -38,6 +40,7 @@ HARD = f"""# 2026-11-16
 # A heading of the first rank
 """
 ALL = PAGES | {"hard day": "/day/2026-11-16", "hard entry": "/entry/20261116-hard0000"}
+ALL |= {"tasks": "/tasks", "text": "/edit?path=2026-11-16.md"}
 AXE = next((Path(axe_playwright_python.__file__).parent).rglob("axe.min.js"))
 OF_A_MODE = {
     "type": "rule",
@@ -149,6 +152,10 @@ def test_every_page_reads_and_searches_without_javascript(
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Gulls sit on gauge 2").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("60 cm too high")
+    page.goto("/")
+    page.get_by_label("Text", exact=True).fill("The gauge is _clean_ again.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("article").first).to_contain_text("The gauge is clean again.")
 
 
 def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(

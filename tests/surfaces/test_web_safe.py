@@ -29,7 +29,16 @@ from synaptic.surfaces.web import (
     searching,
     upkeep,
 )
-from synaptic.surfaces.web.rendering import ATTRIBUTES, LEVELS, RICH_CHARS, TAGS, render
+from synaptic.surfaces.web.flavours import LEVELS
+from synaptic.surfaces.web.rendering import (
+    ATTRIBUTES,
+    CLASSES,
+    MATH_ATTRIBUTES,
+    MATH_TAGS,
+    RICH_CHARS,
+    TAGS,
+    render,
+)
 from synaptic.verbs.writing import save
 
 CSP = (
@@ -555,7 +564,8 @@ def test_a_link_leads_to_what_it_names(tmp_path: Path) -> None:
             "../people/Roger%20Zelazny.md",
             "people/Roger Zelazny.md#Amber",
         ):
-            assert to(name) == him, name
+            assert to(name).partition("#")[0] == him, name
+        assert to("RZ#The end") == f"{him}#md-the-end"
         assert to("Roger%20Zelazny.md", "people/y.md") == him
         assert to("the store") == to(receipt.id) == f"/entry/{receipt.id}"
         assert to("2026-11-21") == to("Nov 21st, 2026") == "/day/2026-11-21"
@@ -595,6 +605,14 @@ def test_notes_of_any_depth_and_length_are_shown_soon_and_whole() -> None:
     ):
         shown = render(text, "x.md")
         assert text.split()[-1].lstrip(">") in shown
+    for text in (
+        "> " * 10_000 + "[!tip] deep",
+        "^[" * 1_000 + "deep",
+        "[^1] " * 2_000 + "\n\n[^1]: " + "[^1]" * 2_000 + "deep",
+        "$" + "{" * 900 + "}" * 900 + "$ deep",
+        "==deep",
+    ):
+        assert "deep" in render(text, "x.md")
     for text in ("[" * RICH_CHARS, "<div>" * 20_000, "<b>" * 100_000):
         assert render(text, "x.md").startswith("<pre>")
 
@@ -610,7 +628,8 @@ def test_a_slow_note_keeps_nobody_waiting(tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as ws:
         for number in range(3):
             save(ws, f"{'![' * 10_000} {number}", title="Slow")
-    with served(tmp_path / "home") as server, ThreadPoolExecutor(1) as pool:
+    now = Clock().now.isoformat()
+    with served(tmp_path / "home", SYNAPTIC_NOW=now) as server, ThreadPoolExecutor(1) as pool:
         days = pool.submit(server.client.get, "/")
         answered = [httpx.get(f"{server.url}/static/style.css").status_code]
         while not days.done():
@@ -619,21 +638,26 @@ def test_a_slow_note_keeps_nobody_waiting(tmp_path: Path) -> None:
         assert set(answered) == {200} and days.result().status_code == 200
 
 
-OFFENCES = """([tags, attributes]) => {
+OFFENCES = """([tags, attributes, classes, mathTags, mathAttributes]) => {
   const found = [];
   const attributesOf = Object.getOwnPropertyDescriptor(Element.prototype, "attributes").get;  // a form may hide it
   if (document.contentType !== "text/html") return window.violations;
   for (const one of document.querySelectorAll("*")) {
     const name = one.localName, note = one.closest(".note") !== null && !one.matches(".note");
     const plain = one.namespaceURI === "http://www.w3.org/1999/xhtml";
-    if (note && !(plain && tags.includes(name))) found.push(`note: ${one.outerHTML.slice(0, 200)}`);
+    const formula = one.namespaceURI === "http://www.w3.org/1998/Math/MathML";
+    const known = formula ? mathTags : plain ? tags : [];
+    const may = formula ? mathAttributes : attributes;
+    if (note && !known.includes(name)) found.push(`note: ${one.outerHTML.slice(0, 200)}`);
+    if (note && one.id && !one.id.startsWith("md-")) found.push(`note: ${name} id=${one.id}`);
+    for (const word of note ? one.classList : []) if (!classes.includes(word)) found.push(`note: ${name} class=${word}`);
     if (["iframe", "object", "embed", "base", "frame", "style", "template", "video", "audio"].includes(name))
       found.push(`page: ${one.outerHTML.slice(0, 200)}`);
     if (name === "script" && !(one.getAttribute("src") ?? "").startsWith("/static/")) found.push("script");
     for (const {name: key, value} of attributesOf.call(one)) {
       if (/^(on|style$|srcdoc$|formaction$|ping$|(data-)?hx-on)/.test(key)) found.push(`${name} ${key}=${value}`);
-      if (note && !(attributes[name] ?? []).includes(key)) found.push(`note: ${name} ${key}=${value}`);
-      if (note && ["href", "src"].includes(key) && !/^(https?:|mailto:|#|\\/(to|picture)\\?)/.test(value))
+      if (note && !(may[name] ?? []).includes(key)) found.push(`note: ${name} ${key}=${value}`);
+      if (note && ["href", "src"].includes(key) && !/^(https?:|mailto:|#md-|\\/(to|picture)\\?|\\/tag\\/[^.?#]+$)/.test(value))
         found.push(`note: ${name} ${key}=${value}`);
     }
   }
@@ -721,9 +745,9 @@ def test_no_case_does_anything(hostile: Served) -> None:
             page.goto(place, wait_until="load")
             allowed = {tag: ["rel", *ATTRIBUTES["*"], *ATTRIBUTES.get(tag, ())] for tag in TAGS}
             allowed["pre"] = allowed["table"] = ["tabindex", *ATTRIBUTES["*"]]  # from keys.js
-            wrong.extend(
-                f"{place}: {one}" for one in page.evaluate(OFFENCES, [sorted(TAGS), allowed])
-            )
+            formulas = {tag: sorted(MATH_ATTRIBUTES.get(tag, ())) for tag in MATH_TAGS}
+            lists = [sorted(TAGS), allowed, sorted(CLASSES), sorted(MATH_TAGS), formulas]
+            wrong.extend(f"{place}: {one}" for one in page.evaluate(OFFENCES, lists))
 
         def listed() -> list[str]:
             found: list[str] = page.evaluate(
@@ -767,6 +791,7 @@ def test_no_case_does_anything(hostile: Served) -> None:
         ):
             look(place)
         assert not [url for url in asked if "/logout" in url]
+        page.locator("header .menu summary").click()
         page.get_by_role(
             "button", name="Log out"
         ).click()  # a form of the page itself is answered

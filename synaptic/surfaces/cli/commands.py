@@ -13,6 +13,7 @@ from ...errors import InvalidArgument, Refused
 from ...journal.journal import Journal
 from ...language.query import build_preference
 from ...models import Entry
+from ...notes.header import check_type
 from ...search.search import search as search_journal
 from ...verbs import brief as brief_verb
 from ...verbs import browse, mentions, writing
@@ -127,7 +128,7 @@ def _keep(
             by_person=not by,
             **marks,
         )
-        answer_receipt(ws, f"Saved {type.strip().lower()}", receipt)
+        answer_receipt(ws, f"Saved {check_type(type)}", receipt)
 
 
 @command(

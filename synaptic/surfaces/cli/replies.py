@@ -18,6 +18,7 @@ from ...verbs import browse
 from ...verbs.browse import Days, Listing
 from ...verbs.mentions import id_called
 from ...verbs.writing import Receipt
+from ...workspace.past import NOTHING_THEN
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
 from ..render.fence import clean
@@ -42,6 +43,8 @@ def when_empty(ws: Workspace) -> str:
     """The place of an empty journal and how to begin; nothing for any other."""
     if ws.index.counts().entries:
         return ""
+    if ws.journal.is_past:
+        return NOTHING_THEN
     return (
         f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"
     )

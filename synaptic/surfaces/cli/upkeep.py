@@ -12,10 +12,10 @@ from typing import Any
 import typer
 
 from ...config import load_config
-from ...errors import InvalidArgument, JournalError, SynapticError, check_range
+from ...errors import InvalidArgument, JournalError, NotFound, SynapticError, check_range
 from ...journal import losses
 from ...language.query import MAX_LIMIT
-from ...models import CAPTURED, SearchResult
+from ...models import CAPTURED, SESSIONS, SearchResult
 from ...verbs import browse, doctor, gitdriver, importing, review, writing
 from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
@@ -305,6 +305,8 @@ def _replay(
         return "\n".join(listed(hit_items(found, length=280), 1400))
 
     cases = replay.replay(ws, show, progress=terminal.progress(), **given)
+    if not cases:
+        raise NotFound("No session on this machine holds a prompt to ask.", valid=SESSIONS)
     rows = replay.table(cases)
     lines = [outline(rows)]
     ends = replay.extremes(cases)

@@ -65,6 +65,7 @@ _NAMES = {
 _OTHER_NAMES = {
     ("user-prompt", "gemini"): "BeforeAgent",
     ("tool-failure", "gemini"): "AfterTool",
+    ("tool-failure", "codex"): "PostToolUse",
 }
 
 
@@ -78,7 +79,9 @@ def answer(
     Raises InvalidArgument for an unknown event.
     """
     if event not in EVENTS:
-        raise InvalidArgument(f"The hook {event!r} is unknown.", valid=EVENTS)
+        from ...models import CAPTURED
+
+        raise InvalidArgument(f"The hook {event!r} is unknown.", valid=(*EVENTS, *CAPTURED))
     state = Path(os.devnull)
     try:
         state = resolve_home(home) / ".state"

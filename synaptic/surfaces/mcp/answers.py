@@ -21,7 +21,7 @@ from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import Marks, Receipt, delete, restore, save_all, update
 from ...workspace.checkout import ELSEWHERE
-from ...workspace.past import as_of
+from ...workspace.past import NOTHING_THEN, as_of
 from ...workspace.workspace import Workspace
 from ..render.briefing import text_of as briefing_text
 from ..render.fence import DATA_FOLLOWS, fenced, one_line
@@ -177,8 +177,12 @@ def _save(
             "context_save needs content or entries.", hint="Call it again with one of them."
         )
     texts: list[tuple[str, Marks]] = []
-    for entry in [{}] if given is None else given:
-        marks = common | (check_arguments(ENTRY, entry) if given else {})
+    for number, entry in enumerate([{}] if given is None else given, start=1):
+        try:
+            marks = common | (check_arguments(ENTRY, entry) if given else {})
+        except InvalidArgument as error:
+            error.message = f"Entry {number}: {error.message} Nothing was saved."
+            raise
         if marks.get("project") == "":  # left out
             del marks["project"]
         marks = _for_verbs(marks) | {"via": "mcp", "by_person": False}
@@ -488,6 +492,8 @@ def _nothing(
     notices: Sequence[str],
 ) -> str:
     if not ws.index.counts().entries:
+        if ws.journal.is_past:
+            return NOTHING_THEN
         return "The journal is empty: context_save adds its first entry."
     for notice in notices:
         return f"Nothing found. {notice.removeprefix('Note: ')}"

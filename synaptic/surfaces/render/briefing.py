@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from itertools import islice
 
-from ...models import Entry
+from ...models import Entry, Filters
 from ...notes.header import shortened
 from ...verbs.brief import HIGHEST, Briefing, Shelf
 from ...workspace.workspace import Workspace
@@ -24,6 +24,9 @@ RULE_TOKENS = 400
 
 LEAST_TOKENS = 20
 """A shorter beginning of a hand-off says nothing."""
+
+PROJECTS = 8
+"""Projects that the briefing of an unknown one names."""
 
 OLD_DAYS = 30
 OLD_LINES = 4
@@ -75,6 +78,9 @@ def text_of(
         max_tokens=max_tokens - count_tokens(end),
         rules=(briefing.rules, briefing.unconfirmed),
     )
+    if always and not text:
+        known = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
+        head += f" Nothing stands there. Known projects: {', '.join(known) or 'none'}."
     return (text or head) + end if text or always or briefing.unread_files else ""
 
 

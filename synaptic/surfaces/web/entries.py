@@ -27,6 +27,7 @@ from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
+from ..render.fence import one_line
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
 from .site import Values, ask, done, form_of, page, session_of, site_of, status_of
@@ -120,6 +121,7 @@ async def _form(request: Request) -> Response:
                 receipt,
                 form.get("said", "Saved."),
                 undo=id,
+                stays="today" in form,
             )
         except SynapticError as refused:
             error = refused
@@ -206,15 +208,22 @@ def _told(
     said: str,
     *,
     undo: str,
+    stays: bool,
 ) -> Response:
-    """Leads to the entry, which says what was done to it, and what a new one is near to."""
+    """Leads to the entry, which says what was done to it, and what a new one is near to; or
+    back to today, which links to it.
+    """
     near = [one.id for one in receipt.near or ()]
     hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
-    where = f"/entry/{receipt.id}?{hints}".removesuffix("?")
+    entry = f"/entry/{receipt.id}?{hints}".removesuffix("?")
+    where, look = ("/", entry) if stays else (entry, "")
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
-        return done(request, where, same)
-    return done(request, where, " ".join([said, *receipt.notices]), undo=undo)
+        return done(request, where, same, look=look)
+    told = [said, *receipt.notices]
+    if near and stays:
+        told.append("It is close to what is there already.")
+    return done(request, where, " ".join(told), undo=undo, file="the text before", look=look)
 
 
 async def _delete(request: Request) -> Response:
@@ -230,7 +239,7 @@ async def _delete(request: Request) -> Response:
         "/",
         deleted_text(entry),
         undo=entry.id,
-        file=file_of(entry),
+        file=file_of(entry) or f"“{one_line(entry.title)}”",
     )
 
 

@@ -24,7 +24,8 @@ from ...errors import JournalError
 from ...files import PICTURE_BYTES, open_regular, picture_kind
 from ...journal.folder import Roots, pinned
 from ...notes.marks import link_key
-from ...verbs.mentions import leads_to
+from ...verbs.mentions import leading_to
+from .flavours import anchor
 from .site import ask, page
 
 PART_BYTES = 65_536
@@ -105,7 +106,7 @@ async def _to(request: Request) -> Response:
     name, path = _asked(request)
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
-    entry = await ask(request, leads_to, name, path)
+    entry = (await ask(request, leading_to, [name], path)).get(name)
     if entry is None:
         return await page(
             request,
@@ -114,7 +115,8 @@ async def _to(request: Request) -> Response:
             name=unquote(name).partition("#")[0],
         )
     is_day = link_key(entry.date) == link_key(name)
-    target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}"
+    part = f"#md-{quote(anchor(name))}" if "#" in name else ""
+    target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}{part}"
     return RedirectResponse(target, 303)
 
 

@@ -23,7 +23,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..render.present import IsHit, remark_on, term_test
 from ..serving.arguments import take_filters
-from .rendering import lit, plain, plain_heading
+from .rendering import lit, plain_heading, plain_lines
 from .site import Values, ask, page, site_of
 
 MORE_HITS = 50
@@ -129,9 +129,7 @@ def _hit_row(
 ) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
     heading, below = plain_heading(hit.entry.title, hit.snippet)
-    lines = [line for line in below.split("\n") if not line.startswith("```")]
-    snippet = plain("\n".join(line for line in lines if line.strip()))
-    return hit, lit(heading, is_hit), lit(snippet, is_hit), remark_on(hit)
+    return hit, lit(heading, is_hit), lit(plain_lines(below), is_hit), remark_on(hit)
 
 
 def _finished(

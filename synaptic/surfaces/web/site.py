@@ -6,23 +6,26 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import NotFound, Refused, SynapticError
+from ...verbs.mentions import leading_to
 from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import page_end, short
 from ..serving.tokens import Tokens
 from ..serving.worker import Result, Worker
 from .guard import BODY_BYTES, Sessions, Visitor
-from .rendering import plain, plain_heading, render
+from .rendering import Quoted, plain, plain_heading, render
 
 Arguments = ParamSpec("Arguments")
 Values = dict[str, Any]
@@ -54,7 +57,14 @@ TEMPLATES.globals |= {
     "plain": plain,
     "render": render,
 }
-TEMPLATES.filters |= {"short": short, "one_line": one_line}
+
+
+def coded(text: object) -> Markup:
+    """The text of a message, with its `commands` as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+TEMPLATES.filters |= {"short": short, "one_line": one_line, "coded": coded}
 
 
 class Site(NamedTuple):
@@ -102,8 +112,14 @@ async def page(
     others.
     """
     session = request.scope.get("session_of")
+    worker = site_of(request).worker
+
+    def quoted(names: Sequence[str], path: str) -> Quoted:
+        return worker.submit(lambda ws: leading_to(ws, names, path)).result()
+
     context = {
         "request": request,
+        "render": partial(render, quoted=quoted),
         "session": session,
         "csrf": session.csrf if session else "",
         "said": "",
@@ -138,11 +154,13 @@ def done(
     *,
     undo: str = "",
     file: str = "",
+    look: str = "",
 ) -> Response:
-    """Leads to a page that says what was done, and offers to undo it, which brings back the
-    `file`.
+    """Leads to a page that says what was done, links to `look`, and offers to undo it, which
+    brings back the `file`.
     """
-    session_of(request).told = {"said": said, "undo": undo, "undo_file": file}
+    told = {"said": said, "undo": undo, "undo_file": file, "look": look}
+    session_of(request).told = told
     return RedirectResponse(where, 303)
 
 

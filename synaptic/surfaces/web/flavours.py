@@ -1,0 +1,327 @@
+"""Reads the Markdown of Obsidian and Logseq: the parser, and its rules beside the libraries'.
+Pure.
+
+| written                           | becomes                                              |
+|-----------------------------------|------------------------------------------------------|
+| `> [!tip]- Title`                 | a callout of a type of CALLOUTS, here a folded one   |
+| `==word==`, `^^word^^`            | `mark`                                               |
+| `%%comment%%`                     | nothing                                              |
+| `#tag`, `#[[two words]]`          | a link to the tag                                    |
+| `[[Page#Part\\|words]]`            | a link to what it names                              |
+| `![[Page]]`, `{{embed [[Page]]}}` | a token `embed` with the name                        |
+| `((uuid))`                        | a token `quote` with the name                        |
+| `name:: value`                    | the name, set apart                                  |
+| ` ^id`, `id:: uuid`, headings     | the `id` of the block (see `anchor`)                 |
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import quote
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+
+from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, slug_tag
+
+LEVELS = 100
+"""Of lists (two each) and quotes within each other: markdown-it drops the text below."""
+TYPES = """\
+note
+abstract summary tldr
+info
+todo
+tip hint important
+success check done
+question help faq
+warning caution attention
+failure fail missing
+danger error
+bug
+example
+quote cite"""
+"""Of callouts; the first name of a line stands for the others."""
+CALLOUTS = {name: row.split()[0] for row in TYPES.split("\n") for name in row.split()}
+BLOCK = re.compile(r"\(\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)\)")
+_PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
+_CALLOUT = re.compile(r"\[!([\w -]{1,40})(?:\|[^\]\n]*)?\]([+-]?)[ \t]*([^\n]*)\n?")
+_BLOCK_NAME = re.compile(
+    r"^[ \t]*id::[ \t]+(\S+)[ \t]*$|(?<![^ \t\n])\^([A-Za-z0-9-]+)\s*\Z", re.MULTILINE
+)
+_HIDDEN = re.compile(
+    rf"^[ \t]*{LOGSEQ_OWN}::.*\n?|^[ \t]*:LOGBOOK:\n(?:[ \t]*CLOCK:.*\n)*[ \t]*:END:"
+    r"|(?<![^ \t\n])\^[A-Za-z0-9-]+\s*\Z",
+    re.MULTILINE,
+)
+_NOT_SLUG = re.compile(r"[^\w]+")
+Inline = Callable[[StateInline, re.Match[str]], None]
+
+
+def anchor(part: str) -> str:
+    """The id of what stands behind the last `#` of a link: `Warm cups` -> `warm-cups`, `^pot`
+    -> `^pot`.
+    """
+    name = part.rpartition("#")[2].strip()
+    return name if name.startswith("^") else _NOT_SLUG.sub("-", name.lower()).strip("-")
+
+
+def spoken(name: str) -> str:
+    """The name of a link as Obsidian shows it: `Tea#Cups` -> `Tea > Cups`."""
+    return name.lstrip("#").replace("#", " > ")
+
+
+def named_block(uuid: str) -> str:
+    """The name by which a link leads to a block of Logseq."""
+    return f"{uuid}#^{uuid}"
+
+
+def part_of(
+    tokens: Sequence[Token],
+    part: str,
+) -> Sequence[Token]:
+    """The tokens of the block with this id, or of this heading and all below it."""
+    ids = [token.attrs.get("id") for token in tokens]
+    if anchor(part) not in ids:
+        return ()
+    start = ids.index(anchor(part))
+    first = tokens[start]
+    block = tokens[start:]
+    for end, token in enumerate(block[1:], 1):
+        is_heading = token.type == "heading_open" and token.tag <= first.tag
+        if token.level <= first.level and (is_heading or first.type != "heading_open"):
+            block = block[: end if is_heading else end + first.nesting]
+            break
+    return block
+
+
+def _callouts(state: StateCore) -> None:
+    """Makes callouts of the quotations that begin with a type; with a sign behind it they
+    fold.
+    """
+    shaped: list[Token] = []
+    tags: list[str] = []
+    closing = ""
+    for token in state.tokens:
+        shaped.append(token)
+        if token.type == "blockquote_open":
+            tags.append(token.tag)
+        elif token.type == "blockquote_close":
+            token.tag = tags.pop()
+        elif token.type == "paragraph_close" and closing:
+            token.tag, closing = closing, ""
+        is_first = [one.type for one in shaped[-3:-1]] == ["blockquote_open", "paragraph_open"]
+        found = _CALLOUT.match(token.content) if is_first else None
+        if not found:
+            continue
+        kind, fold, title = found.groups()
+        around, opening = shaped[-3:-1]
+        tags[-1] = around.tag = "details" if fold else "div"
+        around.attrs = {"class": f"md-callout md-{CALLOUTS.get(kind.lower(), 'note')}"}
+        if fold == "+":
+            around.attrs["open"] = ""
+        closing = opening.tag = "summary" if fold else "p"
+        opening.attrs = {"class": "md-title"}
+        below = token.content[found.end() :]
+        token.content = title or kind.capitalize()
+        if below:
+            shaped.append(Token("paragraph_close", closing, -1))
+            shaped.append(Token("paragraph_open", "p", 1, level=opening.level))
+            shaped.append(Token("inline", "", 0, content=below, children=[]))
+            closing = ""
+    state.tokens = shaped
+
+
+def _anchors(state: StateCore) -> None:
+    """Gives headings and named blocks their ids, and takes out what is not shown."""
+    tokens = state.tokens
+    for number, token in enumerate(tokens):
+        if token.type != "inline":
+            continue
+        opening = tokens[number - 1]
+        if opening.type == "heading_open":
+            opening.attrs["id"] = anchor(token.content)
+        name = _BLOCK_NAME.search(token.content)
+        token.content = _HIDDEN.sub("", token.content).strip()
+        before = number - 2
+        if not token.content:
+            opening.hidden = tokens[number + 1].hidden = True
+            while before > 0 and (
+                tokens[before].level > opening.level or tokens[before].nesting < 0
+            ):
+                before -= 1
+        is_item = tokens[before].type == "list_item_open"
+        if name:
+            named = opening if token.content and not is_item else tokens[before]
+            named.attrs["id"] = f"^{name[1] or name[2]}"
+
+
+def _comment_block(
+    state: StateBlock,
+    start: int,
+    end: int,
+    silent: bool,
+) -> bool:
+    """`%%` to a line that ends with `%%`."""
+    _in_time(state.env)
+    first = state.getLines(start, start + 1, 0, False).strip()
+    if not first.startswith("%%") or "%%" in first[2:]:
+        return False
+    for line in range(start + 1, end):
+        if state.src[state.bMarks[line] : state.eMarks[line]].rstrip().endswith("%%"):
+            state.line = line + 1
+            return True
+    return False
+
+
+def _highlight(
+    state: StateInline,
+    found: re.Match[str],
+) -> None:
+    after = state.pos, state.posMax
+    state.push("mark_open", "mark", 1)
+    state.pos, state.posMax = found.span(2)
+    state.md.inline.tokenize(state)
+    state.push("mark_close", "mark", -1)
+    state.pos, state.posMax = after
+
+
+def _wiki_link(
+    state: StateInline,
+    found: re.Match[str],
+) -> None:
+    mark, name, words = found.groups("")
+    if not mark:
+        _link(state, name, words or spoken(name))
+    elif _PICTURE.search(name):
+        token = state.push("image", "img", 0)
+        token.attrs = {"src": name}
+        token.content = f"{name}|{words}"
+        token.children = []
+    else:
+        _push_name(state, "embed", name)
+
+
+def _link(
+    state: StateInline,
+    href: str,
+    words: str,
+    kind: str = "",
+) -> None:
+    state.push("link_open", "a", 1).attrs = {"href": href, "class": kind}
+    state.push("text", "", 0).content = words
+    state.push("link_close", "a", -1)
+
+
+def _quoting(
+    state: StateInline,
+    found: re.Match[str],
+) -> None:
+    """`((uuid))`, and `{{embed ...}}` around it or a page."""
+    kind = "embed" if found[1] else "quote"
+    _push_name(state, kind, found[2] or named_block(found[3]))
+
+
+def _push_name(
+    state: StateInline,
+    kind: str,
+    name: str,
+) -> None:
+    state.push(kind, "", 0).content = name
+    state.env["names"][name] = None
+
+
+def _tag(
+    state: StateInline,
+    found: re.Match[str],
+) -> None:
+    slug = slug_tag(found[1] or found[2])
+    words = f"#{found[1] or found[2]}"
+    if slug and not state.linkLevel:
+        _link(state, f"/tag/{quote(slug)}", words, "md-tag")
+    else:
+        state.push("text", "", 0).content = words
+
+
+def _property(
+    state: StateInline,
+    found: re.Match[str],
+) -> None:
+    state.push("key_open", "span", 1).attrs = {"class": "md-key"}
+    state.push("text", "", 0).content = found[1]
+    state.push("key_close", "span", -1)
+    state.pending = " "
+
+
+def _size(
+    state: StateInline,
+    found: re.Match[str],
+) -> None:
+    if state.tokens[-1].type == "image":
+        state.tokens[-1].attrs["width"] = found[1]
+
+
+RULES: tuple[tuple[str, Inline], ...] = (
+    (r"(!?)\[\[(?!\s*(?:\||]]))([^|\n]{1,400}?)(?:\|(.{0,400}?))?]]", _wiki_link),
+    (rf"{WIKI_TAG.pattern}|{TAG.pattern}", _tag),
+    (rf"(\{{\{{embed )(?:\[\[([^\[\]\n]{{1,400}})\]\]|{BLOCK.pattern})\}}\}}", _quoting),
+    (rf"()(){BLOCK.pattern}", _quoting),
+    (r"(?<!\w)%%(?!%).+?%%", lambda state, found: None),
+    (r"(==|\^\^)(?=\S)((?:(?!\1).)+)(?<=\S)\1", _highlight),
+    (r"(?<![^\n])([^\W\d_][\w./-]{0,40})::[ \t]+(?=\S)", _property),
+    (r"(?<=\))\{:(?:height \d+, )?:width (\d{1,4})[^}\n]{0,40}\}", _size),
+)
+"""(pattern, function that shows a match), in the order in which they are tried."""
+
+
+def _rule(
+    pattern: str,
+    show: Inline,
+) -> Callable[[StateInline, bool], bool]:
+    compiled = re.compile(pattern, re.DOTALL)
+
+    def apply(
+        state: StateInline,
+        silent: bool,
+    ) -> bool:
+        found = compiled.match(state.src, state.pos, state.posMax)
+        if found:
+            state.pos = found.end()
+            if not silent:
+                show(state, found)
+        return bool(found)
+
+    return apply
+
+
+def _in_time(env: Mapping[str, float]) -> bool:
+    """Never true. Raises TimeoutError where the note has had its time."""
+    if time.thread_time() > env["until"]:
+        raise TimeoutError
+    return False
+
+
+MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS, "breaks": True})
+MARKDOWN.enable(["table", "strikethrough"]).use(footnote_plugin).use(gfm_autolink_plugin)
+MARKDOWN.use(
+    dollarmath_plugin,
+    allow_labels=False,
+    allow_space=False,
+    allow_digits=False,
+    double_inline=True,
+)
+MARKDOWN.core.ruler.after("block", "callouts", _callouts)
+MARKDOWN.core.ruler.after("callouts", "anchors", _anchors)
+MARKDOWN.block.ruler.before("table", "comment", _comment_block, {"alt": ["paragraph"]})
+MARKDOWN.inline.add_terminator_char("(")
+MARKDOWN.inline.ruler.before("text", "in_time", lambda state, _: _in_time(state.env))
+for pattern, show in RULES:
+    next_one = "text" if show is _property else "image"  # letters begin it
+    MARKDOWN.inline.ruler.before(next_one, show.__name__, _rule(pattern, show))

@@ -1,0 +1,155 @@
+"""Bad input is answered with a sentence that names what is valid and the next step, from the
+command and from the tool alike; nothing is saved.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from forks import ForkedHome, Forks
+
+NOW = "2026-11-21T10:30:00"
+A_DATE = "no date. Valid: 2026-11-03, yesterday"
+A_TYPE = "decision, progress, issue, handoff, insight, reference, preference, note"
+
+
+@pytest.fixture(scope="module")
+def at(
+    tmp_path_factory: pytest.TempPathFactory,
+    forks: Forks,
+) -> ForkedHome:
+    """A home with one entry, of the project ledger."""
+    folder = tmp_path_factory.mktemp("bad")
+    env = {"HOME": str(folder), "SYNAPTIC_PROJECT": "ledger", "SYNAPTIC_NOW": NOW}
+    home = ForkedHome(folder / "home", env, folder=folder, forks=forks)
+    home.ask("save", "The pump leaks.", "--type", "issue", "--file", "src/pump.py")
+    return home
+
+
+COMMANDS: dict[str, tuple[str, int]] = {
+    "search pump --as-of nonsense": (f"as_of is 'nonsense', which is {A_DATE}", 2),
+    "search pump --as-of 2031-01-01": ("lies ahead. Valid: a time up to 2026-11-21 10:30", 2),
+    "search pump --as-of 2019-01-01": ("no entry at that time: give a later as_of", 0),
+    "find --as-of 2019-01-01": ("no entry at that time: give a later as_of", 0),
+    "find --as-of nonsense": (f"which is {A_DATE}", 2),
+    "brief --as-of 2019-01-01": ("Nothing stands there. Known projects: none", 0),
+    "brief --since p:17": ("is no position. Valid: p:... from the end of a briefing, last", 2),
+    "brief --since nonsense": (f"which is {A_DATE}", 2),
+    "brief --since p:77-7-1795000000": ("no longer has that position: this goes by dates", 0),
+    "brief --project nowhere": ("Nothing stands there. Known projects: ledger", 0),
+    "search pump --since nonsense": (f"since is 'nonsense', which is {A_DATE}", 2),
+    "search pump --strategy fast": ("'fast' is unknown. Valid: auto, hybrid, lexical", 2),
+    "save text --due nonsense": ("no date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
+    "save text --type nonsense": (
+        f"type 'nonsense' is unknown. Valid: {A_TYPE}, choice, adr",
+        2,
+    ),
+    "save text --supersedes nothere": ("No entry has the id 'nothere'.", 1),
+    "due --until nonsense": ("no date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
+    "history nothere": ("Nothing is called 'nothere': no id, title, page, alias or path.", 1),
+    "confirm nothere": ("Only a person confirms, on a terminal. The page can do it too.", 1),
+    "blame src/gone.py": (
+        "No entry names src/gone.py or its folder: save one with `--file`.",
+        0,
+    ),
+    "blame /": ("No entry names / or its folder: save one with `--file`.", 0),
+    "replay": (
+        "No session on this machine holds a prompt to ask. Valid: claude-code, codex",
+        1,
+    ),
+    "hook nonsense": ("is unknown. Valid: session-start, user-prompt, stop, pre-tool", 1),
+    "import cursors": ("source 'cursors' is unknown. Valid: ", 2),
+    "import cursor": ("cursor has left nothing here. synaptic import cursor PATH names a", 2),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_says_what_is_valid(
+    at: ForkedHome,
+    command: str,
+) -> None:
+    expected, code = COMMANDS[command]
+    said = at.run(*command.split())
+    text = " ".join(said.text.replace("\n  Valid:", " Valid:").split())
+    assert expected in text, said
+    assert said.code == code and "Traceback" not in said.text
+    assert (at.journal / "2026-11-21.md").read_text().count("\n## ") == 1
+
+
+def test_only_a_preference_is_confirmed(at: ForkedHome) -> None:
+    id = at.ask("find")["entries"][0]["id"]
+
+    def confirmed(name: str) -> str:
+        call = {"args": ["synaptic", "confirm", name], "env": at.environment()}
+        return " ".join(at.forks.at_terminal(call, b"y\n").out.split())
+
+    assert "Nothing is called 'nothere'" in confirmed("nothere")
+    assert "of type issue; only a preference is confirmed" in confirmed(id)
+    assert "--type preference` makes it one" in confirmed(id)
+
+
+A_TEXT = {"content": "First."}
+TOOLS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    (
+        "search",
+        {"query": "pump", "as_of": "nonsense"},
+        f"as_of is 'nonsense', which is {A_DATE}",
+    ),
+    (
+        "search",
+        {"query": "pump", "options": {"as_of": "2031-01-01"}},
+        "lies ahead. Valid: a time",
+    ),
+    ("search", {"query": "pump", "as_of": "2019-01-01"}, "give a later as_of"),
+    ("search", {"query": "pump", "options": {"speed": 1}}, "'speed'. Valid: query, type, tag"),
+    ("search", {"query": "pump", "options": "no"}, "options is 'no'. Valid: an object."),
+    ("search", {"query": "pump", "type": "bugg"}, f"is unknown. Valid: {A_TYPE}, choice, adr"),
+    ("search", {"query": "pump", "since": "p:17"}, f"since is 'p:17', which is {A_DATE}"),
+    ("save", {}, "context_save needs content or entries. Call it again with one of them."),
+    ("save", {"entries": []}, "context_save needs content or entries."),
+    ("save", {"entries": "one"}, "entries is 'one'. Valid: a list of objects."),
+    ("save", {"entries": [1]}, "entries is [1]. Valid: a list of objects."),
+    (
+        "save",
+        {"entries": [A_TEXT, {"content": "Second.", "type": "odd"}, {"content": "Third."}]},
+        f"Entry 2: type 'odd' is unknown. Nothing was saved. Valid: {A_TYPE}",
+    ),
+    ("save", {"entries": [A_TEXT, {"content": " "}]}, "Entry 2: There is no text to save."),
+    (
+        "save",
+        {"entries": [A_TEXT, {"content": "x", "pin": True}]},
+        "Entry 2: context_save has no argument 'pin'. Nothing was saved. Valid: content, type",
+    ),
+    ("save", {**A_TEXT, "due": "nonsense"}, "no date. Valid: 2026-12-31, tomorrow"),
+    ("save", {**A_TEXT, "supersedes": ["nothere"]}, "No entry has the id 'nothere'."),
+    ("brief", {"since": "p:17"}, "no position. Valid: p:... from the end of a briefing, last"),
+    (
+        "brief",
+        {"since": "p:77-7-1795000000"},
+        "no longer has that position: this goes by dates",
+    ),
+    ("brief", {"project": "nowhere"}, "Nothing stands there. Known projects: ledger."),
+    (
+        "get",
+        {"id": "nothere"},
+        "No entry has the id 'nothere'. Ids are shown by `context_recent`",
+    ),
+    ("get", {"id": []}, "No id was given. Ids are shown by recent, find and search."),
+    ("confirm", {"id": "nothere"}, "There is no tool 'context_confirm'. Valid: context_brief,"),
+)
+
+
+def test_a_tool_says_what_is_valid(at: ForkedHome) -> None:
+    with at.server() as server:
+        for tool, given, expected in TOOLS:
+            text = server.text(tool, **given)
+            assert expected in text and "Traceback" not in text, (tool, given, text)
+        assert server.call("find")["total"] == 1
+
+
+def test_with_json_an_error_has_its_parts(at: ForkedHome) -> None:
+    refused = at.run("save", "text", "--type", "odd", "--json")
+    error = json.loads(refused.out)["error"]
+    assert error["code"] == "invalid-argument" and "bug" in error["valid"]
