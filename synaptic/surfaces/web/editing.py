@@ -15,6 +15,7 @@ from ...notes.marks import tasks_of
 from ...verbs.editing import OpenText, opened_text, tick, write_text
 from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
+from .files import Attachments
 from .site import TEMPLATES, Values, ask, done, form_of, page, session_of, site_of, status_of
 
 SAME = "Nothing was changed."
@@ -32,14 +33,19 @@ async def _edit(request: Request) -> Response:
     error: SynapticError | None = None
     if request.method == "POST":
         form = dict(await form_of(request))
-        given = form.get("text", ""), form.get("seen", "")
+        files = Attachments(request, path)
         try:
-            replaced, notices = await ask(request, write_text, path, id, *given)
+            text = await files.placed(form.get("text", ""))
+            seen = form.get("seen", "")
+            replaced, notices = await ask(request, write_text, path, id, text, seen)
             there, undo = await ask(request, _undoable, path, id, replaced)
-            said = " ".join([f"Saved in {path}." if replaced else SAME, *notices])
+            said = " ".join(
+                [f"Saved in {path}." if replaced else SAME, *notices, *files.remarks]
+            )
             where = f"/entry/{there}" if there else "/"
             return done(request, where, said, undo=undo, file="the text before")
         except SynapticError as refused:
+            await files.dropped()
             error = refused
     now: OpenText | None = None
     try:

@@ -30,6 +30,7 @@ from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
+from .files import Attachments
 from .site import Values, ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -157,16 +158,27 @@ async def _written(
     id: str,
     form: dict[str, str],
 ) -> Receipt:
-    """The receipt of what a form sends."""
+    """The receipt of what a form sends, its files attached. One that failed leaves no file."""
     given = _given(form)
-    if id:
-        return await ask(request, writing.update, id, **given)
     asked = request.query_params
-    content = given.pop("content", "")
-    given["by"] = session_of(request).name
-    given["parent"] = asked.get("parent")
-    given["supersedes"] = asked.getlist("supersedes")
-    return await ask(request, writing.save, content, via="web", **given)
+    files = Attachments(request)
+    text = "append" if "append" in form else "content"
+    try:
+        placed = await files.placed(form.get(text, ""))
+        if placed:
+            given[text] = placed
+        if id:
+            receipt = await ask(request, writing.update, id, **given)
+        else:
+            content = given.pop("content", "")
+            given["by"] = session_of(request).name
+            given["parent"] = asked.get("parent")
+            given["supersedes"] = asked.getlist("supersedes")
+            receipt = await ask(request, writing.save, content, via="web", **given)
+    except SynapticError:
+        await files.dropped()
+        raise
+    return replace(receipt, notices=(*receipt.notices, *files.remarks))
 
 
 def _first_values(

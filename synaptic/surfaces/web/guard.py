@@ -35,10 +35,12 @@ TRIES, WITHIN_S = 5, 60.0
 """So many wrong tokens an address may try in this time."""
 ADDRESSES = 1_000
 """That are remembered for it; from others nobody may try while there are so many."""
-BODY_BYTES, LOGIN_BYTES = 16_000_000, 10_000
-"""Of a request, and of one to log in, which needs no session. A form makes three bytes of each
-that is no letter.
+BODY_BYTES, LOGIN_BYTES, FILES_BYTES = 16_000_000, 10_000, 110_000_000
+"""Of a request, of one to log in, which needs no session, and of a form with files. A form
+makes three bytes of each that is no letter.
 """
+WITH_FILES = re.compile(r"/new|/edit|/entry/[^/]+/edit")
+"""The pages whose form takes files."""
 ANY_ADDRESS = "*"
 """Among hosts: any address, but no name."""
 READING = ("GET", "HEAD", "OPTIONS")
@@ -151,6 +153,8 @@ class Guard:
         is_static = scope["path"].startswith("/static/")
         added = HEADERS | {"Cache-Control": "no-cache" if is_static else "no-store"}
         most = LOGIN_BYTES if scope["path"] == "/login" else BODY_BYTES
+        if WITH_FILES.fullmatch(scope["path"]):
+            most = FILES_BYTES
         got = 0
 
         async def limited() -> Message:
