@@ -1,0 +1,1 @@
+// What Today adds to a page that works without it.
