@@ -20,11 +20,12 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 class Graph(NamedTuple):
-    """`columns`: entries by row: the entry, its neighbours, and theirs. `pairs`: rows that a
+    """`columns`: the rows of the entry, of its neighbours, and of theirs. `pairs`: rows that a
     link joins.
     """
 
-    columns: list[dict[int, Entry]]
+    columns: list[list[int]]
+    entries: dict[int, Entry]
     pairs: set[frozenset[int]]
 
 
@@ -70,8 +71,7 @@ def neighbours(
                     if end in seen or end in column:
                         pairs.add(frozenset((near, end)))
             rows.append(column)
-        entries = ws.index.entries(list(chain(*rows)))
-        columns = [{row: entries[row].entry for row in column} for column in rows]
-        return Graph(columns, pairs)
+        found = ws.index.entries(list(chain(*rows)))
+        return Graph(rows, {row: stored.entry for row, stored in found.items()}, pairs)
 
     return in_step(ws, run)

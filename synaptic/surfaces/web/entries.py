@@ -104,9 +104,8 @@ def _drawn(graph: Graph) -> Values:
         top = (high - ROW * len(column)) / 2
         for y, row in enumerate(column):
             places[row] = (COLUMN * x, top + ROW * y)
-    entries = dict(item for column in graph.columns for item in column.items())
     return {
-        "boxes": [(places[row], entry) for row, entry in entries.items()],
+        "boxes": [(places[row], entry) for row, entry in graph.entries.items()],
         "lines": [sorted(places[row] for row in pair) for pair in graph.pairs],
         "high": high,
     }

@@ -144,7 +144,7 @@ async def _place(
         around=posixpath.dirname(name),
         within=[one for one in names if one and posixpath.dirname(one) == name],
         listing=listing,
-        is_more=bool(cursor),
+        is_more=cursor,
     )
 
 
