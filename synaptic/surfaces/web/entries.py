@@ -105,7 +105,7 @@ def _drawn(graph: Graph) -> Values:
         for y, row in enumerate(column):
             places[row] = (COLUMN * x, top + ROW * y)
     return {
-        "boxes": [(places[row], entry) for row, entry in graph.entries.items()],
+        "boxes": [(places[row], graph.entries[row]) for row in places],
         "lines": [sorted(places[row] for row in pair) for pair in graph.pairs],
         "high": high,
     }
