@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from ...errors import ConfigError, InvalidArgument, SynapticError
 from ..serving.tokens import Grant, Tokens
 from ..serving.worker import GRACE_S, Worker
-from . import days, entries, files, moving, searching, upkeep
+from . import days, entries, files, following, moving, searching, upkeep
 from .connections import Connection
 from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
 from .site import HERE, Site, form_of, page, show_error, site_of
@@ -56,6 +56,7 @@ def build_app(
             Route("/login", _login, methods=["GET", "POST"]),
             Route("/logout", _logout, methods=["POST"]),
             *days.ROUTES,
+            *following.ROUTES,
             *searching.ROUTES,
             *entries.ROUTES,
             *files.ROUTES,
@@ -66,6 +67,7 @@ def build_app(
         lifespan=lambda _: mcp.running(),
     )
     app.state.site = site
+    app.state.follower = following.Follower()
     # outside of all, so that an answer of 500 has its headers, too
     return Guard(app, site.sessions, hosts)
 
