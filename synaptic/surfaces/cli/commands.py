@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -173,17 +174,23 @@ def search(
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
+    from ...search.happened import count_happened  # slow to import
+
     weights = _named("--weight", weight)
     filters = take_filters(ws, given)
+    query = " ".join(text)
     result = search_journal(
         ws,
-        " ".join(text),
+        query,
         filters=filters,
         weights={name: _number(name, value) for name, value in weights.items()},
         prefer=build_preference(_named("--prefer", prefer)),
         embed_ms=EMBED_MS,
         **given,
     )
+    counted = count_happened(ws, query, filters)
+    if counted:
+        result = replace(result, notices=(counted.line, *result.notices))
     answer_search(ws, result)
 
 

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from ...errors import ConfigError, InvalidArgument, SynapticError
 from ..serving.tokens import Grant, Tokens
 from ..serving.worker import GRACE_S, Worker
-from . import days, editing, entries, files, following, searching, upkeep
+from . import days, editing, entries, files, following, moving, searching, upkeep
 from .connections import Connection
 from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
 from .site import HERE, Site, form_of, page, show_error, site_of
@@ -62,6 +62,7 @@ def build_app(
             *files.ROUTES,
             *editing.ROUTES,
             *upkeep.ROUTES,
+            *moving.ROUTES,
         ],
         exception_handlers={SynapticError: show_error, 404: show_error},
         lifespan=lambda _: mcp.running(),
