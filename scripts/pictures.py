@@ -1,7 +1,7 @@
 """Makes docs/pictures anew: the pages of `synaptic serve` on an invented journal, light and
 dark, at 360 and 1280 px.
 
-    .venv/bin/python scripts/pictures.py              # all pages
+    .venv/bin/python scripts/pictures.py              # all pages, and the icons
     .venv/bin/python scripts/pictures.py day search   # these alone
     .venv/bin/python scripts/pictures.py --full --to DIR   # each page to its end, to look at
 
@@ -29,6 +29,8 @@ from tidewatch import NOW, PAGES, make_home, synaptic
 WIDTHS = {1280: 800, 360: 720}
 """The height of the picture for each width."""
 COLOURS = 96
+ICON_SIZES = (192, 512)
+STATIC = ROOT / "synaptic" / "surfaces" / "web" / "static"
 
 
 def main() -> None:
@@ -40,12 +42,14 @@ def main() -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"of {', '.join([*PAGES, 'empty'])}",
+        help=f"of {', '.join([*PAGES, 'empty', 'icons'])}",
     )
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "pictures")
     parser.add_argument("--full", action="store_true", help="to the end of each page")
     given = parser.parse_args()
     given.to.mkdir(parents=True, exist_ok=True)
+    if not given.names or "icons" in given.names:
+        draw_icons()
     person = Path(
         tempfile.gettempdir(), "ines"
     )  # pages show paths: they are the same each time
@@ -91,6 +95,16 @@ def take(
                         page.goto(path)
                         _keep(page, to / f"{name}-{mode}-{width}.png", full=full)
                 context.close()
+
+
+def draw_icons() -> None:
+    """Draws static/icon.svg as the PNG files that a page on a home screen needs."""
+    with browsing() as browser:
+        for size in ICON_SIZES:
+            page = browser.new_page(viewport={"width": size, "height": size})
+            page.goto((STATIC / "icon.svg").as_uri())
+            page.screenshot(path=STATIC / f"icon-{size}.png", omit_background=True)
+            page.close()
 
 
 def _keep(

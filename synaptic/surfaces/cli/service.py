@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import typer
-from click import IntRange
 
 from ...config import load_config, resolve_home
 from ...errors import ConfigError, InvalidArgument, NotFound
@@ -32,12 +31,11 @@ Commands = Sequence[Sequence[str]]
 
 
 class Service(NamedTuple):
-    """A service of this user: its file, and the commands that begin and end it."""
+    """A service of this user: its file, and the commands that begin it and end it."""
 
     file: Path
     start: Commands
-    stop: Commands
-    after: Commands = ()
+    stop: Sequence[str]
 
 
 def install(
@@ -60,7 +58,7 @@ def install(
     make = launchd_agent if service.file.suffix == ".plist" else systemd_unit
     if service.file.exists():
         with suppress(ConfigError):  # the old one may not run
-            _run(service.stop)
+            _run([service.stop])
     service.file.parent.mkdir(parents=True, exist_ok=True)
     service.file.write_bytes(make(service.file.stem, words))
     emit(f"Wrote {service.file}\nWrote port = {port} to {place / 'config.toml'}")
@@ -77,11 +75,10 @@ def uninstall(home: str | None) -> None:
             hint="`synaptic serve --install` writes it.",
         )
     try:
-        _run(service.stop)
+        _run([service.stop])
     finally:
         service.file.unlink()
         emit(f"Removed {service.file}. The port stays in config.toml.")
-    _run(service.after)
 
 
 def service_of(
@@ -97,14 +94,13 @@ def service_of(
     if platform == "darwin":
         file = Path("~/Library/LaunchAgents").expanduser() / f"org.{name}.plist"
         stop = ("launchctl", "unload", "-w", str(file))
-        return Service(file, (("launchctl", "load", "-w", str(file)),), (stop,))
+        return Service(file, [("launchctl", "load", "-w", str(file))], stop)
     if shutil.which("systemctl"):
         folder = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
         file = folder / "systemd" / "user" / f"{name}.service"
         ask = ("systemctl", "--user")
-        reload = (*ask, "daemon-reload")
-        begin = (reload, (*ask, "enable", name), (*ask, "restart", name))
-        return Service(file, begin, ((*ask, "disable", "--now", name),), (reload,))
+        start = [(*ask, "daemon-reload"), (*ask, "enable", "--now", name)]
+        return Service(file, start, (*ask, "disable", "--now", name))
     raise ConfigError(
         "This machine has neither systemd nor launchd, which start services of a user.",
         hint="Have your desktop start `synaptic serve --no-link` when you log in.",
@@ -158,26 +154,22 @@ def _free_port(
 
     Raises InvalidArgument where nobody can be asked.
     """
-    while not (_is_free(port) or _is_served(home, port)):
+    while port == 0 or not _is_free(home, port):
         if not is_terminal(sys.stdin, sys.stderr):
             raise InvalidArgument(f"The port {port} is taken.", hint="Give another: --port N")
         question = f"The port {port} is taken. Which other"
-        port = typer.prompt(question, port + 1, type=IntRange(1, 65_535), err=True)
+        port = typer.prompt(question, port + 1, type=int, err=True)
     return port
 
 
-def _is_free(port: int) -> bool:
-    with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-        return True
-    return False
-
-
-def _is_served(
+def _is_free(
     home: str | None,
     port: int,
 ) -> bool:
+    with suppress(OSError, OverflowError), socket.create_server(("127.0.0.1", port)):
+        return True
     with suppress(NotFound):
-        return bool(find_running(home, port))
+        return find_running(home).url.endswith(f":{port}")
     return False
 
 
@@ -192,7 +184,7 @@ def _run(commands: Commands) -> None:
                 errors="replace",
                 timeout=_TIMEOUT_S,
             )
-            reason = ended.stderr.strip() if ended.returncode else ""
+            reason = ended.returncode and (ended.stderr.strip() or f"status {ended.returncode}")
         except (OSError, subprocess.TimeoutExpired) as error:
             reason = str(error)
         if reason:

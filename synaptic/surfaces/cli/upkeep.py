@@ -575,7 +575,7 @@ def serve(
         if uninstall:
             return service.uninstall(home)
         port, read_only = given.pop("port", None), given.pop("read_only")
-        if any(value for name, value in given.items() if name != "host"):
+        if given.pop("host") != "127.0.0.1" or any(given.values()):
             raise InvalidArgument("--install goes with --port and --read-only alone.")
         return service.install(home, port, read_only=read_only)
     from ..mcp.remote import Remote  # slow to import
@@ -589,18 +589,13 @@ def _log_out(
     names: Sequence[str],
 ) -> None:
     found = devices.read()
-    known = [device.name for device in found]
+    known = sorted({"all", *(device.name for device in found.values())})
     for name in names:
-        if name != "all" and name not in known:
-            raise InvalidArgument(
-                f"No browser called {name!r} stays logged in.", valid=[*known, "all"]
-            )
-    gone = [device for device in found if device.name in names or "all" in names]
-    devices.remove([device.id for device in gone])
-    emit(
-        "\n".join(f"Logged out: {device.name}" for device in gone)
-        or "No browser stays logged in."
-    )
+        if name not in known:
+            raise InvalidArgument(f"No browser {name!r} stays logged in.", valid=known)
+    gone = [id for id, device in found.items() if {device.name, "all"} & {*names}]
+    devices.remove(*gone)
+    emit(f"Browsers logged out: {len(gone)}")
 
 
 @command(

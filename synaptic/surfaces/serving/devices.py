@@ -12,8 +12,8 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -55,60 +55,52 @@ class Devices:
     def __init__(self, home: str | Path | None) -> None:
         self.path = resolve_home(home) / ".state" / "devices.json"
 
-    def read(self) -> list[Device]:
-        """The browsers that logged in within STAY_S; none where the file cannot be read."""
+    def read(self) -> dict[str, Device]:
+        """The browsers that logged in within STAY_S, by id; none where the file cannot be
+        read.
+        """
         with suppress(OSError, ValueError, TypeError):
             since = time.time() - STAY_S
             devices = [Device(*row) for row in json.loads(self.path.read_bytes())]
-            return [device for device in devices if device.used > since]
-        return []
-
-    def has(self, id: str) -> bool:
-        return any(device.id == id for device in self.read())
+            return {device.id: device for device in devices if device.used > since}
+        return {}
 
     def add(self, name: str) -> tuple[Device, Key]:
-        """One more browser with its key. A name that is taken gets a number."""
+        """One more browser with its key."""
         key = _new_key()
-
-        def added(devices: list[Device]) -> list[Device]:
-            taken = [device.name for device in devices]
-            number, free = 1, name
-            while free in taken:
-                number += 1
-                free = f"{name} {number}"
-            device = Device(secrets.token_hex(8), free, key.hash, time.time())
-            return [*devices, device]
-
-        return self._change(added)[-1], key
+        device = Device(secrets.token_hex(8), name, key.hash, time.time())
+        with self._changing() as devices:
+            devices[device.id] = device
+        return device, key
 
     def renew(self, key: Key) -> tuple[Device, Key] | None:
         """The browser that has this key, with its next; None where nobody has it."""
-        next = _new_key()
+        with self._changing() as devices:
+            for id, device in devices.items():
+                if hmac.compare_digest(device.hash, key.hash):
+                    next = _new_key()
+                    devices[id] = device._replace(hash=next.hash, used=time.time())
+                    return devices[id], next
+        return None
 
-        def renewed(devices: list[Device]) -> list[Device]:
-            found = [device for device in devices if hmac.compare_digest(device.hash, key.hash)]
-            others = [device for device in devices if device not in found]
-            new = [device._replace(hash=next.hash, used=time.time()) for device in found]
-            return [*others, *new]
+    def remove(self, *ids: str) -> None:
+        with self._changing() as devices:
+            for id in ids:
+                devices.pop(id, None)
 
-        devices = self._change(renewed)
-        return (devices[-1], next) if devices and devices[-1].hash == next.hash else None
-
-    def remove(self, ids: Collection[str]) -> None:
-        self._change(lambda devices: [device for device in devices if device.id not in ids])
-
-    def _change(self, change: Callable[[list[Device]], list[Device]]) -> list[Device]:
-        """The browsers after a change, which is written in one step."""
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Device]]:
+        """A context with the browsers, whose change is written at its end in one step."""
         from filelock import FileLock  # only here
 
-        with disk_errors(self.path, "changed"):
-            make_dirs(self.path.parent, private=True)
-            with FileLock(self.path.with_suffix(".lock"), mode=0o600):
-                before = self.read()
-                after = change(before)
-                if after != before:
-                    overwrite(self.path, json.dumps(after).encode())
-        return after
+        make_dirs(self.path.parent, private=True)
+        with FileLock(self.path.with_suffix(".lock"), mode=0o600):
+            devices = self.read()
+            before = dict(devices)
+            yield devices
+            if devices != before:
+                with disk_errors(self.path, "changed"):
+                    overwrite(self.path, json.dumps([*devices.values()]).encode())
 
 
 def _new_key() -> Key:

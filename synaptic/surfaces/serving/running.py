@@ -94,13 +94,10 @@ def announced(
 
 def find_running(
     home: str | Path | None,
-    port: int | str = "*",
 ) -> Running:
-    """The server of this home that began last, or that at this port. Raises NotFound where
-    none answers.
-    """
+    """The server of this home that began last. Raises NotFound where none answers."""
     servers = []
-    for path in (resolve_home(home) / ".state").glob(f"page-{port}.json"):
+    for path in (resolve_home(home) / ".state").glob("page-*.json"):
         with suppress(OSError, ValueError, TypeError):
             servers.append(Running(*json.loads(path.read_bytes())))
     for running in sorted(servers, key=lambda running: running.began, reverse=True):

@@ -153,7 +153,7 @@ async def _logout(request: Request) -> Response:
     await form_of(request)
     site = site_of(request)
     site.sessions.end(request.cookies.get(cookie_name(request.scope), ""))
-    site.devices.remove([session_of(request).device])
+    site.devices.remove(session_of(request).device)
     return RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})
 
 
@@ -196,13 +196,12 @@ def serve(
     sessions = Sessions(running)
     worker = Worker(home, read_only=read_only)
     site = Site(worker, sessions, tokens, Devices(home), read_only, local, is_fixed)
-    link = f"{at}/login?token={sessions.link}"
+    link, way = f"{at}/login?token={sessions.link}", "this link works once"
     if no_link:
         sessions.link = ""
-        print(f"Synaptic is at {at}; `synaptic open --page` logs a browser in.", flush=True)
-    else:
-        print(f"Synaptic is at {link}", flush=True)
-        print(f"(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
+        link, way = at, "`synaptic open --page` logs a browser in"
+    print(f"Synaptic is at {link}", flush=True)
+    print(f"({way}; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
     if not local:
         print(ADVICE, flush=True)
     if open_it:

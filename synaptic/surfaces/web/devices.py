@@ -82,13 +82,9 @@ async def come_back(request: Request) -> Response:
 
 
 async def _devices(request: Request) -> Response:
-    site, session = site_of(request), session_of(request)
-    return await page(
-        request,
-        "devices.html",
-        devices=site.devices.read() if may_stay(request, session) else (),
-        may_stay=may_stay(request, session),
-    )
+    allowed = may_stay(request, session_of(request))
+    devices = site_of(request).devices.read().values() if allowed else ()
+    return await page(request, "devices.html", devices=devices, may_stay=allowed)
 
 
 async def _change(request: Request) -> Response:
@@ -101,9 +97,9 @@ async def _change(request: Request) -> Response:
             hint="`synaptic serve --port 8765` there, and `synaptic open --page`.",
         )
     if "gone" in form:
-        site.devices.remove([form["gone"]])
+        site.devices.remove(form["gone"])
         return done(request, "/devices", "That browser is logged out.")
-    site.devices.remove([session.device])
+    site.devices.remove(session.device)
     agent = request.headers.get("user-agent", "")
     name = next((name for part, name in _BROWSERS.items() if part in agent), "A browser")
     device, key = await asyncio.to_thread(site.devices.add, name)
@@ -119,7 +115,7 @@ def _bind(
 ) -> None:
     """Ends the session with the browser's key."""
     session.device = device.id
-    session.granted = lambda: site_of(request).devices.has(device.id)
+    session.granted = lambda: device.id in site_of(request).devices.read()
 
 
 def _key_answer(
