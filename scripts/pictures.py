@@ -29,6 +29,12 @@ from tidewatch import NOW, PAGES, make_home, synaptic
 WIDTHS = {1280: 800, 360: 720}
 """The height of the picture for each width."""
 COLOURS = 96
+MORE = {"tasks": "/tasks", "composer": "/", "palette": "/"}
+TYPED = {
+    "composer": {"n": "Station 9340 is calm again. #tides"},
+    "palette": {"Control+k": "postgres"},
+}
+"""Keys that are pressed on a page first, each with the text that is typed after it."""
 ICON_SIZES = (192, 512)
 STATIC = ROOT / "synaptic" / "surfaces" / "web" / "static"
 
@@ -42,7 +48,7 @@ def main() -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"of {', '.join([*PAGES, 'empty', 'icons'])}",
+        help=f"of {', '.join([*PAGES, *MORE, 'empty', 'icons'])}",
     )
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "pictures")
     parser.add_argument("--full", action="store_true", help="to the end of each page")
@@ -56,7 +62,7 @@ def main() -> None:
     person.mkdir()
     try:
         synaptic(make_home(person / ".synaptic"), "rebuild-index")
-        take(person / ".synaptic", PAGES, given.names, given.to, full=given.full)
+        take(person / ".synaptic", PAGES | MORE, given.names, given.to, full=given.full)
         take(person / "empty", {"empty": "/"}, given.names, given.to, full=given.full)
     finally:
         shutil.rmtree(person)
@@ -93,6 +99,9 @@ def take(
                 for name, path in pages.items():
                     if not names or name in names:
                         page.goto(path)
+                        for key, text in TYPED.get(name, {}).items():
+                            page.keyboard.press(key)
+                            page.keyboard.type(text)
                         _keep(page, to / f"{name}-{mode}-{width}.png", full=full)
                 context.close()
 
