@@ -104,8 +104,20 @@ def run(
     arguments: argparse.Namespace,
     scratch: Path,
 ) -> list[dict[str, Any]]:
-    """The figures of each class of questions, of those that nothing answers, and the goals."""
-    held = read("repositories.json")
+    """The figures of two teams: of each class of questions, of those that nothing answers, and
+    the goals. The rules were last changed in view of both.
+    """
+    rows = []
+    for name in ("repositories", "repositories_two"):
+        rows += _of_team(arguments, scratch / name, read(f"{name}.json"))
+    return rows
+
+
+def _of_team(
+    arguments: argparse.Namespace,
+    scratch: Path,
+    held: Mapping[str, Any],
+) -> list[dict[str, Any]]:
     home = scratch / "home"
     ids = _saved(scratch, home, held)
     lines = _lines(home / "journal")
@@ -133,7 +145,7 @@ def _saved(
     held: Mapping[str, Any],
 ) -> dict[str, str]:
     """The short id of each entry by its key; each is saved from its project's checkout."""
-    home.mkdir()
+    home.mkdir(parents=True)
     now = datetime.fromisoformat(held["now"])
     ids: dict[str, str] = {}
     with open_workspace(

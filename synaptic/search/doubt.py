@@ -24,8 +24,10 @@ from ..workspace.workspace import Workspace
 from .evidence import Evidence, Request, language_known
 from .ranking import Ranking
 
-MOST_HITS, NONE_FIT = 8, 3
+MOST_HITS, NONE_FIT = 8, 5
 """The hits of an answer without a limit, at most, and where nothing is close. By eye."""
+UNSURE = 0.2
+"""Where no hit has this chance, an answer without a limit has as many as it may. By eye."""
 LOOKED_AT, SHARED = 5, 10
 """The hits of which the best decides whether anything fits, and the hits among which a score is
 a share. By eye.
@@ -241,8 +243,9 @@ def surety(
         # the model does not know the language: only a question of unknown words is doubted
         is_close = any(counts.values())
     fit = fitting(chance[:MOST_HITS], signs)
-    shown = fit if is_close else min(fit, NONE_FIT)
-    return chance, shown, is_close, [one.words for one in signs]
+    if max(chance, default=1.0) < UNSURE:
+        fit = min(len(hits), MOST_HITS if is_close else NONE_FIT)
+    return chance, fit, is_close, [one.words for one in signs]
 
 
 def notices_of(

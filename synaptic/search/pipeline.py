@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from ..index.rows import moment
+from ..language.analysis.asked import QUESTIONS
+from ..language.lexicon import compiled
 from ..language.query import MAX_LIMIT
 from ..language.words import places
 from ..models import ONLY_REPLACED, Entry, Hit, Round, SearchResult, Why
@@ -36,19 +38,22 @@ from .ranking import Ranked, Ranking, in_order
 from .smart import search_smart
 from .snippet import snippet, stands_alone
 from .talk import speakers_first
-from .understanding import is_known_elsewhere, names_of, replaced_alone, spelled, unheld
+from .understanding import (
+    is_known_elsewhere,
+    names_of,
+    of_its_time,
+    replaced_alone,
+    spelled,
+    unheld,
+)
 
+BY_TIME = "Nothing fits the other words; these are the entries of that time, newest first."
 REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."
 
 REASON_CHARS = 160
 REASONS = 3
 """Among the first of these hits a replaced entry is shown to who asks for a reason. By eye."""
 
-_ASKS_WHY = re.compile(
-    r"(?i)\b(why|reasons?|rationale|arguments?|warum|wieso|weshalb|pourquoi|por qué)\b"
-)
-"""In a question for a reason, which may be that of a choice since replaced."""
-_BECAUSE = re.compile(r"(?i)\b(because|since|due to|reasons?|so that|why|too|instead of)\b")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\n")
 _SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
 
@@ -76,7 +81,12 @@ def run(
         answer, evidence, told = with_replaced(answer, evidence, names)
         notices += told
     absent = unheld(evidence, names)
-    if answer.weak and evidence.mode != "semantic":
+    of_time = of_its_time(request) if answer.weak and not answer.close else None
+    if of_time:
+        evidence = evidence.of(**of_time)
+        answer = search_once(evidence)
+        notices.append(BY_TIME)
+    elif answer.weak and evidence.mode != "semantic":
         nearest = spelled(evidence)
         if nearest:
             other = evidence.of(parsed=corrected(request.parsed, nearest))
@@ -116,10 +126,12 @@ def with_replaced(
     | in place of the answer           | only they come near the question              |
     | below what replaced them         | only they hold a name of the question         |
     | below what replaced them         | the question asks for a reason: "why Redis"   |
+    | above what replaced them         | it asks for what held before: "why Redis then"|
     """
     request = evidence.request
     alone = replaced_alone(evidence, names)
-    asks_why = _ASKS_WHY.search(request.parsed.text) is not None
+    is_former = _asks("former", request.parsed.text)
+    asks_why = is_former or _asks("for_a_reason", request.parsed.text)
     if not (answer.weak or alone or asks_why):
         return answer, evidence, []
     wider = evidence.of(filters=replace(request.filters, include_superseded=True))
@@ -135,19 +147,31 @@ def with_replaced(
     if asks_why:
         shown = {hit.entry.id for hit in answer.hits}
         old = [hit for hit in tried.hits[:REASONS] if hit.superseded_by in shown]
-        answer = answer._replace(hits=beside_later(answer.hits, old))
+        answer = answer._replace(hits=beside_later(answer.hits, old, above=is_former))
     return answer, evidence, []
+
+
+def _asks(
+    name: str,
+    text: str,
+) -> bool:
+    """True if that pattern of questions is in the text."""
+    return compiled(QUESTIONS.pattern(name), re.IGNORECASE).search(text) is not None
 
 
 def beside_later(
     hits: Sequence[Hit],
     old: Sequence[Hit],
+    *,
+    above: bool = False,
 ) -> tuple[Hit, ...]:
-    """The hits and replaced ones, each below the hit that replaced it, else first."""
+    """The hits and replaced ones, each below or above the hit that replaced it, else first."""
     shown = list(hits)
     for hit in reversed(old):
         ids = [one.entry.id for one in shown]
-        place = ids.index(hit.superseded_by) + 1 if hit.superseded_by in ids else 0
+        place = 0
+        if hit.superseded_by in ids:
+            place = ids.index(hit.superseded_by) + (not above)
         shown.insert(place, hit)
     return tuple(shown)
 
@@ -315,7 +339,7 @@ def reasons(
     said = {}
     for entry in read_entries(evidence.ws, [index.resolve(id).rowid for id in ids]).values():
         sentences = _SENTENCE.split(entry.content.removeprefix(entry.title).strip(" .\n"))
-        because = [one for one in sentences if _BECAUSE.search(one)] or sentences
+        because = [one for one in sentences if _asks("because", one)] or sentences
         why = " ".join(because[0].split())[:REASON_CHARS]
         title = entry.title.rstrip(".")
         said[entry.id] = f"replaced {entry.date}: {title}. {why}".rstrip()

@@ -19,6 +19,7 @@ from ..language.tongues import tongues_of
 from ..language.words import words
 from ..models import ABSENT, Filters
 from ..workspace.workspace import Workspace
+from .doubt import MOST_HITS
 from .evidence import LIST_LIMIT, Evidence, Request
 from .near import NAME
 
@@ -285,6 +286,22 @@ def _told(
     return f"{said}."
 
 
+def of_its_time(request: Request) -> dict[str, object] | None:
+    """The other values of a search that lists the entries of the time that it prefers; None
+    without one.
+    """
+    since, until = request.prefer.since, request.prefer.until
+    if not (since or until) or request.parsed.phrases:
+        return None
+    return {
+        "parsed": replace(request.parsed, text="", terms=()),
+        "filters": filled(request.filters, Filters(since=since, until=until)),
+        "prefer": Filters(),
+        "order": "newest",
+        "limit": request.limit or MOST_HITS,
+    }
+
+
 def _within(
     filters: Filters,
     asked: Asked,
@@ -328,14 +345,15 @@ def names_of(evidence: Evidence) -> dict[str, str]:
     of 120 questions without an answer, and in 17 of 300 with one.
     """
     text = evidence.request.parsed.text
-    if not text.isascii() or tongues_of(text):
+    if tongues_of(text):
         return {}
     tokens = evidence.asked.words if evidence.asked else ()
     pieces = Counter(word.lower() for word in tokens)
     named = {word.lower() for word in (*NAME.findall(text), *_CAPITALS.findall(text))}
     names = {}
     for start, word in words(text):
-        if word in evidence.request.parsed.terms and (word in named or pieces[word] > 1):
+        is_sought = word.isascii() and word in evidence.request.parsed.terms
+        if is_sought and (word in named or pieces[word] > 1):
             names[word] = text[start : start + len(word)]
     return names
 
@@ -349,7 +367,7 @@ def unheld(
     """
     absent = []
     for word, typed in names.items():
-        is_mistyped = typed.islower() and evidence.near_stems(word)
+        is_mistyped = typed.islower() and len(word) > 5 and evidence.near_stems(word)
         if not (evidence.has_word(word) or is_mistyped):
             absent.append(typed)
     return f"{ABSENT}: {', '.join(absent)}." if absent else ""

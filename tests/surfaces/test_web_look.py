@@ -149,6 +149,10 @@ def test_every_page_reads_and_searches_without_javascript(
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Gulls sit on gauge 2").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("60 cm too high")
+    page.goto("/")
+    page.get_by_label("Text", exact=True).fill("The gauge is _clean_ again.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("article").first).to_contain_text("The gauge is clean again.")
 
 
 def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(

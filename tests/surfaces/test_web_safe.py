@@ -612,7 +612,8 @@ def test_a_slow_note_keeps_nobody_waiting(tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as ws:
         for number in range(3):
             save(ws, f"{'![' * 10_000} {number}", title="Slow")
-    with served(tmp_path / "home") as server, ThreadPoolExecutor(1) as pool:
+    now = Clock().now.isoformat()
+    with served(tmp_path / "home", SYNAPTIC_NOW=now) as server, ThreadPoolExecutor(1) as pool:
         days = pool.submit(server.client.get, "/")
         answered = [httpx.get(f"{server.url}/static/style.css").status_code]
         while not days.done():
@@ -769,6 +770,7 @@ def test_no_case_does_anything(hostile: Served) -> None:
         ):
             look(place)
         assert not [url for url in asked if "/logout" in url]
+        page.locator("header .menu summary").click()
         page.get_by_role(
             "button", name="Log out"
         ).click()  # a form of the page itself is answered

@@ -61,6 +61,7 @@ _PREPOSITION = (
     rf"(?!{either(TIMES.of_verbs)} (?:<near>|<which>))(?P<preposition>{either(ANY | BETWEEN)}) "
 )
 _END = rf"(?!\w)(?: {either(TIMES.parts_of_day)})?(?:['’]s\b)?"
+_ONWARDS = r" (?:on|onwards?)(?=\s*(?:[,.;?!]|$))"
 _AS_IF = (
     "{}",
     "{} ago",
@@ -211,9 +212,14 @@ def _phrase(
             span = period.span(when)
         except _NEVER:
             continue
+        end = period.end
+        onwards = pattern(_ONWARDS).match(text, end) if preposition in ("", "from") else None
+        if onwards:
+            preposition = "since"
+            end = onwards.end()
         bounds = _bounds(preposition, span, when.today)
         about = span[0] if _is_about(period.said, preposition) else None
-        return TimeRange(*bounds, text[at : period.end], about)
+        return TimeRange(*bounds, text[at:end], about)
     return None
 
 

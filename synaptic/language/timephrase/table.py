@@ -312,6 +312,14 @@ def near(
     return day, day
 
 
+def overnight(
+    said: Said,
+    when: When,
+) -> Span:
+    """Yesterday and today."""
+    return shift(when.today, -1), when.today
+
+
 def same_day(
     said: Said,
     when: When,
@@ -371,7 +379,7 @@ def whole_unit(
     when: When,
 ) -> Span:
     """A week, month or year beside the present one: last week, the week before last."""
-    return unit_around(when.today, said["period"], said["which"])
+    return unit_around(when.today, said["period"], said.get("which", 0))
 
 
 def weekday(
@@ -422,6 +430,8 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
     FREE: {
         # yesterday, this morning, the day before yesterday
         "(?:the )?<near>": near,
+        # overnight, but not "the overnight job"
+        "overnight<ends>": overnight,
         # the past 10 days, the past year, but not "the last 10 days of May"
         "(?:the )?<which> <amount>(?! of (?-i:[A-Z]))": rolling,
         "(?:the )?(?P<which>past) <unit>": rolling,
@@ -467,6 +477,10 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
     FREE - TIMES.of_verbs: {
         # 3 days ago, a couple of weeks from now, 10d ago
         "<amount> <way>": counted,
+    },
+    frozenset(["during"]): {
+        # the start of the month
+        "the <period>(?! of)": whole_unit,
     },
     frozenset(["in"]): {
         # in 3 weeks, but not "in 10 minutes", which is a speed

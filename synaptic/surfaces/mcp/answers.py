@@ -60,9 +60,9 @@ from .tools import (
 )
 
 MAX_TOKENS = 4_000
-CONCISE_CHARS, EACH_CHARS = 1_400, 150
-"""Of a list, and of each entry of a longer one: 400 and 45 tokens (o200k: 3.5 characters each,
-with ids and code).
+FEW, FEW_CHARS, LIST_CHARS, EACH_CHARS = 3, 1_400, 850, 100
+"""The room of an answer of a few entries and of a list, and of each entry of a long one: 400,
+240 and 28 tokens (o200k: 3.5 characters each, with ids and code).
 """
 REVIEWED = 20
 """Findings in the prompt to review."""
@@ -96,7 +96,7 @@ class Call(NamedTuple):
     def room(self, entries: int) -> int:
         """The number of characters that an answer of so many `entries` may take."""
         if self.layout == "concise" and not self.max_tokens:
-            return max(CONCISE_CHARS, EACH_CHARS * entries)
+            return FEW_CHARS if entries <= FEW else max(LIST_CHARS, EACH_CHARS * entries)
         usual = MOST_TOKENS if self.layout == "json" else MAX_TOKENS
         return (self.max_tokens or usual) * CHARS_PER_TOKEN
 

@@ -29,7 +29,7 @@ from ..serving.devices import Devices
 from ..serving.running import Running, announced
 from ..serving.tokens import Grant, Tokens
 from ..serving.worker import GRACE_S, Worker
-from . import days, devices, entries, files, searching, upkeep
+from . import days, devices, entries, files, following, searching, upkeep
 from .connections import Connection
 from .devices import SECRET, come_back, is_loopback, may_stay, open_session
 from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
@@ -71,6 +71,7 @@ def build_app(
             Route("/logout", _logout, methods=["POST"]),
             *days.ROUTES,
             *devices.ROUTES,
+            *following.ROUTES,
             *searching.ROUTES,
             *entries.ROUTES,
             *files.ROUTES,
@@ -80,6 +81,7 @@ def build_app(
         lifespan=lifespan,
     )
     app.state.site = site
+    app.state.follower = following.Follower()
     # outside of all, so that an answer of 500 has its headers, too
     return Guard(app, site.sessions, hosts)
 

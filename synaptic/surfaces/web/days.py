@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from calendar import monthrange
 from datetime import date
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
-from ...models import Filters
-from ...verbs import browse
+from ...models import TYPES, Entry, Filters
+from ...verbs import brief, browse
+from ...workspace.checkout import project_of, working_checkout
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .site import TEMPLATES, Values, ask, page
+from .rendering import plain_heading, render
+from .site import TEMPLATES, Values, ask, form_of, page, site_of
 
 DAY_ENTRIES = 100
 """Entries on a page of a day."""
+GRAIN_NS = 20_000_000
+"""File systems count time in grains; what changed so shortly before counts as later."""
 COLOURS = 4
 """Shades of the days in the calendar, without that of an empty day."""
 
@@ -35,10 +41,26 @@ def _spoken(
 TEMPLATES.filters["spoken"] = _spoken
 
 
+def _on_day(entry: Entry) -> tuple[str, str]:
+    """The heading and the text of an entry on the page of its day.
+
+    A single line is text, and a heading that only says the date is none.
+    """
+    heading, below = plain_heading(entry.title, entry.content)
+    if not below.strip():
+        return "", entry.content
+    says_date = heading in (entry.date, _spoken(entry.date), _spoken(entry.date, False))
+    return "" if says_date else heading, below
+
+
+TEMPLATES.globals["on_day"] = _on_day
+
+
 async def _day(request: Request) -> Response:
     query = request.query_params
     asked = request.path_params.get("date") or query.get("date")
     cursor = query.get("cursor")
+    since = time.time_ns() - GRAIN_NS
 
     def read(ws: Workspace) -> Values:
         days = browse.days(
@@ -47,16 +69,37 @@ async def _day(request: Request) -> Response:
             limit=DAY_ENTRIES,
             cursor=cursor,
         )
-        nearest = days.before or days.after
-        is_latest = not asked and not days.found.total and bool(nearest)
-        if is_latest:
-            days = browse.days(ws, nearest or "", limit=DAY_ENTRIES)
-        total = days.found.total or browse.find(ws, limit=1).total
         today = ws.today.isoformat()
-        return {"today": today, "days": days, "total": total, "is_latest": is_latest}
+        is_today = today == days.since
+        entries = days.found.entries
+        if is_today and days.found.total == len(entries):
+            entries = entries[::-1]  # the newest stands below the form that wrote it
+        return {
+            "today": today,
+            "is_today": is_today,
+            "days": days,
+            "entries": entries,
+            "total": days.found.total or browse.find(ws, limit=1).total,
+            "due": brief.due(ws, "today") if is_today and not cursor else (),
+            "project": project_of(ws.config, working_checkout(ws.config)) or "",
+        }
 
-    shown = await ask(request, read)
-    return await page(request, "day.html", is_more=bool(cursor), **shown)
+    return await page(
+        request,
+        "day.html",
+        is_more=bool(cursor),
+        since=since,
+        types=TYPES,
+        local=site_of(request).local,
+        **await ask(request, read),
+    )
+
+
+async def _preview(request: Request) -> Response:
+    """The text of a form as it will be shown."""
+    form = await form_of(request)
+    shown = await asyncio.to_thread(render, form.get("content", ""), "")
+    return HTMLResponse(shown)
 
 
 async def _calendar(request: Request) -> Response:
@@ -106,4 +149,5 @@ ROUTES = [
     Route("/day", _day),
     Route("/day/{date}", _day),
     Route("/calendar", _calendar),
+    Route("/preview", _preview, methods=["POST"]),
 ]

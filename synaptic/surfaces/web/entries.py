@@ -120,6 +120,7 @@ async def _form(request: Request) -> Response:
                 receipt,
                 form.get("said", "Saved."),
                 undo=id,
+                stays="today" in form,
             )
         except SynapticError as refused:
             error = refused
@@ -206,15 +207,22 @@ def _told(
     said: str,
     *,
     undo: str,
+    stays: bool,
 ) -> Response:
-    """Leads to the entry, which says what was done to it, and what a new one is near to."""
+    """Leads to the entry, which says what was done to it, and what a new one is near to; or
+    back to today, which links to it.
+    """
     near = [one.id for one in receipt.near or ()]
     hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
-    where = f"/entry/{receipt.id}?{hints}".removesuffix("?")
+    entry = f"/entry/{receipt.id}?{hints}".removesuffix("?")
+    where, look = ("/", entry) if stays else (entry, "")
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
-        return done(request, where, same)
-    return done(request, where, " ".join([said, *receipt.notices]), undo=undo)
+        return done(request, where, same, look=look)
+    told = [said, *receipt.notices]
+    if near and stays:
+        told.append("It is close to what is there already.")
+    return done(request, where, " ".join(told), undo=undo, look=look)
 
 
 async def _delete(request: Request) -> Response:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -55,7 +56,14 @@ TEMPLATES.globals |= {
     "plain": plain,
     "render": render,
 }
-TEMPLATES.filters |= {"short": short, "one_line": one_line}
+
+
+def coded(text: object) -> Markup:
+    """The text of a message, with its `commands` as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+TEMPLATES.filters |= {"short": short, "one_line": one_line, "coded": coded}
 
 
 class Site(NamedTuple):
@@ -142,11 +150,13 @@ def done(
     *,
     undo: str = "",
     file: str = "",
+    look: str = "",
 ) -> Response:
-    """Leads to a page that says what was done, and offers to undo it, which brings back the
-    `file`.
+    """Leads to a page that says what was done, links to `look`, and offers to undo it, which
+    brings back the `file`.
     """
-    session_of(request).told = {"said": said, "undo": undo, "undo_file": file}
+    told = {"said": said, "undo": undo, "undo_file": file, "look": look}
+    session_of(request).told = told
     return RedirectResponse(where, 303)
 
 
