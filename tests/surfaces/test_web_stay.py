@@ -153,8 +153,9 @@ def test_a_browser_comes_back_and_its_cookie_alone_opens_nothing(
             for secret in ("", "x", first[:-1], cookies[f"synaptic-{port}-device"]):
                 assert come_back(server.url, secret, cookies).status_code == 401
             assert come_back(server.url, first, {}).status_code == 401
-            page.goto(entry)
-            page.wait_for_selector("text=We chose SQLite")
+            page.goto(f"{entry}?a=b%20c")
+            page.wait_for_url(f"{entry}?a=b%20c")
+            assert "We chose SQLite" in page.content()
             # each login gives both halves anew
             assert page.evaluate("localStorage.getItem('stay')") != first
             assert come_back(server.url, first, cookies).status_code == 401

@@ -83,7 +83,7 @@ def build_app(
     app.state.site = site
     app.state.follower = following.Follower()
     # outside of all, so that an answer of 500 has its headers, too
-    return Guard(app, site.sessions, hosts)
+    return Guard(app, site.sessions, hosts, fixed=site.fixed)
 
 
 async def _login(request: Request) -> Response:

@@ -23,6 +23,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -135,7 +136,7 @@ class Sessions:
 
 class Guard:
     """Stands before the program. `hosts` are the names, without ports, by which the server may
-    be called.
+    be called. With `fixed` a browser that stays logged in is led to the page that it asked for.
     """
 
     def __init__(
@@ -143,8 +144,11 @@ class Guard:
         app: ASGIApp,
         sessions: Sessions,
         hosts: Collection[str],
+        *,
+        fixed: bool = False,
     ) -> None:
         self.app = app
+        self.fixed = fixed
         self.sessions = sessions
         self.hosts = frozenset(map(str.lower, hosts))
 
@@ -211,7 +215,9 @@ class Guard:
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})
             if not reading:
                 return PlainTextResponse(ENDED, 401)
-            return RedirectResponse("/login", 303)
+            query = scope["query_string"].decode("ascii", "replace")
+            wanted = f"/login#{quote(path)}?{query}" if self.fixed else "/login"
+            return RedirectResponse(wanted, 303)
         if session.read_only and not reading and path != "/logout":
             return PlainTextResponse("This page is read-only: nothing was changed.\n", 403)
         scope["session_of"] = session

@@ -14,14 +14,12 @@ const comeBack = () => navigator.locks.request("stay", async () => {
   if (answer.status === 401) localStorage.removeItem("stay");
   if (!answer.ok) return;
   await keep(answer);
-  const last = sessionStorage.getItem("last") ?? "/";
-  const there = await fetch(last, { method: "HEAD" });
-  location.replace(there.ok ? last : "/");
+  const wanted = location.hash.slice(1);
+  location.replace(location.origin + (wanted.startsWith("/") ? wanted : "/"));
 });
 
 if (location.pathname === "/login") comeBack();
 if (leave) {
-  sessionStorage.setItem("last", location.pathname + location.search);
   navigator.serviceWorker?.register("/static/sw.js", { scope: "/" });
   leave.addEventListener("submit", () => {
     localStorage.clear();
