@@ -327,10 +327,10 @@ def test_installing_says_what_it_wrote_and_what_is_next(
     if not shutil.which("systemctl"):
         return
     file = config / "systemd" / "user" / service.service_of(home).file.name
-    call = {"args": ["synaptic", *serve, "--install"], "env": env, "folder": str(tmp_path)}
     other = a_port()
+    args = ["synaptic", *serve, "--install", "--port", str(port)]
+    call = {"args": args, "env": env, "folder": str(tmp_path)}
     with listening(port):
-        call["args"] += ["--port", str(port)]
         asked = shared().at_terminal(call, b"99999\n0\n%d\n" % other)
     assert "Which other" in asked.out and f"Wrote {file}" in asked.out
     # nobody is logged in here whom systemd would serve
