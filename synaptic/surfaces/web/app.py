@@ -13,7 +13,7 @@ import webbrowser
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import uvicorn
 from starlette.applications import Starlette
@@ -208,19 +208,25 @@ def serve(
         print(ADVICE, flush=True)
     if open_it:
         webbrowser.open(link)
+    announcing = announced(home, running) if running else None
+    app = build_app(site, names, make_mcp_app(worker, tokens, read_only), announcing)
+    _run(app, listening, behind_proxy=bool(allow_host))
+
+
+def _run(
+    app: ASGIApp,
+    listening: socket.socket,
+    *,
+    behind_proxy: bool,
+) -> NoReturn:
     settings = uvicorn.Config(
-        build_app(
-            site,
-            names,
-            make_mcp_app(worker, tokens, read_only),
-            announced(home, running) if running else None,
-        ),
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,
         ws="none",
         http=Connection,
-        proxy_headers=bool(allow_host),  # else anybody here could name addresses of their own
+        proxy_headers=behind_proxy,  # else anybody here could name addresses of their own
         timeout_graceful_shutdown=GRACE_S,
     )
     status = 0
