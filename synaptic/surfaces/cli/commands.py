@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -602,7 +603,40 @@ def week(
     answer_days(ws, browse.days(ws, " ".join(date), week=True))
 
 
-@command("open", f.ID_OR_NUMBER, opens=False)
+@command(
+    "open",
+    argument(
+        str | None,
+        "id",
+        "[ID]",
+        "An id, or N for entry N of the last search, find or recent.",
+        **AN_ID,
+    ),
+    switch("page", "Open the page that `synaptic serve` shows, logged in."),
+    opens=False,
+)
+def open_(
+    home: str | None,
+    page: bool,
+    id: str = "",
+) -> None:
+    """Open an entry in your editor, or say where it is; with --page open the page.
+
+    Example: synaptic open 3, synaptic open --page
+    """
+    if page == bool(id):
+        raise InvalidArgument("Give an ID, or --page.", hint="synaptic open 3")
+    if not page:
+        return edit(home, id)
+    from ..serving.running import find_running  # only here
+
+    running = find_running(home)
+    address = f"{running.url}/login?token={running.one_time_token()}"
+    opened = webbrowser.open(address)
+    text = f"Opened {running.url}." if opened else f"Open this within a minute: {address}"
+    return answer({"success": True, "opened": opened, "address": address}, text)
+
+
 @command("edit", f.ID_OR_NUMBER, opens=False)
 def edit(
     home: str | None,
@@ -610,7 +644,7 @@ def edit(
 ) -> None:
     """Open an entry in your editor, or say where it is.
 
-    Example: synaptic open 3, synaptic edit 7k3m9q2x
+    Example: synaptic edit 7k3m9q2x
     """
     with open_home(home) as ws:
         there = browse.get(ws, [listed_id(ws, id)]).entries[0].there
