@@ -130,14 +130,15 @@ def _files(paths: Sequence[str]) -> tuple[str, ...]:
 
 def _globs(paths: Sequence[str]) -> tuple[str, ...]:
     """Patterns for paths: a folder (`en/`), a file with or without its ending, the last parts
-    of either; or a glob.
+    of either; or a glob. One that begins with `/` stands in the journal's own folder.
     """
     globs: list[str] = []
     for path in paths:
         glob = path.strip("/").replace("[", "[[]")
+        starts = ("",) if path.startswith("/") else ("", "*/")
         ends = ("/*",) if path.endswith("/") else ("", ".md", "/*")
         for end in ends:
-            globs += (f"{glob}{end}", f"*/{glob}{end}")
+            globs += [f"{start}{glob}{end}" for start in starts]
     return _list(globs)
 
 

@@ -48,7 +48,9 @@ OF_A_MODE = {
 }
 """What colours and a narrow screen may break; the rest is the same on both."""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-OPEN = "document.querySelectorAll('details').forEach((one) => one.open = true)"
+OPEN = """(menu) => document.querySelectorAll("details")
+  .forEach((one) => { one.open = menu || !one.matches(".menu"); })"""
+"""Opens what is folded; the menu, which lies above a part of its page, on one page only."""
 REACHED = """() =>
   [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
     .filter((one) => !one.disabled && one.type !== "hidden" && one.checkVisibility())"""
@@ -112,7 +114,7 @@ def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(
     broken: list[str] = []
     for name, path in ALL.items():
         page.goto(path)
-        page.evaluate(OPEN)
+        page.evaluate(OPEN, name == "today")
         page.evaluate(AXE.read_text())
         for mode, width, only in (("light", 1280, TAGS), ("dark", 360, OF_A_MODE)):
             page.emulate_media(color_scheme=mode)  # type: ignore[arg-type]

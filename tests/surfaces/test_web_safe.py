@@ -22,6 +22,7 @@ from synaptic.errors import SynapticError
 from synaptic.surfaces.web import (
     connections,
     days,
+    devices,
     entries,
     files,
     guard,
@@ -43,7 +44,7 @@ from synaptic.verbs.writing import save
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
-    "'self'; form-action 'self'; "
+    "'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(24)
@@ -367,7 +368,8 @@ def test_another_origin_is_refused(
 
 
 def test_each_change_needs_an_origin_and_the_token_of_the_form(server: Served) -> None:
-    routes = [*days.ROUTES, *searching.ROUTES, *entries.ROUTES, *upkeep.ROUTES, *files.ROUTES]
+    modules = (days, devices, searching, entries, upkeep, files)
+    routes = [route for module in modules for route in module.ROUTES]
     changes = [
         "/logout",
         *(route.path for route in routes if route.methods and "POST" in route.methods),

@@ -131,16 +131,18 @@ def test_facets_narrow_a_search_and_give_way(server: Served) -> None:
     page = shown(server, "/search?q=apples")
     assert titles(page)[0] == "Bought apples and bread."
     assert "<mark>apples</mark>" in page
+    assert "source=" not in page  # the one hit has one source
+    both = shown(server, "/search?q=apples+SQLite")
     narrow = re.search(
-        r'<a href="([^"]+source=import%3Ajrnl)">import:jrnl</a> <span class="count">1<', page
+        r'<a href="([^"]+source=import%3Ajrnl)">import:jrnl</a> <span class="count">1<', both
     )
     assert narrow
     narrowed = shown(server, narrow[1])
     assert titles(narrowed) == ["Bought apples and bread."]
-    assert '<a href="/search?q=apples" aria-current="true">import:jrnl' in narrowed
+    assert '<a href="/search?q=apples+SQLite" aria-current="true">import:jrnl' in narrowed
     assert '<input type="hidden" name="source" value="import:jrnl">' in narrowed
     assert titles(shown(server, "/search?source=mcp&since=last+week")) == [
-        "Chose SQLite: one file"
+        "Chose SQLite: one file."
     ]
     assert titles(shown(server, "/search?project=Atlas")) == ["Talked to Ines."]
 
@@ -152,7 +154,7 @@ def test_older_entries_follow_without_a_query(server: Served) -> None:
         pages.append(shown(server, older[1]))
     found = [title for page in pages for title in titles(page)]
     assert len(found) == len(set(found)) == 123  # without the entry that a later one supersedes
-    assert found[:2] == ["Chose SQLite: one file", "Bought apples and bread."]
+    assert found[:2] == ["Chose SQLite: one file.", "Bought apples and bread."]
 
 
 def test_htmx_gets_the_results_alone(server: Served) -> None:
@@ -227,4 +229,4 @@ def test_a_day_says_nothing_twice(tmp_path: Path) -> None:
         assert "It rained on the roses." in day and "<h2>" not in day
         line = shown(server, "/day/2026-11-12").partition("<article")[2]
         assert "Cut <strong>three</strong> roses" in line and "<h2>" not in line
-        assert ">note<" not in line and 'href="/search?tag=garden"' in line
+        assert ">note<" not in line and 'href="/tag/garden"' in line

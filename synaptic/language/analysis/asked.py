@@ -196,5 +196,24 @@ def _telling(
     return [word for _, word in words(said) if word not in nothing]
 
 
+def happened(text: str) -> list[tuple[str, ...]]:
+    """For each word of the event the forms in which it may stand, where a text asks how often
+    something happened, or when last; none for any other text.
+
+    | text                               | words            |
+    |------------------------------------|------------------|
+    | `when did I last see the dentist`  | dentist          |
+    | `how often did I run`              | (run, ran)       |
+    | `how often should I water a fern`  |                  |
+    """
+    if not _pattern("happened").search(text[:READ_CHARACTERS]):
+        return []
+    sets = [tuple(line.split()) for line in QUESTIONS.read["forms"]]
+    forms = {form: those for those in sets for form in those}
+    nothing = STOP_WORDS | QUESTIONS.of_events
+    told = dict.fromkeys(word for _, word in words(text) if word not in nothing)
+    return [forms.get(word, (word,)) for word in told]
+
+
 def _pattern(name: str) -> re.Pattern[str]:
     return compiled(QUESTIONS.pattern(name), re.IGNORECASE)

@@ -1,11 +1,12 @@
-"""The pages of time: a day, the calendar of a year, and this day in other years."""
+"""The pages of time: a day, the calendar of a month and its year, this day elsewhere."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from calendar import monthrange
-from datetime import date
+from calendar import Calendar
+from contextlib import suppress
+from datetime import date, timedelta
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -38,7 +39,12 @@ def _spoken(
     return f"{name}{on.day} {on:%B} {on.year}"
 
 
-TEMPLATES.filters["spoken"] = _spoken
+def _month(month: str) -> str:
+    """A month as people say it: `November 2026`."""
+    return f"{date.fromisoformat(f'{month}-01'):%B %Y}"
+
+
+TEMPLATES.filters |= {"spoken": _spoken, "month": _month}
 
 
 def _on_day(entry: Entry) -> tuple[str, str]:
@@ -103,19 +109,25 @@ async def _preview(request: Request) -> Response:
 
 
 async def _calendar(request: Request) -> Response:
-    asked = request.query_params.get("year", "")
+    query = request.query_params
+    asked = query.get("month", "") or query.get("year", "")
 
     def read(ws: Workspace) -> tuple[date, list[tuple[str, int]]]:
         every = Filters(include_superseded=True)
         return ws.today, in_step(ws, lambda _: ws.index.counted(every, "day"))
 
     today, days = await ask(request, read)
+    of_year, _, of_month = asked.partition("-")
     try:
-        start = date(int(asked or today.year), 1, 1)
+        year = date(int(of_year or today.year), 1, 1).year
+        counts = {day: count for day, count in sorted(days) if int(day[:4]) == year}
+        latest = today.month if year == today.year else int(max(counts, default="0000-01")[5:7])
+        start = date(year, int(of_month or latest), 1)
     except (ValueError, OverflowError) as error:
-        raise InvalidArgument(f"year is {asked[:60]!r}.", valid=("1 to 9999",)) from error
-    year = start.year
-    counts = {day: count for day, count in sorted(days) if int(day[:4]) == year}
+        raise InvalidArgument(
+            f"The calendar has no {asked[:60]!r}.",
+            valid=("a year from 1 to 9999", "a month as 2026-11"),
+        ) from error
     ranked = sorted(set(counts.values()))
     steps = {}
     for day, count in counts.items():
@@ -128,20 +140,32 @@ async def _calendar(request: Request) -> Response:
         years=sorted({int(day[:4]) for day, _ in days} | {today.year, year}),
         counts=counts,
         steps=steps,
-        halves=[_half(year, 1), _half(year, 7)],
+        month=start,
+        weeks={one: _weeks(year, one) for one in range(1, 13)},
+        before=_shifted(start, -1),
+        after=_shifted(start, 32),
     )
 
 
-def _half(year: int, month: int) -> list[tuple[date, int, int]]:
-    """(day, column of its week, row of its weekday, Monday first) of each day of six months."""
-    rows = []
-    column = 0
-    for one in range(month, month + 6):
-        for number in range(monthrange(year, one)[1]):
-            day = date(year, one, number + 1)
-            rows.append((day, column, day.weekday()))
-            column += day.weekday() == 6
-    return rows
+def _weeks(
+    year: int,
+    month: int,
+) -> list[list[date | None]]:
+    """The weeks of a month, Monday first; None for a day of another month."""
+    weeks = Calendar().monthdayscalendar(year, month)
+    return [[date(year, month, day) if day else None for day in week] for week in weeks]
+
+
+def _shifted(
+    start: date,
+    days: int,
+) -> date | None:
+    """The first of the month in which the day lies so many days after `start`; None outside of
+    time.
+    """
+    with suppress(OverflowError):
+        return (start + timedelta(days)).replace(day=1)
+    return None
 
 
 ROUTES = [

@@ -23,6 +23,7 @@ from ...models import TYPES, Entry, Filters
 from ...notes.markdown import compose_entry
 from ...verbs import browse, writing
 from ...verbs.brief import confirm
+from ...verbs.neighbours import Graph, neighbours, sentences
 from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
 from ...workspace.preferences import hash_of_rule
@@ -41,6 +42,10 @@ SAME = {
 EVERY = Filters(include_superseded=True)
 TEXTS = ("content", "title", "type", "project", "expires", "due")
 LISTS = ("tags", "add_tags", "supersedes")
+ROW, COLUMN = 36, 230
+"""Units from box to box in the picture of an entry's neighbours."""
+SHOWN = 20
+"""Links of an entry each way that stand open."""
 DEGREES = tuple(map(str, range(11)))
 
 
@@ -82,9 +87,29 @@ def _whole(
         "continued": browse.find(ws, filters=children, order="oldest").entries,
         "titles": ws.index.titles(leading),
         "versions": writing.versions(ws, entry),
-        "place": ws.journal.place(path),
+        "sentences": sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
+        "most": SHOWN,
+        "drawn": _drawn(neighbours(ws, entry.id)),
+        "stands_in": ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": ws.journal.roots.of(path)[0] not in OWN,
+    }
+
+
+def _drawn(graph: Graph) -> Values:
+    """The (place, entry) of each box of a graph, the ends of each line, and the height of all.
+    Lengths are units of the picture.
+    """
+    high = ROW * max(map(len, graph.columns))
+    places = {}
+    for x, column in enumerate(graph.columns):
+        top = (high - ROW * len(column)) / 2
+        for y, row in enumerate(column):
+            places[row] = (COLUMN * x, top + ROW * y)
+    return {
+        "boxes": [(places[row], graph.entries[row]) for row in places],
+        "lines": [sorted(places[row] for row in pair) for pair in graph.pairs],
+        "high": high,
     }
 
 

@@ -22,6 +22,7 @@ from ...verbs.mentions import leading_to
 from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import page_end, short
+from ..serving.devices import Devices
 from ..serving.tokens import Tokens
 from ..serving.worker import Result, Worker
 from .guard import BODY_BYTES, Sessions, Visitor
@@ -69,14 +70,16 @@ TEMPLATES.filters |= {"short": short, "one_line": one_line, "coded": coded}
 
 class Site(NamedTuple):
     """A server. `local`: it is reached from this machine alone, so that it may open the
-    person's editor.
+    person's editor. `fixed`: its port stays, so that a browser may keep something for it.
     """
 
     worker: Worker
     sessions: Sessions
     tokens: Tokens
+    devices: Devices
     read_only: bool = False
     local: bool = True
+    fixed: bool = False
 
 
 def site_of(request: Request) -> Site:
@@ -123,6 +126,7 @@ async def page(
         "session": session,
         "csrf": session.csrf if session else "",
         "said": "",
+        "site": site_of(request),
         **shown,
     }
     if session and not request.headers.get("hx-request"):
