@@ -159,13 +159,17 @@ def join_heading(
     return " ".join(filter(None, words))
 
 
+_IMAGE = re.compile(r"!\[([^]\n]*)]\([^)\n]*\)")
+
+
 def title_for(content: str) -> str:
     """The title of a text without one: the whole text if it is one short plain line, else its
     first sentence.
     """
     is_short = len(content) <= _HEADING_ONLY and "\n" not in content
     is_plain = not _NOT_PROSE.match(content) and not markup(content)
-    if is_short and is_plain and clean_title(content.strip())[0] == content:
+    has_picture = is_short and _IMAGE.search(content)
+    if is_short and is_plain and not has_picture and clean_title(content.strip())[0] == content:
         return content
     return derive_title(content)
 
@@ -192,7 +196,8 @@ def _first_sentence(lines: list[str]) -> str:
             lambda line: not (markup(line).strip() or _NOT_PROSE.match(line)), lines
         )
         text = " ".join(more) or text
-    text = " ".join(text[:1000].replace("**", "").split())
+    text = _IMAGE.sub(r"\1", text[:1000])
+    text = " ".join(text.replace("**", "").split())
     if end := _SENTENCE_END.search(text):
         text = text[: end.end()]
     return clean_title(shortened(text.removesuffix("."), _TITLE_LENGTH))[0]

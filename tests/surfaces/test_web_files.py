@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
-from served import Served, logged_in, served
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "verbs"))
-
-from test_attaching import JPEG, PLACE, PNG
+from photos import JPEG, PLACE, PNG
+from playwright.sync_api import expect
+from served import Served, browsing, logged_in, served
 
 DAY = "2026-11-24"
 KEPT = f"attachments/{DAY}-"
@@ -53,6 +49,7 @@ def sent(
         where,
         data={"csrf": server.csrf(), **fields},
         files=[("files", file) for file in files],
+        follow_redirects=True,
     )
 
 
@@ -71,7 +68,7 @@ def test_files_of_a_form_are_linked_where_the_text_says(server: Served, home: Pa
     )
     assert answer.status_code == 200
     text = (home / "journal" / f"{DAY}.md").read_text("utf-8")
-    assert f"See ![cat]({KEPT}my-cat.jpg) here.\n\n[{DAY}-report.pdf]({KEPT}report.pdf)" in text
+    assert f"See ![cat]({KEPT}my-cat.jpg) here.\n\n[report.pdf]({KEPT}report.pdf)" in text
     assert "may hold the place" in answer.text
     picture = re.search(r'src="(/picture[^"]+)"', answer.text)
     assert picture
@@ -168,25 +165,20 @@ def test_a_file_goes_into_a_note_of_a_folder(server: Served, home: Path) -> None
     assert again.status_code == 409 and f"{KEPT}map-2.png" not in kept(home)
 
 
-@pytest.mark.parametrize("kind", ["drop", "paste"])
-@pytest.mark.parametrize("where", ["/", "/new"])
-def test_files_are_dropped_and_pasted(
-    browser: Browser,
-    server: Served,
-    where: str,
-    kind: str,
-) -> None:
-    page = logged_in(browser, server).new_page()
-    page.goto(where)
-    sheltered = where == "/new"
-    if sheltered:
-        page.locator(".editor").wait_for()
-    for _ in range(2):
-        page.evaluate(DROP, [kind, list(PNG), "image.png", "image/png", sheltered])
-    expect(page.locator("#content")).to_have_value(
-        "![image.png](<image.png>)![image.png](<2-image.png>)"
-    )
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status")).to_contain_text("Saved")
-    pictures = page.locator("article img").first
-    expect(pictures).to_have_js_property("naturalWidth", 1)
+def test_files_are_dropped_and_pasted(server: Served) -> None:
+    with browsing() as browser:
+        page = logged_in(browser, server).new_page()
+        for where, kind in (("/", "drop"), ("/new", "drop"), ("/new", "paste")):
+            page.goto(where)
+            if where == "/new":
+                page.locator(".editor").wait_for()
+            for _ in range(2):
+                given = [kind, list(PNG), "image.png", "image/png", where == "/new"]
+                page.evaluate(DROP, given)
+            expect(page.locator("#content")).to_have_value(
+                "![image.png](<image.png>)![image.png](<2-image.png>)"
+            )
+            page.get_by_role("button", name="Save", exact=True).click()
+            expect(page.get_by_role("status")).to_contain_text("Saved")
+            picture = page.locator("article img").first
+            expect(picture).to_have_js_property("naturalWidth", 1)

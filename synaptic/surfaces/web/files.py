@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
@@ -168,7 +169,8 @@ class Attachments:
                 text = text.replace(typed, f"]({to})", 1)
             else:
                 sign = "!" if is_picture_name(path) else ""
-                text = f"{text.rstrip()}\n\n{sign}[{_last(name)}]({to})".lstrip()
+                label = re.sub(r"[\[\]\n]", "", name)
+                text = f"{text.rstrip()}\n\n{sign}[{label}]({to})".lstrip()
         return text
 
     async def dropped(self) -> None:
