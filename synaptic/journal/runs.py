@@ -22,7 +22,7 @@ from . import disk
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An entry of a run: `text` is its block as in a spool, `hash` is `hash_of` that text."""
+    """An entry of a run: `text` is its block, `hash` is `hash_of` that text."""
 
     id: str
     path: str

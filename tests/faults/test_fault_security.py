@@ -374,7 +374,7 @@ def test_no_mark_on_an_entry_leads_out(
     tmp_path: Path,
     outside: Path,
 ) -> None:
-    """Projects, files and ids are text; a save in the old spool or a piece of trash that names
+    """Projects, files and ids are text; a copy of a save or a piece of trash that names
     a path outside goes nowhere.
     """
     before = held(outside)
@@ -398,7 +398,6 @@ def test_no_mark_on_an_entry_leads_out(
         update(ws, found.entry.id, append="More.")
         state = ws.config.state
         block = b"## 09:00 Out\n<!-- syn:20261121-0vtgoing -->\n\nIt is out.\n"
-        (state / "spool").mkdir()
         for number, way in enumerate(
             ("../../outside/x.md", str(outside / "x.md"), "../outside/secret.md")
         ):
@@ -409,7 +408,7 @@ def test_no_mark_on_an_entry_leads_out(
                 "journal": str(ws.config.journal),
             }
             head |= {"bytes": len(block), "sha256": hashlib.sha256(block).hexdigest()}
-            (state / "spool" / str(head["id"])).write_bytes(
+            (state / "done" / str(head["id"])).write_bytes(
                 json.dumps(head).encode() + b"\n" + block
             )
             piece = head | {
@@ -420,10 +419,12 @@ def test_no_mark_on_an_entry_leads_out(
             }
             with (state / "trash.md").open("a") as trash:
                 trash.write(f"\n<!-- trash {json.dumps(piece)} -->\n{block.decode()}\n")
-        save(ws, "The next save empties the old spool")
+        save(ws, "The next save looks at all copies")
         for number in range(3):
             with pytest.raises(SynapticError):
                 restore(ws, f"20261121-tra5h00{number}")
+            with pytest.raises(SynapticError):
+                restore(ws, f"20261121-0vtgoin{number}", vanished=True)
         assert all(
             re.fullmatch(r"\d{8}-[0-9a-z]{8}|\.swept", path.name)
             for path in (state / "done").iterdir()
