@@ -30,7 +30,7 @@ from synaptic.surfaces.web import (
     upkeep,
 )
 from synaptic.surfaces.web.rendering import ATTRIBUTES, LEVELS, RICH_CHARS, TAGS, render
-from synaptic.verbs.writing import save
+from synaptic.verbs.writing import Marks, save, save_all
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
@@ -670,15 +670,18 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         name = f"{number} {case}".replace("/", "").replace("\\", "")[:200]
         (notes / f"{name}.md").write_text(text)
     with open_home(home, clock=clock) as ws:
-        for number, case in enumerate(CASES):
-            if number % A_DAY == 0:
-                clock.forward(days=-1)
-            if "\0" in case:  # is never saved, and may stand in a file
-                (notes / f"nul{number}.md").write_text(
-                    f"---\ndate: 2026-11-05\n---\n# {number} {case}\n\n{case}\n"
-                )
-            else:
-                save(ws, f"Case {number}\n\n{case}", title=f"{number} {case}", force=True)
+        for first in range(0, len(CASES), A_DAY):
+            clock.forward(days=-1)
+            texts: list[tuple[str, Marks]] = []
+            for number, case in enumerate(CASES[first : first + A_DAY], first):
+                if "\0" in case:  # is never saved, and may stand in a file
+                    (notes / f"nul{number}.md").write_text(
+                        f"---\ndate: 2026-11-05\n---\n# {number} {case}\n\n{case}\n"
+                    )
+                else:
+                    title = f"{number} {case}"
+                    texts.append((f"Case {number}\n\n{case}", {"title": title, "force": True}))
+            save_all(ws, texts)
         clock.forward(days=-1)
         for case in XSS["marks"]:
             for marks in (
