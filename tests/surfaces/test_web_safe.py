@@ -234,7 +234,7 @@ def test_wrong_tokens_are_counted_by_the_address_that_sent_them(
 
 
 def test_unfinished_requests_keep_nobody_out(home: Path) -> None:
-    with served(home) as server:
+    with served(home, first=SHORT_TIME) as server:
         address = ("127.0.0.1", urlsplit(server.url).port)
         head = (
             b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: "
@@ -256,6 +256,14 @@ def test_unfinished_requests_keep_nobody_out(home: Path) -> None:
         )  # heads that do not come in time
         for one in open_ones:
             one.close()
+
+
+SHORT_TIME = """
+import h11
+from synaptic.surfaces.web import connections
+connections.HEAD_S = connections._LIMITS[h11.IDLE] = 2.0
+"""
+"""A head has two seconds, not ten."""
 
 
 def _wait_until(holds: Callable[[], bool]) -> None:
