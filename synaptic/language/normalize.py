@@ -21,10 +21,10 @@ The patterns `note_*` in `data/words/times.toml` say where words like "last week
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from ..models import frozen
 from ..notes.blocks import scan
 from .lexicon import (
     COUNTS,
@@ -82,7 +82,7 @@ _MENTION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """`was`, which stands at the offset `start` of the text, reads `now`."""
 

@@ -8,12 +8,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidArgument, check_range
-from ..models import TYPES, Filters
+from ..models import TYPES, Filters, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
 from ..notes.header import SYNONYMS, check_type, taken, unique
 from ..notes.marks import field_name
@@ -60,7 +60,7 @@ one.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedQuery:
     """`text` is what meaning is taken from; `terms` are looked up as words. Entries that hold a
     phrase come first; `only_phrases`: nothing else is asked for, so that it must occur.

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date as calendar_day
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
 from ..index.rows import Position, Standing, instant
 from ..language.query import MAX_LIMIT, build_filters, read_date
-from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult
+from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult, frozen
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..search.budget import Costs, sorted_ms
@@ -42,7 +42,7 @@ Shown = tuple[bool, Position]
 _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """Entries in order. `total` counts them before `limit`. `superseded_by` leads from an id to
     the id that replaces it; `links` are by id, and `chains` too: the entry with what it
@@ -74,7 +74,7 @@ class Days(NamedTuple):
     on_this_day: Listing
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """`months`: entries of each month. `figures`: of each verb the number of the last `calls`,
     and for each of its `stages` the milliseconds within which half of them (`p50`) and 95 %

@@ -7,7 +7,6 @@ import platform
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +15,7 @@ import apsw
 from ..errors import ModelError, NotFound, SynapticError
 from ..journal.imports import take_in
 from ..journal.losses import find_losses
+from ..models import frozen
 from ..notes.copies import copied_from
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
@@ -26,7 +26,7 @@ from .browse import Status, status
 FIX = "synaptic doctor --fix"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One line of `doctor`; `fix` is the command or step that mends it."""
 
@@ -36,7 +36,7 @@ class Finding:
     fix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkup:
     """The findings of `doctor`; `ok` is false while something needs a person."""
 

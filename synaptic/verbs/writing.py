@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from operator import attrgetter
@@ -18,7 +18,7 @@ from ..journal.folder import writable
 from ..journal.losses import restore_lost
 from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
-from ..models import Entry, Near
+from ..models import Entry, Near, frozen
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import unique
 from ..notes.markdown import compose_entry, new_id, own_tags
@@ -66,7 +66,7 @@ REPEATED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """The result of a write. `queued` is always False; once, saves could
     wait.
