@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ..models import Entry, Matrix, ParseIssue, Place, Stamp, Vector, frozen
+from ..models import Entry, Matrix, ParseIssue, Place, Stamp, Texts, Vector, frozen
 from ..notes.blocks import project_key
 
 VECTOR_SCALE = 127 / 0.3
@@ -121,7 +121,7 @@ class Stored:
     entry: Entry
     own_id: str
     hash: int
-    copies: tuple[str, ...] = ()
+    copies: Texts = ()
 
 
 @frozen

@@ -24,7 +24,7 @@ import re
 from datetime import date
 from typing import Literal
 
-from ..models import frozen
+from ..models import Texts, frozen
 from ..notes.blocks import scan
 from .lexicon import (
     COUNTS,
@@ -221,7 +221,7 @@ def resolve_pronouns(text: str) -> tuple[Change, ...]:
 def _name_in(
     found: re.Match[str],
     said: str,
-) -> tuple[str, tuple[str, ...]]:
+) -> tuple[str, Texts]:
     """(the name that stands here, the pronouns that agree with it); "" is an unknown thing."""
     if found["thing"]:
         return said, ("it",)

@@ -16,7 +16,17 @@ from urllib.parse import quote, unquote
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
 from ..index.rows import Position, Standing, instant
 from ..language.query import MAX_LIMIT, build_filters, read_date
-from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult, frozen
+from ..models import (
+    ORDERS,
+    Entry,
+    Facets,
+    Filters,
+    Order,
+    ParseIssue,
+    SearchResult,
+    Texts,
+    frozen,
+)
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..search.budget import Costs, sorted_ms
@@ -56,7 +66,7 @@ class Listing:
     links: dict[str, Links] = field(default_factory=dict)
     chains: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     facets: Facets | None = None
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
 
 
 class Days(NamedTuple):
@@ -100,7 +110,7 @@ class Status:
     costs: Costs
     roots: dict[str, dict[str, Any]]
     queued: int = 0
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
 
 
 def get(

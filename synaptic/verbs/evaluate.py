@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from ..errors import check_range
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
-from ..models import Entry, Filters, frozen
+from ..models import Entry, Filters, Texts, frozen
 from ..notes.blocks import MASK
 from ..notes.privacy import mask
 from ..search.search import ANY_PROJECT, search
@@ -72,7 +72,7 @@ class Evaluation:
     margin: float
     missed: tuple[Missed, ...]
     seconds: float
-    notices: tuple[str, ...]
+    notices: Texts
 
 
 def evaluate(

@@ -11,7 +11,7 @@ from ..config import DEFAULT_MODEL
 from ..errors import ModelError
 from ..index.embedding import FastEmbedder, about_models, is_downloaded, listed_models
 from ..index.lookup import Index
-from ..models import frozen
+from ..models import Texts, frozen
 from ..workspace.embed import Progress, embed_pending
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace, open_workspace
@@ -49,7 +49,7 @@ class Switch:
     with_before: Evaluation | None = None
     with_model: Evaluation | None = None
     kept: bool = False
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
 
 
 def models(ws: Workspace) -> tuple[Model, ...]:
@@ -131,7 +131,7 @@ def use(
                 return done
         write_setting(config.home, "model", config.model)
         other.index.file.set_meta("trial", 0)
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
     if os.environ.get("SYNAPTIC_MODEL"):
         notices = ("SYNAPTIC_MODEL is set, and it wins over config.toml.",)
     return replace(done, kept=True, notices=notices)

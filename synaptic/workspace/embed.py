@@ -18,7 +18,7 @@ from ..index.database import BUSY_TIMEOUT_MS
 from ..index.embedding import usual_cosine
 from ..journal.disk import overwrite
 from ..language.lexicon import is_foreign
-from ..models import Meaning
+from ..models import Meaning, Texts
 from .readback import Stale, read_passages, texts_of
 from .workspace import Workspace
 
@@ -80,7 +80,7 @@ def embed_pending(
     return done
 
 
-def language_notice(ws: Workspace) -> tuple[str, ...]:
+def language_notice(ws: Workspace) -> Texts:
     """A notice, once for each journal, if the shipped model reads notes that are mostly not
     English.
     """

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from ...models import TYPES, Filters, Order, frozen
+from ...models import TYPES, Filters, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, SHARED, STOP_WORDS, TYPE_NAMES, Words, compiled
 from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame
@@ -170,7 +170,7 @@ def listed_of(
 def _parts(
     said: str,
     projects: Collection[str],
-) -> tuple[tuple[str, ...], list[str], str]:
+) -> tuple[Texts, list[str], str]:
     """(projects that are named, meanings of the parts, the text with _TAKEN for each part);
     without a part no project is taken out.
     """
