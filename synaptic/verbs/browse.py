@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from datetime import date as calendar_day
@@ -164,12 +164,11 @@ def naming(
 ) -> Listing:
     """The entries that a hook tells of before this file is edited, the best first."""
 
-    def run(report: SyncReport) -> Listing:
+    def rows() -> list[int]:
         with Memory(ws.config) as memory:
-            rowids = [one.row.rowid for one in memory.naming(file.absolute())]
-        return _listing(ws, report, len(rowids), rowids)
+            return [one.row.rowid for one in memory.naming(file.absolute())]
 
-    return in_step(ws, run)
+    return _of_rows(ws, rows)
 
 
 def history(
@@ -180,11 +179,7 @@ def history(
     NotFound and Ambiguous.
     """
 
-    def run(report: SyncReport) -> Listing:
-        rowids = ws.index.chain(ws.index.resolve(id).rowid)
-        return _listing(ws, report, len(rowids), rowids)
-
-    return in_step(ws, run)
+    return _of_rows(ws, lambda: ws.index.chain(ws.index.resolve(id).rowid))
 
 
 def recent(
@@ -242,9 +237,17 @@ def recent(
 def pinned(ws: Workspace) -> Listing:
     """The entries pinned for the project of the working directory and for all projects."""
     key = project_key(project_of(ws.config, working_checkout(ws.config)) or "") or None
+    return _of_rows(ws, lambda: ws.index.pinned(key))
+
+
+def _of_rows(
+    ws: Workspace,
+    find: Callable[[], list[int]],
+) -> Listing:
+    """The entries of the rows that `find` gives, in its order."""
 
     def run(report: SyncReport) -> Listing:
-        rowids = ws.index.pinned(key)
+        rowids = find()
         return _listing(ws, report, len(rowids), rowids)
 
     return in_step(ws, run)
@@ -357,6 +360,11 @@ def status(ws: Workspace) -> Status:
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
+        notices = [*ws.config.notices, *report.absent]
+        waiting = len(not_in_force(ws))
+        if waiting:
+            said = f"Preferences that wait: {waiting:,}; `synaptic confirm` lists them."
+            notices.append(said)
         roots = {}
         for name, folder in ws.config.roots.items():
             if name:
@@ -376,16 +384,10 @@ def status(ws: Workspace) -> Status:
             figures={verb: _figures(stages) for verb, stages in calls.items()},
             costs=known_costs(ws),
             roots=roots,
-            notices=(*ws.config.notices, *report.absent, *_to_confirm(ws)),
+            notices=tuple(notices),
         )
 
     return in_step(ws, run)
-
-
-def _to_confirm(ws: Workspace) -> list[str]:
-    number = len(not_in_force(ws))
-    notice = f"Preferences that wait: {number:,}; `synaptic confirm` lists them."
-    return [notice] if number else []
 
 
 def _figures(calls: Sequence[Mapping[str, float]]) -> dict[str, Any]:

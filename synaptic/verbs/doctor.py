@@ -13,7 +13,6 @@ from typing import Literal
 import apsw
 
 from ..errors import ModelError, NotFound, SynapticError
-from ..journal.imports import take_in
 from ..journal.losses import find_losses
 from ..models import frozen
 from ..notes.copies import copied_from
@@ -22,6 +21,7 @@ from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
 from ..workspace.workspace import Workspace
 from .browse import Status, status
+from .importing import resume
 
 FIX = "synaptic doctor --fix"
 
@@ -63,8 +63,7 @@ def fix(ws: Workspace) -> Checkup:
     with suppress(SynapticError):  # the obstacle is a finding
         with ws.journal.writing():  # which takes what an older version left waiting
             pass
-        for run in ws.journal.runs.open():
-            take_in(ws.journal, run)
+        resume(ws)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
                 ws.journal.hide(stamp.path, ws.journal.read(stamp.path))
