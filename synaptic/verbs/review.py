@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
 from ..journal.disk import overwrite
-from ..models import Entry, Filters
+from ..models import Entry, Filters, Texts
 from ..notes.blocks import project_key
 from ..search.near import DONE, MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
@@ -62,7 +62,7 @@ class Matter(NamedTuple):
         return KINDS[self.kind][0]
 
     @property
-    def answers(self) -> tuple[str, ...]:
+    def answers(self) -> Texts:
         return KINDS[self.kind][1]
 
     @property

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forks import ForkedHome, Forks
 from outside import Home
 
 from synaptic.surfaces.hooks.action import MOST_TOKENS
@@ -20,9 +21,13 @@ ERROR = "kombu.exceptions.OperationalError: [Errno 111] Connection refused"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(
+    tmp_path: Path,
+    forks: Forks,
+) -> Home:
     """A home with the hooks for tools switched on, and a checkout `shop` beside it."""
-    at = Home(tmp_path / "home", {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""})
+    env = {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""}
+    at = ForkedHome(tmp_path / "home", env, forks=forks)
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     (tmp_path / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     at.path.mkdir()
@@ -64,6 +69,7 @@ def failed(home: Home, error: str, session: str = "s1") -> str:
 
 
 def test_an_edit_brings_what_names_the_file_once_a_session(home: Home) -> None:
+    home = Home(home.path, home.env)  # the installed command
     cents = save(home, "Prices are cents.", "--type", "decision", "--files", "src/tax.py")
     save(home, "The guest's cart is dropped in merge_cart.py.", "--type", "issue")
     save(home, "Plain SQL in src/reports/, no ORM.", "--type", "decision")

@@ -40,7 +40,7 @@ from synaptic.surfaces.web.rendering import (
     TAGS,
     render,
 )
-from synaptic.verbs.writing import save
+from synaptic.verbs.writing import Marks, save, save_all
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
@@ -244,7 +244,7 @@ def test_wrong_tokens_are_counted_by_the_address_that_sent_them(
 
 
 def test_unfinished_requests_keep_nobody_out(home: Path) -> None:
-    with served(home) as server:
+    with served(home, first=SHORT_TIME) as server:
         address = ("127.0.0.1", urlsplit(server.url).port)
         head = (
             b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: "
@@ -266,6 +266,14 @@ def test_unfinished_requests_keep_nobody_out(home: Path) -> None:
         )  # heads that do not come in time
         for one in open_ones:
             one.close()
+
+
+SHORT_TIME = """
+import h11
+from synaptic.surfaces.web import connections
+connections.HEAD_S = connections._LIMITS[h11.IDLE] = 2.0
+"""
+"""A head has two seconds, not ten."""
 
 
 def _wait_until(holds: Callable[[], bool]) -> None:
@@ -698,15 +706,18 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         name = f"{number} {case}".replace("/", "").replace("\\", "")[:200]
         (notes / f"{name}.md").write_text(text)
     with open_home(home, clock=clock) as ws:
-        for number, case in enumerate(CASES):
-            if number % A_DAY == 0:
-                clock.forward(days=-1)
-            if "\0" in case:  # is never saved, and may stand in a file
-                (notes / f"nul{number}.md").write_text(
-                    f"---\ndate: 2026-11-05\n---\n# {number} {case}\n\n{case}\n"
-                )
-            else:
-                save(ws, f"Case {number}\n\n{case}", title=f"{number} {case}", force=True)
+        for first in range(0, len(CASES), A_DAY):
+            clock.forward(days=-1)
+            texts: list[tuple[str, Marks]] = []
+            for number, case in enumerate(CASES[first : first + A_DAY], first):
+                if "\0" in case:  # is never saved, and may stand in a file
+                    (notes / f"nul{number}.md").write_text(
+                        f"---\ndate: 2026-11-05\n---\n# {number} {case}\n\n{case}\n"
+                    )
+                else:
+                    title = f"{number} {case}"
+                    texts.append((f"Case {number}\n\n{case}", {"title": title, "force": True}))
+            save_all(ws, texts)
         clock.forward(days=-1)
         for case in XSS["marks"]:
             for marks in (

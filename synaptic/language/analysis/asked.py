@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from ...models import TYPES, Filters, Order
+from ...models import TYPES, Filters, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, SHARED, STOP_WORDS, TYPE_NAMES, Words, compiled
 from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame
@@ -29,7 +29,7 @@ _TAKEN = "\0"
 STATES = frozenset(("open", "solved", "wontfix", "settled"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """`read` is the beginning of the query on one line, `text` all of the query without its
     time phrase.
@@ -170,7 +170,7 @@ def listed_of(
 def _parts(
     said: str,
     projects: Collection[str],
-) -> tuple[tuple[str, ...], list[str], str]:
+) -> tuple[Texts, list[str], str]:
     """(projects that are named, meanings of the parts, the text with _TAKEN for each part);
     without a part no project is taken out.
     """

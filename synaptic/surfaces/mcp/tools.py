@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from ...errors import InvalidArgument
-from ...models import ORDERS, STRATEGIES, TYPES
+from ...models import ORDERS, STRATEGIES, TYPES, Texts
 from ...search.ranking import PRESETS
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Tool(NamedTuple):
     name: str
     description: str
     parameters: Json
-    required: tuple[str, ...] = ()
+    required: Texts = ()
     options: Mapping[str, Json] = {}
     reads: bool = False
 
