@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from ..errors import NotFound
 from ..index.rows import instant
-from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, listed_of
+from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
 from ..language.lexicon import TYPE_WORDS, compiled
 from ..language.query import MAX_LIMIT, filled, terms_of
 from ..language.timephrase.table import shift
@@ -109,6 +109,8 @@ def _as_a_list(
     nothing is in that state, or of that project, is said.
     """
     given, parsed, order = request.filters, request.parsed, request.order
+    if happened(asked.text):  # "when did I last go for a run": of an event, not of a choice
+        return None
     known = ws.index.vocabulary().projects
     listed = _listed(request, asked, known)
     if not (listed and parsed.text) or parsed.phrases or request.strategy == "bounded":

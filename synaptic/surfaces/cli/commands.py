@@ -14,7 +14,7 @@ from ...config import load_config, make_clock
 from ...errors import InvalidArgument, Refused
 from ...journal.journal import Journal
 from ...language.query import build_preference
-from ...models import Entry
+from ...models import NOTHING_CLOSE, Entry
 from ...notes.header import check_type
 from ...search.search import search as search_journal
 from ...verbs import brief as brief_verb
@@ -191,7 +191,8 @@ def search(
     )
     counted = count_happened(ws, query, filters)
     if counted:
-        result = replace(result, notices=(counted.line, *result.notices))
+        others = [notice for notice in result.notices if notice != NOTHING_CLOSE]
+        result = replace(result, notices=(counted.line, *others))
     answer_search(ws, result)
 
 
