@@ -124,7 +124,7 @@ class CandidateLists:
 
         A term that no chunk holds is looked up each time: the next save may hold it.
         """
-        changes = self.file.db.total_changes()
+        changes = self.file.rows_written()
 
         def count_chunks() -> tuple[int, dict[str, int], int]:
             return self.file.value("SELECT count(*) FROM chunk"), {}, changes
