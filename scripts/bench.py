@@ -51,6 +51,7 @@ def main() -> None:
     for name in list(os.environ):
         if name.startswith("SYNAPTIC_"):  # the user's own settings are not measured
             del os.environ[name]
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program itself does
     bench = importlib.import_module(arguments.bench)
     with tempfile.TemporaryDirectory(prefix="synaptic-bench-") as scratch:
         rows: Rows = bench.run(arguments, Path(scratch))

@@ -64,9 +64,7 @@ def run(
 def server(home: Path, checkout: Path) -> Iterator[tuple[int, int]]:
     """The port and the process of a server of this checkout's program."""
     tokens = home / "tokens.toml"
-    tokens.write_text(
-        f'[crowd]\ntoken = "{TOKEN}"\n'
-    )
+    tokens.write_text(f'[crowd]\ntoken = "{TOKEN}"\n')
     tokens.chmod(0o600)
     command = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", "--port", "0"]
     started = subprocess.Popen(

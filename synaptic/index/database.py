@@ -108,6 +108,11 @@ class Database:
             self._connection = self._open()
         return self._connection
 
+    @property
+    def origin(self) -> tuple[object, ...]:
+        """A value that differs for another file, and for a copy in memory."""
+        return self._identity, self.trouble
+
     def look(self) -> None:
         """Leaves a file that others replaced, and tries a file again that could not be written.
         What was begun ends on the file it began on.

@@ -63,10 +63,12 @@ def open_reader(
 ) -> Workspace:
     """A workspace beside the writer's, with a connection of its own and the same model."""
     config = writer.config
+    index = Index(config.index_file, stemming=config.search.stemming, read_only=True)
+    index.latest_rough = writer.index.latest_rough
     return replace(
         writer,
         journal=ReadJournal(config),
-        index=Index(config.index_file, stemming=config.search.stemming, read_only=True),
+        index=index,
         ask_writer=ask_writer,
     )
 
