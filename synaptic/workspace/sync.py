@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -21,7 +21,7 @@ from ..errors import IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.rows import FileRows, hash_of
 from ..index.store import Writer
-from ..models import Entry, ParseIssue, Stamp
+from ..models import Entry, ParseIssue, Proof, Stamp
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .git import added_days, head_of
@@ -351,17 +351,19 @@ def _followed(
     written: Sequence[str],
     until: float | None,
 ) -> SyncReport:
-    known = ws.index.proofs()
     redated = _redated(ws, reading, head)
     changed = list[Stamp]()
     removed = list[str]()
+    known: Mapping[str, Proof | None] = {}
     for path in written:
-        stamp = ws.journal.stamp(path) if path in known and not redated else None
+        is_known = ws.index.known_bytes(path) is not None and not redated
+        stamp = ws.journal.stamp(path) if is_known else None
         if stamp is None:
             written = ()
-        elif stamp.proof != known[path]:
+        else:
             changed.append(stamp)
     if not written:
+        known = ws.index.proofs()
         changed, removed = ws.journal.compare({**known, **dict.fromkeys(redated)})
     end = math.inf
     if until is not None:
