@@ -20,13 +20,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from corpus import ROOT, entry_texts, queries, sentences
-from speed import NOW, QUERIES, Row, prepared
+from speed import NOW, QUERIES, Row
 
 CLIENTS = 16
 TOKEN = "crowd-" + "x" * 32
@@ -41,7 +42,6 @@ def run(
 ) -> list[Row]:
     pool = sentences(arguments.notes)
     cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
-    kept = prepared(cache, arguments, pool)
     programs = {"this": ROOT}
     if arguments.against:
         programs = {"the other": arguments.against, "this": ROOT}
@@ -49,7 +49,7 @@ def run(
     for rate in arguments.rates:
         for name, checkout in programs.items():
             home = scratch / "home"
-            shutil.copytree(kept, home)
+            shutil.copytree(prepared_by(checkout, cache, arguments), home)
             with server(home, checkout) as (port, process):
                 crowd = Crowd(port, pool)
                 measured = asyncio.run(crowd.measure(rate, arguments.seconds, arguments.upkeep))
@@ -58,6 +58,22 @@ def run(
             shutil.rmtree(home)
             print(rows[-1], file=sys.stderr, flush=True)
     return rows
+
+
+def prepared_by(checkout: Path, cache: Path, arguments: argparse.Namespace) -> Path:
+    """The home of `speed`, indexed by this checkout: another may have another schema."""
+    schema = (checkout / "synaptic" / "index" / "schema.sql").read_bytes()
+    own = cache / f"{zlib.crc32(schema):08x}"
+    kept = own / f"speed-{arguments.entries}"
+    if not kept.exists():
+        code = (
+            "import argparse, pathlib, speed; speed.prepared(pathlib.Path({!r}), "
+            "argparse.Namespace(entries={}, model={!r}), speed.sentences(None))"
+        ).format(str(own), arguments.entries, arguments.model)
+        paths = f"{checkout}{os.pathsep}{Path(__file__).parent}"
+        environ = os.environ | {"PYTHONPATH": paths}
+        subprocess.run([sys.executable, "-c", code], env=environ, check=True)
+    return kept
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -60,15 +61,15 @@ def test_each_of_eight_readers_sees_the_save_and_the_edit_before_its_search(
         readers = set()
         for turn in range(3):
             word = f"saved{number}x{turn}"
-            worker.submit(lambda ws: save(ws, f"A {word}.", force=True)).result(20)
-            reader, titles = worker.submit(lambda ws: found(ws, word), "read").result(20)
+            worker.submit(partial(save, content=f"A {word}.", force=True)).result(20)
+            reader, titles = worker.submit(partial(found, word=word), "read").result(20)
             assert titles == [f"A {word}."]
             readers.add(reader)
             typed = f"typed{number}x{turn}"
             note = tmp_path / "home" / "journal" / f"2026-01-0{number + 1}.md"
             with note.open("a") as file:
                 file.write(f"## 1{turn}:00 Somebody {typed}.\n")
-            reader, titles = worker.submit(lambda ws: found(ws, typed), "read").result(20)
+            reader, titles = worker.submit(partial(found, word=typed), "read").result(20)
             assert titles == [f"Somebody {typed}."]
             readers.add(reader)
         return readers

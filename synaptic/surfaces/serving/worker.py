@@ -21,7 +21,6 @@ import apsw
 
 from ...config import load_config
 from ...errors import IndexUnusable, SynapticError
-from ...index.counters import Counters
 from ...index.embedding import Embedder
 from ...verbs.importing import catch_up
 from ...workspace.checkout import ELSEWHERE
@@ -34,7 +33,7 @@ Verb = Callable[[Workspace], Result]
 Lane = Literal["write", "read", "beside"]
 """The thread of a verb: the writer, one of the readers, or the reader of what takes long."""
 READERS = 2
-"""More would wait for Python's lock, and each holds a sketch of the vectors."""
+"""More would wait for Python's lock, and each has a cache of the index."""
 STEPS = 20_000
 """Of SQLite's machine, a millisecond, between two looks at whether the client has gone."""
 END, COUNTS, FOLLOW, IN_TURN = range(4)
@@ -135,7 +134,7 @@ class Worker:
         except Exception as error:
             raise told(error) from error
 
-    def _put(self, verb: Verb[Any], lane: Lane, rank: int = IN_TURN) -> Job:
+    def _put(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
         job = Job(rank, next(self._numbers), verb)
         self.start()
         if lane == "write" or self._ws is None or self._ws.index.file.trouble:
@@ -152,6 +151,8 @@ class Worker:
                 )
                 reading.start()
         self._reads[lane].put(job)
+        if not self._ws.embedder.ready:
+            self._put(_nothing, rank=COUNTS)  # the writer may try to load it again
         return job
 
     async def model_tried(self) -> None:
@@ -168,10 +169,8 @@ class Worker:
         """End the thread after what it is doing, which may be waited for; what waits is
         dropped.
         """
-        for lane, jobs in self._reads.items():
-            for _ in range(READERS if lane == "read" else 1):
-                jobs.put(Job(END, next(self._numbers), lambda _: None))
-        self._jobs.put(Job(END, next(self._numbers), lambda _: None))
+        for jobs in (*self._reads.values(), self._jobs):
+            jobs.put(Job(END, next(self._numbers), _nothing))
         if self._thread.ident:
             self._thread.join(wait_s)
 
@@ -190,7 +189,7 @@ class Worker:
                 continue
             self._is_asked = job.rank == IN_TURN
             result, error = _outcome(job.verb, self._workspace)
-            self._is_asked = False
+            self._is_asked = False  # before the answer: its client may search next
             _settle(job.future, result, error)
         if self._ws:
             while not self._jobs.empty():
@@ -208,12 +207,13 @@ class Worker:
         def ask_writer(verb: Verb[Any], *, at_leisure: bool = False) -> Any:
             if at_leisure and self._is_asked:
                 return None
-            return self._put(verb, "write", IN_TURN if at_leisure else FOLLOW).future.result()
+            return self._put(verb, rank=IN_TURN if at_leisure else FOLLOW).future.result()
 
         ws = open_reader(writer, ask_writer)
         while True:
             job = jobs.get()
             if job.rank == END:
+                jobs.put(job)  # for the next reader
                 break
             if not job.future.set_running_or_notify_cancel():
                 continue
@@ -226,11 +226,13 @@ class Worker:
             result, error = _outcome(job.verb, prepared)
             counted = ws.index.counters.take()
             if counted:  # before the answer: what the client does next may write it
-                self._put(partial(_count, counted), "write", COUNTS)
+                self._put(
+                    lambda writer, more=counted: writer.index.counters.add(more), rank=COUNTS
+                )
             if isinstance(error, NeedsWriter | IndexUnusable | apsw.Error) and (
                 not job.gone.is_set()
             ):
-                again = self._put(job.verb, "write")
+                again = self._put(job.verb)
                 again.future.add_done_callback(partial(_pass_on, job.future))
             else:
                 _settle(job.future, result, error)
@@ -256,7 +258,7 @@ class Worker:
         except Exception as error:
             log.warning("%s", told(error))
         self._tried.set()
-        self._put(lambda _: None, "write", COUNTS)  # there may be passages to embed
+        self._put(_nothing, rank=COUNTS)  # there may be passages to embed
 
     def _idle(self) -> float | None:
         """Does one small piece of work that can wait. Returns the seconds to the next; None
@@ -286,6 +288,10 @@ class Worker:
         return None if ws.index.flush() else FLUSH_EVERY_S
 
 
+def _nothing(_: Workspace) -> None:
+    """A verb that only wakes a thread."""
+
+
 def _outcome(
     verb: Verb[Any],
     workspace: Callable[[], Workspace],
@@ -307,10 +313,6 @@ def _settle(future: Future[Any], result: Any, error: BaseException | None) -> No
 def _pass_on(waiting: Future[Any], done: Future[Any]) -> None:
     error = CancelledError() if done.cancelled() else done.exception()
     _settle(waiting, None if error else done.result(), error)
-
-
-def _count(counted: Counters, ws: Workspace) -> None:
-    ws.index.counters.add(counted)
 
 
 def told(error: Exception) -> SynapticError:
