@@ -66,10 +66,9 @@ def prepared_by(checkout: Path, cache: Path, arguments: argparse.Namespace) -> P
     own = cache / f"{zlib.crc32(schema):08x}"
     kept = own / f"speed-{arguments.entries}"
     if not kept.exists():
-        code = (
-            "import argparse, pathlib, speed; speed.prepared(pathlib.Path({!r}), "
-            "argparse.Namespace(entries={}, model={!r}), speed.sentences(None))"
-        ).format(str(own), arguments.entries, arguments.model)
+        made = f"argparse.Namespace(entries={arguments.entries}, model={arguments.model!r})"
+        code = "import argparse, pathlib, speed; speed.prepared("
+        code += f"pathlib.Path({str(own)!r}), {made}, speed.sentences(None))"
         paths = f"{checkout}{os.pathsep}{Path(__file__).parent}"
         environ = os.environ | {"PYTHONPATH": paths}
         subprocess.run([sys.executable, "-c", code], env=environ, check=True)

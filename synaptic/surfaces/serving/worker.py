@@ -21,6 +21,7 @@ import apsw
 
 from ...config import load_config
 from ...errors import IndexUnusable, SynapticError
+from ...index.counters import Counters
 from ...index.embedding import Embedder
 from ...verbs.importing import catch_up
 from ...workspace.checkout import ELSEWHERE
@@ -169,8 +170,10 @@ class Worker:
         """End the thread after what it is doing, which may be waited for; what waits is
         dropped.
         """
-        for jobs in (*self._reads.values(), self._jobs):
-            jobs.put(Job(END, next(self._numbers), _nothing))
+        end = Job(END, next(self._numbers), _nothing)
+        for jobs in self._reads.values():
+            jobs.put(end)
+        self._jobs.put(end)
         if self._thread.ident:
             self._thread.join(wait_s)
 
@@ -226,9 +229,7 @@ class Worker:
             result, error = _outcome(job.verb, prepared)
             counted = ws.index.counters.take()
             if counted:  # before the answer: what the client does next may write it
-                self._put(
-                    lambda writer, more=counted: writer.index.counters.add(more), rank=COUNTS
-                )
+                self._put(partial(_add_counts, counted), rank=COUNTS)
             if isinstance(error, NeedsWriter | IndexUnusable | apsw.Error) and (
                 not job.gone.is_set()
             ):
@@ -290,6 +291,10 @@ class Worker:
 
 def _nothing(_: Workspace) -> None:
     """A verb that only wakes a thread."""
+
+
+def _add_counts(counted: Counters, ws: Workspace) -> None:
+    ws.index.counters.add(counted)
 
 
 def _outcome(
