@@ -20,7 +20,6 @@ from homes import open_home
 from served import served
 
 from synaptic.search.search import search
-from synaptic.surfaces.serving import worker as serving
 from synaptic.surfaces.serving.worker import Worker
 from synaptic.verbs.browse import get, recent
 from synaptic.verbs.writing import save
@@ -45,11 +44,10 @@ def thread_of(ws: Workspace) -> str:
 
 
 def test_each_of_eight_readers_sees_the_save_and_the_edit_before_its_search(
-    worker: Worker,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(serving, "READERS", 8)
+    worker = Worker(tmp_path / "home", HashingEmbedder(), readers=8)
+    worker.submit(partial(save, content="The first entry.")).result(20)
     together = threading.Barrier(8)
 
     def found(ws: Workspace, word: str) -> tuple[int, list[str]]:
@@ -77,6 +75,7 @@ def test_each_of_eight_readers_sees_the_save_and_the_edit_before_its_search(
     with ThreadPoolExecutor(8) as clients:
         readers = set().union(*clients.map(client, range(8)))
     assert len(readers) == 8
+    worker.close(5)
 
 
 def test_a_reader_cannot_write_and_the_writer_does_its_work_once(worker: Worker) -> None:

@@ -91,7 +91,7 @@ async def _serve(
     home: str | Path | None,
     front: Front,
 ) -> None:
-    server = build_server(Worker(home))
+    server = build_server(Worker(home, readers=0))
     lines = Lines(front)
     front.hand_over()  # before the SDK takes stdout
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):

@@ -75,7 +75,7 @@ class Worker:
 
     The Workspace is opened at the first need. A home or a config that cannot be used is an
     error of each call, not of the server, and is tried anew by the next: mending the file is
-    enough.
+    enough. Without `readers` all reads keep their order among the writes of the one client.
     """
 
     def __init__(
@@ -84,7 +84,9 @@ class Worker:
         embedder: Embedder | None = None,
         *,
         read_only: bool = False,
+        readers: int = READERS,
     ) -> None:
+        self._threads: dict[Lane, int] = {"write": 0, "read": readers, "beside": 1}
         self.session = os.urandom(8).hex()
         self._home = home
         self._read_only = read_only
@@ -138,12 +140,12 @@ class Worker:
     def _put(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
         job = Job(rank, next(self._numbers), verb)
         self.start()
-        if lane == "write" or self._ws is None or self._ws.index.file.trouble:
+        if not self._threads[lane] or self._ws is None or self._ws.index.file.trouble:
             self._jobs.put(job)
             return job
         if lane not in self._reads:
             self._reads[lane] = SimpleQueue()
-            for _ in range(READERS if lane == "read" else 1):
+            for _ in range(self._threads[lane]):
                 reading = threading.Thread(
                     target=self._read,
                     args=(lane, self._ws),
