@@ -316,7 +316,7 @@ async def _answer(
         may_write=not (grant and grant.read_only),
     )
     lane: Lane = "write"
-    if "as_of" in args:  # it holds a copy of the index in memory
+    if "as_of" in args and grant:  # it holds a copy of the index in memory
         lane = "beside"
     elif name in READING and name != "context_brief":  # which keeps how far a client has read
         lane = "read"
