@@ -13,6 +13,7 @@ import httpx
 import pytest
 from forks import ForkedHome
 from photos import PNG
+from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
 NOW = "2026-11-24T10:00:00"
@@ -25,7 +26,7 @@ Not black, <private>because of hunter2</private>: ![](attachments/cat.png) and
 [the plan](<attachments/plan (1).pdf> "Plan"), ![[only one.png|100]].
 
 `![no](attachments/unused.png)` ![lost](attachments/lost.png) [out](../../tokens.toml)
-[in](.hidden/x.png) ![]({LONG}.png) ![two](https://example.org/a.png)
+[in](.hidden/x.png) ![](gone.png) ![]({LONG}.png) ![two](https://example.org/a.png)
 
 ## 09:00 Same
 One #tea
@@ -127,7 +128,8 @@ def test_links_work_in_the_zip_and_nothing_private_is_in_it(
         assert not re.search(r'[:\\*?"<>|]', name)
     text = files["2026-11-24 Green tea ..-..-x.md"].decode()
     assert "Not black" in text and "hunter2" not in b"".join(files.values()).decode("latin-1")
-    assert "attachments/unused.png" not in files and not [*filter(re.compile("hid|tok").search, files)]
+    others = ("unused.png", "hidden", "tokens")
+    assert not [name for name in files if any(other in name for other in others)]
     assert "(attachments/lost.png)" in text and "https://example.org/a.png" in text
     linked = {f"{LONG[:26]}.png", "attachments/cat.png", "attachments/plan (1).pdf"}
     linked.add("pictures/only one.png")
@@ -145,5 +147,59 @@ def test_links_work_in_the_zip_and_nothing_private_is_in_it(
         place = back.journal / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(data)
-    tea, first = back.ask("find", "--tag", "tea", "--order", "oldest")["entries"][:2]
-    print(tea, first)
+    rows = {row["title"]: row for row in back.ask("export")}
+    tea = rows["Green tea ../../x"]
+    assert len(rows) == 5 and tea["tags"] == ["tea"] and tea["date"] == "2026-11-24"
+    assert "Not black" in tea["content"] and rows["All of tea"]["tags"] == ["tea"]
+
+
+def test_the_most_that_is_given_is_said_also_to_a_reader(home: Path) -> None:
+    limits = (
+        "from synaptic.surfaces.web import exporting as e; e.ENTRIES = e.STEP = e.PRINTED = 2"
+    )
+    with served(home, "--read-only", first=limits, SYNAPTIC_NOW=NOW) as reading:
+        files = taken(reading, "/search")
+        assert [name[:4] for name in files if name.endswith(".md")] == ["2026", "2026"]
+        assert b"first 2 of 6 entries" in files["NOT ALL.txt"]
+        printed = reading.client.get("/print").text
+        assert "The first 2 of 6 entries" in printed and printed.count("<article") == 2
+
+
+def test_what_is_printed_has_the_whole_texts_and_no_forms(
+    server: Served,
+    home: Path,
+) -> None:
+    long = "A long line of a long day. " * 40
+    text = f"# 2026-09-01\n\n## 08:00 Long\n{(long + chr(10) * 2) * 20}The last line.\n"
+    (home / "journal" / "2026-09-01.md").write_text(text)
+    with browsing() as browser:
+        page = logged_in(browser, server).new_page()
+        page.goto("/calendar?month=2026-09")
+        page.get_by_role("link", name="Print").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("2026-09-01 to 2026-09-30")
+        expect(page.get_by_text("The last line.")).to_be_visible()
+        pdf = page.pdf()
+        assert pdf.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", pdf)) > 1
+        page.goto("/day/2026-11-24")
+        lost = page.locator("img[alt='gone.png']")
+        expect(lost).to_be_visible()
+        assert lost.evaluate("(one) => one.complete && !one.naturalWidth && one.width > 40")
+        page.emulate_media(media="print")
+        for hidden in ("nav", "form", "button", ".take", "footer"):
+            for one in page.locator(hidden).all():
+                expect(one).to_be_hidden()
+        expect(page.locator("article").first).to_be_visible()
+
+
+def test_the_question_before_a_deletion_names_the_files_that_stay(
+    server: Served,
+    home: Path,
+) -> None:
+    id = re.search(r"/entry/([\w-]+)", server.client.get("/search?type=decision").text)
+    assert id
+    question = server.post(f"/entry/{id[1]}/delete").text
+    assert "Its 4 files stay: attachments/cat.png, attachments/plan (1).pdf" in question
+    server.delete(id[1])
+    assert (home / "journal" / "attachments" / "cat.png").read_bytes() == PNG
+    id = re.search(r"/entry/([\w-]+)", server.client.get("/search?q=rained").text)
+    assert id and "stay" not in server.post(f"/entry/{id[1]}/delete").text

@@ -307,11 +307,8 @@ def _files_of(
     entry: Entry,
 ) -> set[str]:
     """The paths of the files that an entry links to."""
-    places = set()
-    for _, place, file in linked_files(ws.journal.roots, entry, cache(files_by_name)):
-        file.close()
-        places.add(place)
-    return places
+    links = linked_files(ws.journal.roots, entry, cache(files_by_name))
+    return {place for _, place in links}
 
 
 def is_agreed(

@@ -28,7 +28,7 @@ from ...verbs import browse
 from ...workspace.workspace import Workspace
 from ..render.wire import entry_json
 from ..serving.worker import Worker
-from .files import files_by_name, linked_files, parts_of
+from .files import files_by_name, linked_files, open_file, parts_of
 from .searching import answer, given_in
 from .site import ask, page, site_of
 
@@ -93,18 +93,22 @@ def _write(
                 note = _new_name(_note_path(entry), taken)
                 text = _front(entry)
                 at = 0
-                for link, place, file in linked_files(roots, entry, listing):
-                    with file:
-                        if place not in names:
-                            info = ZipInfo(_new_name(place, taken), time.localtime()[:6])
-                            names[place] = info.filename
-                            with archive.open(info, "w") as member:
-                                shutil.copyfileobj(file, member)
+                for link, place in linked_files(roots, entry, listing):
+                    if place not in names:
+                        names[place] = _new_name(place, taken)
+                    to = posixpath.relpath(names[place], posixpath.dirname(note) or ".")
                     start, end = link.span(link.lastindex or 0)
-                    text += entry.content[at:start] + _target(link[0], note, names[place])
+                    text += entry.content[at:start]
+                    text += to if link[0].startswith("[[") else quote(to)
                     at = end
                 text += f"{entry.content[at:]}\n"
                 archive.writestr(note, text.encode("utf-8", "replace"), ZIP_DEFLATED)
+        for place, name in names.items():
+            info = ZipInfo(name, time.localtime()[:6])
+            found = open_file(roots, place)
+            if found:
+                with found[1] as file, archive.open(info, "w") as member:
+                    shutil.copyfileobj(file, member)
         if total > ENTRIES:
             said = f"These are the first {ENTRIES:,} of {total:,} entries. Download others"
             archive.writestr("NOT ALL.txt", f"{said} apart: choose dates in the search.\n")
@@ -136,17 +140,6 @@ def _new_name(
         name = f"{stem}-{number}{suffix}"
     taken.add(name.casefold())
     return name
-
-
-def _target(
-    link: str,
-    note: str,
-    name: str,
-) -> str:
-    """The target by which a link of this note leads to this file."""
-    if link.startswith("[["):
-        return name
-    return quote(posixpath.relpath(name, posixpath.dirname(note) or "."))
 
 
 def _front(entry: Entry) -> str:

@@ -74,8 +74,8 @@ def linked_files(
     roots: Roots,
     entry: Entry,
     listing: Listing,
-) -> Iterator[tuple[re.Match[str], str, BinaryIO]]:
-    """(the link, its last group the target; path in the journal; open file) of each link of an
+) -> Iterator[tuple[re.Match[str], str]]:
+    """(the link, with the target as its last group; the path in the journal) of each link of an
     entry that leads to a file.
     """
     for link in _FILE_LINK.finditer(without_code(entry.content)):
@@ -86,8 +86,8 @@ def linked_files(
             listing,
         )
         if found:
-            place, _, file = found
-            yield link, place, file
+            found[2].close()
+            yield link, found[0]
 
 
 def _find_file(
@@ -105,13 +105,13 @@ def _find_file(
             if "/." in f"/{place}":
                 continue  # hidden, as `.trash`, or outside
             place = posixpath.join(root, place)
-            image = _open_image(roots, place)
+            image = open_file(roots, place)
             if image:
                 return place, *image
     return None
 
 
-def _open_image(
+def open_file(
     roots: Roots,
     place: str,
 ) -> tuple[str, BinaryIO] | None:
