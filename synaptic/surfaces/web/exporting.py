@@ -1,4 +1,4 @@
-"""What a page shows, to take along: a zip of Markdown with the files that it links to, and a
+"""Takes along what a page shows: a zip of Markdown with the files that it links to, and a
 page to print.
 
 The address is that of a search, also with folders as `path`, or has the `id` of an entry.
