@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from ..journal.disk import disk_errors, overwrite
 from ..language.lexicon import SHARED
 from ..language.query import read_date, terms_of
 from ..language.words import match
-from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order
+from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order, Task
 from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import tasks_of
 from ..search.ranking import score_aware_rrf
@@ -371,33 +372,55 @@ def due(
     return in_step(ws, lambda _: _due(ws, last, "*"))
 
 
+def due_tasks(
+    ws: Workspace,
+    until: str | None = None,
+) -> list[Task]:
+    """Returns the same as tasks: an entry is one with its title, at line 0."""
+    last = read_date(until, now=ws.clock(), name="due") if until else _EVER
+    return [task for _, task in in_step(ws, lambda _: _due_in(ws, last, "*"))]
+
+
 def _due(
     ws: Workspace,
     until: str,
     key: str | None,
 ) -> tuple[Entry, ...]:
-    """Returns what is due by this day: entries of the project or of none, and tasks in entries
-    of the project; with the key `*` of all projects.
+    items = []
+    for entry, task in _due_in(ws, until, key):
+        mark = "overdue since" if task.overdue else "due"
+        place = replace(entry.there, line=task.line or entry.there.line)
+        shown = replace(entry, title=task.text, due=task.due, place=place)
+        items.append(replace(shown, marks=(f"{mark} {task.due}",)))
+    return tuple(items)
+
+
+def _due_in(
+    ws: Workspace,
+    until: str,
+    key: str | None,
+) -> list[tuple[Entry, Task]]:
+    """Returns what is due by this day, each with its entry: entries of the project or of none,
+    and tasks in entries of the project; with the key `*` of all projects.
     """
     unwanted = Filters(types=("preference",), tags=tuple(SHARED.settled))
     rows = ws.index.due(Filters(without=unwanted), until)
     found = []
+    today = ws.today.isoformat()
     for entry, text in read_lines(ws, rows).values():
         own = project_key(entry.project or "") or None
         is_ours = key in ("*", own)
-        if entry.due and entry.due <= until and (is_ours or own is None):
-            found.append(entry)
-        for task in tasks_of(entry, text) if is_ours else ():
-            if not task.done and task.due and task.due <= until:
-                there = replace(entry.there, line=task.line)
-                found.append(replace(entry, title=task.text, due=task.due, place=there))
-    found.sort(key=lambda entry: entry.due or "")
-    today = ws.today.isoformat()
-    items = []
-    for entry in found:
-        mark = "overdue since" if (entry.due or "") < today else "due"
-        items.append(replace(entry, marks=(f"{mark} {entry.due}",)))
-    return tuple(items)
+        tasks = tasks_of(entry, text) if is_ours else []
+        if is_ours or own is None:
+            path = entry.there.path
+            whole = Task(entry.title, False, entry.due, path, 0, entry.id, entry.title, None)
+            tasks = [whole, *tasks]
+        for task in tasks:
+            due = task.due or ""
+            if not task.done and "" < due <= until:
+                found.append((due, entry, replace(task, overdue=due < today)))
+    found.sort(key=itemgetter(0))
+    return [(entry, task) for _, entry, task in found]
 
 
 def _pool(

@@ -16,6 +16,7 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused, SynapticError,
 from ..index.rows import Stored, hash_of
 from ..journal.folder import writable
 from ..journal.losses import restore_lost
+from ..journal.text import in_place_of
 from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
 from ..models import Entry, Near, Texts, frozen
@@ -730,6 +731,31 @@ def restore(
         if vanished
         else ws.journal.restore(id, by_person=by_person)
     )
+    return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
+
+
+def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
+    """The receipt of an entry that got an earlier text back: that of this number among its
+    `versions`, from the oldest on. Raises Changed if it is not as `seen`, from `opened`.
+    """
+    found = _find(ws, id)
+    entry, _ = opened(ws, id)
+    texts = {str(at): text for at, (text, _) in enumerate(versions(ws, entry)[::-1])}
+
+    def change(old: Entry, block: bytes) -> tuple[Entry, bytes]:
+        piece = texts.get(number)
+        if piece is None or _seen(old) != seen:
+            raise Changed(
+                f"{entry.short_id} was changed meanwhile; nothing was written.",
+                hint="Look at its texts again.",
+            )
+        if old.whole_file:
+            return old, piece.text
+        return old, in_place_of(block, ws.journal.record_of(piece).text)
+
+    path = entry.there.path
+    with ws.journal.writing():
+        ws.journal.exchange(path, found.own_id, change, "restore")
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
 
