@@ -15,7 +15,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -237,7 +236,8 @@ def _gather(
     later, pools = _pools(ws, key, start, left_off, is_asked=is_asked)
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, terms, rows)
-    shelves = [Shelf("due", _due(ws, now.date().isoformat(), key))]
+    owed = _due(ws, now.date().isoformat(), key)
+    shelves = [Shelf("due", tuple(map(_as_entry, owed)))]
     seen = {*pins, *handoffs}
     for name, (entries, has_more) in pools.items():
         unseen = {row: entry for row, entry in entries.items() if row not in seen}
@@ -369,33 +369,23 @@ def due(
     with the title of the task. Raises InvalidArgument.
     """
     last = read_date(until, now=ws.clock(), name="due") if until else _EVER
-    return in_step(ws, lambda _: _due(ws, last, "*"))
+    return in_step(ws, lambda _: tuple(map(_as_entry, _due(ws, last, "*"))))
 
 
-def due_tasks(
-    ws: Workspace,
-    until: str | None = None,
-) -> list[Task]:
+def due_tasks(ws: Workspace, until: str = _EVER) -> list[Task]:
     """Returns the same as tasks: an entry is one with its title, at line 0."""
-    last = read_date(until, now=ws.clock(), name="due") if until else _EVER
-    return [task for _, task in in_step(ws, lambda _: _due_in(ws, last, "*"))]
+    return [task for _, task in in_step(ws, lambda _: _due(ws, until, "*"))]
+
+
+def _as_entry(pair: tuple[Entry, Task]) -> Entry:
+    entry, task = pair
+    mark = "overdue since" if task.overdue else "due"
+    place = replace(entry.there, line=task.line or entry.there.line)
+    marks = (f"{mark} {task.due}",)
+    return replace(entry, title=task.text, due=task.due, place=place, marks=marks)
 
 
 def _due(
-    ws: Workspace,
-    until: str,
-    key: str | None,
-) -> tuple[Entry, ...]:
-    items = []
-    for entry, task in _due_in(ws, until, key):
-        mark = "overdue since" if task.overdue else "due"
-        place = replace(entry.there, line=task.line or entry.there.line)
-        shown = replace(entry, title=task.text, due=task.due, place=place)
-        items.append(replace(shown, marks=(f"{mark} {task.due}",)))
-    return tuple(items)
-
-
-def _due_in(
     ws: Workspace,
     until: str,
     key: str | None,
@@ -412,15 +402,13 @@ def _due_in(
         is_ours = key in ("*", own)
         tasks = tasks_of(entry, text) if is_ours else []
         if is_ours or own is None:
-            path = entry.there.path
-            whole = Task(entry.title, False, entry.due, path, 0, entry.id, entry.title, None)
-            tasks = [whole, *tasks]
+            path, title = entry.there.path, entry.title
+            tasks.insert(0, Task(title, False, entry.due, path, 0, entry.id, title, None))
         for task in tasks:
             due = task.due or ""
             if not task.done and "" < due <= until:
-                found.append((due, entry, replace(task, overdue=due < today)))
-    found.sort(key=itemgetter(0))
-    return [(entry, task) for _, entry, task in found]
+                found.append((entry, replace(task, overdue=due < today)))
+    return sorted(found, key=lambda pair: pair[1].due or "")
 
 
 def _pool(

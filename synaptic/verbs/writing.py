@@ -351,11 +351,8 @@ def _write_update(
         if seen is not None and newlines(given.get("content", "")) == old.content:
             wanted.pop("content", None)
         new, notices = _changed(ws, found.entry.id, old, wanted)
-        if seen is not None and new != old and seen != _seen(old):
-            raise Changed(
-                f"{found.entry.short_id} was changed meanwhile; nothing was written.",
-                hint="Look at both.",
-            )
+        if seen is not None and new != old:
+            _check_seen(old, seen)
         before[:] = [old]
         changes[:] = ["nothing changed", *notices] if new == old else notices
         return new
@@ -384,6 +381,14 @@ def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
 
 def _seen(entry: Entry) -> str:
     return f"{hash_of(repr((entry.content, _marks(entry)))):x}"
+
+
+def _check_seen(entry: Entry, seen: str) -> None:
+    if seen != _seen(entry):
+        raise Changed(
+            f"{entry.short_id} was changed meanwhile; nothing was written.",
+            hint="Look at both.",
+        )
 
 
 def _one_project(project: str | None) -> str | None:
@@ -739,24 +744,20 @@ def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     `versions`, from the oldest on. Raises Changed if it is not as `seen`, from `opened`.
     """
     found = _find(ws, id)
-    entry, _ = opened(ws, id)
+    entry = found.entry
+    path = entry.there.path
     texts = {str(at): text for at, (text, _) in enumerate(versions(ws, entry)[::-1])}
 
     def change(old: Entry, block: bytes) -> tuple[Entry, bytes]:
-        piece = texts.get(number)
-        if piece is None or _seen(old) != seen:
-            raise Changed(
-                f"{entry.short_id} was changed meanwhile; nothing was written.",
-                hint="Look at its texts again.",
-            )
+        _check_seen(old, seen if number in texts else "")
+        piece = texts[number]
         if old.whole_file:
             return old, piece.text
         return old, in_place_of(block, ws.journal.record_of(piece).text)
 
-    path = entry.there.path
     with ws.journal.writing():
         ws.journal.exchange(path, found.own_id, change, "restore")
-    return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
+    return receipt_of(entry, notices=index_now(ws, path, shows=entry.id))
 
 
 def _same_text(ws: Workspace, entry: Entry) -> list[Stored]:

@@ -89,7 +89,7 @@ async def _day(request: Request) -> Response:
             "days": days,
             "entries": entries,
             "total": days.found.total or browse.find(ws, limit=1).total,
-            "due": brief.due_tasks(ws, "today") if is_today and not cursor else (),
+            "due": brief.due_tasks(ws, today) if is_today and not cursor else (),
             "project": project_of(ws.config, working_checkout(ws.config)) or "",
         }
 

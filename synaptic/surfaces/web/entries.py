@@ -187,7 +187,12 @@ async def _written(
     id: str,
     form: dict[str, str],
 ) -> Receipt:
-    """The receipt of what a form sends, its files attached. One that failed leaves no file."""
+    """The receipt of what a form sends, its files attached, or of the earlier text that it
+    names. One that failed leaves no file.
+    """
+    number = form.get("number")
+    if number:
+        return await ask(request, writing.bring_back, id, number, form.get("seen", ""))
     given = _given(form)
     asked = request.query_params
     files = Attachments(request)
@@ -336,17 +341,10 @@ async def _deleted(request: Request) -> Response:
 
 
 async def _restore(request: Request) -> Response:
-    form = await form_of(request)
-    id = request.path_params["id"]
-    undo = ""
-    if "number" in form:  # of one of its earlier texts
-        seen = form.get("seen", "")
-        receipt = await ask(request, writing.bring_back, id, form["number"], seen)
-        undo = receipt.id
-    else:
-        receipt = await ask(request, writing.restore, id)
+    await form_of(request)
+    receipt = await ask(request, writing.restore, request.path_params["id"])
     said = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
-    return done(request, f"/entry/{receipt.id}", said, undo=undo, file="the text before")
+    return done(request, f"/entry/{receipt.id}", said)
 
 
 async def _confirm(request: Request) -> Response:

@@ -47,7 +47,7 @@ ATTRIBUTES = {
 }
 MATH_ATTRIBUTES = {"math": {"display"}, "mo": {"stretchy", "form"}, "mtd": {"columnalign"}}
 CLASSES = {f"md-{name}" for name in CALLOUTS.values()} | {
-    f"md-{name}" for name in "callout center done embed key left right tag task title".split()
+    f"md-{name}" for name in "callout center embed key left right tag task title".split()
 }
 OUTSIDE = ("http", "https", "mailto")
 HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
@@ -278,10 +278,9 @@ def _show_task(first: Token) -> None:
     if found and first.type == "text":
         state = found[2] or found[1].lower()
         sign, _, name = TASKS.get(state, f"☑ done: {state}").partition(" ")
-        shown = Markup('<span class="md-task{}" title="{}">{}</span> {}')
-        over = " md-done" if sign in "☑☒" else ""
+        shown = Markup('<span class="md-task" title="{}">{}</span> {}')
         first.type = "html_inline"
-        first.content = shown.format(over, name, sign, first.content[found.end() :])
+        first.content = shown.format(name, sign, first.content[found.end() :])
 
 
 def _math(
