@@ -104,18 +104,11 @@ def in_step(
     raised only after a wait for that process. A reader asks the writer for all that is written.
     """
     if ws.ask_writer:
-        followed = partial(
-            in_step,
-            action=lambda report: report,
-            embed_ms=embed_ms,
-            at_least=at_least,
+        synced = partial(
+            in_step, action=lambda report: report, embed_ms=embed_ms, at_least=at_least
         )
-        return _on_snapshot(
-            ws,
-            action,
-            partial(ws.ask_writer, followed),
-            embeds=embed_ms > 0 and ws.embedder.ready,
-        )
+        embeds = embed_ms > 0 and ws.embedder.ready
+        return _on_snapshot(ws, action, partial(ws.ask_writer, synced), embeds=embeds)
     at_rest = 0
     wait_ms = LOCK_WAIT_MS
     until = None if within_s is None else time.monotonic() + within_s
