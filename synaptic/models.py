@@ -503,7 +503,7 @@ class Task:
     """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are
     `YYYY-MM-DD` or None.
 
-    `overdue`: it is open, and was due before today.
+    One at line 0 is its whole entry. `overdue`: it is open, and was due before today.
     """
 
     text: str

@@ -62,6 +62,7 @@ _TASK = re.compile(
 _NEXT_BLOCK = re.compile(r"^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)", re.MULTILINE)
 _ON = r"[ ]?(?:\[\[)?([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _DUE = re.compile(rf"(?:\bdue::?|[📅📆🗓]\ufe0f?|\bDEADLINE:[ ]*<){_ON}")
+_SAID_DUE = re.compile(rf"[ ]?[\[(]?{_DUE.pattern}(?:(?:[ ]\w+)?>)?(?:\]\])?[\])]?")
 _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 
 
@@ -229,6 +230,11 @@ def _links(
             keys = tuple(dict.fromkeys([link_key(other), link_key(name)]))
             found.setdefault(keys, Link(target, path, line))
     return found
+
+
+def without_due(text: str) -> str:
+    """The text of a task without the day on which it is due."""
+    return _SAID_DUE.sub("", text, 1).strip()
 
 
 def tasks_of(

@@ -23,7 +23,7 @@ from ..journal.disk import disk_errors, overwrite
 from ..language.lexicon import SHARED
 from ..language.query import read_date, terms_of
 from ..language.words import match
-from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order
+from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order, Task
 from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import tasks_of
 from ..search.ranking import score_aware_rrf
@@ -236,7 +236,8 @@ def _gather(
     later, pools = _pools(ws, key, start, left_off, is_asked=is_asked)
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, terms, rows)
-    shelves = [Shelf("due", _due(ws, now.date().isoformat(), key))]
+    owed = _due(ws, now.date().isoformat(), key)
+    shelves = [Shelf("due", tuple(map(_as_entry, owed)))]
     seen = {*pins, *handoffs}
     for name, (entries, has_more) in pools.items():
         unseen = {row: entry for row, entry in entries.items() if row not in seen}
@@ -368,36 +369,46 @@ def due(
     with the title of the task. Raises InvalidArgument.
     """
     last = read_date(until, now=ws.clock(), name="due") if until else _EVER
-    return in_step(ws, lambda _: _due(ws, last, "*"))
+    return in_step(ws, lambda _: tuple(map(_as_entry, _due(ws, last, "*"))))
+
+
+def due_tasks(ws: Workspace, until: str = _EVER) -> list[Task]:
+    """Returns the same as tasks: an entry is one with its title, at line 0."""
+    return [task for _, task in in_step(ws, lambda _: _due(ws, until, "*"))]
+
+
+def _as_entry(pair: tuple[Entry, Task]) -> Entry:
+    entry, task = pair
+    mark = "overdue since" if task.overdue else "due"
+    place = replace(entry.there, line=task.line or entry.there.line)
+    marks = (f"{mark} {task.due}",)
+    return replace(entry, title=task.text, due=task.due, place=place, marks=marks)
 
 
 def _due(
     ws: Workspace,
     until: str,
     key: str | None,
-) -> tuple[Entry, ...]:
-    """Returns what is due by this day: entries of the project or of none, and tasks in entries
-    of the project; with the key `*` of all projects.
+) -> list[tuple[Entry, Task]]:
+    """Returns what is due by this day, each with its entry: entries of the project or of none,
+    and tasks in entries of the project; with the key `*` of all projects.
     """
     unwanted = Filters(types=("preference",), tags=tuple(SHARED.settled))
     rows = ws.index.due(Filters(without=unwanted), until)
     found = []
+    today = ws.today.isoformat()
     for entry, text in read_lines(ws, rows).values():
         own = project_key(entry.project or "") or None
         is_ours = key in ("*", own)
-        if entry.due and entry.due <= until and (is_ours or own is None):
-            found.append(entry)
-        for task in tasks_of(entry, text) if is_ours else ():
-            if not task.done and task.due and task.due <= until:
-                there = replace(entry.there, line=task.line)
-                found.append(replace(entry, title=task.text, due=task.due, place=there))
-    found.sort(key=lambda entry: entry.due or "")
-    today = ws.today.isoformat()
-    items = []
-    for entry in found:
-        mark = "overdue since" if (entry.due or "") < today else "due"
-        items.append(replace(entry, marks=(f"{mark} {entry.due}",)))
-    return tuple(items)
+        tasks = tasks_of(entry, text) if is_ours else []
+        if is_ours or own is None:
+            path, title = entry.there.path, entry.title
+            tasks.insert(0, Task(title, False, entry.due, path, 0, entry.id, title, None))
+        for task in tasks:
+            due = task.due or ""
+            if not task.done and "" < due <= until:
+                found.append((entry, replace(task, overdue=due < today)))
+    return sorted(found, key=lambda pair: pair[1].due or "")
 
 
 def _pool(

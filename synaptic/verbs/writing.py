@@ -16,6 +16,7 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused, SynapticError,
 from ..index.rows import Stored, hash_of
 from ..journal.folder import writable
 from ..journal.losses import restore_lost
+from ..journal.text import in_place_of
 from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
 from ..models import Entry, Near, Texts, frozen
@@ -350,11 +351,8 @@ def _write_update(
         if seen is not None and newlines(given.get("content", "")) == old.content:
             wanted.pop("content", None)
         new, notices = _changed(ws, found.entry.id, old, wanted)
-        if seen is not None and new != old and seen != _seen(old):
-            raise Changed(
-                f"{found.entry.short_id} was changed meanwhile; nothing was written.",
-                hint="Look at both.",
-            )
+        if seen is not None and new != old:
+            _check_seen(old, seen)
         before[:] = [old]
         changes[:] = ["nothing changed", *notices] if new == old else notices
         return new
@@ -383,6 +381,14 @@ def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
 
 def _seen(entry: Entry) -> str:
     return f"{hash_of(repr((entry.content, _marks(entry)))):x}"
+
+
+def _check_seen(entry: Entry, seen: str) -> None:
+    if seen != _seen(entry):
+        raise Changed(
+            f"{entry.short_id} was changed meanwhile; nothing was written.",
+            hint="Look at both.",
+        )
 
 
 def _one_project(project: str | None) -> str | None:
@@ -731,6 +737,27 @@ def restore(
         else ws.journal.restore(id, by_person=by_person)
     )
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
+
+
+def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
+    """The receipt of an entry that got an earlier text back: that of this number among its
+    `versions`, from the oldest on. Raises Changed if it is not as `seen`, from `opened`.
+    """
+    found = _find(ws, id)
+    entry = found.entry
+    path = entry.there.path
+    texts = {str(at): text for at, (text, _) in enumerate(versions(ws, entry)[::-1])}
+
+    def change(old: Entry, block: bytes) -> tuple[Entry, bytes]:
+        _check_seen(old, seen if number in texts else "")
+        piece = texts[number]
+        if old.whole_file:
+            return old, piece.text
+        return old, in_place_of(block, ws.journal.record_of(piece).text)
+
+    with ws.journal.writing():
+        ws.journal.exchange(path, found.own_id, change, "restore")
+    return receipt_of(entry, notices=index_now(ws, path, shows=entry.id))
 
 
 def _same_text(ws: Workspace, entry: Entry) -> list[Stored]:

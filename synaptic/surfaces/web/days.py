@@ -33,8 +33,11 @@ def _spoken(
     day: str,
     weekday: bool = True,
 ) -> str:
-    """A date as people say it: `Saturday, 21 November 2026`."""
-    on = date.fromisoformat(day)
+    """A date as people say it: `Saturday, 21 November 2026`; one that is none as it is."""
+    try:
+        on = date.fromisoformat(day)
+    except ValueError:
+        return day
     name = f"{on:%A}, " if weekday else ""
     return f"{name}{on.day} {on:%B} {on.year}"
 
@@ -86,7 +89,7 @@ async def _day(request: Request) -> Response:
             "days": days,
             "entries": entries,
             "total": days.found.total or browse.find(ws, limit=1).total,
-            "due": brief.due(ws, "today") if is_today and not cursor else (),
+            "due": brief.due_tasks(ws, today) if is_today and not cursor else (),
             "project": project_of(ws.config, working_checkout(ws.config)) or "",
         }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 
 from starlette.requests import Request
@@ -11,17 +10,29 @@ from starlette.routing import Route
 
 from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
-from ...notes.marks import tasks_of
+from ...notes.marks import tasks_of, without_due
+from ...verbs.brief import due_tasks
 from ...verbs.editing import OpenText, opened_text, tick, write_text
 from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
 from .files import Attachments
-from .site import TEMPLATES, Values, ask, done, form_of, page, session_of, site_of, status_of
+from .site import (
+    TEMPLATES,
+    Values,
+    ask,
+    back_of,
+    done,
+    form_of,
+    page,
+    session_of,
+    site_of,
+    status_of,
+)
 
 SAME = "Nothing was changed."
-_BACK = re.compile(r"/(?:tasks|day/[\d-]{1,12}|entry/[\w-]{1,40}|day)?")
 
 TEMPLATES.globals["tasks_in"] = lambda entry: tasks_of(entry, entry.content)
+TEMPLATES.filters["without_due"] = without_due
 
 
 async def _edit(request: Request) -> Response:
@@ -88,8 +99,9 @@ def _undoable(
 
 
 async def _tasks(request: Request) -> Response:
-    """The open tasks by the day on which they are due."""
-    found = await ask(request, tasks)
+    """The open tasks, and the entries that are due, by the day on which they are due."""
+    entries = [one for one in await ask(request, due_tasks) if not one.line]
+    found = [*await ask(request, tasks), *entries]
     today = await ask(request, lambda ws: ws.today)
     week = (today + timedelta(days=6)).isoformat()
     parts: dict[str, list[Task]] = {"Overdue": [], "This week": [], "Later": [], "No day": []}
@@ -98,7 +110,9 @@ async def _tasks(request: Request) -> Response:
         if task.due and task.due <= week:
             name = "Overdue" if task.overdue else "This week"
         parts[name].append(task)
-    return await page(request, "tasks.html", parts=parts, total=len(found))
+    return await page(
+        request, "tasks.html", parts=parts, total=len(found), today=today.isoformat()
+    )
 
 
 async def _tick(request: Request) -> Response:
@@ -108,10 +122,9 @@ async def _tick(request: Request) -> Response:
     path = form.get("path", "")
     number = form.get("line", "")
     line = int(number) if number.isdecimal() else 0
-    back = form.get("back", "")
     text = await ask(request, tick, path, line, form.get("text", ""), done=is_done)
     said = "Ticked." if is_done else "It is open again."
-    answer = done(request, back if _BACK.fullmatch(back) else "/tasks", said)
+    answer = done(request, back_of(form) or "/tasks", said)
     if is_done:
         ticked = {"ticked": text, "ticked_path": path, "ticked_line": str(line)}
         session_of(request).told |= ticked

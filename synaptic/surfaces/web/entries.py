@@ -33,7 +33,7 @@ from ..render.fence import one_line
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
 from .files import Attachments, files_by_name, linked_files
-from .site import Values, ask, done, form_of, page, session_of, site_of, status_of
+from .site import Values, ask, back_of, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
 SAME = {
@@ -80,6 +80,8 @@ def _whole(
     children = replace(EVERY, parent=entry.id)
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
     path = entry.there.path
+    versions = writing.versions(ws, entry)
+    locked = ws.journal.roots.of(path)[0] not in OWN
     return {
         "listing": listing,
         "entry": entry,
@@ -87,13 +89,14 @@ def _whole(
         "after": around[at + 1 :][:1],
         "continued": browse.find(ws, filters=children, order="oldest").entries,
         "titles": ws.index.titles(leading),
-        "versions": writing.versions(ws, entry),
+        "versions": versions,
+        "seen": writing.opened(ws, entry.id)[1] if versions and not locked else "",
         "sentences": sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
         "most": SHOWN,
         "drawn": _drawn(neighbours(ws, entry.id)),
         "stands_in": ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
-        "locked": ws.journal.roots.of(path)[0] not in OWN,
+        "locked": locked,
     }
 
 
@@ -148,7 +151,7 @@ async def _form(request: Request) -> Response:
                 receipt,
                 form.get("said", "Saved."),
                 undo=id,
-                stays="today" in form,
+                back="/" if "today" in form else back_of(form),
             )
         except SynapticError as refused:
             error = refused
@@ -184,7 +187,12 @@ async def _written(
     id: str,
     form: dict[str, str],
 ) -> Receipt:
-    """The receipt of what a form sends, its files attached. One that failed leaves no file."""
+    """The receipt of what a form sends, its files attached, or of the earlier text that it
+    names. One that failed leaves no file.
+    """
+    number = form.get("number")
+    if number:
+        return await ask(request, writing.bring_back, id, number, form.get("seen", ""))
     given = _given(form)
     asked = request.query_params
     files = Attachments(request)
@@ -246,20 +254,20 @@ def _told(
     said: str,
     *,
     undo: str,
-    stays: bool,
+    back: str,
 ) -> Response:
     """Leads to the entry, which says what was done to it, and what a new one is near to; or
-    back to today, which links to it.
+    `back` to a page that links to it.
     """
     near = [one.id for one in receipt.near or ()]
     hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
     entry = f"/entry/{receipt.id}?{hints}".removesuffix("?")
-    where, look = ("/", entry) if stays else (entry, "")
+    where, look = (back, entry) if back else (entry, "")
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
         return done(request, where, same, look=look)
     told = [said, *receipt.notices]
-    if near and stays:
+    if near and back:
         told.append("It is close to what is there already.")
     return done(request, where, " ".join(told), undo=undo, file="the text before", look=look)
 

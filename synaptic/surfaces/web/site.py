@@ -43,6 +43,7 @@ STATUS = {
     "busy": 503,
 }
 """Of an error's code; anything else is the server's own 500."""
+_BACK = re.compile(r"/(?:tasks|day/[\d-]{1,12}|entry/[\w-]{1,40}|day)?")
 
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE / "templates"),
@@ -173,6 +174,12 @@ async def form_of(request: Request) -> Mapping[str, str]:
             hint="Go back, copy what you typed, and load the page again.",
         )
     return fields
+
+
+def back_of(form: Mapping[str, str]) -> str:
+    """The page of ours on which a form stood; empty where it does not say one."""
+    back = form.get("back", "")
+    return back if _BACK.fullmatch(back) else ""
 
 
 def done(

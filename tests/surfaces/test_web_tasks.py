@@ -1,0 +1,210 @@
+"""What is due, listed and closed on the pages, and what a person takes back there."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+from served import Served, browsing, logged_in, served
+
+from synaptic.notes.marks import without_due
+
+PLAN = """\
+# Plan
+
+- [ ] Call Ida 📅 2026-11-20
+- [x] Paint
+  - [ ] the door
+- [ ] Sow [due:: 2026-11-31] soon
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("tasks") / "home"
+    (home / "journal").mkdir(parents=True)
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Served]:
+    with served(home, SYNAPTIC_NOW="2026-11-24T10:00:00") as server:
+        yield server
+
+
+def text_of(page: httpx.Response | str) -> str:
+    text = page if isinstance(page, str) else page.text.partition("<main")[2]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def write(
+    server: Served,
+    content: str,
+    **marks: str,
+) -> str:
+    saved = server.post("/new", content=content, **marks)
+    return saved.headers["location"].partition("?")[0].removeprefix("/entry/")
+
+
+def forms(
+    page: httpx.Response,
+    button: str,
+) -> list[tuple[str, dict[str, str]]]:
+    """(address, fields) of each form around this button."""
+    found = []
+    for address, inside in re.findall(
+        r'(?s)<form method="post" action="(\S+)">(.*?)</form>', page.text
+    ):
+        if f">{button}<" in inside:
+            fields = dict(re.findall(r'name="(\w+)" value="(.*?)"', inside))
+            fields.pop("csrf")
+            found.append((address, fields))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Call Ida 📅 2026-11-20", "Call Ida"),
+        ("Call 📅 [[2026-11-20]] Ida ➕ 2026-11-01", "Call Ida ➕ 2026-11-01"),
+        ("Pay [due:: 2026-11-20] rent", "Pay rent"),
+        ("Sow DEADLINE: <2026-11-20 Fri> > beans", "Sow > beans"),
+        ("Nothing is overdue on 2026-11-20", "Nothing is overdue on 2026-11-20"),
+    ],
+)
+def test_a_task_in_a_list_is_without_its_day(text: str, shown: str) -> None:
+    assert without_due(text) == shown
+
+
+def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
+    server: Served,
+    home: Path,
+) -> None:
+    note = home / "journal" / "Plan.md"
+    note.write_text(PLAN)
+    ids = {
+        part: write(server, f"Renew for {part}.", due=due)
+        for part, due in (
+            ("Overdue", "2026-11-10"),
+            ("This week", "2026-11-24"),
+            ("Later", "2027-02-01"),
+        )
+    }
+    page = server.client.get("/tasks")
+    for part, id in ids.items():
+        section = re.search(rf"(?s)<h2[^>]*>{part} (.*?)</section>", page.text)
+        assert section and f'href="/entry/{id}"' in section[1]
+    told = text_of(page)
+    assert "since 10 November" in told and "1 February 2027" in told and "📅" not in told
+    assert "Sow soon" in told and "2026-11-31" in told  # no day of a calendar
+    for part, where in (("Overdue", "/tasks"), ("This week", "/")):
+        box = text_of(server.client.get("/").text.partition('class="due"')[2])
+        assert f"Renew for {part}" in box and "☐ Call Ida since 20 November Plan" in box
+        found = re.search(
+            rf'action="/entry/{ids[part]}/edit">.*?name="back" value="{where}"',
+            server.client.get(where).text,
+        )
+        assert found
+        closed = server.post(
+            f"/entry/{ids[part]}/edit", add_tags="done", said="Done.", back=where
+        )
+        assert closed.headers["location"] == where
+        after = server.client.get(where)
+        assert f"/entry/{ids[part]}/restore" in after.text and "Done." in after.text
+        due = server.client.get(where).text.replace('class="due"', "<h1>").partition("<h1>")[2]
+        assert f"Renew for {part}" not in due.partition("</section>")[0]
+    later = ids["Later"]
+    assert ">Close as done<" in server.client.get(f"/entry/{later}").text
+    away = server.post(f"/entry/{later}/edit", pin="no", back="https://example.org/")
+    assert away.headers["location"].startswith(f"/entry/{later}")
+
+
+def test_a_tick_is_taken_back_where_it_was_made(
+    server: Served,
+    home: Path,
+) -> None:
+    note = home / "journal" / "Plan.md"
+    note.write_text(PLAN)
+    found = re.search(r'/entry/([\w-]+)">Plan<', server.client.get("/tasks").text)
+    assert found
+    with browsing() as browser:
+        page = logged_in(browser, server).new_page()
+        page.goto("/")
+        page.get_by_role("button", name="Tick: Call Ida").click()
+        page.get_by_role("button", name="Open again: Call Ida").click()
+        expect(page.get_by_role("status")).to_contain_text("open again")
+        assert note.read_text() == PLAN
+        page.goto(f"/entry/{found[1]}")
+        page.get_by_role("button", name="Tick: Call Ida").click()
+        expect(page.get_by_role("button", name="Open again: Call Ida")).to_be_visible()
+        shown = page.locator(".note li").evaluate_all(
+            """items => items.map(one => {
+                const style = getComputedStyle(one);
+                return [style.listStyleType, style.color];
+            })"""
+        )
+        (done, open_one) = (shown[0][1], shown[3][1])
+        assert done != open_one
+        assert shown == [["none", one] for one in (done, done, open_one, open_one)]
+        page.get_by_role("button", name="Open again: Call Ida").click()
+        expect(page.get_by_role("status")).to_contain_text("open again")
+        assert page.url.endswith(found[1]) and note.read_text() == PLAN
+
+
+def test_an_earlier_text_is_brought_back_and_undone(
+    server: Served,
+    home: Path,
+) -> None:
+    id = write(server, "The first text.")
+    for content in ("The second text.", "The third text."):
+        seen = re.search(
+            r'name="seen" value="([\w-]+)"', server.client.get(f"/entry/{id}/edit").text
+        )
+        assert seen
+        server.post(f"/entry/{id}/edit", content=content, seen=seen[1])
+    page = server.client.get(f"/entry/{id}")
+    earlier = text_of(page).partition("Earlier texts")[2]
+    assert len(re.findall(r"2026-11-24 \d\d:\d\d:\d\d: before a change", earlier)) == 2
+    [_, (where, first)] = forms(page, "Bring this text back")
+    number = re.findall(r'name="number" value="(\d)"', page.text)
+    assert number == ["1", "0"] and first["number"] == "0"
+    for wrong in ({"number": "7"}, {"number": "x"}, {"seen": "0"}):
+        assert server.post(where, **first | wrong).status_code == 409
+    server.post(where, **first)
+    back = server.client.get(f"/entry/{id}")
+    assert "The first text." in text_of(back).partition("Earlier texts")[0]
+    assert server.post(where, **first).status_code == 409  # it was changed since
+    server.post(f"/entry/{id}/restore")
+    undone = text_of(server.client.get(f"/entry/{id}"))
+    assert "The third text." in undone.partition("Earlier texts")[0]
+
+    note = home / "journal" / "Whole.md"
+    old = b"\xef\xbb\xbf---\r\nmood: low\r\n---\r\n# Whole\r\n\r\nold\n"
+    note.write_bytes(old)
+    edit = server.client.get("/edit?path=Whole.md")
+    seen = re.search(r'name="seen" value="([\w-]+)"', edit.text)
+    assert seen
+    answer = server.client.post(
+        "/edit?path=Whole.md",
+        data={"csrf": server.csrf(), "seen": seen[1], "text": "# Whole\n\nnew\n"},
+    )
+    whole = server.client.get(answer.headers["location"])
+    [(where, fields)] = forms(whole, "Bring this text back")
+    assert server.post(where, **fields).status_code == 303
+    assert note.read_bytes() == old
+
+
+def test_a_deleted_text_can_be_read_before_it_is_restored(server: Served) -> None:
+    id = write(server, "A single line.")
+    agreed = re.search(r'name="agreed" value="(.*?)"', server.post(f"/entry/{id}/delete").text)
+    assert agreed
+    server.post(f"/entry/{id}/delete", agreed=html.unescape(agreed[1]))
+    row = text_of(server.client.get("/deleted"))
+    assert re.search(
+        r"deleted on 2026-11-24 at 10:0\d, of \S+ Its text A single line. Restore", row
+    )
