@@ -67,8 +67,7 @@ if (menu) {
   addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    if (box.open) box.close();
-    else open();
+    box.open ? box.close() : open();
   });
   document.getElementById("go")?.addEventListener("click", open);
 }
