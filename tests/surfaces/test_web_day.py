@@ -154,6 +154,7 @@ def test_a_day(
         page.wait_for_url("**/search")
         expect(page.get_by_role("searchbox")).to_be_focused()
         person.type("how strong is the pump")  # and nobody presses a button
+        page.wait_for_url("**/search?q=how+strong+is+the+pump")  # the hits stand there
         expect(page.locator("#results")).to_contain_text("The pump of the north quay")
         person.do("link", "The pump of the north quay")
         expect(title).to_contain_text("40 litres")

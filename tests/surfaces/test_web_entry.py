@@ -147,12 +147,15 @@ def test_what_is_written_is_shown_with_all_that_is_known_of_it(
         "A later entry supersedes this one: Chose SQLite." in shown
         and "Continued by It went on." in shown
     )
-    assert "By me Via web Importance 8" in shown and "Linked from Chose SQLite." in shown
+    assert (
+        "By me Saved by this page Importance 8" in shown
+        and "Linked from Chose SQLite." in shown
+    )
     line = (home / "journal" / f"{old[:4]}-{old[4:6]}-{old[6:8]}.md").read_text().split(
         "\n"
     ).index(f"## {shown.partition('decision ')[2][11:16]} decision: Chose LanceDB. #db") + 1
-    assert re.search(rf"Stands in \S+{old[:4]}-{old[4:6]}-{old[6:8]}\.md:{line} ", shown)
-    assert "Supersedes Chose LanceDB." in text_of(server.client.get(later))
+    assert re.search(rf"File \S+{old[:4]}-{old[4:6]}-{old[6:8]}\.md:{line} ", shown)
+    assert "Replaces Chose LanceDB." in text_of(server.client.get(later))
     assert server.client.get(f"/entry/{old[9:]}").headers["location"] == f"/entry/{old}"
 
 
@@ -170,6 +173,13 @@ def test_what_a_save_is_near_to_is_offered(server: Served) -> None:
     assert "A later entry supersedes this one: We deploy on Mondays." in text_of(
         server.client.get(f"/entry/{old}")
     )
+
+
+def test_a_save_on_today_names_and_links_what_it_is_near_to(server: Served) -> None:
+    text = "The harbour office closes at noon on the day before a holiday"
+    old = write(server, f"{text}.", type="note")
+    server.post("/new", content=f"{text}, and on the holiday.", today="1")
+    assert f'It is close to <a href="/entry/{old}">{text}.</a>' in server.client.get("/").text
 
 
 def test_a_form_that_was_refused_comes_back_as_it_was_typed(

@@ -82,6 +82,7 @@ def test_findings_are_answered_one_after_the_other(home: Home) -> None:
             server, "/review?page=9"
         ) == keys(server)
         text = server.client.get("/review").text
+        assert '<span class="waits">4<' in server.client.get("/health").text  # on each page
         assert "<b>Twice" not in text and "It has" not in text and "This has expired" in text
         assert (
             f'id="{handed}"' in text and f"/entry/{first}" in text and f"/entry/{last}" in text

@@ -49,10 +49,7 @@ from .site import HERE, Site, form_of, page, session_of, show_error, site_of
 log = logging.getLogger(__name__)
 
 
-USED = (
-    "This link was used already, or belongs to another run of synaptic serve. "
-    "`synaptic open --page` gives a new one."
-)
+USED = "This link was used already, or is of an earlier start of Synaptic."
 ADVICE = (
     "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale)."
 )
@@ -135,7 +132,7 @@ async def _log_in_with_token(request: Request) -> Response:
             Visitor(grant.name, is_read_only, lambda: _page_grant(site, token) == grant),
         )
     site.sessions.failed(address)
-    wrong = "No token of tokens.toml that opens the page is this one."
+    wrong = "That token does not open this page."
     return await page(request, "login.html", 401, wrong=wrong)
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ...errors import Ambiguous, Changed, NotFound, Refused, SynapticError, one_of
+from ...errors import Ambiguous, Changed, ConfigError, NotFound, Refused, SynapticError, one_of
 from ...journal.folder import OWN
 from ...models import TYPES, Entry, Filters
 from ...notes.markdown import compose_entry
@@ -59,7 +60,12 @@ async def _entry(request: Request) -> Response:
         return await _missing(request, id, error)
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    return await page(request, "entry.html", local=site_of(request).local, near=near, **shown)
+    editor: list[str] = []
+    with suppress(ConfigError):  # the button says it
+        editor = _windowed()
+    shown["editor"] = name_of(editor) if editor else "an editor"
+    local = site_of(request).local
+    return await page(request, "entry.html", local=local, near=near, **shown)
 
 
 def _whole(
@@ -146,7 +152,7 @@ async def _form(request: Request) -> Response:
         form = dict(await form_of(request))
         try:
             receipt = await _written(request, id, form)
-            return _told(
+            return await _told(
                 request,
                 receipt,
                 form.get("said", "Saved."),
@@ -248,7 +254,7 @@ def _given(form: dict[str, str]) -> Values:
     return given
 
 
-def _told(
+async def _told(
     request: Request,
     receipt: Receipt,
     said: str,
@@ -266,10 +272,19 @@ def _told(
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
         return done(request, where, same, look=look)
-    told = [said, *receipt.notices]
+    close = ("", "")
     if near and back:
-        told.append("It is close to what is there already.")
-    return done(request, where, " ".join(told), undo=undo, file="the text before", look=look)
+        titles = await ask(request, lambda ws: ws.index.titles(near))
+        close = near[0], titles.get(near[0], short(near[0]))
+    return done(
+        request,
+        where,
+        " ".join([said, *receipt.notices]),
+        undo=undo,
+        file="the text before",
+        look=look,
+        close=close,
+    )
 
 
 async def _delete(request: Request) -> Response:
@@ -370,13 +385,23 @@ async def _open(request: Request) -> Response:
     return done(request, f"/entry/{id}", f"{_show(path, there.line)} {path}:{there.line}")
 
 
+def _windowed() -> list[str]:
+    """The command of the person's editor if it has a window of its own, else nothing. Raises
+    ConfigError.
+    """
+    command = chosen()
+    if command and name_of(command) in WINDOWED and shutil.which(command[0]):
+        return command
+    return []
+
+
 def _show(
     path: Path,
     line: int,
 ) -> str:
     """Shows the file in a window of its own, and says in which; or says that there is none."""
-    command = chosen()
-    if command and name_of(command) in WINDOWED and shutil.which(command[0]):
+    command = _windowed()
+    if command:
         shown = command_at(command, path, line)
         subprocess.Popen(shown, stdin=subprocess.DEVNULL, start_new_session=True)
         return f"Opened in {name_of(command)}:"

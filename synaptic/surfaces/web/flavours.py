@@ -128,7 +128,7 @@ def _callouts(state: StateCore) -> None:
         if fold == "+":
             around.attrs["open"] = ""
         closing = opening.tag = "summary" if fold else "p"
-        opening.attrs = {"class": "md-title"}
+        opening.attrs = {"class": "md-title md-named" if title else "md-title"}
         below = token.content[found.end() :]
         token.content = title or kind.capitalize()
         if below:

@@ -109,7 +109,7 @@ async def _changes(
 
 
 async def _waiting(request: Request) -> Response:
-    """The number of findings of the review, for the menu; nothing without one."""
+    """The number of findings of the review, for the menu."""
     follower = follower_of(request)
     begun = time.monotonic()
     if begun >= follower.count_at:
@@ -117,9 +117,7 @@ async def _waiting(request: Request) -> Response:
         follower.waits = len(await ask_beside(request, review.review))
         taken = time.monotonic() - begun
         follower.count_at += taken / SHARE
-    if not follower.waits:
-        return Response(status_code=204)
-    return await page(request, "waiting.html", waits=follower.waits)
+    return await page(request, "waiting.html")
 
 
 ROUTES = [Route("/events", _events), Route("/waiting", _waiting)]

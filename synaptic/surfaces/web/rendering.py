@@ -47,7 +47,7 @@ ATTRIBUTES = {
 }
 MATH_ATTRIBUTES = {"math": {"display"}, "mo": {"stretchy", "form"}, "mtd": {"columnalign"}}
 CLASSES = {f"md-{name}" for name in CALLOUTS.values()} | {
-    f"md-{name}" for name in "callout center embed key left right tag task title".split()
+    f"md-{name}" for name in "callout center embed key left named right tag task title".split()
 }
 OUTSIDE = ("http", "https", "mailto")
 HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}

@@ -151,6 +151,7 @@ async def page(
         "session": session,
         "csrf": session.csrf if session else "",
         "said": "",
+        "waits": request.app.state.follower.waits,
         "site": site_of(request),
         **shown,
     }
@@ -190,11 +191,13 @@ def done(
     undo: str = "",
     file: str = "",
     look: str = "",
+    close: tuple[str, str] = ("", ""),
 ) -> Response:
-    """Leads to a page that says what was done, links to `look`, and offers to undo it, which
-    brings back the `file`.
+    """Leads to a page that says what was done, links to `look` and to an entry that is
+    `close` (id, title), and offers to undo it, which brings back the `file`.
     """
     told = {"said": said, "undo": undo, "undo_file": file, "look": look}
+    told["close"], told["close_title"] = close
     session_of(request).told = told
     return RedirectResponse(where, 303)
 

@@ -38,7 +38,7 @@ if (part) {
   on.addEventListener("change", () => localStorage.setItem("keys", on.checked ? "on" : "off"));
   part.addEventListener("toggle", () => {
     part.scrollIntoView({ block: "nearest" });
-    const names = new Map();
+    const names = new Map([["Ctrl+K", "Go to any entry, tag, day or page"]]);
     for (const one of all()) {
       if (!one.disabled && !names.has(one.dataset.key)) names.set(one.dataset.key, nameOf(one));
     }

@@ -45,7 +45,7 @@ const find = async () => {
   if (answer.redirected) location.reload();
   if (turn !== asked || !answer.ok || answer.redirected) return;
   list.innerHTML = text;
-  list.prepend(...pages(typed).slice(0, typed ? 4 : 8));
+  list.prepend(...pages(typed).slice(0, typed ? 4 : 10));
   choose(0);
 };
 field.addEventListener("input", find);
@@ -59,14 +59,17 @@ field.addEventListener("keydown", (event) => {
 box.addEventListener("click", (event) => { if (event.target === box) box.close(); });
 if (menu) {
   document.body.append(box);
-  addEventListener("keydown", (event) => {
-    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    if (box.open) return box.close();
+  const open = () => {
     box.showModal();
     field.select();
     find();
+  };
+  addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    box.open ? box.close() : open();
   });
+  document.getElementById("go")?.addEventListener("click", open);
 }
 
 const words = document.querySelector("#q");

@@ -25,7 +25,7 @@ if (composer) {
     if (!keeps) return;
     if (isEmpty()) localStorage.removeItem("draft");
     else localStorage.setItem("draft", values());
-    told.textContent = isEmpty() ? "Ctrl+Enter saves" : "Draft kept in this browser";
+    told.textContent = isEmpty() ? "" : "Draft kept in this browser";
   });
   composer.addEventListener("submit", () => {
     isSending = true;
