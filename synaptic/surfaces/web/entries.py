@@ -157,7 +157,7 @@ async def _form(request: Request) -> Response:
                 receipt,
                 form.get("said", "Saved."),
                 undo=id,
-                back="/" if "today" in form else back_of(form),
+                back=back_of(form),
             )
         except SynapticError as refused:
             error = refused

@@ -1,5 +1,5 @@
-"""Takes along what a page shows: a zip of Markdown with the files that it links to, and a
-page to print.
+"""Gives the entries that a page shows: a zip of Markdown with the files to which they link, and
+a page to print.
 
 The address is that of a search, also with folders as `path`, or has the `id` of an entry.
 """

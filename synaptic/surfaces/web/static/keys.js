@@ -1,7 +1,5 @@
-// A page works without this. With it a single key does what its data-key says, while no field
-// has the focus: a link is followed, a button pressed, a field focused. Within [data-keys] a
-// key answers only while the focus is there, too. The foot lists the keys of the page, and
-// turns them off (WCAG 2.1.4).
+// A single key does what its data-key says while no field has the focus, within [data-keys] only
+// while the focus is there. The foot lists the keys, and turns them off (WCAG 2.1.4).
 const part = document.getElementById("keys");
 const form = document.querySelector("form.edit");
 const on = document.getElementById("keys-on");

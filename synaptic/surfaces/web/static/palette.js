@@ -1,13 +1,11 @@
-// Ctrl+K opens a palette: the pages of the menu, and what the server finds by the beginnings of
-// words. Arrows choose, Enter goes there, Esc closes. On the page of search arrows walk the hits
-// and Esc leaves the field. Every place can be reached without this.
+// Ctrl+K opens a palette: pages of the menu, and what the server finds by beginnings of words.
 const menu = document.querySelector(".top");
 const box = document.createElement("dialog");
 box.className = "palette";
 box.ariaLabel = "Go to";
 box.innerHTML = `<input role="combobox" aria-expanded="true" aria-controls="places"
   aria-autocomplete="list" aria-label="An entry, note, tag, folder, day or page"
-  placeholder="An entry, note, tag, day or page" autocomplete="off" spellcheck="false">
+  placeholder="Go to …" autocomplete="off" spellcheck="false">
   <div id="places" role="listbox" aria-label="Places"></div>`;
 const [field, list] = box.children;
 let asked = 0;
@@ -72,6 +70,7 @@ if (menu) {
   document.getElementById("go")?.addEventListener("click", open);
 }
 
+// On the page of search arrows walk the hits and Esc leaves the field.
 const words = document.querySelector("#q");
 const hits = () => [words, ...document.querySelectorAll(".hits h2 a")];
 if (words) addEventListener("keydown", (event) => {

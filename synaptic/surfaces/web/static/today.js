@@ -1,5 +1,3 @@
-// What Today adds to a page that works without it: drafts, and a page that follows the journal.
-
 // A draft stays in this browser until it was saved or its person logs out. A session from
 // elsewhere keeps none: that machine may be anybody's.
 const composer = document.querySelector("form.composer");
