@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import os
+import random
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,6 +82,14 @@ class Served:
         agreed = re.search(r'name="agreed" value="([^"]+)"', question.text)
         assert question.status_code == 200 and agreed, question.text
         return self.post(path, agreed=html.unescape(agreed[1]), **fields)
+
+
+def a_port() -> int:
+    """A free port below those that systems hand out, so that nobody is given it meanwhile."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @contextmanager

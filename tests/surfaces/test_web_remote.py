@@ -22,7 +22,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from outside import Answer
-from served import Served, served
+from served import Served, a_port, served
 
 from synaptic.surfaces.mcp.tools import READING
 from synaptic.verbs.writing import delete, save
@@ -340,13 +340,13 @@ def test_a_client_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
                 if len(saved) > 20:
                     server.process.kill()
 
-    with served(home) as server:
+    port = str(a_port())
+    with served(home, "--port", port) as server:
         threads = [threading.Thread(target=work, args=(server, number)) for number in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    port = server.url.rpartition(":")[2]
 
     async def run() -> None:
         with served(home, "--port", port, installed=True) as again:

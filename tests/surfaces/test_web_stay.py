@@ -6,18 +6,16 @@ import configparser
 import json
 import os
 import plistlib
-import random
 import re
 import shlex
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -27,7 +25,7 @@ import pytest
 from forks import forked, shared
 from homes import open_home
 from playwright.sync_api import BrowserContext, sync_playwright
-from served import CHROMIUM, FLAGS, NO_BROWSER, Served, served
+from served import CHROMIUM, FLAGS, NO_BROWSER, Served, a_port, served
 
 from synaptic.surfaces.cli import service
 from synaptic.surfaces.serving import running
@@ -36,14 +34,6 @@ from synaptic.verbs.writing import save
 
 STATIC = Path(service.__file__).parents[1] / "web" / "static"
 TOKENS = f'[anna]\ntoken = "{"p" * 40}"\npage = true\n'
-
-
-def a_port() -> int:
-    """A free port below those that systems hand out, so that nobody is given it meanwhile."""
-    while True:
-        port = random.randrange(20_000, 32_000)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 @pytest.fixture

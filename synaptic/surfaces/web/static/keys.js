@@ -48,17 +48,17 @@ if (part) {
     }));
   });
 }
-// What was typed into an entry's form is not left behind without a question.
+// What was typed is not left without a question.
 let changed = false;
 form?.addEventListener("input", () => { changed = true; });
 form?.addEventListener("submit", () => { changed = false; });
 addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
-// A menu closes when its person turns to something else.
+// A menu closes by Esc and by a click elsewhere.
 const close = (event) => document.querySelectorAll(".menu[open]").forEach((menu) => {
   if (event.key === "Escape" || !menu.contains(event.target)) menu.open = false;
 });
 for (const name of ["click", "focusin", "keydown"]) addEventListener(name, close);
-// What scrolls within the page must be reached by the keyboard.
+// What scrolls is reached by the keyboard.
 const scrolls = new ResizeObserver((sized) => {
   for (const { target } of sized) {
     target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
