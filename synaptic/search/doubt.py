@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places
-from ..models import NOTHING_CLOSE, Hit, Round
+from ..models import NOTHING_CLOSE, Hit, Round, Texts
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .evidence import Evidence, Request, language_known
@@ -253,7 +253,7 @@ def notices_of(
     report: SyncReport,
     answer: Answer,
     remarks: Sequence[str],
-) -> tuple[str, ...]:
+) -> Texts:
     """Notices for the user, most important first."""
     request = evidence.request
     kept = answer.passing

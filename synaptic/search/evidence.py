@@ -14,7 +14,7 @@ from ..errors import InvalidArgument, check_range, one_of
 from ..index.rows import Candidate, Standing, moment, units
 from ..language.query import MAX_LIMIT, ParsedQuery
 from ..language.words import match, stems, words
-from ..models import ORDERS, Entry, Filters, Meaning, Mode, Order, Strategy, Vector
+from ..models import ORDERS, Entry, Filters, Meaning, Mode, Order, Strategy, Texts, Vector
 from ..workspace.checkout import Checkout
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
@@ -83,7 +83,7 @@ class Request:
     order: Order = "relevance"
     within: Sequence[int] | None = None
     explain: bool = False
-    parts: tuple[str, ...] = ()
+    parts: Texts = ()
     max_rounds: int = 2
     only_fitting: bool = False
     project: str | None = None
@@ -254,9 +254,9 @@ class Evidence:
 
     def rarest(
         self,
-        terms: tuple[str, ...],
+        terms: Texts,
         most: int,
-    ) -> tuple[str, ...]:
+    ) -> Texts:
         """The terms, if there are no more than `most`; else the rarest, before terms that no
         entry holds.
         """
@@ -333,9 +333,9 @@ class Evidence:
             return standings
         return [one for one in standings if one.id not in self.superseded_by]
 
-    def met(self, rowids: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    def met(self, rowids: Sequence[int]) -> dict[int, Texts]:
         """For each entry the names of the preferences that it meets."""
-        met: dict[int, tuple[str, ...]] = dict.fromkeys(rowids, ())
+        met: dict[int, Texts] = dict.fromkeys(rowids, ())
         for name, preferred in self.preferred.items():
             for rowid in self.ws.index.passing(preferred, rowids):
                 met[rowid] = (*met[rowid], name)

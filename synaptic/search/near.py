@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from ..index.rows import units
 from ..language.lexicon import SHARED
 from ..language.words import stems, words
-from ..models import Entry, Filters, Near
+from ..models import Entry, Filters, Near, Texts
 from ..notes.blocks import project_key
 from ..workspace.readback import read_entries
 from ..workspace.workspace import Workspace
@@ -149,7 +149,7 @@ def suggest_tags(
     ws: Workspace,
     text: str,
     given: Sequence[str] = (),
-) -> tuple[str, ...]:
+) -> Texts:
     """Tags that the journal uses, whose words the text holds, and that are not `given`; the
     most used first.
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import InvalidArgument, check_range, one_of
-from ..models import DEFAULT_IMPORTANCE, Order, Signals, Vector
+from ..models import DEFAULT_IMPORTANCE, Order, Signals, Texts, Vector
 
 if TYPE_CHECKING:
     from ..index.rows import Standing
@@ -80,7 +80,7 @@ class Ranked:
     age_days: float = 0.0
     similarity: float | None = None
     lexical: float | None = None
-    met: tuple[str, ...] = ()
+    met: Texts = ()
     symbolic: float = 0.5
     also: tuple[int, ...] = ()
 

@@ -11,7 +11,7 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.folder import writable
 from ..journal.rewriting import rewrite
 from ..journal.text import entry_of, line_end
-from ..models import Entry, ParsedFile, Task
+from ..models import Entry, ParsedFile, Task, Texts
 from ..notes.blocks import MASK, newlines
 from ..notes.marks import tasks_of
 from ..notes.privacy import mask
@@ -62,7 +62,7 @@ def write_text(
     id: str,
     text: str,
     seen: str,
-) -> tuple[list[Entry], tuple[str, ...]]:
+) -> tuple[list[Entry], Texts]:
     """(the entries, as they were, whose text was replaced; notices).
 
     All bytes outside the passage stay, and within it the line ends.

@@ -196,7 +196,7 @@ def _telling(
     return [word for _, word in words(said) if word not in nothing]
 
 
-def happened(text: str) -> list[tuple[str, ...]]:
+def happened(text: str) -> list[Texts]:
     """For each word of the event the forms in which it may stand, where a text asks how often
     something happened, or when last; none for any other text.
 
