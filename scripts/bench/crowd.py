@@ -100,7 +100,9 @@ def server(home: Path, checkout: Path) -> Iterator[tuple[int, int]]:
 
 
 def cost(process: int) -> Row:
-    """The memory of a process, and the time of processors that it took."""
+    """The memory of a process, and the time of processors that it took, of Linux's /proc."""
+    if sys.platform == "win32":
+        raise SystemExit("This measures on Linux alone.")
     status = Path(f"/proc/{process}/status").read_text()
     times = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
     seconds = sum(map(int, times)) / os.sysconf("SC_CLK_TCK")

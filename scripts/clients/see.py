@@ -354,7 +354,7 @@ def show_starts(
                 f"{len(said)} characters of the instructions"
             )
     print(f"known in {known} of {given.starts}" + given.busy * ", all cores busy")
-    return known == given.starts
+    return bool(known == given.starts)
 
 
 def show_actions(

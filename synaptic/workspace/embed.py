@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -133,10 +135,12 @@ def _embedded(
 
     workers = min(MAX_WORKERS, max(1, processors() // ws.config.threads))
     work: Callable[..., Iterator[tuple[int, int, Meaning] | None]] = map
+    stopped: list[int] = []
     with ExitStack() as stack:
         if budget_s is None and workers > 1:
             from concurrent.futures import ThreadPoolExecutor
 
+            stopped = stack.enter_context(_interrupts_held())
             pool = ThreadPoolExecutor(workers, thread_name_prefix="synaptic-embed")
             work = stack.enter_context(pool).map
         pending = partial(ws.index.pending, BATCH, newest_first=budget_s is not None)
@@ -145,11 +149,29 @@ def _embedded(
             meanings = list(filter(None, work(embedded, texts_of(ws, passages))))
             with ws.index.writing(wait_ms) as writer:
                 writer.store_vectors(meanings)
+            if stopped:
+                raise KeyboardInterrupt
             done += len(meanings)
             yield done
             if progress:
                 progress("embedding", done, total)
             passages = pending(after=passages[-1].rowid)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[list[int]]:
+    """A context in which Ctrl-C only fills the list: raised within a pool of threads, it may
+    leave a lock held for which they wait for ever.
+    """
+    stopped: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
+    try:
+        yield stopped
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
 def still_writing() -> Busy:
