@@ -33,6 +33,7 @@ from ..config import Config
 from ..errors import Busy, InvalidArgument, JournalError, NotFound, Refused, SynapticError
 from ..files import PICTURE_BYTES, is_picture_name, picture_kind, real_path
 from ..journal import disk
+from ..journal.comments import ids_in
 from ..journal.folder import is_note
 from ..journal.journal import Journal
 from ..journal.writer import Draft, Stat
@@ -537,7 +538,7 @@ def _message(
         ]
     screen = Screen("redact")
     titles = [screen.redacted("title", title) for title in titles]
-    first = titles[0] if len(titles) == 1 else f"Journal: {len(changes):,} files"
+    first = titles[0] if len(titles) == 1 else f"Files of the journal: {len(changes):,}"
     more = [f"- {title}" for title in titles[:TITLES]] if len(titles) > 1 else []
     return "\n".join([first, "", *more]).strip()
 
@@ -835,6 +836,8 @@ def _apply(
 
         with repo.journal.writing():
             repo.journal.writer.change(path, make)
+            for id in ids_in(texts[0] or b"") - ids_in(texts[1] or b""):
+                repo.journal.saved.forget(id)  # deleted elsewhere: it has not vanished
         repo.received.add(path)
         disk.fault("sync-applied")
 

@@ -489,7 +489,7 @@ def _sync(
         return answer({"success": True}, "")
     if allow:
         syncing.allow(config, allow)
-    if init:
+    if init is not None:
         check_can_ask("sync --init", yes=yes)
         done = syncing.init(config, init, lambda asked: yes or typer.confirm(asked, err=True))
     else:
