@@ -25,19 +25,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from secrets import token_hex
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..config import Config
 from ..errors import Busy, InvalidArgument, JournalError, NotFound, Refused, SynapticError
-from ..files import PICTURE_BYTES, is_picture_name, picture_kind, real_path
+from ..files import PICTURE_BYTES, is_picture_name, real_path
 from ..journal import disk
 from ..journal.comments import ids_in
 from ..journal.folder import is_note
 from ..journal.journal import Journal
 from ..journal.writer import Draft, Stat
-from ..models import Entry
 from ..notes.merge import merge
 from ..notes.privacy import mask, passages
 from ..notes.redaction import line_of
@@ -49,11 +49,9 @@ from .adopt import write_setting
 TRIES = 6
 """How often a push is tried while others push first."""
 PAUSE_S = 0.2
-REMOTE_TIMEOUT_S = 120
+REMOTE_TIMEOUT_S = 300
 TITLES = 20
 """Titles in the message of a commit."""
-BATCH = 200
-"""Files that are in memory at once."""
 _BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 _FILE = ("100644", "100755")
 _MADE = "refs/synaptic/made"
@@ -66,24 +64,15 @@ _SETUP = {
 }
 _URL = re.compile(
     r"(?:https://(?![^/]*:[^/]*@)[^/\s]+/\S+|ssh://(?![^/]*:[^/@]*@)[^-/\s][^/\s]*/\S+"
-    r"|file:///\S.*|/.+|[\w.+-]+@[\w.-]+:(?!:)\S+)"
+    r"|/.+|[\w.+-]+@[\w.-]+:(?!:)\S+)"
 )
-_VALID_URLS = ("https://HOST/PATH", "ssh://USER@HOST/PATH", "USER@HOST:PATH", "file:///PATH")
+_VALID_URLS = ("https://HOST/PATH", "ssh://USER@HOST/PATH", "USER@HOST:PATH", "/PATH")
 _RAW = re.compile(rb":\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) \w\d*\0([^\0]+)")
 
 Tree = Mapping[str, tuple[str, str]]
 """The mode and the object of each file of a commit, by path."""
 Changes = dict[str, bytes | tuple[str, str] | None]
 """The next bytes of files, or mode and object; None removes one."""
-
-
-class Leak(NamedTuple):
-    """A secret that is to be sent. `commit` is empty if no commit of the branch holds it."""
-
-    id: str
-    kind: str
-    place: str
-    commit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +95,7 @@ class _Repo:
 
     config: Config
     journal: Journal
+    objects: Path = Path()
     conflicts: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     received: set[str] = field(default_factory=set)
@@ -133,33 +123,19 @@ class _Repo:
 
     def remote(self, *args: str) -> tuple[int, str]:
         """(exit status, output) of git in the bare repository, which may reach others."""
-        bare = self.config.state / "sync.git"
-        objects = self.look("rev-parse", "--path-format=absolute", "--git-path", "objects")
-        if not (bare / "HEAD").exists():
-            git(self.config.state, "init", "-q", "--bare", "--template=", str(bare))
-        try:
-            done = git(bare, *args, objects=Path(objects), timeout_s=REMOTE_TIMEOUT_S)
-        except JournalError as error:
-            return 1, error.message
-        return done.returncode, (done.stdout + done.stderr).decode(errors="replace").strip()
+        return _remote(self.config.state / "sync.git", self.objects, *args)
 
     def tree(self, commit: str) -> Tree:
         if commit and commit not in self.trees:
             said = self.ask("ls-tree", "-r", "-z", "--full-tree", commit)
-            files = {}
-            for line in os.fsdecode(said).split("\0")[:-1]:
-                about, _, path = line.partition("\t")
-                mode, _, id = about.split(" ")
-                files[path] = mode, id
-            self.trees[commit] = files
+            self.trees[commit] = _files_of(said, 2)
         return self.trees.get(commit, {})
 
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """The bytes of these objects."""
         wanted = sorted(set(ids))
-        said = self.ask(
-            "cat-file", "--batch", given="".join(f"{id}\n" for id in wanted).encode()
-        )
+        lines = "".join(f"{id}\n" for id in wanted)
+        said = self.ask("cat-file", "--batch", given=lines.encode())
         found = {}
         at = 0
         for id in wanted:
@@ -168,6 +144,47 @@ class _Repo:
             found[id] = said[begin:at]
             at += 1
         return found
+
+    def texts(
+        self,
+        paths: Sequence[str],
+        *trees: Tree,
+    ) -> Iterator[tuple[str, list[bytes | None]]]:
+        """Each path with its bytes in these trees, None where there is no plain file."""
+        found = {path: [tree.get(path, ("", "")) for tree in trees] for path in paths}
+        wanted = [id for files in found.values() for mode, id in files if mode in _FILE]
+        blobs = self.blobs(wanted)
+        for path, files in found.items():
+            yield path, [blobs[id] if mode in _FILE else None for mode, id in files]
+
+
+def _files_of(
+    said: bytes,
+    place: int,
+) -> Tree:
+    """The files that git lists; the object of each is the word in this place."""
+    files = {}
+    for line in os.fsdecode(said).split("\0")[:-1]:
+        about, _, path = line.partition("\t")
+        words = about.split(" ")
+        files[path] = words[0], words[place]
+    return files
+
+
+def _remote(
+    bare: Path,
+    objects: Path,
+    *args: str,
+) -> tuple[int, str]:
+    """(exit status, output) of git in a bare repository of our own, which is made at need."""
+    try:
+        if not (bare / "HEAD").exists():
+            bare.mkdir(exist_ok=True)
+            git(bare, "init", "-q", "--bare", "--template=")
+        done = git(bare, *args, objects=objects, timeout_s=REMOTE_TIMEOUT_S)
+    except JournalError as error:
+        return 1, error.message
+    return done.returncode, (done.stdout + done.stderr).decode(errors="replace").strip()
 
 
 # -- what is kept in `.state`
@@ -351,14 +368,14 @@ def _repo(config: Config) -> _Repo:
     journal.prepare()
     repo = _Repo(config, journal)
     folder = config.journal
-    root = repo.look("rev-parse", "--show-toplevel")
-    if not root or real_path(root) != real_path(folder):
+    about = ("--path-format=absolute", "--show-toplevel", "--git-dir", "--git-path", "objects")
+    root, *places = repo.look("rev-parse", *about).split("\n")
+    if not places or real_path(root) != real_path(folder):
         raise Refused(
             f"{folder} is no git repository of its own.",
             hint=f"Begin anew: synaptic sync --init {config.sync.url}",
         )
-    own = Path(repo.look("rev-parse", "--absolute-git-dir"))
-    if any((own / name).exists() for name in _BUSY):
+    if any(Path(places[0], name).exists() for name in _BUSY):
         raise Refused(
             "Nothing was synced: a merge, rebase or the like is under way in the journal.",
             hint="Finish or abort it with git, then sync.",
@@ -370,7 +387,7 @@ def _repo(config: Config) -> _Repo:
             f"Nothing was synced: the journal is on {head or 'no branch (a detached HEAD)'}.",
             hint=f"git -C {folder} switch {branch}",
         )
-    return repo
+    return replace(repo, objects=Path(places[1]))
 
 
 @contextmanager
@@ -403,31 +420,27 @@ def _branch_of(
     Raises Refused if it holds something else, JournalError if it cannot be reached.
     """
     with tempfile.TemporaryDirectory(dir=config.state) as name:
-        folder = Path(name)
-
-        def ask(*args: str) -> tuple[int, str]:
-            done = git(folder, *args, objects=folder / "objects", timeout_s=REMOTE_TIMEOUT_S)
-            return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
-
-        ask("init", "-q", "--bare", "--template=")
-        failed, said = ask("ls-remote", "--symref", url)
+        remote = partial(_remote, Path(name), Path(name, "objects"))
+        failed, said = remote("ls-remote", "--symref", url)
         if failed:
             raise JournalError(
-                f"{url} cannot be reached: {said.strip()}", hint="Make the repository first."
+                f"{url} cannot be reached: {said}", hint="Make the repository first."
             )
-        found = re.search(r"^ref: refs/heads/(\S+)\tHEAD", said, re.MULTILINE)
-        if not found:
-            if "refs/heads/" in said:
-                raise Refused(f"{url} has branches, but none that is its HEAD.")
+        head = re.findall(r"^ref: refs/heads/(\S+)\tHEAD", said, re.MULTILINE)
+        branches = head + re.findall(r"\trefs/heads/(\S+)$", said, re.MULTILINE)
+        if not branches:
             return ""
-        failed, said = ask("fetch", "-q", "--no-tags", url, f"refs/heads/{found[1]}:{_TIP}")
+        branch = str(branches[0])
+        failed, said = remote("fetch", "-q", "--no-tags", url, f"refs/heads/{branch}:{_TIP}")
         signs = ("-e", f"merge={gitdriver.DRIVER}", "-e", "<!-- syn:")
-        if failed or ask("grep", "-q", "-F", *signs, _TIP, "--", ".gitattributes", "*.md")[0]:
+        if not failed:
+            failed, said = remote("grep", "-q", "-F", *signs, _TIP)
+        if failed:
             raise Refused(
                 f"{url} holds something, but no journal of Synaptic. {said}".strip(),
                 hint="Name an empty repository.",
             )
-        return found[1]
+        return branch
 
 
 def _fetch(repo: _Repo) -> tuple[str, str]:
@@ -458,10 +471,11 @@ def _files(repo: _Repo) -> Iterator[str]:
     others.add(real_path(repo.config.state))
     for folder, folders, names in os.walk(root):
         here = Path(folder)
-        folders[:] = [name for name in folders if real_path(here / name) not in others]
+        shown = [name for name in folders if name[0] != "."]
+        folders[:] = [name for name in shown if real_path(here / name) not in others]
         for name in sorted(names):
-            path = (here / name).relative_to(root).as_posix()
             place = here / name
+            path = place.relative_to(root).as_posix()
             if not _is_shared(path) or roots.excludes(path) or roots.of(path)[0]:
                 continue
             if place.is_symlink() or not place.is_file():
@@ -523,32 +537,20 @@ def _message(
     changes: Changes,
 ) -> str:
     """The titles of new and changed entries, as an agent sees them."""
-    notes = [path for path in changes if is_note(path)]
-    olds = repo.blobs(known[path][1] for path in notes if path in known)
-    titles = []
-    for path in notes:
-        data = changes[path]
-        old = olds.get(known.get(path, ("", ""))[1], b"")
-        before = {(entry.id, entry.title, entry.content) for entry in _entries(repo, path, old)}
-        entries = _entries(repo, path, data) if isinstance(data, bytes) else ()
-        titles += [
-            " ".join(entry.title.split())
-            for entry in entries
-            if (entry.id, entry.title, entry.content) not in before
-        ]
     screen = Screen("redact")
-    titles = [screen.redacted("title", title) for title in titles]
-    first = titles[0] if len(titles) == 1 else f"Files of the journal: {len(changes):,}"
-    more = [f"- {title}" for title in titles[:TITLES]] if len(titles) > 1 else []
-    return "\n".join([first, "", *more]).strip()
-
-
-def _entries(
-    repo: _Repo,
-    path: str,
-    data: bytes,
-) -> Sequence[Entry]:
-    return repo.journal.parse(path, data).entries
+    titles = []
+    for path, (old,) in repo.texts([path for path in changes if is_note(path)], known):
+        before, after = (
+            repo.journal.parse(path, data).entries if isinstance(data, bytes) else ()
+            for data in (old, changes[path])
+        )
+        texts = {(entry.title, entry.content) for entry in before}
+        new = [entry.title for entry in after if (entry.title, entry.content) not in texts]
+        titles += [screen.redacted("title", " ".join(title.split())) for title in new]
+    if len(titles) == 1:
+        return titles[0]
+    lines = [f"Files of the journal: {len(changes):,}", ""]
+    return "\n".join([*lines, *(f"- {title}" for title in titles[:TITLES])]).strip()
 
 
 def _commit(
@@ -621,13 +623,7 @@ def _merge(
             changes[path] = other.get(path)
         elif other.get(path) != was.get(path):
             both.append(path)
-    trees = (was, mine, other)
-    blobs = repo.blobs(tree[path][1] for tree in trees for path in both if path in tree)
-    for path in both:
-        old, one, two = (
-            blobs[tree[path][1]] if path in tree and tree[path][0] in _FILE else None
-            for tree in trees
-        )
+    for path, (old, one, two) in repo.texts(both, was, mine, other):
         merged, clash = _joined(repo, path, old, one, two)
         if clash and merged == one:
             name = PurePosixPath(path)
@@ -698,26 +694,26 @@ def _screen(
     salt = kept.get("salt") or token_hex(16)
     head = repo.commit("HEAD")
     committed = set(repo.look("rev-list", head, *_without(theirs)).split()) if head else set()
-    hits: dict[str, Leak] = {}
+    hits: dict[str, str] = {}
     for place, text, known, at in _unseen(repo, commit, theirs):
         for secret in visible_secrets(text):
             value = text[secret.start : secret.end]
             if value in known:
                 continue
-            id = hashlib.blake2b(f"{place}\0{value}".encode(), digest_size=5, key=salt.encode())
-            where = f"{place}:{line_of(text, secret.start)}"
-            hit = Leak(id.hexdigest(), secret.kind, where, at[:8] if at in committed else "")
-            if hit.id not in kept.get("allowed", []):
-                hits[hit.id] = hit
+            key = hashlib.blake2b(
+                f"{place}\0{value}".encode(), digest_size=5, key=salt.encode()
+            )
+            id = key.hexdigest()
+            where = f"commit {at[:8]}" if at in committed else "not committed yet"
+            line = line_of(text, secret.start)
+            if id not in kept.get("allowed", []):
+                hits[id] = f"{secret.kind} in {place}:{line} ({where}, {id})"
     if not hits:
         return
     _remember(repo.config, salt=salt, hits=list(hits))
-    told = []
-    for hit in list(hits.values())[:5]:
-        commits = f"commit {hit.commit}" if hit.commit else "not committed yet"
-        told.append(f"{hit.kind} in {hit.place} ({commits}, {hit.id})")
+    told = list(hits.values())[:5]
     hint = "Take it out of the file and sync again"
-    if any(hit.commit for hit in hits.values()):
+    if any("(commit" in sentence for sentence in told):
         base = repo.look("merge-base", head, theirs) if theirs else ""
         undo = f"reset --soft {base[:12]}" if base else "update-ref -d HEAD"
         hint = f"`git -C {repo.config.journal} {undo}` takes back the commits. {hint}"
@@ -751,22 +747,16 @@ def _unseen(
         yield "the message of a commit", message, "", id
         for mode, blob, name in _RAW.findall(changed):
             path = os.fsdecode(name)
-            if mode.decode() in _FILE and there.get(path, ("", ""))[1] != blob.decode():
+            is_sent = there.get(path, ("", ""))[1] != blob.decode()
+            if mode.decode() in _FILE and is_sent and not is_picture_name(path):
                 files[path, blob.decode()] = id
-    queue = [*files.items()]
-    texts: dict[str, bytes] = {}
-    for number, ((path, blob), id) in enumerate(queue):
-        old = there.get(path, ("", ""))[1]
-        if number % BATCH == 0:
-            batch = queue[number : number + BATCH]
-            olds = (there[path][1] for (path, _), _ in batch if path in there)
-            texts = repo.blobs([*olds, *(blob for (_, blob), _ in batch)])
-        data = texts[blob]
+    old = {path: there[path][1] for path, _ in files if path in there}
+    blobs = repo.blobs([*old.values(), *(blob for _, blob in files)])
+    for (path, blob), id in files.items():
         if path not in there:
             yield path, path, "", id
-        if is_note(path) or not (picture_kind(data[:32]) or b"\0" in data):
-            known = texts.get(old, b"").decode("utf-8", "replace")
-            yield path, data.decode("utf-8", "replace"), known, id
+        known = blobs.get(old.get(path, ""), b"").decode("utf-8", "replace")
+        yield path, blobs[blob].decode("utf-8", "replace"), known, id
 
 
 # -- the files, the branch and the index
@@ -814,15 +804,11 @@ def _apply(
     old = repo.tree(before)
     new = repo.tree(after)
     paths = _differing(old, new) if before != after else []
-    blobs = repo.blobs(tree[path][1] for tree in (old, new) for path in paths if path in tree)
-    for path in paths:
+    for path, texts in repo.texts(paths, old, new):
         modes = {tree[path][0] for tree in (old, new) if path in tree}
         if not modes <= {*_FILE} or _is_of_home(repo, path):
-            repo.notices.append(
-                f"{path} was left as it is: it is no plain file of the journal."
-            )
+            repo.notices.append(f"{path} was left as it is: it is no file of the journal.")
             continue
-        texts = [blobs[tree[path][1]] if path in tree else None for tree in (old, new)]
 
         def make(
             data: bytes,
@@ -861,11 +847,7 @@ def _follow(
     """Brings git's index to the new commit, but for what a person staged."""
     old = repo.tree(before)
     new = repo.tree(after)
-    staged = {}
-    for line in os.fsdecode(repo.ask("ls-files", "-s", "-z")).split("\0")[:-1]:
-        about, _, path = line.partition("\t")
-        mode, id, _ = about.split(" ")
-        staged[path] = mode, id
+    staged = _files_of(repo.ask("ls-files", "-s", "-z"), 1)
     lines = []
     for path in _differing(old, new):
         if staged.get(path) == old.get(path):

@@ -131,6 +131,7 @@ def git(
         ) from error
 
 
+@lru_cache(1)
 def _ssh_command(folder: Path) -> str:
     """The user's ssh, which is to ask nothing."""
     said = git(folder, "config", "--global", "--get", "core.sshCommand").stdout

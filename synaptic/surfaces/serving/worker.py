@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
@@ -196,7 +197,8 @@ class Worker:
             self._flush_at = now + FLUSH_EVERY_S
             wait = 0 if ws.index.flush() else FLUSH_EVERY_S
         if ws.config.sync.auto and not self._read_only:
-            wait = min(self._sync(ws, now), wait or SYNC_EVERY_S)
+            with suppress(OSError):
+                wait = min(self._sync(ws, now), wait or SYNC_EVERY_S)
         return wait or None
 
     def _sync(
