@@ -514,7 +514,8 @@ def _snapshot(
                 changes[path] = data
     for path in known.keys() - present:
         is_gone = not os.path.lexists(repo.config.journal / path)
-        if is_gone and _is_shared(path) and known[path][0] in _FILE:
+        is_mine = _is_shared(path) and not _is_of_home(repo, path)
+        if is_gone and is_mine and known[path][0] in _FILE:
             changes[path] = None
     if not changes:
         return head
