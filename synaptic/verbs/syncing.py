@@ -63,8 +63,8 @@ _SETUP = {
     ".gitignore": ".state/\ntokens.toml\n.*.synaptic\n",
 }
 _URL = re.compile(
-    r"(?:https://(?![^/]*:[^/]*@)[^/\s]+/\S+|ssh://(?![^/]*:[^/@]*@)[^-/\s][^/\s]*/\S+"
-    r"|/.+|[\w.+-]+@[\w.-]+:(?!:)\S+)"
+    r"https://[^/@\s]+/\S+|ssh://(?:[\w.+-]+@)?(?!-)[\w.:\[\]-]+/\S+|/.+"
+    r"|(?:[\w.+-]+@)?(?!-)[\w.-]{2,}:(?!:|//)\S+"
 )
 _VALID_URLS = ("https://HOST/PATH", "ssh://USER@HOST/PATH", "USER@HOST:PATH", "/PATH")
 _RAW = re.compile(rb":\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) \w\d*\0([^\0]+)")
@@ -463,8 +463,9 @@ def _fetch(repo: _Repo) -> tuple[str, str]:
 # ------------------------------------------------------------------------------
 
 
-def _files(repo: _Repo) -> Iterator[str]:
-    """The paths of the notes and attachments."""
+def _files(repo: _Repo) -> list[str]:
+    """The paths of the notes and attachments, but for those that git is told to ignore."""
+    paths = []
     root = repo.config.journal
     roots = repo.journal.roots
     others = {real_path(place) for name, place in roots.folders.items() if name}
@@ -483,7 +484,11 @@ def _files(repo: _Repo) -> Iterator[str]:
             if place.stat().st_size > PICTURE_BYTES:
                 repo.notices.append(f"{path} is too large and is not sent.")
                 continue
-            yield path
+            paths.append(path)
+    listed = os.fsencode("".join(f"{path}\0" for path in paths))
+    said = git(root, "check-ignore", "-z", "--stdin", given=listed).stdout
+    ignored = set(os.fsdecode(said).split("\0"))
+    return [path for path in paths if path not in ignored]
 
 
 def _is_shared(path: str) -> bool:

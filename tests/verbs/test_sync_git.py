@@ -101,10 +101,15 @@ def test_what_a_person_staged_stays_staged(machines: Machines) -> None:
     [home] = machines.shared("desk")
     (home.journal / "todo.txt").write_text("mine\n")
     git(home.journal, "add", "todo.txt")
+    (home.journal / "own").mkdir()
+    (home.journal / "own" / "diary.md").write_text("# Mine alone\n")
+    with (home.journal / ".gitignore").open("a") as file:
+        file.write("own/\n")
     home.ask("save", "A second one.", "--title", "Of <private>my doctor</private> today")
     home.ask("sync")
     assert git(home.journal, "diff", "--cached", "--name-only").split() == ["todo.txt"]
-    assert "todo.txt" not in git(machines.hub, "ls-tree", "--name-only", "main")
+    sent = git(machines.hub, "ls-tree", "-r", "--name-only", "main")
+    assert "todo.txt" not in sent and "diary" not in sent
     message = git(machines.hub, "log", "-1", "--format=%B", "main")
     assert "Of" in message and "doctor" not in message
 

@@ -486,7 +486,8 @@ def _sync(
             raise Refused("Only a person switches that on, on a terminal.")
         if not auto or typer.confirm("Sync by itself from now on?", err=True):
             write_setting(config.home, "sync.auto", auto)
-        return answer({"success": True}, "")
+        now = load_config(home).sync.auto
+        return answer({"success": True, "auto": now}, f"Syncs by itself: {now}")
     if allow:
         syncing.allow(config, allow)
     if init is not None:
