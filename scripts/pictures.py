@@ -1,7 +1,7 @@
 """Makes docs/pictures anew: the pages of `synaptic serve` on an invented journal, light and
 dark, at 360 and 1280 px.
 
-    .venv/bin/python scripts/pictures.py              # all pages
+    .venv/bin/python scripts/pictures.py              # all pages, and the icons
     .venv/bin/python scripts/pictures.py day search   # these alone
     .venv/bin/python scripts/pictures.py --full --to DIR   # each page to its end, to look at
 
@@ -29,6 +29,14 @@ from tidewatch import NOW, PAGES, make_home, synaptic
 WIDTHS = {1280: 800, 360: 720}
 """The height of the picture for each width."""
 COLOURS = 96
+MORE = {"tasks": "/tasks", "composer": "/", "palette": "/"}
+TYPED = {
+    "composer": {"n": "Station 9340 is calm again. #tides"},
+    "palette": {"Control+k": "postgres"},
+}
+"""Keys that are pressed on a page first, each with the text that is typed after it."""
+ICON_SIZES = (192, 512)
+STATIC = ROOT / "synaptic" / "surfaces" / "web" / "static"
 
 
 def main() -> None:
@@ -40,19 +48,21 @@ def main() -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"of {', '.join([*PAGES, 'empty'])}",
+        help=f"of {', '.join([*PAGES, *MORE, 'empty', 'icons'])}",
     )
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "pictures")
     parser.add_argument("--full", action="store_true", help="to the end of each page")
     given = parser.parse_args()
     given.to.mkdir(parents=True, exist_ok=True)
+    if not given.names or "icons" in given.names:
+        draw_icons()
     person = Path(
         tempfile.gettempdir(), "ines"
     )  # pages show paths: they are the same each time
     person.mkdir()
     try:
         synaptic(make_home(person / ".synaptic"), "rebuild-index")
-        take(person / ".synaptic", PAGES, given.names, given.to, full=given.full)
+        take(person / ".synaptic", PAGES | MORE, given.names, given.to, full=given.full)
         take(person / "empty", {"empty": "/"}, given.names, given.to, full=given.full)
     finally:
         shutil.rmtree(person)
@@ -89,8 +99,21 @@ def take(
                 for name, path in pages.items():
                     if not names or name in names:
                         page.goto(path)
+                        for key, text in TYPED.get(name, {}).items():
+                            page.keyboard.press(key)
+                            page.keyboard.type(text)
                         _keep(page, to / f"{name}-{mode}-{width}.png", full=full)
                 context.close()
+
+
+def draw_icons() -> None:
+    """Draws static/icon.svg as the PNG files that a page on a home screen needs."""
+    with browsing() as browser:
+        for size in ICON_SIZES:
+            page = browser.new_page(viewport={"width": size, "height": size})
+            page.goto((STATIC / "icon.svg").as_uri())
+            page.screenshot(path=STATIC / f"icon-{size}.png", omit_background=True)
+            page.close()
 
 
 def _keep(

@@ -91,7 +91,8 @@ class Config:
 
     `sources` are folders, or single notes, that are read in place, by name (`@vault`).
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
-    Entries of `exclude_projects` are not imported. `notices` name removed keys of the file;
+    Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
+    `notices` name removed keys of the file;
     `status` and `doctor` show them.
     """
 
@@ -109,6 +110,7 @@ class Config:
     secrets: Secrets = "redact"
     track_access: bool = True
     metrics: bool = True
+    port: int = 0
     search: SearchConfig = field(default_factory=SearchConfig)
     hooks: HooksConfig = field(default_factory=HooksConfig)
     sync: SyncConfig = field(default_factory=SyncConfig)
@@ -312,6 +314,7 @@ _RULES: dict[str, Rule] = {
     "secrets": _one_of("redact", "refuse", "allow"),
     "track_access": _SWITCH,
     "metrics": _SWITCH,
+    "port": _number(0, 65535, "; 0 takes a free one", kinds=(int,)),
     "search.k": _number(1e-9, 1e9),
     "search.weights": (
         _weights,

@@ -7,7 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import (
+    TYPE_CHECKING,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +25,15 @@ Vector: TypeAlias = "npt.NDArray[np.float32]"
 """Shape (dimensions,), unit length; all zero for a text in which the model sees nothing."""
 Matrix: TypeAlias = "npt.NDArray[np.float32]"
 """Vectors in rows: shape (vectors, dimensions)."""
+
+
+Value = TypeVar("Value")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(kind: type[Value]) -> type[Value]:
+    """Makes a class whose values cross modules: a dataclass that never changes."""
+    return dataclass(frozen=True, slots=True)(kind)
 
 
 TOKEN_BITS = 64
@@ -81,7 +98,7 @@ DEFAULT_IMPORTANCE = 5
 """The importance (0 to 10) of an entry without one, in filters and scores."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """The position of an entry: byte offsets into its file, and lines counted from 1.
 
@@ -209,7 +226,7 @@ class Entry:
         return self.id.partition("-")[2] or self.id
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParseIssue:
     """A piece of a file that could not be read as meant. A value, never an exception."""
 
@@ -219,7 +236,7 @@ class ParseIssue:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedFile:
     """All that one Markdown file holds."""
 
@@ -319,7 +336,7 @@ class Filters:
         return single
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Near:
     """An entry that a new one seems to replace or repeat, or an open issue it may settle."""
 
@@ -344,7 +361,7 @@ class Signals(NamedTuple):
     access: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Why:
     """The reasons for a hit's place. Ranks count from 1; `similarity` is the best cosine of a
     passage; `age_days` has fractions.
@@ -366,7 +383,7 @@ class Why:
     last_accessed_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """A found entry. `score`, 0 to 1, is the share of such hits that were right, or with
     weights the weighted mean of the signals.
@@ -389,7 +406,7 @@ class Hit:
     told: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubQuery:
     """A search within a smart one; `weight` is that of its ranks in the fusion."""
 
@@ -398,7 +415,7 @@ class SubQuery:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Round:
     """A round of a smart search: its queries, and the number of new candidates."""
 
@@ -406,7 +423,7 @@ class Round:
     new: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layer:
     """A part of a search, and its milliseconds: 95 % of the searches before stayed within
     `estimated_ms`.
@@ -417,7 +434,7 @@ class Layer:
     actual_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """The reason for the strategy of an automatic search, and its milliseconds, expected (None:
     not known) and actual.
@@ -438,7 +455,7 @@ ABSENT, ONLY_REPLACED = "No entry holds", "Only replaced entries hold"
 """The beginnings of notices on names in a question."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchResult:
     """`mode` is the search that ran. `total` counts the ranked candidates before `limit`, or
     without a limit the fitting ones. `terms` are words to highlight. `rounds` explain a smart
@@ -457,7 +474,7 @@ class SearchResult:
     choice: Choice | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facets:
     """Counts of types, tags and projects, most frequent first, and of months, newest first."""
 
@@ -467,7 +484,7 @@ class Facets:
     months: Counts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """A link that stands in `path:line`, `text` being its target as written.
 
@@ -481,7 +498,7 @@ class Link:
     title: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Task:
     """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are
     `YYYY-MM-DD` or None.

@@ -34,6 +34,7 @@ from typing import Any, BinaryIO, NoReturn, cast
 
 import anyio
 import anyio.to_thread
+import typer
 from mcp.client._transport import TransportStreams
 from mcp.server.stdio import stdio_server
 from outside import TIMEOUT_S, Answer, Home, Server, connected
@@ -420,11 +421,26 @@ def _load() -> None:
 
     disturb()
     embedding.FolderModel = functools.cache(embedding.FolderModel)  # type: ignore[misc]
-    _prepare(main.get_command(main.whole_program()))
+    made: dict[tuple[str | None, ...], Any] = {}
+    make = main.get_command
+
+    def get_command(program: typer.Typer) -> Any:
+        """The command of typer, made once for the same commands below it."""
+        names = tuple(info.name for info in program.registered_commands)
+        if names not in made:
+            made[names] = make(program)
+            _prepare(made[names])
+        return made[names]
+
+    main.get_command = get_command
+    for info in main.whole_program().registered_commands:
+        get_command(main.program_for([str(info.name)]))
+    get_command(main.whole_program())
     with (
         tempfile.TemporaryDirectory() as home,
         synaptic.open_workspace(synaptic.load_config(home)) as ws,
     ):
+        ws.embedder.load()
         kept = synaptic.save(
             ws,
             "The lock was held while the journal grew, said Ada on Monday.\n\nNobody waited.",
@@ -441,8 +457,9 @@ def _prepare(command: Any) -> None:
     """Has typer make what reads the arguments of this command and of those below it: else each
     call makes its own.
     """
-    for param in command.params:
-        param.get_runtime_param()
+    with command.make_context("synaptic", [], resilient_parsing=True) as context:
+        for param in command.get_params(context):
+            param.get_runtime_param()
     for below in getattr(command, "commands", {}).values():
         _prepare(below)
 

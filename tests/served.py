@@ -88,12 +88,13 @@ def served(
     *words: str,
     log_in: bool = True,
     installed: bool = False,
+    first: str = "",
     **environ: str,
 ) -> Iterator[Served]:
     """`synaptic serve` on this home, with these flags, on a free port; with `log_in` its
     `client` has used the link.
 
-    It is forked, or the command as it is `installed`.
+    It is forked, and runs the code `first`, or the command as it is `installed`.
     """
     args = ["--home", str(home), "serve", *words]
     env = {
@@ -110,6 +111,8 @@ def served(
         )
     else:
         call = {"args": ["synaptic", *args], "env": env, "folder": str(home.parent)}
+        if first:
+            call["code"] = f"{first}\nfrom synaptic.surfaces.cli.main import main\nmain()"
         process = shared().start((), call, errors=None)
     try:
         assert process.stdout

@@ -105,7 +105,8 @@ def run(
     scratch: Path,
 ) -> list[dict[str, Any]]:
     """The figures of two teams: of each class of questions, of those that nothing answers, and
-    the goals. The rules were last changed in view of both.
+    the goals. The rules were changed in view of the first team's questions, and of others to the
+    second; the second's here were written and asked after that.
     """
     rows = []
     for name in ("repositories", "repositories_two"):

@@ -37,9 +37,20 @@ def results_of(body: Json) -> list[str]:
     for each in dicts(body):
         if "functionResponse" in each:
             found.append(each["functionResponse"]["response"].get("output", each))
-        elif str(each.get("type")).endswith(("tool_result", "call_output")):
-            found.append(each.get("content", each.get("output")))
+        elif str(each.get("type")).endswith(("tool_result", "call_output", "search_output")):
+            found.append(each.get("content", each.get("output", each.get("tools"))))
     return [text(content) for content in found]
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """Every text of a request but the names of its fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from texts_of(list(value.values()))
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_of(each)
 
 
 def text(content: Any) -> str:
@@ -104,11 +115,16 @@ def _responses(
         tool, args = call
         item = {
             "type": "function_call",
-            "namespace": "mcp__synaptic",
             "name": tool.removeprefix("mcp__synaptic__"),
             "arguments": json.dumps(args),
             "call_id": f"call_{number}",
         }
+        if item["name"].startswith("context_"):
+            item["namespace"] = "mcp__synaptic"
+        elif tool == "tool_search":
+            item |= {"type": "tool_search_call", "execution": "client", "arguments": args}
+        elif tool == "apply_patch":
+            item |= {"type": "custom_tool_call", **args}
     response = {"id": f"resp_{number}"}
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
     return [

@@ -41,6 +41,15 @@ export const Synaptic = async ({ directory }) => {
       const text = await told.get(sessionID)
       if (text) system.push(text)
     },
+    "tool.execute.after": async ({ tool, sessionID, args }, result) => {
+      const said = { cwd: directory, session_id: sessionID }
+      let text = ""
+      if (EVENTS.includes("pre-tool") && /^(edit|write|apply_patch)$/.test(tool))
+        text = await ask("pre-tool", { ...said, tool_input: { file_path: args.filePath, input: args.patchText } })
+      if (EVENTS.includes("tool-failure") && tool === "bash" && result.metadata?.exit)
+        text = await ask("tool-failure", { ...said, error: result.output })
+      if (text) result.output += `\n\n${text}`
+    },
     dispose: async () => {
       if (EVENTS.includes("session-end")) await Promise.all([...asked].map((id) => ask("session-end", { session_id: id })))
     },

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import apsw
 
 from ..language.words import match, sought
-from ..models import Filters, Matrix, Vector
+from ..models import Filters, Matrix, Texts, Vector
 from .conditions import THESE, chunks_sql
 from .database import Database
 from .embedding import USUAL
@@ -95,7 +95,7 @@ class CandidateLists:
         query = " OR ".join(terms)
         sql = "SELECT rowid, bm25(chunk_fts) AS score FROM chunk_fts WHERE chunk_fts MATCH ?"
         order = " ORDER BY score, rowid DESC LIMIT ?"
-        values: tuple[str, ...] = (query,)
+        values: Texts = (query,)
         total, counts = self._frequencies(terms)
         allowed: set[int] | None = None
         depths = [limit]

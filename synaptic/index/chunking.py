@@ -5,7 +5,8 @@ tokenizer.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from ..models import frozen
 
 WINDOW_TOKENS = 230
 """Estimated tokens of a passage; the rest of the model's 256 is for title, tags, date and our
@@ -23,7 +24,7 @@ _HEADING = re.compile(r" {0,3}#{1,6}\s")
 _WORD = re.compile(r"\s*\S{1,150}\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A passage: byte offsets into the body, and whether it gets a vector."""
 
@@ -32,7 +33,7 @@ class Span:
     embed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Stretch:
     start: int
     end: int

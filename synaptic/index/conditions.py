@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..language.words import match
-from ..models import OF_SESSIONS, Filters
+from ..models import OF_SESSIONS, Filters, Texts
 from ..notes.marks import field_words, link_key
 
 THESE = "(SELECT value FROM json_each(?))"
@@ -110,16 +110,16 @@ def _two(value: object) -> tuple[object, ...]:
     return value, value
 
 
-def _list(values: Sequence[str]) -> tuple[str, ...]:
+def _list(values: Sequence[str]) -> Texts:
     return (json.dumps(values),)
 
 
-def _tags(tags: Sequence[str]) -> tuple[str, ...]:
+def _tags(tags: Sequence[str]) -> Texts:
     """A tag covers its children: `area` finds `area/kitchen`."""
     return json.dumps(tags), json.dumps(tags)
 
 
-def _files(paths: Sequence[str]) -> tuple[str, ...]:
+def _files(paths: Sequence[str]) -> Texts:
     """A whole path, its last parts, or a folder."""
     ways = []
     for path in paths:
@@ -128,20 +128,21 @@ def _files(paths: Sequence[str]) -> tuple[str, ...]:
     return (json.dumps(ways),)
 
 
-def _globs(paths: Sequence[str]) -> tuple[str, ...]:
+def _globs(paths: Sequence[str]) -> Texts:
     """Patterns for paths: a folder (`en/`), a file with or without its ending, the last parts
-    of either; or a glob.
+    of either; or a glob. One that begins with `/` stands in the journal's own folder.
     """
     globs: list[str] = []
     for path in paths:
         glob = path.strip("/").replace("[", "[[]")
+        starts = ("",) if path.startswith("/") else ("", "*/")
         ends = ("/*",) if path.endswith("/") else ("", ".md", "/*")
         for end in ends:
-            globs += (f"{glob}{end}", f"*/{glob}{end}")
+            globs += [f"{start}{glob}{end}" for start in starts]
     return _list(globs)
 
 
-def _words(words: Sequence[str]) -> tuple[str, ...]:
+def _words(words: Sequence[str]) -> Texts:
     return (" OR ".join(map(match, words)),)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -57,6 +57,16 @@ def known(
     """
     with closing(apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)) as db:
         return list(db.execute(_KNOWN[kind]))
+
+
+_JOINED = """
+    SELECT e.rowid FROM (
+        SELECT n.entry other FROM link l JOIN name n ON n.key = l.key AND n.own
+        WHERE l.entry = ?
+        UNION SELECT l.entry FROM name n CROSS JOIN link l ON l.key = n.key
+        WHERE n.entry = ? AND n.own)
+    JOIN entry e ON e.rowid = other AND e.twin = 0 WHERE other <> ?
+    ORDER BY e.at DESC LIMIT ?"""
 
 
 class Index(CandidateLists):
@@ -380,6 +390,14 @@ class Index(CandidateLists):
         these = json.dumps(list(rowids))
         return self.file.rows(sql, these, these, json.dumps(list(keys)))
 
+    def joined(
+        self,
+        rowid: int,
+        most: int,
+    ) -> list[int]:
+        """The entries that link to this one, or that it links to; at most so many."""
+        return self.file.column(_JOINED, rowid, rowid, rowid, most)
+
     def unnamed(self) -> list[tuple[int, int]]:
         """(entry, key) of each link whose key is no name."""
         return self.file.rows("""
@@ -418,6 +436,17 @@ class Index(CandidateLists):
         """The titles of the entries that have one of these ids."""
         sql = f"SELECT own_id, title FROM entry WHERE own_id IN {THESE}"
         return dict(self.file.rows(sql, json.dumps(ids)))
+
+    def titles_folded(self, fold: Callable[[str], str]) -> list[tuple[int, str]]:
+        """(entry, its title folded) of each entry, newest first; always the same `fold`."""
+        sql = """
+            SELECT rowid, title FROM entry WHERE id IS NOT NULL
+            ORDER BY dated DESC, at DESC"""
+
+        def asked() -> list[tuple[int, str]]:
+            return [(row, fold(title)) for row, title in self.file.rows(sql)]
+
+        return self.file.keep("titles", asked)
 
     def same_content(
         self,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ..models import Entry, Matrix, ParseIssue, Place, Stamp, Vector
+from ..models import Entry, Matrix, ParseIssue, Place, Stamp, Texts, Vector, frozen
 from ..notes.blocks import project_key
 
 VECTOR_SCALE = 127 / 0.3
@@ -21,7 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChunkRow:
     """One passage to be indexed. `start:end` are bytes from the entry's body.
 
@@ -36,7 +35,7 @@ class ChunkRow:
     embed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryRow:
     """One entry to be indexed. `block` are its bytes, `row_hash` is the hash of all that its
     rows are made of, but its place.
@@ -54,7 +53,7 @@ class EntryRow:
     hides: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileRows:
     """All that the index keeps of one file.
 
@@ -109,7 +108,7 @@ class Standing(NamedTuple):
         return self.date_source != "mtime"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stored:
     """An entry as the index knows it: all but its content. `hash` is that of its bytes in the
     file.
@@ -122,10 +121,10 @@ class Stored:
     entry: Entry
     own_id: str
     hash: int
-    copies: tuple[str, ...] = ()
+    copies: Texts = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passage:
     """The place of a chunk: bytes `start:end` from the body of the entry `entry_rowid`. `hash`
     is its ChunkRow's.

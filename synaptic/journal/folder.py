@@ -17,7 +17,7 @@ from typing import cast
 
 from ..errors import JournalError, NotFound, Refused
 from ..files import FLAGS, O_NOFOLLOW, PICTURE_FOLDER, real_path, regular_file
-from ..models import Proof, Stamp, proof_of
+from ..models import Proof, Stamp, Texts, proof_of
 from ..notes.reading import composed
 from .disk import disk_errors
 
@@ -77,7 +77,7 @@ class Roots:
         """True if this path within a root fits a glob of `exclude`."""
         return self._excluded is not None and bool(self._excluded.fullmatch(composed(path)))
 
-    def absent(self) -> tuple[str, ...]:
+    def absent(self) -> Texts:
         """A sentence on the sources that cannot be read; none without any."""
         gone = [
             f"{name} ({root})"

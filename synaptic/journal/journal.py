@@ -17,17 +17,17 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ..config import Config, make_clock
-from ..errors import Busy, JournalError, NotFound, Refused, SynapticError
+from ..errors import Busy, JournalError, NotFound, Refused
 from ..files import folder_of_memory
 from ..models import Entry, ParsedFile
 from ..notes.markdown import extend_note, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
 from ..notes.reading import in_logseq, parse_entries
-from . import disk, folder
+from . import folder
 from .comments import find_comment, ids_in
 from .disk import disk_errors
 from .runs import Runs
-from .saved import SavedText, read_record
+from .saved import SavedText
 from .text import (
     as_block,
     entry_of,
@@ -82,7 +82,6 @@ class Journal:
         self.trash = Trash(config.state)
         self.trashed = self.trash.pieces
         self.runs = Runs(config.state)
-        self._spool = config.state / "spool"
         self._config = config
         self._lock_timeout_s = lock_timeout_s
 
@@ -187,14 +186,7 @@ class Journal:
         refuses. Then nothing was saved, unless the message says that it may have been.
         """
         path = path or self.day_path(entries[0].at)
-        texts = [self.kept(path, entry.id, proven_block(entry)) for entry in entries]
-        with disk_errors(self.state, "used"), self.writing():
-            self._append(*texts)
-        return path
-
-    def _append(self, *texts: SavedText) -> None:
-        """Puts the texts at the end of their file."""
-        path = texts[0].path
+        texts = tuple(self.kept(path, entry.id, proven_block(entry)) for entry in entries)
 
         def make(data: bytes, status: Stat) -> Draft:
             if status is None:
@@ -203,7 +195,9 @@ class Journal:
                 data += joined(path, text.text, data)
             return Draft(data, texts)
 
-        self.writer.change(path, make)
+        with disk_errors(self.state, "used"), self.writing():
+            self.writer.change(path, make)
+        return path
 
     def kept(
         self,
@@ -628,34 +622,4 @@ class Journal:
         """The write lock, as a context. Raises Busy after the timeout."""
         self.prepare()
         with self.writer.locked(self._lock_timeout_s):
-            self._take_spool()
             yield
-
-    def _take_spool(self) -> None:
-        """Puts each save of the old spool that no file holds into its file, and its copy into
-        `done/`.
-
-        Older versions wrote a save there before they appended it, with `seen` below it after
-        its file held it. What they tore stays so, and `doctor` names it. A save whose file
-        cannot be written, or of another journal, stays until the next call. Hidden files are of
-        saves that were never acknowledged.
-        """
-        if not self._spool.is_dir():
-            return
-        here = self.places()
-        for file in self._spool.iterdir():
-            with contextlib.suppress(SynapticError, OSError):
-                if file.name.startswith("."):
-                    file.unlink()
-                    continue
-                data = file.read_bytes()
-                text = read_record(data, file.name)
-                if text and not self.writer.is_ours(text):
-                    continue
-                if text and not data.endswith(b"seen\n") and text.id not in here:
-                    self._append(text)
-                file.replace(self.saved.path_of(file.name))
-        disk.sync_dir(self.saved.folder)
-        disk.sync_dir(self._spool)
-        with contextlib.suppress(OSError):
-            self._spool.rmdir()

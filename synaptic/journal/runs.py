@@ -11,18 +11,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from itertools import groupby
 from pathlib import Path
 
-from ..models import Entry
+from ..models import Entry, frozen
 from ..notes.markdown import proven_block
 from . import disk
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
-    """An entry of a run: `text` is its block as in a spool, `hash` is `hash_of` that text."""
+    """An entry of a run: `text` is its block, `hash` is `hash_of` that text."""
 
     id: str
     path: str
@@ -39,7 +39,7 @@ class Block:
         return cls(entry.id, path, block.decode("utf-8", "surrogatepass"), hash_of(block))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """A run as its file has it. `open`: not all of its blocks stand in the journal. `pictures`
     are hashes by paths of

@@ -65,9 +65,17 @@ class SavedTexts:
         path = self.path_of(id)
         with disk.disk_errors(path, "read"):
             try:
-                return read_record(path.read_bytes(), id)
+                line, _, rest = path.read_bytes().partition(b"\n")
             except FileNotFoundError:
                 return None
+        try:
+            header = json.loads(line)
+            block = disk.sealed(header, rest)
+            if header["id"] == id:
+                return SavedText(id, str(header["path"]), str(header["journal"]), block)
+        except (ValueError, KeyError, TypeError):
+            pass
+        return None
 
     def ids(self) -> list[str]:
         with disk.disk_errors(self.folder, "read"):
@@ -90,19 +98,3 @@ class SavedTexts:
         for file in os.scandir(self.folder):
             if time.time() - file.stat().st_mtime > KEEP_DAYS * 86400:
                 disk.unlink(Path(file))
-
-
-def read_record(
-    data: bytes,
-    id: str,
-) -> SavedText | None:
-    """The saved text in these bytes of a file; None if they are torn or of another id."""
-    line, _, rest = data.partition(b"\n")
-    try:
-        header = json.loads(line)
-        block = disk.sealed(header, rest)
-        if header["id"] == id:
-            return SavedText(id, str(header["path"]), str(header["journal"]), block)
-    except (ValueError, KeyError, TypeError):
-        pass
-    return None

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from ..models import TYPES, EntryType
+from ..models import TYPES, EntryType, Texts
 
 _FOLDER = Path(__file__).parents[1] / "data" / "words"
 _PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
@@ -43,7 +43,7 @@ class Words:
         found = self.__dict__[name] = frozenset(self.ordered(name))
         return found
 
-    def ordered(self, name: str) -> tuple[str, ...]:
+    def ordered(self, name: str) -> Texts:
         """The words of a list in their order; `@name` stands for those of another list."""
         words: list[str] = []
         for word in self.read[name].split():

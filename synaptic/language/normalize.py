@@ -21,10 +21,10 @@ The patterns `note_*` in `data/words/times.toml` say where words like "last week
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from ..models import Texts, frozen
 from ..notes.blocks import scan
 from .lexicon import (
     COUNTS,
@@ -82,7 +82,7 @@ _MENTION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """`was`, which stands at the offset `start` of the text, reads `now`."""
 
@@ -221,7 +221,7 @@ def resolve_pronouns(text: str) -> tuple[Change, ...]:
 def _name_in(
     found: re.Match[str],
     said: str,
-) -> tuple[str, tuple[str, ...]]:
+) -> tuple[str, Texts]:
     """(the name that stands here, the pronouns that agree with it); "" is an unknown thing."""
     if found["thing"]:
         return said, ("it",)

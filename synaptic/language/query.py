@@ -8,12 +8,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidArgument, check_range
-from ..models import TYPES, Filters
+from ..models import TYPES, Filters, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
 from ..notes.header import SYNONYMS, check_type, taken, unique
 from ..notes.marks import field_name
@@ -60,17 +60,17 @@ one.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedQuery:
     """`text` is what meaning is taken from; `terms` are looked up as words. Entries that hold a
     phrase come first; `only_phrases`: nothing else is asked for, so that it must occur.
     """
 
     text: str
-    terms: tuple[str, ...]
-    phrases: tuple[str, ...]
+    terms: Texts
+    phrases: Texts
     filters: Filters
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
     only_phrases: bool = False
 
 
@@ -257,7 +257,7 @@ def terms_of(
     text: str,
     *,
     stop_words: bool = True,
-) -> tuple[str, ...]:
+) -> Texts:
     """The words of a text, each once: without stop words, unless there are no others."""
     found = unique(word for _, word in words(text))
     kept = tuple(word for word in found if word not in STOP_WORDS)
@@ -409,7 +409,7 @@ def _no_time(
 def _values(
     name: str,
     value: str | Sequence[str],
-) -> tuple[str, ...]:
+) -> Texts:
     """The values of a filter, but empty ones. Raises InvalidArgument that names the bound."""
     values = check_values(name, (value,) if isinstance(value, str) else value)
     clean = [one.encode("utf-8", "replace").decode().strip() for one in values]

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
+from ..models import Texts
 from .lexicon import DAY_NAMES, MONTH_NAMES, SHARED, STOP_WORDS, Words, compiled
 
 TONGUES = Words("tongues")
@@ -64,7 +65,7 @@ _NOUN = re.compile(f"(?![{_GOES_ON}])[\u30a1-\u30fa\u3400-\u9fff]")
 _EAST = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
-def tongues_of(text: str) -> tuple[str, ...]:
+def tongues_of(text: str) -> Texts:
     """The languages that a question is most likely in; none for English and where nothing
     tells.
     """
@@ -183,7 +184,7 @@ def _known(tongue: str) -> frozenset[str]:
 @cache
 def _pattern(
     tongue: str,
-    listed: tuple[str, ...],
+    listed: Texts,
     dates: str = r"(?!)",
 ) -> re.Pattern[str]:
     """A pattern of these words, the longest first, and of dates."""

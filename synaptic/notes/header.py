@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import one_of
-from ..models import TYPES, Entry, EntryType
+from ..models import TYPES, Entry, EntryType, Texts
 from .blocks import TIME, inline_tags, insert_backslashes, unescape_tags
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
@@ -43,7 +43,7 @@ class Heading(NamedTuple):
 
     type: EntryType
     title: str
-    tags: tuple[str, ...]
+    tags: Texts
 
 
 def read_heading(raw: str) -> Heading:
@@ -55,7 +55,7 @@ def read_heading(raw: str) -> Heading:
     return Heading(check_type(match[1]), title[match.end() :], tags)
 
 
-def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
+def read_title(raw: str) -> tuple[str, Texts]:
     """Title and tags of a heading without a type."""
     if "#" not in raw:
         return unescape_title(raw.strip(" \t")), ()
@@ -93,9 +93,9 @@ def taken(names: Iterable[str]) -> list[str]:
     ]
 
 
-def clean_title(title: str) -> tuple[str, tuple[str, ...]]:
+def clean_title(title: str) -> tuple[str, Texts]:
     """`title` as a heading can hold it, and the tags at its end."""
-    tags: tuple[str, ...] = ()
+    tags: Texts = ()
     while True:
         shorter, trailing = _split_tags(title)
         if shorter == title:
@@ -104,7 +104,7 @@ def clean_title(title: str) -> tuple[str, tuple[str, ...]]:
         tags = (*trailing, *tags)
 
 
-def _split_tags(raw: str) -> tuple[str, tuple[str, ...]]:
+def _split_tags(raw: str) -> tuple[str, Texts]:
     """The text before the tags at the end, and these tags."""
     raw = raw.strip(" \t")
     end = len(raw)
@@ -127,7 +127,7 @@ def unescape_title(raw: str) -> str:
 def escape_title(
     title: str,
     tags: Collection[str],
-) -> tuple[str, tuple[str, ...]]:
+) -> tuple[str, Texts]:
     r"""`title` as a heading writes it, and the tags that are read from within it.
 
     A `#` gets a backslash only if it would be read as a tag or as a closing sequence. Tags
@@ -159,13 +159,17 @@ def join_heading(
     return " ".join(filter(None, words))
 
 
+_IMAGE = re.compile(r"!\[([^]\n]*)]\([^)\n]*\)")
+
+
 def title_for(content: str) -> str:
     """The title of a text without one: the whole text if it is one short plain line, else its
     first sentence.
     """
     is_short = len(content) <= _HEADING_ONLY and "\n" not in content
     is_plain = not _NOT_PROSE.match(content) and not markup(content)
-    if is_short and is_plain and clean_title(content.strip())[0] == content:
+    has_picture = is_short and _IMAGE.search(content)
+    if is_short and is_plain and not has_picture and clean_title(content.strip())[0] == content:
         return content
     return derive_title(content)
 
@@ -192,7 +196,8 @@ def _first_sentence(lines: list[str]) -> str:
             lambda line: not (markup(line).strip() or _NOT_PROSE.match(line)), lines
         )
         text = " ".join(more) or text
-    text = " ".join(text[:1000].replace("**", "").split())
+    text = _IMAGE.sub(r"\1", text[:1000])
+    text = " ".join(text.replace("**", "").split())
     if end := _SENTENCE_END.search(text):
         text = text[: end.end()]
     return clean_title(shortened(text.removesuffix("."), _TITLE_LENGTH))[0]
@@ -228,7 +233,7 @@ def _text(value: str) -> str | None:
     return unquote(value) or None
 
 
-def _texts(value: str) -> tuple[str, ...]:
+def _texts(value: str) -> Texts:
     return tuple(unquote(part) for part in value.split(",") if part)
 
 
@@ -353,6 +358,6 @@ def encode(value: str) -> str:
     )
 
 
-def unique(values: Iterable[str]) -> tuple[str, ...]:
+def unique(values: Iterable[str]) -> Texts:
     """The values, each once, in order of first appearance."""
     return tuple(dict.fromkeys(values))

@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 
 from ..errors import InvalidArgument, Refused
-from ..models import Entry
+from ..models import Entry, Texts
 from .blocks import (
     MASK,
     check_tag,
@@ -79,7 +79,7 @@ def compose_entry(
     parent: str | None = None,
     supersedes: Sequence[str] = (),
     by: str | None = None,
-) -> tuple[Entry, tuple[str, ...]]:
+) -> tuple[Entry, Texts]:
     """The entry that a save writes, normalised so that it reads back equal, and notices of the
     changes.
 
@@ -147,7 +147,7 @@ def render_entry(entry: Entry) -> str:
     says more.
     """
     body = ""
-    body_tags: tuple[str, ...] = ()
+    body_tags: Texts = ()
     if entry.content != entry.title:
         body = f"\n{_written(entry.content)}\n"
         body_tags = find_tags(entry.content)
@@ -185,7 +185,7 @@ def _heading(
     )
 
 
-def own_tags(entry: Entry) -> tuple[str, ...]:
+def own_tags(entry: Entry) -> Texts:
     """The tags that the entry's own text says, not the front matter of its file."""
     return tuple(tag for tag in entry.tags if tag not in entry.file_tags)
 
@@ -312,7 +312,7 @@ class _Edit:
             return head + tail
         return head.removesuffix(eol) + eol + eol + body + eol + tail
 
-    def _heading(self, body_tags: tuple[str, ...]) -> bytes:
+    def _heading(self, body_tags: Texts) -> bytes:
         parts = self.parts
         stood = self.heading
         new = replace(self.new, title="") if self.is_bare else self.new

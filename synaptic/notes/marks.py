@@ -23,7 +23,7 @@ from functools import lru_cache
 from itertools import chain
 from urllib.parse import unquote
 
-from ..models import Entry, Link, Task
+from ..models import Entry, Link, Task, Texts
 from .blocks import LINK, LISTED, LOGSEQ_OWN, WIKI_LINK, without_code
 from .frontmatter import DAY_PAGES, day_named
 
@@ -89,7 +89,7 @@ def front_fields(entry: Entry) -> list[tuple[str, str]]:
     return [field for field in entry.fields if f"{field[0]}::" not in text]
 
 
-def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
+def page_properties(text: str) -> tuple[str | None, Texts]:
     """Title and aliases that the lines of properties at the beginning of a page say."""
     title = None
     aliases: list[str] = []

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place
+from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place, Texts
 from .blocks import (
     TIME_HEADING,
     Mark,
@@ -357,7 +357,7 @@ class _Reader:
         self.block = block
         self.issues: list[ParseIssue] = []
         self.front = FrontMatter()
-        self.front_tags: tuple[str, ...] = ()
+        self.front_tags: Texts = ()
         self.has_front = self.has_note = False
         self.name = original_of(composed(path))
         self.named_day = date_in_path(self.name, composed(day_file))
@@ -516,7 +516,7 @@ class _Reader:
         span: tuple[int, int],
         body: tuple[int, int],
         title: str,
-        tags: tuple[str, ...],
+        tags: Texts,
         *,
         line: int,
         typed: bool = True,

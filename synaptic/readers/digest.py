@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ..errors import InvalidArgument
 from ..language.words import words
+from ..models import Texts
 from ..notes.blocks import shown
 from ..notes.privacy import (
     mask,
@@ -56,8 +57,8 @@ class Transcripts:
 
     variable: str
     usual: str
-    below: tuple[str, ...]
-    patterns: tuple[str, ...]
+    below: Texts
+    patterns: Texts
     sessions_in: Callable[..., Iterator[Session]]
 
     def find(

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import SynapticError, one_of
-from ..models import EntryType
+from ..models import EntryType, Texts
 
 Skipped = Callable[[str, str], None]
 """Receives the place of a record that cannot be imported, and the reason:
@@ -47,12 +47,12 @@ class Record:
     at: datetime
     title: str = ""
     type: EntryType = "note"
-    tags: tuple[str, ...] = ()
+    tags: Texts = ()
     project: str | None = None
     folder: str | None = None
     branch: str | None = None
     importance: int | None = None
-    files: tuple[str, ...] = ()
+    files: Texts = ()
     by: str | None = None
     growing: bool = False
     until: datetime | None = None

@@ -18,7 +18,7 @@ import yaml
 
 from ..errors import InvalidArgument
 from ..files import open_regular, read_regular
-from ..models import TYPES, EntryType
+from ..models import TYPES, EntryType, Texts
 from ..notes.blocks import slug_tag
 from ..notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
 from ..notes.header import unique
@@ -88,7 +88,7 @@ def named_in(
     return places
 
 
-def tags_of(*names: str) -> tuple[str, ...]:
+def tags_of(*names: str) -> Texts:
     """Tags of these names; `2026`, which has no letter, becomes `tag-2026`.
 
     The name of an entry type gives no tag.

@@ -341,7 +341,7 @@ def reasons(
         sentences = _SENTENCE.split(entry.content.removeprefix(entry.title).strip(" .\n"))
         because = [one for one in sentences if _asks("because", one)] or sentences
         why = " ".join(because[0].split())[:REASON_CHARS]
-        title = entry.title.rstrip(".")
+        title = entry.title.rstrip(".…")
         said[entry.id] = f"replaced {entry.date}: {title}. {why}".rstrip()
     return said
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from ..errors import NotFound
 from ..index.rows import instant
-from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, listed_of
+from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
 from ..language.lexicon import TYPE_WORDS, compiled
 from ..language.query import MAX_LIMIT, filled, terms_of
 from ..language.timephrase.table import shift
@@ -86,9 +86,9 @@ def _preferring(
         reworded = replace(_reworded(ws, request, asked.text), about=times.about)
         names_day = _ISO.search(times.phrase)  # which other notes may name
         if asked.only_time or not (names_day or reworded.parsed.terms):
-            reworded = replace(reworded, filters=_within(filters, asked))
+            reworded = replace(reworded, filters=within_time(filters, asked))
         else:
-            reworded = replace(reworded, prefer=_within(request.prefer, asked))
+            reworded = replace(reworded, prefer=within_time(request.prefer, asked))
         if names_day and not asked.only_time:
             reworded = replace(reworded, parsed=request.parsed)
         request = reworded
@@ -109,6 +109,8 @@ def _as_a_list(
     nothing is in that state, or of that project, is said.
     """
     given, parsed, order = request.filters, request.parsed, request.order
+    if happened(asked.text):  # "when did I last go for a run": of an event, not of a choice
+        return None
     known = ws.index.vocabulary().projects
     listed = _listed(request, asked, known)
     if not (listed and parsed.text) or parsed.phrases or request.strategy == "bounded":
@@ -204,7 +206,7 @@ def _filters_of(
         projects = request.prefer.projects or tuple({request.project or ""} & {*known})
     added = replace(added, projects=() if projects == ("*",) else projects)
     if not (given.since or given.until):
-        added = _within(added, asked)
+        added = within_time(added, asked)
     is_timed = given.since or given.until or asked.time_range
     # of a time all that was said then, though it was replaced since
     return replace(added, include_superseded=bool(is_timed and not listed.state))
@@ -302,7 +304,7 @@ def of_its_time(request: Request) -> dict[str, object] | None:
     }
 
 
-def _within(
+def within_time(
     filters: Filters,
     asked: Asked,
 ) -> Filters:

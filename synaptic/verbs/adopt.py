@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..config import is_day_file, load_config, resolve_home
 from ..errors import ConfigError, JournalError
 from ..files import read_regular
 from ..journal.disk import disk_errors, make_dirs, overwrite
-from ..models import ParseIssue
+from ..models import ParseIssue, Texts, frozen
 from ..notes.copies import original_of
 from ..workspace.checkout import SMALL_BYTES
 from ..workspace.embed import language_notice
@@ -46,7 +45,7 @@ _MOMENT = {
 _MOMENT_PART = re.compile(r"\[([^\]]*)\]|(([A-Za-z])\3*o?)|%")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Adopted:
     """A home that is ready, the contents of its journal, and the file of the next entry.
 
@@ -61,9 +60,9 @@ class Adopted:
     undated: int
     issues: tuple[ParseIssue, ...]
     new_entries_go_to: Path
-    remarks: tuple[str, ...] = ()
-    to_add: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+    remarks: Texts = ()
+    to_add: Texts = ()
+    notices: Texts = ()
 
 
 def adopt(

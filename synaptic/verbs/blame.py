@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ import apsw
 
 from ..config import Config, make_clock
 from ..files import read_regular
+from ..index.rows import hash_of
 from ..notes.blocks import MASK, body_text, project_key
 from ..workspace.checkout import checkout_around, project_of
 from ..workspace.preferences import Consent, hash_of_text, kept
@@ -160,7 +160,9 @@ class Memory:
         """The entries of `TYPES` in force that name the file or its folder, the best first."""
         target = self._target(file)
         weights = self._by_files(target)
-        phrases = self._phrases(target)
+        phrases = [target.path.name]
+        for folder in target.folders():
+            phrases += ("/".join(folder.parts[-2:]), folder.name)
         rows = self._rows({*weights, *self._matching(phrases)})
         found = []
         for row in rows:
@@ -226,12 +228,6 @@ class Memory:
             found[entry] = max(found.get(entry, 0), ways[path])
         return found
 
-    def _phrases(self, target: Target) -> list[str]:
-        phrases = [target.path.name]
-        for folder in target.folders():
-            phrases += ("/".join(folder.parts[-2:]), folder.name)
-        return phrases
-
     def _matching(self, phrases: Sequence[str]) -> list[int]:
         """The entries that hold one of these words or phrases, the best first."""
         quoted = ['"{}"'.format(phrase.replace('"', '""')) for phrase in phrases]
@@ -261,8 +257,7 @@ class Memory:
         if row.path not in self.files:
             self.files[row.path] = self._bytes(row.path)
         data = self.files[row.path]
-        digest = blake2b(data[row.start : row.end], digest_size=8).digest()
-        if int.from_bytes(digest, "big", signed=True) != row.hash:
+        if hash_of(data[row.start : row.end]) != row.hash:
             return None
         if MASK in data or re.search(rb"<private", data, re.IGNORECASE):
             from ..notes.privacy import mask

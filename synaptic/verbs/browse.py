@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date as calendar_day
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +16,17 @@ from urllib.parse import quote, unquote
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
 from ..index.rows import Position, Standing, instant
 from ..language.query import MAX_LIMIT, build_filters, read_date
-from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult
+from ..models import (
+    ORDERS,
+    Entry,
+    Facets,
+    Filters,
+    Order,
+    ParseIssue,
+    SearchResult,
+    Texts,
+    frozen,
+)
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..search.budget import Costs, sorted_ms
@@ -42,7 +52,7 @@ Shown = tuple[bool, Position]
 _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """Entries in order. `total` counts them before `limit`. `superseded_by` leads from an id to
     the id that replaces it; `links` are by id, and `chains` too: the entry with what it
@@ -56,7 +66,7 @@ class Listing:
     links: dict[str, Links] = field(default_factory=dict)
     chains: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     facets: Facets | None = None
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
 
 
 class Days(NamedTuple):
@@ -74,7 +84,7 @@ class Days(NamedTuple):
     on_this_day: Listing
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """`months`: entries of each month. `figures`: of each verb the number of the last `calls`,
     and for each of its `stages` the milliseconds within which half of them (`p50`) and 95 %
@@ -100,7 +110,7 @@ class Status:
     costs: Costs
     roots: dict[str, dict[str, Any]]
     queued: int = 0
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
 
 
 def get(
@@ -154,14 +164,14 @@ def naming(
 ) -> Listing:
     """The entries that a hook tells of before this file is edited, the best first."""
 
-    def run(report: SyncReport) -> Listing:
+    def rows() -> list[int]:
         with Memory(ws.config) as memory:
-            rowids = [one.row.rowid for one in memory.naming(file.absolute())]
-        listing = _listing(ws, report, len(rowids), rowids)
-        said = f"No entry names {file} or its folder: save one with `--file`."
-        return listing if rowids else replace(listing, notices=(*listing.notices, said))
+            return [one.row.rowid for one in memory.naming(file.absolute())]
 
-    return in_step(ws, run)
+    listing = _of_rows(ws, rows)
+    said = f"No entry names {file} or its folder: save one with `--file`."
+    told = () if listing.entries else (said,)
+    return replace(listing, notices=(*listing.notices, *told))
 
 
 def history(
@@ -172,11 +182,7 @@ def history(
     NotFound and Ambiguous.
     """
 
-    def run(report: SyncReport) -> Listing:
-        rowids = ws.index.chain(ws.index.resolve(id).rowid)
-        return _listing(ws, report, len(rowids), rowids)
-
-    return in_step(ws, run)
+    return _of_rows(ws, lambda: ws.index.chain(ws.index.resolve(id).rowid))
 
 
 def recent(
@@ -234,9 +240,17 @@ def recent(
 def pinned(ws: Workspace) -> Listing:
     """The entries pinned for the project of the working directory and for all projects."""
     key = project_key(project_of(ws.config, working_checkout(ws.config)) or "") or None
+    return _of_rows(ws, lambda: ws.index.pinned(key))
+
+
+def _of_rows(
+    ws: Workspace,
+    find: Callable[[], list[int]],
+) -> Listing:
+    """The entries of the rows that `find` gives, in its order."""
 
     def run(report: SyncReport) -> Listing:
-        rowids = ws.index.pinned(key)
+        rowids = find()
         return _listing(ws, report, len(rowids), rowids)
 
     return in_step(ws, run)
@@ -349,6 +363,13 @@ def status(ws: Workspace) -> Status:
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
+        notices = [*ws.config.notices, *report.absent]
+        waiting = len(not_in_force(ws))
+        if waiting:
+            notices.append(
+                f"Preferences that wait: {waiting:,}; `synaptic confirm` lists them, "
+                "`synaptic confirm ID` puts one into force."
+            )
         roots = {}
         for name, folder in ws.config.roots.items():
             if name:
@@ -368,19 +389,10 @@ def status(ws: Workspace) -> Status:
             figures={verb: _figures(stages) for verb, stages in calls.items()},
             costs=known_costs(ws),
             roots=roots,
-            notices=(*ws.config.notices, *report.absent, *_to_confirm(ws)),
+            notices=tuple(notices),
         )
 
     return in_step(ws, run)
-
-
-def _to_confirm(ws: Workspace) -> list[str]:
-    number = len(not_in_force(ws))
-    notice = (
-        f"Preferences that wait: {number:,}; `synaptic confirm` lists them, "
-        "`synaptic confirm ID` puts one into force."
-    )
-    return [notice] if number else []
 
 
 def _figures(calls: Sequence[Mapping[str, float]]) -> dict[str, Any]:

@@ -7,26 +7,26 @@ import platform
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import apsw
 
 from ..errors import ModelError, NotFound, SynapticError
-from ..journal.imports import take_in
 from ..journal.losses import find_losses
+from ..models import frozen
 from ..notes.copies import copied_from
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
 from ..workspace.workspace import Workspace
 from .browse import Status, status
+from .importing import resume
 
 FIX = "synaptic doctor --fix"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One line of `doctor`; `fix` is the command or step that mends it."""
 
@@ -36,7 +36,7 @@ class Finding:
     fix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkup:
     """The findings of `doctor`; `ok` is false while something needs a person."""
 
@@ -63,8 +63,7 @@ def fix(ws: Workspace) -> Checkup:
     with suppress(SynapticError):  # the obstacle is a finding
         with ws.journal.writing():  # which takes what an older version left waiting
             pass
-        for run in ws.journal.runs.open():
-            take_in(ws.journal, run)
+        resume(ws)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
                 ws.journal.hide(stamp.path, ws.journal.read(stamp.path))

@@ -12,7 +12,7 @@ import re
 import statistics
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from ..errors import check_range
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
-from ..models import Entry, Filters
+from ..models import Entry, Filters, Texts, frozen
 from ..notes.blocks import MASK
 from ..notes.privacy import mask
 from ..search.search import ANY_PROJECT, search
@@ -50,7 +50,7 @@ WAYS = {
 _WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Missed:
     """A question whose entry is not among the first hits of the default search."""
 
@@ -60,7 +60,7 @@ class Missed:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evaluation:
     """`mrr` is the mean reciprocal rank, 0 to 1, of each of WAYS, `margin` half of the 95 %
     interval of the last of them, by the normal approximation.
@@ -72,7 +72,7 @@ class Evaluation:
     margin: float
     missed: tuple[Missed, ...]
     seconds: float
-    notices: tuple[str, ...]
+    notices: Texts
 
 
 def evaluate(

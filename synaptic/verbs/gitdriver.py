@@ -9,13 +9,13 @@ import re
 import shlex
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..config import Config
 from ..errors import JournalError
 from ..files import open_regular
 from ..journal.disk import disk_errors, overwrite
+from ..models import frozen
 from ..notes.merge import merge
 from ..workspace.git import git
 
@@ -28,7 +28,7 @@ find Synaptic.
 _LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setup:
     """A repository, the line of its attributes that names the driver, and whether anything had
     to be changed.

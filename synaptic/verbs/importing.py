@@ -33,7 +33,7 @@ from ..journal.imports import drop_pictures, put_picture, take_in, take_out
 from ..journal.runs import Block, Run, Runs
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry
+from ..models import SESSIONS, Entry, frozen
 from ..notes.blocks import project_key
 from ..notes.reading import base32, id_date
 from ..notes.screening import Screen
@@ -101,7 +101,7 @@ class ImportPlan:
         self.skipped.append((where, why))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Done:
     """The result of an import, or of taking one back. `kept` are (id, title, why) of entries
     that stay. Pictures that could not be taken are among the `skipped` of the plan.

@@ -5,21 +5,21 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
 from urllib.parse import unquote
 
 from ..errors import Ambiguous, NotFound
 from ..language.query import read_date
-from ..models import Entry, Filters, Link, Task
+from ..models import Entry, Filters, Link, Task, frozen
 from ..notes.marks import link_key, links_of, tasks_of
 from ..workspace.readback import read_entries, read_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Links:
     """The links of an entry or page, in order, and the links of others to it."""
 

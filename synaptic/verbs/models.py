@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..config import DEFAULT_MODEL
 from ..errors import ModelError
 from ..index.embedding import FastEmbedder, about_models, is_downloaded, listed_models
 from ..index.lookup import Index
+from ..models import Texts, frozen
 from ..workspace.embed import Progress, embed_pending
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace, open_workspace
@@ -21,7 +22,7 @@ QUESTIONS = 100
 """Questions that compare two models: half a minute with a large one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Model:
     """A model by fastembed's name or its folder. `downloaded`: it needs no network. None means
     unknown.
@@ -36,7 +37,7 @@ class Model:
     ships: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switch:
     """A change from the model `before` to another. `with_before` and `with_model` compare them
     on this journal; None for a way back, if `before` has read less than half of the notes, or
@@ -48,7 +49,7 @@ class Switch:
     with_before: Evaluation | None = None
     with_model: Evaluation | None = None
     kept: bool = False
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
 
 
 def models(ws: Workspace) -> tuple[Model, ...]:
@@ -130,7 +131,7 @@ def use(
                 return done
         write_setting(config.home, "model", config.model)
         other.index.file.set_meta("trial", 0)
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
     if os.environ.get("SYNAPTIC_MODEL"):
         notices = ("SYNAPTIC_MODEL is set, and it wins over config.toml.",)
     return replace(done, kept=True, notices=notices)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 
 from ..errors import InvalidArgument
 from ..language.query import terms_of
-from ..models import SESSIONS, Filters, SearchResult
+from ..models import SESSIONS, Filters, SearchResult, frozen
 from ..notes.blocks import project_key
 from ..readers.digest import digest, screened
 from ..readers.record import reader_of
@@ -43,7 +43,7 @@ WAYS = {
 """The compared ways to search, and the strategy of each."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """A prompt. `later` are the files that its session edited afterwards and the errors that it
     met, each with its kind, "file" or "error"; `tokens` and `named` what each of WAYS brought

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
 from ..journal.disk import overwrite
-from ..models import Entry, Filters
+from ..models import Entry, Filters, Texts
 from ..notes.blocks import project_key
 from ..search.near import DONE, MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
@@ -23,7 +23,7 @@ from ..workspace.changes import has_expired, marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .writing import Receipt, delete, update
+from .writing import PERSON, Receipt, delete, update
 
 SAME = 0.95
 """The cosine from which on two entries say the same. Chosen by eye."""
@@ -62,7 +62,7 @@ class Matter(NamedTuple):
         return KINDS[self.kind][0]
 
     @property
-    def answers(self) -> tuple[str, ...]:
+    def answers(self) -> Texts:
         return KINDS[self.kind][1]
 
     @property
@@ -177,12 +177,13 @@ def _matters(
             groups.setdefault(group, []).append(row)
         days = (now - entry.at).days if entry.dated else 0
         is_used = standings[row].accesses or entry.derived_id or entry.pin
+        is_diary = entry.type == "note" and entry.by in (None, PERSON)
         holds = {
             "proposed": "pin" in entry.tags and not entry.pin,
             "expired": has_expired(entry.expires, now.date().isoformat()),
             "open": is_open(entry) and days >= OPEN_DAYS,
             "changed": entry.changed_files,
-            "unread": days >= UNREAD_DAYS and not is_used,
+            "unread": days >= UNREAD_DAYS and not (is_used or is_diary),
         }
         for kind in filter(holds.get, holds):
             yield Matter(kind, (known[row],))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from operator import attrgetter
@@ -18,7 +18,7 @@ from ..journal.folder import writable
 from ..journal.losses import restore_lost
 from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
-from ..models import Entry, Near
+from ..models import Entry, Near, Texts, frozen
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import unique
 from ..notes.markdown import compose_entry, new_id, own_tags
@@ -66,7 +66,7 @@ REPEATED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """The result of a write. `queued` is always False; once, saves could
     wait.
@@ -80,8 +80,8 @@ class Receipt:
     time: str
     path: str
     queued: bool = False
-    notices: tuple[str, ...] = ()
-    suggested_tags: tuple[str, ...] = ()
+    notices: Texts = ()
+    suggested_tags: Texts = ()
     near: tuple[Near, ...] | None = ()
 
 
@@ -400,7 +400,7 @@ def _superseded(
     ids: Sequence[str],
     *,
     by_person: bool,
-) -> tuple[str, ...]:
+) -> Texts:
     """The whole ids of superseded entries. Raises Refused if an agent supersedes a pin."""
     for id in ids:
         entry = _find(ws, id).entry
@@ -542,7 +542,7 @@ def clean_entry(
     branch: str | None = None,
     extra: Mapping[str, str] = {},
     **marks: Any,
-) -> tuple[Entry, tuple[str, ...]]:
+) -> tuple[Entry, Texts]:
     """The entry of these texts without what is private and without secrets, and notices; see
     `compose_entry`.
 
@@ -572,12 +572,12 @@ def clean_entry(
 
 
 def _with_clean_title(
-    compose: Callable[..., tuple[Entry, tuple[str, ...]]],
+    compose: Callable[..., tuple[Entry, Texts]],
     title: str | None,
     screen: Screen,
     *,
     keep: str = "",
-) -> tuple[Entry, tuple[str, ...]]:
+) -> tuple[Entry, Texts]:
     """The composed entry and its notices. Its title shows no secret, unless the title is
     `keep`.
 
@@ -778,7 +778,7 @@ def index_now(
     *paths: str,
     scrub: bool = False,
     shows: str = "",
-) -> tuple[str, ...]:
+) -> Texts:
     """A notice if these files, just written, could not be indexed or do not show the entry
     `shows`.
 

@@ -18,8 +18,8 @@ from ..index.database import BUSY_TIMEOUT_MS
 from ..index.embedding import usual_cosine
 from ..journal.disk import overwrite
 from ..language.lexicon import is_foreign
-from ..models import Meaning
-from .readback import Stale, read_passages, texts_of
+from ..models import Meaning, Texts
+from .readback import Stale, read_hits, texts_of
 from .workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
@@ -80,7 +80,7 @@ def embed_pending(
     return done
 
 
-def language_notice(ws: Workspace) -> tuple[str, ...]:
+def language_notice(ws: Workspace) -> Texts:
     """A notice, once for each journal, if the shipped model reads notes that are mostly not
     English.
     """
@@ -95,7 +95,8 @@ def language_notice(ws: Workspace) -> tuple[str, ...]:
         if chunks < MIN_SAMPLED:
             return ()
         sample = range(1, chunks + 1, max(1, chunks // SAMPLED))
-        texts = [text for text, _ in read_passages(ws, sample).values()]
+        _, passages = read_hits(ws, (), sample)
+        texts = [text for text, _ in passages.values()]
         overwrite(told, journal)
         if is_foreign(texts):
             return (FOREIGN,)

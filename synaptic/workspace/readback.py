@@ -27,20 +27,14 @@ def read_entries(
     return read_hits(ws, rowids, ())[0]
 
 
-def read_passages(
-    ws: Workspace,
-    chunk_rowids: Sequence[int],
-) -> dict[int, tuple[str, int]]:
-    """The text of each of these chunks, and the line of its file where it begins."""
-    return read_hits(ws, (), chunk_rowids)[1]
-
-
 def read_hits(
     ws: Workspace,
     rowids: Sequence[int],
     chunk_rowids: Sequence[int],
 ) -> tuple[dict[int, Entry], dict[int, tuple[str, int]]]:
-    """The results of `read_entries` and `read_passages`; each file is read once."""
+    """(the result of `read_entries`, the text of each of these chunks with the line of its file
+    where it begins); each file is read once.
+    """
     chunks = ws.index.passages(chunk_rowids)
     needed = [chunk.entry_rowid for chunk in chunks.values()]
     bodies = _bodies(ws, [*rowids, *needed])

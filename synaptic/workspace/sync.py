@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from datetime import time as clock_time
 from typing import NamedTuple, TypeVar
@@ -20,7 +20,7 @@ from ..errors import IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.rows import FileRows, hash_of
 from ..index.store import Writer
-from ..models import Entry, ParseIssue, Stamp
+from ..models import Entry, ParseIssue, Stamp, Texts, frozen
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .git import added_days, head_of
@@ -48,7 +48,7 @@ MOST_BYTES = 1_000_000
 DAY_NS = 86_400_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RebuildReport:
     entries: int
     chunks: int
@@ -56,7 +56,7 @@ class RebuildReport:
     reused: int
     seconds: float
     issues: tuple[ParseIssue, ...]
-    notices: tuple[str, ...] = ()
+    notices: Texts = ()
 
 
 class SyncReport(NamedTuple):
@@ -76,10 +76,10 @@ class SyncReport(NamedTuple):
     unread: int = 0
     trouble: str = ""
     unscrubbed: bool = False
-    absent: tuple[str, ...] = ()
+    absent: Texts = ()
 
     @property
-    def notices(self) -> tuple[str, ...]:
+    def notices(self) -> Texts:
         """The reasons why an answer may be slow or incomplete, and the cure."""
         in_memory = f"{self.trouble}; it is kept in memory, which is slower. {_DOCTOR}"
         said = {in_memory: self.trouble, BEHIND: self.behind, UNSCRUBBED: self.unscrubbed}

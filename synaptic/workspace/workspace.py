@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, datetime
 
 from ..config import Config, make_clock
@@ -13,9 +12,10 @@ from ..errors import JournalError
 from ..index.embedding import Embedder, FastEmbedder
 from ..index.lookup import Index
 from ..journal.journal import Journal
+from ..models import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Workspace:
     """A journal with its index, its embedder and a clock. One thread owns it."""
 

@@ -172,7 +172,7 @@ def test_merges_by_entries(
 ) -> None:
     desk, laptop = machines
     truth = Truth(desk.entries())
-    for number in rounds(12, 5_000):
+    for number in rounds(8, 5_000):
         choose = random.Random(number)
         if number % 8 == 7:
             desk.clock.forward(days=1)

@@ -216,6 +216,14 @@ def test_requests_for_what_changed(
             assert dates
 
 
+def test_when_something_happened_last_is_no_list_of_choices(ws_of_words: Workspace) -> None:
+    save(ws_of_words, "We go for Redis.", type="decision")
+    save(ws_of_words, "Went for a run along the river.")
+    found = search(ws_of_words, "when did I last go for a run")
+    assert "Went for a run along the river." in titles(found)
+    assert not any("Read as a list" in notice for notice in found.notices)
+
+
 def test_questions_for_what_held_before() -> None:
     """Chosen on the phrases at even places: there 9 of 9 and none of 10, at odd ones 8 of 11
     and 1 of 8.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from forks import ForkedHome, Forks
 from homes import Clock, open_home
 from outside import Home
 
@@ -395,9 +396,14 @@ def test_questions_of_state_are_told_from_those_that_sound_so(
     assert len(wrong) <= most_wrong, wrong
 
 
-@pytest.fixture
-def port(home: Home) -> Home:
-    """Issues, hand-offs and decisions of two projects."""
+@pytest.fixture(scope="module")
+def port(
+    tmp_path_factory: pytest.TempPathFactory,
+    forks: Forks,
+) -> Home:
+    """Issues, hand-offs and decisions of two projects; only searched."""
+    folder = tmp_path_factory.mktemp("port")
+    home = ForkedHome(folder / "home", {"HOME": str(folder)}, forks=forks)
     for day, (text, kind, project, *tags) in enumerate(
         [
             ("Berth 14 is booked twice", "issue", "harbor", "fixed"),

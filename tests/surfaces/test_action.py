@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forks import ForkedHome, Forks
 from outside import Home
 
 from synaptic.surfaces.hooks.action import MOST_TOKENS
@@ -20,9 +21,13 @@ ERROR = "kombu.exceptions.OperationalError: [Errno 111] Connection refused"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(
+    tmp_path: Path,
+    forks: Forks,
+) -> Home:
     """A home with the hooks for tools switched on, and a checkout `shop` beside it."""
-    at = Home(tmp_path / "home", {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""})
+    env = {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""}
+    at = ForkedHome(tmp_path / "home", env, forks=forks)
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     (tmp_path / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     at.path.mkdir()
@@ -45,7 +50,8 @@ def hook(home: Home, event: str, client: str = "claude-code", **said: Any) -> st
     assert set(answer.json) == {"hookSpecificOutput"}
     told = answer.json["hookSpecificOutput"]
     names = {"pre-tool": "PreToolUse", "tool-failure": "PostToolUseFailure"}
-    names["tool-failure"] = "AfterTool" if client == "gemini" else names["tool-failure"]
+    others = {"gemini": "AfterTool", "codex": "PostToolUse"}
+    names["tool-failure"] = others.get(client, names["tool-failure"])
     assert told.keys() == {"hookEventName", "additionalContext"}
     assert told["hookEventName"] == names[event]
     assert count_tokens(told["additionalContext"]) <= MOST_TOKENS
@@ -63,6 +69,7 @@ def failed(home: Home, error: str, session: str = "s1") -> str:
 
 
 def test_an_edit_brings_what_names_the_file_once_a_session(home: Home) -> None:
+    home = Home(home.path, home.env)  # the installed command
     cents = save(home, "Prices are cents.", "--type", "decision", "--files", "src/tax.py")
     save(home, "The guest's cart is dropped in merge_cart.py.", "--type", "issue")
     save(home, "Plain SQL in src/reports/, no ORM.", "--type", "decision")
@@ -126,6 +133,31 @@ def test_gemini_tells_a_failure_by_its_status_and_codex_an_edit_by_its_patch(
     patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-1\n+2\n*** End Patch"
     given = {"command": patch}
     assert id in hook(home, "pre-tool", "codex", session_id="s3", tool_input=given)
+
+
+def test_codex_tells_a_failure_in_its_transcript_and_gemini_an_edit_afterwards(
+    home: Home,
+) -> None:
+    id = save(home, f"{ERROR}: start it.", "--type", "issue", "--files", "src/a.py")
+    transcript = home.path.parent / "rollout.jsonl"
+
+    def codex(call: str) -> str:
+        said = {"tool_use_id": call, "tool_name": "Bash", "tool_response": ERROR}
+        return hook(home, "tool-failure", "codex", transcript_path=str(transcript), **said)
+
+    def ended(call: str, status: int) -> str:
+        item = {"type": "CommandExecution", "id": call, "aggregated_output": ERROR}
+        payload = {"type": "item_completed", "item": {**item, "exit_code": status}}
+        return (
+            json.dumps({"type": "event_msg", "payload": payload}, separators=(",", ":")) + "\n"
+        )
+
+    transcript.write_text("x" * 200_000 + "\n" + ended("call_1", 0) + ended("call_2", 3))
+    assert codex("call_1") == codex("call_3") == ""
+    assert id in codex("call_2")
+    given = {"file_path": str(home.path.parent / "shop" / "src" / "a.py")}
+    said: dict[str, Any] = {"tool_name": "replace", "tool_input": given}
+    assert id in hook(home, "tool-failure", "gemini", session_id="s4", **said)
 
 
 def test_only_preferences_in_force_are_told(home: Home) -> None:

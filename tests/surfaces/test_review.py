@@ -254,7 +254,8 @@ def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home:
     saved("The kettle leaks.", NEW, "--type", "issue")
     first = saved("Login is half done.", OLD, "--type", "handoff")
     last = saved("Login is done, tests are missing.", NEW, "--type", "handoff")
-    unread = saved("Invoices are numbered by year.", "2025-01-01T09:00:00")
+    unread = saved("Invoices are numbered by year.", "2025-01-01T09:00:00", "--type", "insight")
+    saved("Soup again.", "2025-01-02T09:00:00")  # a diary is not asked about
     freeze = saved(
         "Freeze of the staging machine.", OLD, "--expires", "2026-07-03", "--tag", "pin"
     )

@@ -35,6 +35,7 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
 from synaptic.surfaces.mcp.server import build_server, readable
 from synaptic.surfaces.mcp.tools import (
+    AT_ONCE,
     BY_NAME,
     CHARS_PER_TOKEN,
     INSTRUCTIONS,
@@ -251,7 +252,9 @@ async def test_tools_are_slim_and_say_what_they_do(connect: Callable[..., Client
         )
         assert hints.destructive_hint == (tool.name == "context_delete")
         assert hints.idempotent_hint == (tool.name not in ("context_save", "context_update"))
-        assert (tool.meta is not None) == hints.read_only_hint
+        meta = tool.meta or {}
+        assert ("anthropic/maxResultSizeChars" in meta) == hints.read_only_hint
+        assert meta.get("anthropic/alwaysLoad", False) == (tool.name in AT_ONCE)
     writing = {f"context_{verb}" for verb in ("save", "update", "delete")}
     assert {tool.name for tool in answer.tools} - writing == set(READING)
     [search] = [tool for tool in answer.tools if tool.name == "context_search"]
@@ -289,7 +292,8 @@ async def test_instructions_say_when(
     async with connect("legacy" if mode == "legacy" else "auto") as client:
         told = client.instructions
     assert told == INSTRUCTIONS and len(told.encode()) < 2_048
-    first = told.partition("\n\n")[0]  # all that Codex shows
+    first = told.partition("\n\n")[0]
+    assert len(first) <= 250  # all that Codex shows until its tools are looked for
     assert {"context_brief", "context_search", "context_save"} <= set(re.findall(r"\w+", first))
     for word in (
         "context_search",

@@ -54,6 +54,9 @@ class Mouse:
         self.page.keyboard.press("ControlOrMeta+a")
         self.page.keyboard.type(text)
 
+    def unfold(self, words: str) -> None:
+        self.page.locator("summary", has_text=words).first.click()
+
     def choose(
         self,
         name: str,
@@ -77,15 +80,19 @@ class Keyboard(Mouse):
             self.page.wait_for_load_state()  # keys work once the page is whole
             self.page.keyboard.press(key)
         else:
-            self._reach(role, name)
+            self._reach(self.find(role, name))
             self.page.keyboard.press("Enter")
+
+    def unfold(self, words: str) -> None:
+        self._reach(self.page.locator("summary", has_text=words))
+        self.page.keyboard.press("Enter")
 
     def write(
         self,
         name: str,
         text: str,
     ) -> None:
-        self._reach("textbox", name)
+        self._reach(self.find("textbox", name))
         self.type(text)
 
     def choose(
@@ -93,21 +100,16 @@ class Keyboard(Mouse):
         name: str,
         option: str,
     ) -> None:
-        self._reach("combobox", name)
+        self._reach(self.find("combobox", name))
         self.page.keyboard.type(option)
 
-    def _reach(
-        self,
-        role: str,
-        name: str,
-    ) -> None:
-        wanted = self.find(role, name)
+    def _reach(self, wanted: Locator) -> None:
         expect(wanted).to_be_visible()
         for _ in range(STOPS):
-            if wanted.evaluate("(one) => one === document.activeElement"):
+            if wanted.evaluate("(one) => one === one.getRootNode().activeElement"):
                 return
             self.page.keyboard.press("Tab")
-        pytest.fail(f"{STOPS} times Tab, and {role} {name!r} has not the focus")
+        pytest.fail(f"{STOPS} times Tab, and {wanted} has not the focus")
 
 
 @pytest.fixture(scope="module")
@@ -136,11 +138,17 @@ def test_a_day(
         page.goto("/")
 
         person.do("link", "Write", key="n")
-        page.wait_for_url("**/new")
-        person.write("Text", "The pump of the north quay moves 40 litres a second.")
+        expect(page.get_by_label("Text", exact=True)).to_be_focused()
+        person.write("Text", "The pump of the north quay moves 40 litres a second. #water")
+        expect(page.locator("#preview")).to_contain_text("40 litres")
+        person.unfold("Type, project")
         person.choose("Type", "insight")
         person.do("button", "Save")
-        expect(title).to_contain_text("The pump of the north quay moves 40 litres")
+        expect(page.get_by_role("status")).to_contain_text("Saved.")
+        expect(page.get_by_role("article")).to_contain_text(
+            "The pump of the north quay moves 40"
+        )
+        expect(page.get_by_role("link", name="#water").first).to_be_visible()
 
         person.do("link", "Search", key="/")
         page.wait_for_url("**/search")
@@ -158,6 +166,8 @@ def test_a_day(
         person.do("button", "Undo", key="u")
         expect(title).to_contain_text("40 litres")
 
+        if hand is Mouse:
+            person.unfold("More")
         person.do("link", "Review", key="v")
         expect(page.get_by_role("article")).to_contain_text("The crane stops")
         expect(page.get_by_role("article")).to_be_focused()

@@ -147,7 +147,7 @@ def test_what_is_written_is_shown_with_all_that_is_known_of_it(
         "A later entry supersedes this one: Chose SQLite." in shown
         and "Continued by It went on." in shown
     )
-    assert "By person Via web Importance 8" in shown and "Linked from Chose SQLite." in shown
+    assert "By me Via web Importance 8" in shown and "Linked from Chose SQLite." in shown
     line = (home / "journal" / f"{old[:4]}-{old[4:6]}-{old[6:8]}.md").read_text().split(
         "\n"
     ).index(f"## {shown.partition('decision ')[2][11:16]} decision: Chose LanceDB. #db") + 1

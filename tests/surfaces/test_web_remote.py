@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import stat
-import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -442,27 +441,17 @@ BEARER = {
 def setup(
     home: Path,
     *words: str,
-) -> subprocess.CompletedProcess[str]:
+) -> Answer:
     environ = {"HOME": str(home), "PATH": str(home / "bin"), "SYNAPTIC_TOKEN": "x" * 43}
-    command = [sys.executable, "-m", "synaptic", "setup", *words]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        cwd=home,
-        env=environ,
-        check=False,
-    )
+    return forked("setup", *words, folder=home, env=environ)
 
 
 def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path) -> None:
     names = [*BEARER, "codex"]
-    assert (
-        setup(tmp_path, *names, "--url", "https://memory.example", "--dry-run").returncode == 0
-    )
+    assert setup(tmp_path, *names, "--url", "https://memory.example", "--dry-run").code == 0
     assert not any(tmp_path.rglob("*.json"))
     done = setup(tmp_path, *names, "--url", "https://memory.example")
-    assert done.returncode == 0 and "SYNAPTIC_TOKEN" in done.stderr
+    assert done.code == 0 and "SYNAPTIC_TOKEN" in done.err
     files = {
         path: path.read_text()
         for path in tmp_path.rglob("*")
@@ -477,15 +466,15 @@ def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path)
         next(iter(next(iter(data.values())).values()))["headers"] for data in entries.values()
     ]
     assert sorted(header["Authorization"] for header in said) == sorted(BEARER.values())
-    states = json.loads(setup(tmp_path, "--url", URL, "--status", "--json").stdout)["clients"]
+    states = json.loads(setup(tmp_path, "--url", URL, "--status", "--json").out)["clients"]
     assert {state["client"] for state in states if state["state"] == "registered"} == set(names)
-    assert setup(tmp_path, "--status").stdout.count("in another way") == len(names)
+    assert setup(tmp_path, "--status").out.count("in another way") == len(names)
     other = setup(tmp_path, "cursor", "--url", "http://10.0.0.5:8765")
-    assert "left as it is" in other.stdout and "put TLS in front" in other.stderr
+    assert "left as it is" in other.out and "put TLS in front" in other.err
     assert (
-        "left as it is" in setup(tmp_path, "cursor").stdout
+        "left as it is" in setup(tmp_path, "cursor").out
     )  # nor is it replaced by the program here
-    assert setup(tmp_path, "--remove").returncode == 0
+    assert setup(tmp_path, "--remove").code == 0
     assert not [path for path in files if path.exists() and "synaptic" in path.read_text()]
 
 
@@ -503,7 +492,7 @@ def test_what_setup_refuses(
     said: str,
 ) -> None:
     done = setup(tmp_path, *words)
-    assert done.returncode == 2 and said in done.stderr
+    assert done.code == 2 and said in done.err
 
 
 def test_each_token_has_its_own_last_position(

@@ -81,23 +81,29 @@ def shown(
 
 
 def titles(page: str) -> list[str]:
-    return [
-        re.sub("<[^>]+>", "", title)
-        for title in re.findall(r'<h2><a href="/entry/[^>]+>(.*?)</a></h2>', page)
-    ]
+    """What a page lists: the headings of entries, and the text of those that are a line."""
+    found = []
+    for heading, line in re.findall(
+        r'<h2><a href="/entry/[^>]+>(.*?)</a></h2>|<article[^>]* aria-label="([^"]*)', page
+    ):
+        found.append(re.sub("<[^>]+>", "", heading or line))
+    return found
 
 
-def test_a_day_without_entries_shows_the_latest(server: Served) -> None:
+def test_an_empty_day_invites_and_shows_no_other(server: Served) -> None:
     page = shown(server, "/")
     assert "<h1>Today</h1>" in page
     assert "Saturday, 21 November 2026" in page
-    assert "Nothing is written today yet" in page
-    assert titles(page) == ["Chose Redis for the cache.", "Chose SQLite: one file."]
-    assert page.count("one file.") == 1  # the first line is the heading, and not said twice
-    assert "END" not in page
-    assert "Read all of it" in page
-    assert re.search(r'id="then".*Talked to Ines', page, re.DOTALL)
-    assert 'href="/day/2026-03-02" rel="prev"' in page
+    assert "Nothing is written today yet" in page and 'class="composer"' in page
+    assert not titles(page) and "one file." not in page
+    assert 'href="/day/2026-11-19" rel="prev"' in page
+    day = shown(server, "/day/2026-11-19")
+    assert titles(day) == ["Chose Redis for the cache.", "Chose SQLite: one file."]
+    assert day.count("one file.") == 1  # the first line is the heading, and not said twice
+    assert "END" not in day
+    assert "Read all of it" in day
+    assert re.search(r'id="then".*Talked to Ines', day, re.DOTALL)
+    assert 'href="/day/2026-03-02" rel="prev"' in day and 'class="composer"' not in day
 
 
 def test_a_long_day_is_shown_in_parts(server: Served) -> None:
@@ -125,16 +131,18 @@ def test_facets_narrow_a_search_and_give_way(server: Served) -> None:
     page = shown(server, "/search?q=apples")
     assert titles(page)[0] == "Bought apples and bread."
     assert "<mark>apples</mark>" in page
+    assert "source=" not in page  # the one hit has one source
+    both = shown(server, "/search?q=apples+SQLite")
     narrow = re.search(
-        r'<a href="([^"]+source=import%3Ajrnl)">import:jrnl</a> <span class="count">1<', page
+        r'<a href="([^"]+source=import%3Ajrnl)">import:jrnl</a> <span class="count">1<', both
     )
     assert narrow
     narrowed = shown(server, narrow[1])
     assert titles(narrowed) == ["Bought apples and bread."]
-    assert '<a href="/search?q=apples" aria-current="true">import:jrnl' in narrowed
+    assert '<a href="/search?q=apples+SQLite" aria-current="true">import:jrnl' in narrowed
     assert '<input type="hidden" name="source" value="import:jrnl">' in narrowed
     assert titles(shown(server, "/search?source=mcp&since=last+week")) == [
-        "Chose SQLite: one file"
+        "Chose SQLite: one file."
     ]
     assert titles(shown(server, "/search?project=Atlas")) == ["Talked to Ines."]
 
@@ -146,7 +154,7 @@ def test_older_entries_follow_without_a_query(server: Served) -> None:
         pages.append(shown(server, older[1]))
     found = [title for page in pages for title in titles(page)]
     assert len(found) == len(set(found)) == 123  # without the entry that a later one supersedes
-    assert found[:2] == ["Chose SQLite: one file", "Bought apples and bread."]
+    assert found[:2] == ["Chose SQLite: one file.", "Bought apples and bread."]
 
 
 def test_htmx_gets_the_results_alone(server: Served) -> None:
@@ -209,10 +217,16 @@ def test_a_search_by_keyboard_alone(server: Served) -> None:
         expect(page.get_by_role("heading", level=1)).to_contain_text("Bought apples")
 
 
-def test_a_day_shows_the_text_of_a_page_that_only_says_its_date(tmp_path: Path) -> None:
+def test_a_day_says_nothing_twice(tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as ws:
-        (ws.config.journal / "Roses.md").write_text(
-            "---\ndate: 2026-11-10\n---\nThey were pruned.\n", encoding="utf-8"
-        )
+        journal = ws.config.journal
+        (journal / "Roses.md").write_text("---\ndate: 2026-11-10\n---\nThey were pruned.\n")
+        (journal / "2026-11-11.md").write_text("# 2026-11-11\n\nIt rained on the roses.\n")
+        (journal / "2026-11-12.md").write_text("## 09:00 Cut **three** roses #garden\n")
     with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
         assert "They were pruned." in shown(server, "/day/2026-11-10")
+        day = shown(server, "/day/2026-11-11").partition("<article")[2]
+        assert "It rained on the roses." in day and "<h2>" not in day
+        line = shown(server, "/day/2026-11-12").partition("<article")[2]
+        assert "Cut <strong>three</strong> roses" in line and "<h2>" not in line
+        assert ">note<" not in line and 'href="/tag/garden"' in line

@@ -228,7 +228,8 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
         "--project",
         "shop",
     )
-    saved(home, "Freight is paid by weight.", "2025-01-02T09:00:00")
+    saved(home, "Freight is paid by weight.", "2025-01-02T09:00:00", "--type", "insight")
+    saved(home, "We had soup.", "2025-01-03T09:00:00")  # a diary is not asked about
     for id, moment in (
         ("20261115-kettle22", "2026-11-15 23:00"),
         ("20261116-kettle33", "2026-11-16 01:00"),
@@ -257,9 +258,9 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
         assert counts["Invoices are numbered by year."] == "1"
         told = seen(answer)
         assert (
-            "5 entries." in told
-            and "1 of 5 entries" in told
-            and "1 from more than a year ago never was" in told
+            "6 entries." in told
+            and "1 of 6 entries" in told
+            and "2 from more than a year ago never were" in told
         )
         assert [key.partition(":")[0] for key in keys(server)] == ["unread"]
 

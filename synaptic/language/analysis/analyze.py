@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ...models import frozen
 from ...notes.blocks import project_key, slug_tag
 from ..lexicon import STOP_WORDS, compiled, is_tool
 from .asked import NO_NAMES, QUESTIONS, Asked
@@ -36,7 +36,7 @@ class Known(NamedTuple):
     files: Collection[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntityMention:
     """`type` is person, project, tool, file, tag or unknown."""
 

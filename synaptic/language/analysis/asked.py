@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from ...models import TYPES, Filters, Order
+from ...models import TYPES, Filters, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, SHARED, STOP_WORDS, TYPE_NAMES, Words, compiled
 from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame
@@ -29,7 +29,7 @@ _TAKEN = "\0"
 STATES = frozenset(("open", "solved", "wontfix", "settled"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """`read` is the beginning of the query on one line, `text` all of the query without its
     time phrase.
@@ -170,7 +170,7 @@ def listed_of(
 def _parts(
     said: str,
     projects: Collection[str],
-) -> tuple[tuple[str, ...], list[str], str]:
+) -> tuple[Texts, list[str], str]:
     """(projects that are named, meanings of the parts, the text with _TAKEN for each part);
     without a part no project is taken out.
     """
@@ -194,6 +194,25 @@ def _telling(
     if means:
         nothing |= QUESTIONS.beside_a_state
     return [word for _, word in words(said) if word not in nothing]
+
+
+def happened(text: str) -> list[tuple[str, ...]]:
+    """For each word of the event the forms in which it may stand, where a text asks how often
+    something happened, or when last; none for any other text.
+
+    | text                               | words            |
+    |------------------------------------|------------------|
+    | `when did I last see the dentist`  | dentist          |
+    | `how often did I run`              | (run, ran)       |
+    | `how often should I water a fern`  |                  |
+    """
+    if not _pattern("happened").search(text[:READ_CHARACTERS]):
+        return []
+    sets = [tuple(line.split()) for line in QUESTIONS.read["forms"]]
+    forms = {form: those for those in sets for form in those}
+    nothing = STOP_WORDS | QUESTIONS.of_events
+    told = dict.fromkeys(word for _, word in words(text) if word not in nothing)
+    return [forms.get(word, (word,)) for word in told]
 
 
 def _pattern(name: str) -> re.Pattern[str]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from ...models import Strategy
+from ...models import Strategy, Texts
 from ..lexicon import STOP_WORDS
 from ..query import ParsedQuery
 from ..words import words
@@ -70,7 +70,7 @@ def form_of(parsed: ParsedQuery) -> Strategy:
     return "lexical" if is_command or half_quoted or half_exact else "hybrid"
 
 
-def parts_of(text: str) -> tuple[str, ...]:
+def parts_of(text: str) -> Texts:
     """The parts of a question, each of which says something; none where it has no parts."""
     parts = [part.strip(" ,?.!") for part in _CONNECTOR.split(text)]
     telling = [part for part in parts if {word for _, word in words(part)} - STOP_WORDS]

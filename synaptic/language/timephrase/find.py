@@ -8,10 +8,11 @@ second time makes of it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from typing import NamedTuple
 
+from ...models import frozen
 from .table import (
     ANY,
     BETWEEN,
@@ -76,7 +77,7 @@ _NEVER = (ValueError, OverflowError)
 """There is no such day, or the years of a date do not reach it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeRange:
     """`start` and `end` are local days, both within; None is no bound. `phrase` stands so in
     the text.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from ...config import load_config, make_clock
 from ...errors import InvalidArgument, Refused
 from ...journal.journal import Journal
 from ...language.query import build_preference
-from ...models import Entry
+from ...models import NOTHING_CLOSE, Entry
 from ...notes.header import check_type
 from ...search.search import search as search_journal
 from ...verbs import brief as brief_verb
@@ -173,17 +175,24 @@ def search(
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
+    from ...search.happened import count_happened  # slow to import
+
     weights = _named("--weight", weight)
     filters = take_filters(ws, given)
+    query = " ".join(text)
     result = search_journal(
         ws,
-        " ".join(text),
+        query,
         filters=filters,
         weights={name: _number(name, value) for name, value in weights.items()},
         prefer=build_preference(_named("--prefer", prefer)),
         embed_ms=EMBED_MS,
         **given,
     )
+    counted = count_happened(ws, query, filters)
+    if counted:
+        others = [notice for notice in result.notices if notice != NOTHING_CLOSE]
+        result = replace(result, notices=(counted.line, *others))
     answer_search(ws, result)
 
 
@@ -595,7 +604,40 @@ def week(
     answer_days(ws, browse.days(ws, " ".join(date), week=True))
 
 
-@command("open", f.ID_OR_NUMBER, opens=False)
+@command(
+    "open",
+    argument(
+        str | None,
+        "id",
+        "[ID]",
+        "An id, or N for entry N of the last search, find or recent.",
+        **AN_ID,
+    ),
+    switch("page", "Open the page that `synaptic serve` shows, logged in."),
+    opens=False,
+)
+def open_(
+    home: str | None,
+    page: bool,
+    id: str = "",
+) -> None:
+    """Open an entry in your editor, or say where it is; with --page open the page.
+
+    Example: synaptic open 3, synaptic open --page
+    """
+    if page == bool(id):
+        raise InvalidArgument("Give an ID, or --page.", hint="synaptic open 3")
+    if not page:
+        return edit(home, id)
+    from ..serving.running import find_running  # only here
+
+    running = find_running(home)
+    address = f"{running.url}/login?token={running.one_time_token()}"
+    opened = webbrowser.open(address)
+    text = f"Opened {running.url}." if opened else f"Open this within a minute: {address}"
+    return answer({"success": True, "opened": opened, "address": address}, text)
+
+
 @command("edit", f.ID_OR_NUMBER, opens=False)
 def edit(
     home: str | None,
@@ -603,7 +645,7 @@ def edit(
 ) -> None:
     """Open an entry in your editor, or say where it is.
 
-    Example: synaptic open 3, synaptic edit 7k3m9q2x
+    Example: synaptic edit 7k3m9q2x
     """
     with open_home(home) as ws:
         there = browse.get(ws, [listed_id(ws, id)]).entries[0].there

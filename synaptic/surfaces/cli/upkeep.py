@@ -33,6 +33,7 @@ from ..render.fence import clean
 from ..render.present import hit_items, listed, matter_text, outline
 from ..render.terminal import emit
 from ..serving.arguments import agent, take_filters
+from ..serving.devices import Devices
 from ..serving.tokens import Tokens
 from . import flags as f
 from .flags import A_PROJECT, argument, option, switch, text_option, texts_option
@@ -607,14 +608,20 @@ def mcp(home: str | None) -> None:
         default="127.0.0.1",
     ),
     option(
-        int,
+        int | None,
         "port",
-        "The port; 0 takes a free one, but `setup --url` needs a fixed one.",
-        default=0,
+        "The port; 0 takes a free one, but `setup --url` needs a fixed one. [default: `port` "
+        "of config.toml, else 0]",
         min=0,
         max=65535,
     ),
     switch("open_it", "Open the page in the browser.", "--open"),
+    switch("no_link", "Print no login; `synaptic open --page` gives one."),
+    switch("install", "Serve from each login on this machine on, by systemd or launchd."),
+    switch("uninstall", "Undo --install."),
+    texts_option(
+        "revoke", "Log out the browser of this name that stays logged in; or all; repeatable."
+    ),
     f.READ_ONLY,
     f.TOKEN_FILE,
     texts_option("allow_host", "A host name that a proxy uses for this server; repeatable."),
@@ -623,16 +630,46 @@ def mcp(home: str | None) -> None:
 )
 def serve(
     home: str | None,
+    install: bool,
+    uninstall: bool,
+    revoke: Sequence[str] = (),
     **given: Any,
 ) -> None:
     """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
 
     Example: synaptic serve --open
     """
+    if install + uninstall + bool(revoke) > 1:
+        raise InvalidArgument("--install, --uninstall and --revoke exclude each other.")
+    if revoke:
+        return _log_out(Devices(home), revoke)
+    if install or uninstall:
+        from . import service  # only here
+
+        if uninstall:
+            return service.uninstall(home)
+        port, read_only = given.pop("port", None), given.pop("read_only")
+        if given.pop("host") != "127.0.0.1" or any(given.values()):
+            raise InvalidArgument("--install goes with --port and --read-only alone.")
+        return service.install(home, port, read_only=read_only)
     from ..mcp.remote import Remote  # slow to import
     from ..web import app
 
-    app.serve(home, Remote, **given)
+    return app.serve(home, Remote, **given)
+
+
+def _log_out(
+    devices: Devices,
+    names: Sequence[str],
+) -> None:
+    found = devices.read()
+    known = sorted({"all", *(device.name for device in found.values())})
+    for name in names:
+        if name not in known:
+            raise InvalidArgument(f"No browser {name!r} stays logged in.", valid=known)
+    gone = [id for id, device in found.items() if {device.name, "all"} & {*names}]
+    devices.remove(*gone)
+    emit(f"Browsers logged out: {len(gone)}")
 
 
 @command(

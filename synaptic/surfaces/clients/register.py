@@ -11,6 +11,7 @@ from pathlib import Path
 from ...errors import Changed, JournalError, SynapticError
 from ...files import open_regular, real_path
 from ...journal import disk
+from ...models import Texts
 from . import jsonc
 from .clients import NAME, ODD
 from .parts import Part
@@ -34,7 +35,7 @@ class Step:
     action: str = "nothing"
     there: bool = False
     why: str = ""
-    by: tuple[str, ...] = ()
+    by: Texts = ()
     done: bool = False
     backup: Path | None = None
 
@@ -89,7 +90,7 @@ def work_on(
     return step
 
 
-def _own_command(step: Step) -> tuple[str, ...]:
+def _own_command(step: Step) -> Texts:
     """Returns the client's own command for the step; empty where it has none."""
     client = step.part.client
     program = client.program

@@ -4,6 +4,7 @@ the tool waits.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...config import Config
+from ...files import open_regular
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, one_line
 from .stop import Said, append
 
@@ -18,10 +20,14 @@ if TYPE_CHECKING:
     from ...verbs.blame import Memory, Named
 
 MOST_ENTRIES, MOST_TOKENS = 2, 120
+TAIL_BYTES = 100_000
+"""The part of a transcript in which the last command is sought."""
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATHS = ("file_path", "notebook_path", "path")
 _FAILED = re.compile(r"^Exit Code: [1-9]", re.MULTILINE)
-"""How Gemini CLI tells that a command failed; Claude Code has an event for it."""
+"""How Gemini CLI tells that a command failed; Claude Code has an event for it, and Codex writes
+it down.
+"""
 
 
 def before_edit(
@@ -47,12 +53,18 @@ def after_failure(
     config: Config,
     said: Said,
 ) -> str:
-    """Returns entries that tell of the same error."""
+    """Returns entries that tell of the same error; of Gemini CLI, which takes no context before
+    an edit, what `before_edit` tells.
+    """
+    if said.get("tool_name") in ("replace", "write_file"):
+        return before_edit(config, said)
     output = said.get("error")
     response = said.get("tool_response")
     if not output and isinstance(response, dict):
         output = str(response.get("llmContent"))
         output = output if _FAILED.search(output) else ""
+    elif said.get("client") == "codex" and _failed_in_codex(said):
+        output = response
     if not isinstance(output, str):
         return ""
     folder = Path(said["cwd"])
@@ -62,6 +74,17 @@ def after_failure(
         "this error",
         lambda memory: memory.same_error(output, folder),
     )
+
+
+def _failed_in_codex(said: Said) -> bool:
+    """True when the transcript says that the command failed: Codex does not tell its hook."""
+    call = re.escape(str(said.get("tool_use_id")))
+    with open_regular(Path(str(said.get("transcript_path")))) as transcript:
+        with suppress(OSError):  # it is shorter
+            transcript.seek(-TAIL_BYTES, os.SEEK_END)
+        end = transcript.read()
+    failed = rf'"CommandExecution","id":"{call}".*"exit_code":-?[1-9]'
+    return re.search(failed.encode(), end) is not None
 
 
 def _told(

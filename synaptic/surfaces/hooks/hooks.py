@@ -68,6 +68,7 @@ _NAMES = {
 _OTHER_NAMES = {
     ("user-prompt", "gemini"): "BeforeAgent",
     ("tool-failure", "gemini"): "AfterTool",
+    ("tool-failure", "codex"): "PostToolUse",
 }
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from ...errors import InvalidArgument
-from ...models import ORDERS, STRATEGIES, TYPES
+from ...models import ORDERS, STRATEGIES, TYPES, Texts
 from ...search.ranking import PRESETS
 
 if TYPE_CHECKING:
@@ -29,15 +29,19 @@ OPTIONS_NAMED = 5
 HELP = "synaptic://help/"
 """What the resources begin with that explain the options of a tool."""
 
-INSTRUCTIONS = """\
-Synaptic is the memory that the user and their agents share, a journal of Markdown files. \
-Call `context_brief` first in a session, unless its briefing is there; `context_search` \
-before you answer, decide or fix what may have come up before ("like last time", "why did \
-we"); `context_save` as soon as there is a decision with its reason, a finding, a problem or \
-unfinished work.
+AT_ONCE = ("context_brief", "context_save", "context_search")
+"""Tools that Claude Code shows whole from the first request on. Others it names, and loads when
+the agent looks for them.
+"""
 
-Search for earlier work, decisions, preferences, names, causes of bugs. `context_find` lists \
-by type, tag, file, project or date.
+INSTRUCTIONS = """\
+Memory that the user and their agents share. Call `context_brief` first in a session, \
+`context_search` before you answer, decide or fix what may have come up before, \
+`context_save` once there is a decision and why, a finding, a problem or open work.
+
+No brief is needed where a briefing is there. Search for earlier work ("like last time", \
+"why did we"), decisions, preferences, names, causes of bugs. `context_find` lists by type, \
+tag, file, project or date.
 
 Save a few sentences that stand alone:
 - type decision: what was chosen, why, and what was rejected
@@ -91,7 +95,7 @@ class Tool(NamedTuple):
     name: str
     description: str
     parameters: Json
-    required: tuple[str, ...] = ()
+    required: Texts = ()
     options: Mapping[str, Json] = {}
     reads: bool = False
 
@@ -123,10 +127,12 @@ class Tool(NamedTuple):
                 "openWorldHint": False,
             },
         }
+        meta: Json = {}
         if self.reads:
-            chars = MOST_TOKENS * CHARS_PER_TOKEN
-            tool["_meta"] = {"anthropic/maxResultSizeChars": chars}
-        return tool
+            meta["anthropic/maxResultSizeChars"] = MOST_TOKENS * CHARS_PER_TOKEN
+        if self.name in AT_ONCE:
+            meta["anthropic/alwaysLoad"] = True
+        return tool | {"_meta": meta} if meta else tool
 
 
 def help_text(verb: str) -> str:

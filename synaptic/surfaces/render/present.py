@@ -133,11 +133,12 @@ def headed(
     opening = markup(text)
     if not stem or (opening and not opening.startswith("#")):
         return title, text
+    wanted = stem.replace("**", "")
     first_line = len(text.partition("\n")[0])
     for end in (first_line, *sentence_ends(text[: 2 * HEADING_CHARS]), len(text)):
         heading = text[len(opening) : end].strip()
         said = _stem_of_title(heading.replace("**", ""))
-        says_title = said.startswith(stem) if is_cut else said == stem
+        says_title = said.startswith(wanted) if is_cut else said == wanted
         if says_title and len(heading) <= HEADING_CHARS and not _is_in_marks(heading):
             return heading, text[end:].lstrip()
     if is_cut and text.startswith(stem) and not _is_in_marks(stem):

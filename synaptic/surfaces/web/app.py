@@ -6,35 +6,41 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import socket
+import time
 import webbrowser
-from collections.abc import Callable, Collection
-from ipaddress import ip_address
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from ...config import load_config
 from ...errors import ConfigError, InvalidArgument, SynapticError
+from ..serving.devices import Devices
+from ..serving.running import Running, announced
 from ..serving.tokens import Grant, Tokens
 from ..serving.worker import GRACE_S, Worker
-from . import days, entries, files, searching, upkeep
+from . import days, devices, editing, entries, files, following, moving, searching, upkeep
 from .connections import Connection
+from .devices import SECRET, come_back, is_loopback, may_stay, open_session
 from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
-from .site import HERE, Site, form_of, page, show_error, site_of
+from .site import HERE, Site, form_of, page, session_of, show_error, site_of
 
 log = logging.getLogger(__name__)
 
 
 USED = (
-    "This link was used already, or belongs to another run of synaptic serve. Start it "
-    "again for a new one."
+    "This link was used already, or belongs to another run of synaptic serve. "
+    "`synaptic open --page` gives a new one."
 )
 ADVICE = (
     "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale)."
@@ -45,10 +51,18 @@ def build_app(
     site: Site,
     hosts: Collection[str],
     mcp: Any,
+    announcing: AbstractContextManager[None] | None = None,
 ) -> ASGIApp:
     """The program behind its guard; its worker ends with `mcp`, which answers `/mcp` while its
-    `running` is entered.
+    `running` is entered. `announcing` is entered as long.
     """
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        with announcing or nullcontext():
+            async with mcp.running():
+                yield
+
     app = Starlette(
         routes=[
             Route("/mcp", mcp),
@@ -56,24 +70,34 @@ def build_app(
             Route("/login", _login, methods=["GET", "POST"]),
             Route("/logout", _logout, methods=["POST"]),
             *days.ROUTES,
+            *devices.ROUTES,
+            *following.ROUTES,
             *searching.ROUTES,
             *entries.ROUTES,
             *files.ROUTES,
+            *editing.ROUTES,
             *upkeep.ROUTES,
+            *moving.ROUTES,
         ],
         exception_handlers={SynapticError: show_error, 404: show_error},
-        lifespan=lambda _: mcp.running(),
+        lifespan=lifespan,
     )
     app.state.site = site
+    app.state.follower = following.Follower()
     # outside of all, so that an answer of 500 has its headers, too
-    return Guard(app, site.sessions, hosts)
+    return Guard(app, site.sessions, hosts, fixed=site.fixed)
 
 
 async def _login(request: Request) -> Response:
     """Lets a browser in that has the link that was printed, or a token that opens the page."""
+    if SECRET in request.headers and request.method == "POST":
+        return await come_back(request)
     if request.method == "POST":
         return await _log_in_with_token(request)
     site = site_of(request)
+    if "sign" in request.query_params and site.sessions.running:
+        text = request.query_params["sign"]
+        return PlainTextResponse(site.sessions.running.sign("listen", text))
     token = request.query_params.get("token", "")
     if not token or request.method == "HEAD":  # HEAD is sent by previews
         return await page(request, "login.html", wrong="")
@@ -123,21 +147,18 @@ def _let_in(
     request: Request,
     session: Visitor,
 ) -> Response:
-    answer = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer"})
-    answer.set_cookie(
-        cookie_name(request.scope),
-        site_of(request).sessions.begin(session),
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-    )
+    where = "/devices" if may_stay(request, session) else "/"
+    answer = RedirectResponse(where, 303, {"Referrer-Policy": "no-referrer"})
+    open_session(answer, request, session)
     return answer
 
 
 async def _logout(request: Request) -> Response:
     await form_of(request)
-    site_of(request).sessions.end(request.cookies.get(cookie_name(request.scope), ""))
-    return RedirectResponse("/login", 303)
+    site = site_of(request)
+    site.sessions.end(request.cookies.get(cookie_name(request.scope), ""))
+    site.devices.remove(session_of(request).device)
+    return RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})
 
 
 def serve(
@@ -145,16 +166,17 @@ def serve(
     make_mcp_app: Callable[[Worker, Tokens, bool], Any],
     *,
     host: str,
-    port: int,
-    open_it: bool,
-    read_only: bool,
+    port: int | None = None,
+    open_it: bool = False,
+    read_only: bool = False,
+    no_link: bool = False,
     token_file: str | None = None,
     allow_host: Collection[str] = (),
 ) -> None:
     """Serves until Ctrl-C. Raises ConfigError where the address cannot be had, and
     InvalidArgument.
     """
-    local = _is_loopback(host) and not allow_host
+    local = is_loopback(host) and not allow_host
     tokens = Tokens(home, token_file)
     grants = tokens.read()  # a file that cannot be used is the first error
     if not local and not (grants and token_file):
@@ -163,30 +185,50 @@ def serve(
             "Another host than this machine needs --token-file with a token.",
             hint=f"`{command}` writes one; give that file here, too.",
         )
-    listening = _listen(host, port)
-    sessions = Sessions()
-    site = Site(Worker(home, read_only=read_only), sessions, tokens, read_only, local)
+    if port is None:
+        with suppress(ConfigError):  # with a broken one the page says so
+            port = load_config(home).port
+    is_fixed = bool(port)
+    listening = _listen(host, port or 0)
     address, port = listening.getsockname()[:2]
     names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), address, *allow_host}
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
         names |= {ANY_ADDRESS, host}
     at = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    link = f"{at}/login?token={sessions.link}"
+    running = Running(at, secrets.token_urlsafe(32), time.time()) if local else None
+    sessions = Sessions(running)
+    worker = Worker(home, read_only=read_only)
+    site = Site(worker, sessions, tokens, Devices(home), read_only, local, is_fixed)
+    link, way = f"{at}/login?token={sessions.link}", "this link works once"
+    if no_link:
+        sessions.link = ""
+        link, way = at, "`synaptic open --page` logs a browser in"
     print(f"Synaptic is at {link}", flush=True)
-    print(f"(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
+    print(f"({way}; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
     if not local:
         print(ADVICE, flush=True)
     if open_it:
         webbrowser.open(link)
+    announcing = announced(home, running) if running else None
+    app = build_app(site, names, make_mcp_app(worker, tokens, read_only), announcing)
+    _run(app, listening, behind_proxy=bool(allow_host))
+
+
+def _run(
+    app: ASGIApp,
+    listening: socket.socket,
+    *,
+    behind_proxy: bool,
+) -> NoReturn:
     settings = uvicorn.Config(
-        build_app(site, names, make_mcp_app(site.worker, tokens, read_only)),
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,
         ws="none",
         http=Connection,
-        proxy_headers=bool(allow_host),  # else anybody here could name addresses of their own
+        proxy_headers=behind_proxy,  # else anybody here could name addresses of their own
         timeout_graceful_shutdown=GRACE_S,
     )
     status = 0
@@ -206,15 +248,10 @@ def _listen(
         listening = socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
         raise ConfigError(
-            f"{host}:{port} cannot be had: {error}.", hint="Give another --port, or none."
+            f"{host}:{port} cannot be had: {error}.",
+            hint="Give another --port; 0 takes a free one. Where the page is served there "
+            "already, `synaptic open --page` opens it.",
         ) from error
     # without it the end of an answer waits for 40 ms
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

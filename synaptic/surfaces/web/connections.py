@@ -19,9 +19,10 @@ _LIMITS = {h11.IDLE: HEAD_S, h11.SEND_BODY: BODY_S}
 
 class Connection(H11Protocol):
     """A connection of the server. `unfinished` are those that wait for the rest of a request,
-    the oldest first.
+    the oldest first. `ending`: the server ends, and with it every answer that has no end.
     """
 
+    ending = asyncio.Event()
     unfinished: dict[Connection, asyncio.TimerHandle] = {}  # noqa: RUF012, of all connections
     _limit: float | None = None
 
@@ -34,6 +35,10 @@ class Connection(H11Protocol):
         limit = _LIMITS.get(self.conn.their_state)
         if limit != self._limit:
             self._wait(limit)
+
+    def shutdown(self) -> None:
+        self.ending.set()
+        super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._wait(None)

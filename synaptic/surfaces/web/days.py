@@ -1,23 +1,30 @@
-"""The pages of time: a day, the calendar of a year, and this day in other years."""
+"""The pages of time: a day, the calendar of a month and its year, this day elsewhere."""
 
 from __future__ import annotations
 
-from calendar import monthrange
-from datetime import date
+import asyncio
+import time
+from calendar import Calendar
+from contextlib import suppress
+from datetime import date, timedelta
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
-from ...models import Filters
-from ...verbs import browse
+from ...models import TYPES, Entry, Filters
+from ...verbs import brief, browse
+from ...workspace.checkout import project_of, working_checkout
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .site import TEMPLATES, Values, ask, page
+from .rendering import plain_heading, render
+from .site import TEMPLATES, Values, ask, form_of, page, site_of
 
 DAY_ENTRIES = 100
 """Entries on a page of a day."""
+GRAIN_NS = 20_000_000
+"""File systems count time in grains; what changed so shortly before counts as later."""
 COLOURS = 4
 """Shades of the days in the calendar, without that of an empty day."""
 
@@ -32,13 +39,34 @@ def _spoken(
     return f"{name}{on.day} {on:%B} {on.year}"
 
 
-TEMPLATES.filters["spoken"] = _spoken
+def _month(month: str) -> str:
+    """A month as people say it: `November 2026`."""
+    return f"{date.fromisoformat(f'{month}-01'):%B %Y}"
+
+
+TEMPLATES.filters |= {"spoken": _spoken, "month": _month}
+
+
+def _on_day(entry: Entry) -> tuple[str, str]:
+    """The heading and the text of an entry on the page of its day.
+
+    A single line is text, and a heading that only says the date is none.
+    """
+    heading, below = plain_heading(entry.title, entry.content)
+    if not below.strip():
+        return "", entry.content
+    says_date = heading in (entry.date, _spoken(entry.date), _spoken(entry.date, False))
+    return "" if says_date else heading, below
+
+
+TEMPLATES.globals["on_day"] = _on_day
 
 
 async def _day(request: Request) -> Response:
     query = request.query_params
     asked = request.path_params.get("date") or query.get("date")
     cursor = query.get("cursor")
+    since = time.time_ns() - GRAIN_NS
 
     def read(ws: Workspace) -> Values:
         days = browse.days(
@@ -47,32 +75,59 @@ async def _day(request: Request) -> Response:
             limit=DAY_ENTRIES,
             cursor=cursor,
         )
-        nearest = days.before or days.after
-        is_latest = not asked and not days.found.total and bool(nearest)
-        if is_latest:
-            days = browse.days(ws, nearest or "", limit=DAY_ENTRIES)
-        total = days.found.total or browse.find(ws, limit=1).total
         today = ws.today.isoformat()
-        return {"today": today, "days": days, "total": total, "is_latest": is_latest}
+        is_today = today == days.since
+        entries = days.found.entries
+        if is_today and days.found.total == len(entries):
+            entries = entries[::-1]  # the newest stands below the form that wrote it
+        return {
+            "today": today,
+            "is_today": is_today,
+            "days": days,
+            "entries": entries,
+            "total": days.found.total or browse.find(ws, limit=1).total,
+            "due": brief.due(ws, "today") if is_today and not cursor else (),
+            "project": project_of(ws.config, working_checkout(ws.config)) or "",
+        }
 
-    shown = await ask(request, read)
-    return await page(request, "day.html", is_more=bool(cursor), **shown)
+    return await page(
+        request,
+        "day.html",
+        is_more=bool(cursor),
+        since=since,
+        types=TYPES,
+        local=site_of(request).local,
+        **await ask(request, read),
+    )
+
+
+async def _preview(request: Request) -> Response:
+    """The text of a form as it will be shown."""
+    form = await form_of(request)
+    shown = await asyncio.to_thread(render, form.get("content", ""), "")
+    return HTMLResponse(shown)
 
 
 async def _calendar(request: Request) -> Response:
-    asked = request.query_params.get("year", "")
+    query = request.query_params
+    asked = query.get("month", "") or query.get("year", "")
 
     def read(ws: Workspace) -> tuple[date, list[tuple[str, int]]]:
         every = Filters(include_superseded=True)
         return ws.today, in_step(ws, lambda _: ws.index.counted(every, "day"))
 
     today, days = await ask(request, read)
+    of_year, _, of_month = asked.partition("-")
     try:
-        start = date(int(asked or today.year), 1, 1)
+        year = date(int(of_year or today.year), 1, 1).year
+        counts = {day: count for day, count in sorted(days) if int(day[:4]) == year}
+        latest = today.month if year == today.year else int(max(counts, default="0000-01")[5:7])
+        start = date(year, int(of_month or latest), 1)
     except (ValueError, OverflowError) as error:
-        raise InvalidArgument(f"year is {asked[:60]!r}.", valid=("1 to 9999",)) from error
-    year = start.year
-    counts = {day: count for day, count in sorted(days) if int(day[:4]) == year}
+        raise InvalidArgument(
+            f"The calendar has no {asked[:60]!r}.",
+            valid=("a year from 1 to 9999", "a month as 2026-11"),
+        ) from error
     ranked = sorted(set(counts.values()))
     steps = {}
     for day, count in counts.items():
@@ -85,20 +140,32 @@ async def _calendar(request: Request) -> Response:
         years=sorted({int(day[:4]) for day, _ in days} | {today.year, year}),
         counts=counts,
         steps=steps,
-        halves=[_half(year, 1), _half(year, 7)],
+        month=start,
+        weeks={one: _weeks(year, one) for one in range(1, 13)},
+        before=_shifted(start, -1),
+        after=_shifted(start, 32),
     )
 
 
-def _half(year: int, month: int) -> list[tuple[date, int, int]]:
-    """(day, column of its week, row of its weekday, Monday first) of each day of six months."""
-    rows = []
-    column = 0
-    for one in range(month, month + 6):
-        for number in range(monthrange(year, one)[1]):
-            day = date(year, one, number + 1)
-            rows.append((day, column, day.weekday()))
-            column += day.weekday() == 6
-    return rows
+def _weeks(
+    year: int,
+    month: int,
+) -> list[list[date | None]]:
+    """The weeks of a month, Monday first; None for a day of another month."""
+    weeks = Calendar().monthdayscalendar(year, month)
+    return [[date(year, month, day) if day else None for day in week] for week in weeks]
+
+
+def _shifted(
+    start: date,
+    days: int,
+) -> date | None:
+    """The first of the month in which the day lies so many days after `start`; None outside of
+    time.
+    """
+    with suppress(OverflowError):
+        return (start + timedelta(days)).replace(day=1)
+    return None
 
 
 ROUTES = [
@@ -106,4 +173,5 @@ ROUTES = [
     Route("/day", _day),
     Route("/day/{date}", _day),
     Route("/calendar", _calendar),
+    Route("/preview", _preview, methods=["POST"]),
 ]

@@ -23,12 +23,15 @@ from ...models import TYPES, Entry, Filters
 from ...notes.markdown import compose_entry
 from ...verbs import browse, writing
 from ...verbs.brief import confirm
+from ...verbs.neighbours import Graph, neighbours, sentences
 from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
+from ..render.fence import one_line
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
+from .files import Attachments
 from .site import Values, ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -39,6 +42,10 @@ SAME = {
 EVERY = Filters(include_superseded=True)
 TEXTS = ("content", "title", "type", "project", "expires", "due")
 LISTS = ("tags", "add_tags", "supersedes")
+ROW, COLUMN = 36, 230
+"""Units from box to box in the picture of an entry's neighbours."""
+SHOWN = 20
+"""Links of an entry each way that stand open."""
 DEGREES = tuple(map(str, range(11)))
 
 
@@ -80,9 +87,29 @@ def _whole(
         "continued": browse.find(ws, filters=children, order="oldest").entries,
         "titles": ws.index.titles(leading),
         "versions": writing.versions(ws, entry),
-        "place": ws.journal.place(path),
+        "sentences": sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
+        "most": SHOWN,
+        "drawn": _drawn(neighbours(ws, entry.id)),
+        "stands_in": ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": ws.journal.roots.of(path)[0] not in OWN,
+    }
+
+
+def _drawn(graph: Graph) -> Values:
+    """The (place, entry) of each box of a graph, the ends of each line, and the height of all.
+    Lengths are units of the picture.
+    """
+    high = ROW * max(map(len, graph.columns))
+    places = {}
+    for x, column in enumerate(graph.columns):
+        top = (high - ROW * len(column)) / 2
+        for y, row in enumerate(column):
+            places[row] = (COLUMN * x, top + ROW * y)
+    return {
+        "boxes": [(places[row], graph.entries[row]) for row in places],
+        "lines": [sorted(places[row] for row in pair) for pair in graph.pairs],
+        "high": high,
     }
 
 
@@ -120,6 +147,7 @@ async def _form(request: Request) -> Response:
                 receipt,
                 form.get("said", "Saved."),
                 undo=id,
+                stays="today" in form,
             )
         except SynapticError as refused:
             error = refused
@@ -155,16 +183,27 @@ async def _written(
     id: str,
     form: dict[str, str],
 ) -> Receipt:
-    """The receipt of what a form sends."""
+    """The receipt of what a form sends, its files attached. One that failed leaves no file."""
     given = _given(form)
-    if id:
-        return await ask(request, writing.update, id, **given)
     asked = request.query_params
-    content = given.pop("content", "")
-    given["by"] = session_of(request).name
-    given["parent"] = asked.get("parent")
-    given["supersedes"] = asked.getlist("supersedes")
-    return await ask(request, writing.save, content, via="web", **given)
+    files = Attachments(request)
+    text = "append" if "append" in form else "content"
+    try:
+        placed = await files.placed(form.get(text, ""))
+        if placed:
+            given[text] = placed
+        if id:
+            receipt = await ask(request, writing.update, id, **given)
+        else:
+            content = given.pop("content", "")
+            given["by"] = session_of(request).name
+            given["parent"] = asked.get("parent")
+            given["supersedes"] = asked.getlist("supersedes")
+            receipt = await ask(request, writing.save, content, via="web", **given)
+    except SynapticError:
+        await files.dropped()
+        raise
+    return replace(receipt, notices=(*receipt.notices, *files.remarks))
 
 
 def _first_values(
@@ -206,15 +245,22 @@ def _told(
     said: str,
     *,
     undo: str,
+    stays: bool,
 ) -> Response:
-    """Leads to the entry, which says what was done to it, and what a new one is near to."""
+    """Leads to the entry, which says what was done to it, and what a new one is near to; or
+    back to today, which links to it.
+    """
     near = [one.id for one in receipt.near or ()]
     hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
-    where = f"/entry/{receipt.id}?{hints}".removesuffix("?")
+    entry = f"/entry/{receipt.id}?{hints}".removesuffix("?")
+    where, look = ("/", entry) if stays else (entry, "")
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
-        return done(request, where, same)
-    return done(request, where, " ".join([said, *receipt.notices]), undo=undo)
+        return done(request, where, same, look=look)
+    told = [said, *receipt.notices]
+    if near and stays:
+        told.append("It is close to what is there already.")
+    return done(request, where, " ".join(told), undo=undo, file="the text before", look=look)
 
 
 async def _delete(request: Request) -> Response:
@@ -230,7 +276,7 @@ async def _delete(request: Request) -> Response:
         "/",
         deleted_text(entry),
         undo=entry.id,
-        file=file_of(entry),
+        file=file_of(entry) or f"“{one_line(entry.title)}”",
     )
 
 

@@ -1,13 +1,16 @@
-"""The targets of links and pictures in notes: an entry, a day, or an image in the journal.
+"""The targets of links and pictures in notes: an entry, a day, an image or another file of the
+journal; and the files that a form attaches.
 
-Only pictures are sent: regular files within their root, symbolic links resolved, whose first
-bytes `picture_kind` knows.
+Only pictures are shown: regular files within their root, symbolic links resolved, whose first
+bytes `picture_kind` knows. Any other file that a link names is a download, in which nothing
+runs.
 """
 
 from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
@@ -16,26 +19,30 @@ from typing import BinaryIO
 from urllib.parse import quote, unquote
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ...errors import JournalError
-from ...files import PICTURE_BYTES, open_regular, picture_kind
-from ...journal.folder import Roots, pinned
+from ...files import PICTURE_BYTES, is_picture_name, open_regular, picture_kind
+from ...journal.folder import Roots, is_note, pinned
 from ...notes.marks import link_key
+from ...verbs.attaching import FILE_BYTES, attach, detach
 from ...verbs.mentions import leading_to
 from .flavours import anchor
 from .site import ask, page
 
 PART_BYTES = 65_536
+OTHER = "application/octet-stream"
+"""The kind of a file that is no picture."""
 
 
 async def _picture(request: Request) -> Response:
     roots = await ask(request, lambda ws: ws.journal.roots)
     name, path = _asked(request)
     image = await run_in_threadpool(_image, roots, name, path)
-    if image is None:
+    if image is None or image[0] == OTHER:
         return PlainTextResponse("The journal has no such picture.\n", 404)
     kind, file = image
     headers = {"Cache-Control": "private, max-age=300"}
@@ -63,13 +70,12 @@ def _open_image(
     roots: Roots,
     place: str,
 ) -> tuple[str, BinaryIO] | None:
+    """(kind, file) of a picture, or of another file that is no note: then `OTHER`."""
     with suppress(JournalError, OSError), pinned(roots, place) as real:
         file = open_regular(real, follow=False)
-        beginning = file.read(32)
+        kind = picture_kind(file.read(32)) or OTHER
         file.seek(0)
-        is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES
-        kind = picture_kind(beginning)
-        if kind and is_small:
+        if os.fstat(file.fileno()).st_size <= PICTURE_BYTES and not is_note(place):
             return kind, file
         file.close()
     return None
@@ -108,6 +114,14 @@ async def _to(request: Request) -> Response:
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
     entry = (await ask(request, leading_to, [name], path)).get(name)
     if entry is None:
+        roots = await ask(request, lambda ws: ws.journal.roots)
+        file = await run_in_threadpool(_image, roots, name, path)
+        if file:
+            headers = {
+                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_last(name))}",
+                "Content-Security-Policy": "default-src 'none'; sandbox",
+            }
+            return StreamingResponse(_parts(file[1]), media_type=OTHER, headers=headers)
         return await page(
             request,
             "unnamed.html",
@@ -118,6 +132,50 @@ async def _to(request: Request) -> Response:
     part = f"#md-{quote(anchor(name))}" if "#" in name else ""
     target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}{part}"
     return RedirectResponse(target, 303)
+
+
+def _last(name: str) -> str:
+    return unquote(name).rpartition("/")[2]
+
+
+class Attachments:
+    """The files of a form, stored for a note: its text with links to them in the place of those
+    by their own names, else at its end.
+    """
+
+    def __init__(self, request: Request, note: str = "") -> None:
+        self.request = request
+        self.folder = posixpath.dirname(note)
+        self.paths: list[str] = []
+        self.remarks: list[str] = []
+
+    async def placed(self, text: str) -> str:
+        """The text with links to the files, which are stored now. Raises InvalidArgument and
+        Refused for a file that may not be.
+        """
+        form = await self.request.form()
+        given = [one for one in form.getlist("files") if isinstance(one, UploadFile)]
+        for file in given:
+            name = file.filename or ""
+            data = await file.read(FILE_BYTES + 1)
+            if not (name or data):
+                continue  # no file was chosen
+            path, remark = await ask(self.request, attach, name, data)
+            self.paths.append(path)
+            self.remarks += [remark] if remark else []
+            to = posixpath.relpath(path, self.folder or ".")
+            typed = f"](<{name}>)"
+            if typed in text:
+                text = text.replace(typed, f"]({to})", 1)
+            else:
+                sign = "!" if is_picture_name(path) else ""
+                label = re.sub(r"[\[\]\n]", "", name)
+                text = f"{text.rstrip()}\n\n{sign}[{label}]({to})".lstrip()
+        return text
+
+    async def dropped(self) -> None:
+        """Takes the files back: the note was not saved."""
+        await ask(self.request, detach, self.paths)
 
 
 def _asked(request: Request) -> tuple[str, str]:

@@ -8,9 +8,9 @@
 | a page             | the cookie of a session                                           |
 | a change by a page | an Origin too, the session's `csrf`, and a session that may write |
 
-A session begins with the link that `serve` prints, which works once, or with a token of
-`tokens.toml` that opens the page. It lives in memory: it ends with the server, and after IDLE_S
-without a request.
+A session begins with the link that `serve` prints, which works once, with one of `synaptic open
+--page`, with the key of a browser that stays logged in, or with a token of `tokens.toml` that
+opens the page. It lives in memory: it ends with the server, and after IDLE_S without a request.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -30,22 +31,27 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..serving.running import Running
+
 IDLE_S = 12 * 3600.0
 TRIES, WITHIN_S = 5, 60.0
 """So many wrong tokens an address may try in this time."""
 ADDRESSES = 1_000
 """That are remembered for it; from others nobody may try while there are so many."""
-BODY_BYTES, LOGIN_BYTES = 16_000_000, 10_000
-"""Of a request, and of one to log in, which needs no session. A form makes three bytes of each
-that is no letter.
+BODY_BYTES, LOGIN_BYTES, FILES_BYTES = 16_000_000, 10_000, 110_000_000
+"""Of a request, of one to log in, which needs no session, and of a form with files. A form
+makes three bytes of each that is no letter.
 """
+WITH_FILES = re.compile(r"/new|/edit|/entry/[^/]+/edit")
+"""The pages whose form takes files."""
 ANY_ADDRESS = "*"
 """Among hosts: any address, but no name."""
 READING = ("GET", "HEAD", "OPTIONS")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
     # with no-referrer browsers send forms with `Origin: null`
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
@@ -64,7 +70,7 @@ class Visitor:
     """A browser that was let in, for as long as that is `granted`.
 
     `told` is for the next page: what it says, and as `undo` the id that it offers to restore,
-    with its file where that is gone.
+    with its file where that is gone. `device` is the id of a browser that stays logged in.
     """
 
     name: str
@@ -73,24 +79,30 @@ class Visitor:
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     told: dict[str, str] = field(default_factory=dict)
     seen: float = field(default_factory=lambda: time.monotonic())
+    device: str = ""
 
 
 class Sessions:
     """The browsers that were let in, and the `link`: a token that lets one in, and is empty
-    once it has.
+    once it has. `running` makes more of them, each for one browser.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, running: Running | None = None) -> None:
         self.link = secrets.token_urlsafe(32)
+        self.running = running
+        self._used: set[str] = set()
         self._open: dict[str, Visitor] = {}
         self._wrong: dict[str, list[float]] = {}
 
     def redeem(self, token: str) -> bool:
-        """True when this is the link; from then on none is."""
+        """True when this is the link, or one of `running`; from then on it is none."""
         given = token.encode("utf-8", "replace")
-        if not self.link or not hmac.compare_digest(self.link.encode(), given):
+        if self.link and hmac.compare_digest(self.link.encode(), given):
+            self.link = ""
+            return True
+        if self.running is None or token in self._used or not self.running.accepts(token):
             return False
-        self.link = ""
+        self._used.add(token)
         return True
 
     def begin(self, session: Visitor) -> str:
@@ -126,7 +138,7 @@ class Sessions:
 
 class Guard:
     """Stands before the program. `hosts` are the names, without ports, by which the server may
-    be called.
+    be called. With `fixed` a browser that stays logged in is led to the page that it asked for.
     """
 
     def __init__(
@@ -134,8 +146,11 @@ class Guard:
         app: ASGIApp,
         sessions: Sessions,
         hosts: Collection[str],
+        *,
+        fixed: bool = False,
     ) -> None:
         self.app = app
+        self.fixed = fixed
         self.sessions = sessions
         self.hosts = frozenset(map(str.lower, hosts))
 
@@ -150,7 +165,11 @@ class Guard:
             return
         is_static = scope["path"].startswith("/static/")
         added = HEADERS | {"Cache-Control": "no-cache" if is_static else "no-store"}
+        if is_static:
+            added["Service-Worker-Allowed"] = "/"
         most = LOGIN_BYTES if scope["path"] == "/login" else BODY_BYTES
+        if WITH_FILES.fullmatch(scope["path"]):
+            most = FILES_BYTES
         got = 0
 
         async def limited() -> Message:
@@ -200,7 +219,9 @@ class Guard:
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})
             if not reading:
                 return PlainTextResponse(ENDED, 401)
-            return RedirectResponse("/login", 303)
+            query = scope["query_string"].decode("ascii", "replace")
+            wanted = f"/login#{quote(path)}?{query}" if self.fixed else "/login"
+            return RedirectResponse(wanted, 303)
         if session.read_only and not reading and path != "/logout":
             return PlainTextResponse("This page is read-only: nothing was changed.\n", 403)
         scope["session_of"] = session

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -15,8 +16,9 @@ from starlette.routing import Route
 
 from ...errors import InvalidArgument
 from ...language.words import words
-from ...models import Filters, Hit
+from ...models import NOTHING_CLOSE, Filters, Hit
 from ...notes.blocks import project_key
+from ...search.happened import count_happened
 from ...search.search import any_of_all, search
 from ...verbs import browse
 from ...workspace.sync import in_step
@@ -36,6 +38,8 @@ NO_RESULT: Values = {
     "listing": None,
     "facets": {},
     "explain": False,
+    "counted": None,
+    "is_plain": False,
 }
 
 
@@ -86,10 +90,10 @@ def answer(
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
     stated = {name: value for name, value in given.items() if value}
     filters = any_of_all(take_filters(ws, stated))
-    facets, finished_query = in_step(ws, lambda _: (_facets(ws, filters), _finished(ws, query)))
-    shown = {"given": _read_filters(filters), "facets": facets}
+    shown: Values = {"given": _read_filters(filters)}
     if not query:
         cursor = asked.get("cursor")
+        shown["facets"] = in_step(ws, lambda _: _several(_facets(ws, filters), shown["given"]))
         listing = browse.find(
             ws,
             filters=filters,
@@ -97,6 +101,7 @@ def answer(
             cursor=cursor,
         )
         return shown | {"listing": listing, "is_older": cursor}
+    finished_query = in_step(ws, lambda _: _finished(ws, query))
     explain = bool(asked.get("explain"))
     limit = MORE_HITS if asked.get("more") else None
     result = search(
@@ -108,8 +113,14 @@ def answer(
         explain=explain,
     )
     is_hit = term_test(result.terms, ws.index.stem)
-    hits = [_hit_row(hit, is_hit) for hit in result.hits]
-    return shown | {"result": result, "hits": hits, "explain": explain, "more": limit}
+    shown["facets"] = _several(_facets_of(result.hits), shown["given"])
+    shown["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
+    shown["counted"] = count_happened(ws, query, filters)
+    if shown["counted"]:
+        others = [notice for notice in result.notices if notice != NOTHING_CLOSE]
+        result = replace(result, notices=tuple(others))
+    shown["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
+    return shown | {"result": result, "explain": explain, "more": limit}
 
 
 def _read_filters(filters: Filters) -> Values:
@@ -144,6 +155,28 @@ def _finished(
     prefix = f"{last}*"
     _, counts = ws.index.document_counts([last, prefix])
     return f"{query}*" if counts[prefix] and not counts[last] else query
+
+
+def _several(
+    facets: Values,
+    given: Mapping[str, Any],
+) -> Values:
+    """The facets that can narrow a list: of several values, or with a chosen one."""
+    return {name: rows for name, rows in facets.items() if rows[1:] or given[name]}
+
+
+def _facets_of(hits: Sequence[Hit]) -> Values:
+    """By filter: (value, hits that have it), most frequent first."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in LISTS}
+    for entry in (hit.entry for hit in hits):
+        counts["type"][entry.type] += 1
+        counts["tag"].update(entry.tags)
+        if entry.project:
+            counts["project"][project_key(entry.project)] += 1
+        root = entry.there.path.partition("/")[0]
+        by_file = root if root.startswith("@") else "by hand"
+        counts["source"][entry.via or by_file] += 1
+    return {name: count.most_common() for name, count in counts.items()}
 
 
 def _facets(

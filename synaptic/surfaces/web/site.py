@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -21,6 +22,7 @@ from ...verbs.mentions import leading_to
 from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import page_end, short
+from ..serving.devices import Devices
 from ..serving.tokens import Tokens
 from ..serving.worker import Result, Worker
 from .guard import BODY_BYTES, Sessions, Visitor
@@ -56,19 +58,28 @@ TEMPLATES.globals |= {
     "plain": plain,
     "render": render,
 }
-TEMPLATES.filters |= {"short": short, "one_line": one_line}
+
+
+def coded(text: object) -> Markup:
+    """The text of a message, with its `commands` as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+TEMPLATES.filters |= {"short": short, "one_line": one_line, "coded": coded}
 
 
 class Site(NamedTuple):
     """A server. `local`: it is reached from this machine alone, so that it may open the
-    person's editor.
+    person's editor. `fixed`: its port stays, so that a browser may keep something for it.
     """
 
     worker: Worker
     sessions: Sessions
     tokens: Tokens
+    devices: Devices
     read_only: bool = False
     local: bool = True
+    fixed: bool = False
 
 
 def site_of(request: Request) -> Site:
@@ -115,6 +126,7 @@ async def page(
         "session": session,
         "csrf": session.csrf if session else "",
         "said": "",
+        "site": site_of(request),
         **shown,
     }
     if session and not request.headers.get("hx-request"):
@@ -146,11 +158,13 @@ def done(
     *,
     undo: str = "",
     file: str = "",
+    look: str = "",
 ) -> Response:
-    """Leads to a page that says what was done, and offers to undo it, which brings back the
-    `file`.
+    """Leads to a page that says what was done, links to `look`, and offers to undo it, which
+    brings back the `file`.
     """
-    session_of(request).told = {"said": said, "undo": undo, "undo_file": file}
+    told = {"said": said, "undo": undo, "undo_file": file, "look": look}
+    session_of(request).told = told
     return RedirectResponse(where, 303)
 
 

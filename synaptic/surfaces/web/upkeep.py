@@ -20,6 +20,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..serving.worker import Verb
 from .entries import ask_first, deleted_text, is_agreed
+from .following import follower_of
 from .site import Values, ask, done, form_of, page
 
 PAGE_FINDINGS = 20
@@ -40,6 +41,8 @@ async def _review(request: Request) -> Response:
     query = request.query_params
     projects = tuple(filter(None, query.getlist("project")))
     findings = await ask(request, review.review, project=projects)
+    if not projects:
+        follower_of(request).waits = len(findings)
     start = 0
     for number, at in enumerate(range(0, len(findings), PAGE_FINDINGS), 1):
         if query.get("page") == str(number):

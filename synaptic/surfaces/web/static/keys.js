@@ -1,6 +1,7 @@
-// A page works without this. With it a single key does what its data-key says, while no field has the focus: a link is
-// followed, a button pressed, a field focused. Within [data-keys] a key answers only while the focus is there, too.
-// The foot lists the keys of the page, and turns them off (WCAG 2.1.4).
+// A page works without this. With it a single key does what its data-key says, while no field
+// has the focus: a link is followed, a button pressed, a field focused. Within [data-keys] a
+// key answers only while the focus is there, too. The foot lists the keys of the page, and
+// turns them off (WCAG 2.1.4).
 const part = document.getElementById("keys");
 const form = document.querySelector("form.edit");
 const on = document.getElementById("keys-on");
@@ -16,11 +17,15 @@ const nameOf = (one) => {
 
 document.addEventListener("keydown", (event) => {
   const field = event.target.closest("input, textarea, select, [contenteditable]");
-  if (field && event.key === "Enter" && (event.ctrlKey || event.metaKey)) field.form?.requestSubmit(field.form.querySelector("button"));
+  const isHeld = event.ctrlKey || event.metaKey;
+  if (field && event.key === "Enter" && isHeld) {
+    field.form?.requestSubmit(field.form.querySelector("button"));
+  }
   if (field && event.key === "Escape" && field.type !== "search") field.blur();
-  if (!on?.checked || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
-  if (field) return;
-  const found = all().find((one) => one.dataset.key === event.key && one.checkVisibility());
+  if (field || isHeld || event.altKey || event.isComposing || event.repeat) return;
+  if (!on?.checked) return;
+  const found = all().find((one) => one.dataset.key === event.key
+    && (one.checkVisibility() || one.closest(".panel")));
   if (!found) return;
   event.preventDefault();
   found.focus();
@@ -34,7 +39,9 @@ if (part) {
   part.addEventListener("toggle", () => {
     part.scrollIntoView({ block: "nearest" });
     const names = new Map();
-    for (const one of all()) if (!one.disabled && !names.has(one.dataset.key)) names.set(one.dataset.key, nameOf(one));
+    for (const one of all()) {
+      if (!one.disabled && !names.has(one.dataset.key)) names.set(one.dataset.key, nameOf(one));
+    }
     part.querySelector("ul").replaceChildren(...[...names].map(([key, name]) => {
       const item = document.createElement("li"), shown = document.createElement("kbd");
       shown.textContent = key;
@@ -48,8 +55,15 @@ let changed = false;
 form?.addEventListener("input", () => { changed = true; });
 form?.addEventListener("submit", () => { changed = false; });
 addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
+// A menu closes when its person turns to something else.
+const close = (event) => document.querySelectorAll(".menu[open]").forEach((menu) => {
+  if (event.key === "Escape" || !menu.contains(event.target)) menu.open = false;
+});
+for (const name of ["click", "focusin", "keydown"]) addEventListener(name, close);
 // What scrolls within the page must be reached by the keyboard.
 const scrolls = new ResizeObserver((sized) => {
-  for (const { target } of sized) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+  for (const { target } of sized) {
+    target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+  }
 });
 document.querySelectorAll(".note pre, .note table").forEach((one) => scrolls.observe(one));

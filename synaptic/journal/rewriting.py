@@ -1,0 +1,87 @@
+"""Changes a file as its person would in an editor, and keeps the texts that it replaces."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+
+from ..errors import NotFound
+from ..models import Entry, ParsedFile
+from ..notes.privacy import mentions
+from .comments import ids_in
+from .folder import writable
+from .journal import Journal
+from .text import as_block, entry_of
+from .trash import TrashedText, Why
+from .writer import Draft, Stat
+
+Rewrite = Callable[[bytes, ParsedFile], bytes]
+"""Returns the next bytes of a file with these bytes and entries."""
+
+
+def rewrite(
+    journal: Journal,
+    path: str,
+    change: Rewrite,
+    *,
+    keep: bool = True,
+) -> list[Entry]:
+    """The entries, as they were, whose text `change` replaced or left out.
+
+    With `keep` their old texts go to the trash, each as the text of its entry, so that it can
+    be restored. Raises what `change` raises, NotFound, Refused for a file that is only read,
+    Busy, Changed when the file changes during each try, and JournalError.
+    """
+    replaced: list[Entry] = []
+
+    def make(data: bytes, status: Stat) -> Draft | None:
+        if status is None:
+            raise NotFound(f"The journal has no file {path}.", hint="It was moved or deleted.")
+        writable(journal.roots, path)
+        was = journal.parse(path, data, status.st_mtime_ns)
+        text = change(data, was)
+        replaced.clear()
+        if text == data:
+            return None
+        now = journal.parse(path, text, status.st_mtime_ns)
+        before = _blocks(path, data, was)
+        after = _blocks(path, text, now)
+        pieces = []
+        saved = []
+        for entry in was.entries:
+            block = before[entry.id]
+            new = after.get(entry.id, b"")
+            if new == block:
+                continue
+            replaced.append(entry)
+            is_gone = not new and len(after) < len(before)  # else its heading was changed
+            mode = stat.S_IMODE(status.st_mode) if entry.whole_file else None
+            at = journal.clock()
+            why: Why = "delete" if is_gone else "update"
+            pieces += journal.aside(entry.id, entry.title, new, block)
+            pieces.append(TrashedText(entry.id, path, at, why, entry.title, block, mode))
+            if entry.id in ids_in(new) and not mentions(new):
+                saved.append(journal.kept(path, entry.id, as_block(new)))
+        if keep:
+            journal.trash.put(*pieces)
+        return Draft(text, tuple(saved))
+
+    with journal.writing():
+        draft = journal.writer.change(path, make)
+        stays = {text.id for text in draft.saved} if draft else set()
+        for entry in replaced:
+            if entry.id not in stays:
+                with suppress(OSError):  # the file is written: the edit has succeeded
+                    journal.saved.forget(entry.id)
+    return replaced
+
+
+def _blocks(
+    path: str,
+    data: bytes,
+    file: ParsedFile,
+) -> dict[str, bytes]:
+    """The bytes of each entry by its id."""
+    spans = [entry_of(file, path, entry.id) for entry in file.entries]
+    return {entry.id: data[start:end] for entry, start, end in spans}

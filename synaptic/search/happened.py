@@ -1,0 +1,76 @@
+"""Counts the entries that tell of an event, where a question asks how often it happened, or
+when last.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..language.analysis.asked import asked_of, happened
+from ..models import Entry, Filters
+from ..workspace.readback import read_entries
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .understanding import within_time
+
+NEWEST = 5
+MONTHS = 12
+"""Entries and months that an answer names. By eye."""
+EVER = "0001-01-01"
+"""From this day on every date is; what has none is left out."""
+
+
+class Happened(NamedTuple):
+    """The entries that hold all `words`: their number, the newest of them first, and how many
+    are of each month, the newest first.
+    """
+
+    words: str
+    total: int
+    newest: tuple[Entry, ...]
+    months: tuple[tuple[str, int], ...]
+
+    @property
+    def line(self) -> str:
+        """All of it but the texts, in a line."""
+        number = f"{self.total:,} {'entry' if self.total == 1 else 'entries'}"
+        dates = ", ".join(dict.fromkeys(entry.date for entry in self.newest))
+        months = ", ".join(f"{month} {count}" for month, count in self.months[:MONTHS])
+        return f"{number} with {self.words}, the newest of {dates}; by month: {months}."
+
+
+def count_happened(
+    ws: Workspace,
+    query: str,
+    filters: Filters,
+) -> Happened | None:
+    """The dated entries that hold every word of the event in any of its forms; None where the
+    query does not ask for that, or no entry does.
+    """
+    asked = asked_of(query, today=ws.clock().date())
+    sought = happened(asked.text)
+    if not sought:
+        return None
+    if not (filters.since or filters.until):
+        filters = within_time(filters, asked)
+
+    def run(_: object) -> Happened | None:
+        lists = []
+        for forms in sought:
+            wanted = replace(filters, words=forms, since=filters.since or EVER)
+            lists.append(ws.index.listing(wanted, order="newest", limit=-1)[1])
+        common = set(lists[0]).intersection(*lists)
+        rows = [row for row in lists[0] if row in common]
+        if not rows:
+            return None
+        stored = ws.index.entries(rows)
+        return Happened(
+            " and ".join(f"“{forms[0]}”" for forms in sought),
+            len(rows),
+            tuple(read_entries(ws, rows[:NEWEST]).values()),
+            tuple(Counter(stored[row].entry.date[:7] for row in rows).items()),
+        )
+
+    return in_step(ws, run)

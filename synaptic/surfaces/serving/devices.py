@@ -1,0 +1,107 @@
+"""Browsers that stay logged in: `devices.json` in `.state`.
+
+The key of a browser has two halves. One is a cookie, which no script reads, but which browsers
+send to every port of a host. The other is a secret in the storage of the page's own origin,
+which no other port reads. The file holds one hash of both, so neither half opens anything, and
+each login replaces both.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from ...config import resolve_home
+from ...journal.disk import disk_errors, make_dirs, overwrite
+
+STAY_S = 30 * 86_400
+
+
+class Key(NamedTuple):
+    """The two halves."""
+
+    cookie: str
+    secret: str
+
+    @property
+    def hash(self) -> str:
+        return sha256(f"{self.cookie} {self.secret}".encode()).hexdigest()
+
+
+class Device(NamedTuple):
+    """A browser. `used` is the time of its last login, in seconds since 1970."""
+
+    id: str
+    name: str
+    hash: str
+    used: float
+
+    @property
+    def date(self) -> str:
+        return datetime.fromtimestamp(self.used).date().isoformat()
+
+
+class Devices:
+    """The browsers of a home, read anew for each question: one that is removed is out."""
+
+    def __init__(self, home: str | Path | None) -> None:
+        self.path = resolve_home(home) / ".state" / "devices.json"
+
+    def read(self) -> dict[str, Device]:
+        """The browsers that logged in within STAY_S, by id; none where the file cannot be
+        read.
+        """
+        with suppress(OSError, ValueError, TypeError):
+            since = time.time() - STAY_S
+            devices = [Device(*row) for row in json.loads(self.path.read_bytes())]
+            return {device.id: device for device in devices if device.used > since}
+        return {}
+
+    def add(self, name: str) -> tuple[Device, Key]:
+        """One more browser with its key."""
+        key = _new_key()
+        device = Device(secrets.token_hex(8), name, key.hash, time.time())
+        with self._changing() as devices:
+            devices[device.id] = device
+        return device, key
+
+    def renew(self, key: Key) -> tuple[Device, Key] | None:
+        """The browser that has this key, with its next; None where nobody has it."""
+        with self._changing() as devices:
+            for id, device in devices.items():
+                if hmac.compare_digest(device.hash, key.hash):
+                    next = _new_key()
+                    devices[id] = device._replace(hash=next.hash, used=time.time())
+                    return devices[id], next
+        return None
+
+    def remove(self, *ids: str) -> None:
+        with self._changing() as devices:
+            for id in ids:
+                devices.pop(id, None)
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Device]]:
+        """A context with the browsers, whose change is written at its end in one step."""
+        from filelock import FileLock  # only here
+
+        make_dirs(self.path.parent, private=True)
+        with FileLock(self.path.with_suffix(".lock"), mode=0o600):
+            devices = self.read()
+            before = dict(devices)
+            yield devices
+            if devices != before:
+                with disk_errors(self.path, "changed"):
+                    overwrite(self.path, json.dumps([*devices.values()]).encode())
+
+
+def _new_key() -> Key:
+    return Key(secrets.token_urlsafe(32), secrets.token_urlsafe(32))

@@ -1,0 +1,125 @@
+"""Tells open pages when the journal changed, and how much waits for its person.
+
+A change is a newer time of change of a note or a folder: agents, editors and the page itself
+all write files. Looks are made only while a page listens, and take a hundredth of a core.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from ...errors import SynapticError
+from ...journal.journal import Journal
+from ...models import proof_of
+from ...verbs import review
+from .connections import Connection
+from .site import ask, page
+
+LOOK_S = 0.8
+"""Between two looks at the folders and at the notes that changed last."""
+LATEST = 300
+"""Notes that are looked at each time. All others are looked at when that costs no more than
+SHARE of the time."""
+SHARE = 0.007
+WAITS_S = 60.0
+"""How long a number of findings is shown before it is counted again."""
+
+
+class Follower:
+    """The state of the journal, for all pages that listen. `newest` is its last time of
+    change in nanoseconds.
+    """
+
+    def __init__(self) -> None:
+        self.newest = 0
+        self.waits = 0
+        self.count_at = 0.0
+        self._lock = asyncio.Lock()
+        self._places: set[Path] = set()
+        self._look_at = self._scan_at = 0.0
+
+    async def look(self, journal: Journal) -> int:
+        """The last time of change, at most LOOK_S old."""
+        async with self._lock:
+            if time.monotonic() >= self._look_at:
+                self._look_at = time.monotonic() + LOOK_S / 2
+                await asyncio.to_thread(self._look, journal)
+        return self.newest
+
+    def _look(self, journal: Journal) -> None:
+        if time.monotonic() >= self._scan_at:
+            begun = time.thread_time()
+            with suppress(SynapticError):  # each page says that the journal is missing
+                self._scan(journal)
+            taken = time.thread_time() - begun
+            self._scan_at = time.monotonic() + taken / SHARE
+        before = self.newest
+        for place in self._places:
+            with suppress(OSError):
+                self.newest = max(self.newest, proof_of(place.stat())[1])
+        if self.newest > before:  # by a note, maybe, that is not among those places
+            self._scan_at = 0.0
+
+    def _scan(self, journal: Journal) -> None:
+        stamps = sorted(journal.scan(), key=lambda stamp: stamp.ctime_ns)
+        folders = {posixpath.dirname(stamp.path) for stamp in stamps}
+        latest = [stamp.path for stamp in stamps[-LATEST:]]
+        self._places = {journal.place(path) for path in (*folders, "", *latest)}
+        self.newest = max([self.newest, *(stamp.ctime_ns for stamp in stamps[-1:])])
+
+
+def follower_of(request: Request) -> Follower:
+    follower: Follower = request.app.state.follower
+    return follower
+
+
+async def _events(request: Request) -> Response:
+    """Tells a page of changes after `since`, which is when it was made."""
+    journal = await ask(request, lambda ws: ws.journal)
+    asked = request.headers.get("last-event-id") or request.query_params.get("since", "")
+    since = int(asked[:19]) if asked.isdecimal() else time.time_ns()
+    return StreamingResponse(
+        _changes(request, journal, since),
+        media_type="text/event-stream",
+    )
+
+
+async def _changes(
+    request: Request,
+    journal: Journal,
+    since: int,
+) -> AsyncIterator[str]:
+    yield ":\n\n"
+    while not (Connection.ending.is_set() or await request.is_disconnected()):
+        newest = await follower_of(request).look(journal)
+        if newest > since:
+            since = newest
+            yield f"id: {newest}\ndata: changed\n\n"
+        with suppress(TimeoutError):
+            await asyncio.wait_for(Connection.ending.wait(), LOOK_S)
+
+
+async def _waiting(request: Request) -> Response:
+    """The number of findings of the review, for the menu; nothing without one."""
+    follower = follower_of(request)
+    begun = time.monotonic()
+    if begun >= follower.count_at:
+        follower.count_at = begun + WAITS_S
+        follower.waits = len(await ask(request, review.review))
+        taken = time.monotonic() - begun
+        follower.count_at += taken / SHARE
+    if not follower.waits:
+        return Response(status_code=204)
+    return await page(request, "waiting.html", waits=follower.waits)
+
+
+ROUTES = [Route("/events", _events), Route("/waiting", _waiting)]

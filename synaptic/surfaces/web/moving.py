@@ -1,0 +1,156 @@
+"""The ways to a place: the palette of Ctrl+K, and the pages of a tag and of a folder."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...errors import InvalidArgument
+from ...language.query import read_date
+from ...models import Filters
+from ...notes.blocks import slug_tag
+from ...verbs import browse
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
+from .site import ask, page
+
+ENTRIES, OTHERS = 8, 4
+"""Entries, and tags or folders, that the palette shows. By eye."""
+_GAP = re.compile(r"\W+")
+
+
+Goal = tuple[str, str, str]
+"""An address, its name, and what it is: `tag`, `folder`, `day`, or the date of an entry."""
+
+
+async def _palette(request: Request) -> Response:
+    query = request.query_params.get("q", "").strip()[:200]
+    places = await ask(request, _places, query)
+    return await page(request, "palette.html", places=places, query=query)
+
+
+def _places(
+    ws: Workspace,
+    query: str,
+) -> list[Goal]:
+    """The day, the tags, the folders and the entries that a query names by the beginnings of
+    their words; of an empty one the newest entries.
+    """
+
+    def run(_: object) -> list[Goal]:
+        places = []
+        with suppress(InvalidArgument):
+            day = read_date(query, now=ws.clock(), name="date")
+            places.append((_to("day", day), day, "day"))
+        tags = ws.index.vocabulary().tags
+        often = sorted(tags, key=lambda name: -tags[name])
+        for kind, names in (("tag", often), ("folder", _folders(ws))):
+            fitting = [name for name in names if query and _fits(query, _folded(name))]
+            places += [(_to(kind, name), name, kind) for name in fitting[:OTHERS]]
+        rows = _ranked(query, ws.index.titles_folded(_folded))
+        stored = ws.index.entries(rows)
+        for entry in (stored[row].entry for row in rows):
+            on = entry.date if entry.dated else "undated"
+            places.append((_to("entry", entry.id), entry.title, on))
+        return places
+
+    return in_step(ws, run)
+
+
+def _ranked(
+    query: str,
+    titles: Iterable[tuple[int, str]],
+) -> list[int]:
+    """The entries whose titles fit, the first that begin like the query, then the newest."""
+    whole = _folded(query)
+    first = []
+    others = []
+    for row, title in titles:
+        if title.startswith(whole):
+            first.append(row)
+        elif _fits(query, title):
+            others.append(row)
+    return [*first, *others][:ENTRIES]
+
+
+def _folded(text: str) -> str:
+    """The words of a text in small letters, a blank before each."""
+    return _GAP.sub(" ", f" {text.casefold()}").rstrip()
+
+
+def _fits(
+    query: str,
+    folded: str,
+) -> bool:
+    return all(f" {word}" in folded for word in _folded(query).split())
+
+
+def _to(
+    kind: str,
+    name: str,
+) -> str:
+    return f"/{kind}/{quote(name)}"
+
+
+def _folders(ws: Workspace) -> list[str]:
+    """The folders that hold files of the journal, and those around them."""
+    found = set()
+    for folder in {path.rpartition("/")[0] for path in ws.index.proofs()}:
+        while folder:
+            found.add(folder)
+            folder = posixpath.dirname(folder)
+    return sorted(found)
+
+
+async def _tag(request: Request) -> Response:
+    name = slug_tag(request.path_params["name"])
+    filters = Filters(tags=(name,), include_superseded=True)
+    tags = await ask(request, lambda ws: in_step(ws, lambda _: ws.index.vocabulary().tags))
+    return await _place(request, "tag", name, sorted(tags), filters)
+
+
+async def _folder(request: Request) -> Response:
+    name = request.path_params.get("name", "").strip("/")
+    filters = Filters(paths=(f"/{name}/",) if name else (), include_superseded=True)
+    names = await ask(request, lambda ws: in_step(ws, lambda _: _folders(ws)))
+    return await _place(request, "folder", name, names, filters)
+
+
+async def _place(
+    request: Request,
+    kind: str,
+    name: str,
+    names: list[str],
+    filters: Filters,
+) -> Response:
+    """The page of a tag or a folder: what it holds of its kind, and its entries, newest
+    first.
+    """
+    cursor = request.query_params.get("cursor")
+    listing = await ask(request, browse.find, filters=filters, order="newest", cursor=cursor)
+    return await page(
+        request,
+        "place.html",
+        200 if listing.total else 404,
+        kind=kind,
+        name=name,
+        around=posixpath.dirname(name),
+        within=[one for one in names if one and posixpath.dirname(one) == name],
+        listing=listing,
+        is_more=cursor,
+    )
+
+
+ROUTES = [
+    Route("/palette", _palette),
+    Route("/tag/{name:path}", _tag),
+    Route("/folder", _folder),
+    Route("/folder/{name:path}", _folder),
+]

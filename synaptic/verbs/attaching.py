@@ -1,0 +1,120 @@
+"""Attach: files that a note shows, kept beside the notes under names of ours."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import unicodedata
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import PurePosixPath
+
+from ..errors import InvalidArgument, Refused
+from ..files import picture_kind, read_regular
+from ..journal.folder import is_note, locate
+from ..journal.writer import Draft
+from ..notes.pictures import without_place
+from ..workspace.workspace import Workspace
+
+FILE_BYTES, DAY_BYTES = 20_000_000, 1_000_000_000
+"""Of one file, and of all that are attached on a day."""
+FOLDER = "attachments"
+SETTINGS, SETTINGS_BYTES = ".obsidian/app.json", 1_000_000
+NAME_CHARS = 60
+MAY_TELL = "`{}` is kept as it is, and may hold the place where it was made."
+
+_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")
+_SUFFIXES = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+    "image/avif": ".avif",
+    "image/heic": ".heic",
+}
+
+
+def attach(
+    ws: Workspace,
+    name: str,
+    data: bytes,
+) -> tuple[str, str]:
+    """(path in the journal, a remark or "") of a file that was stored without what tells of its
+    place. It never replaces a file.
+
+    Raises InvalidArgument for an empty or broken file, for a note and for one of more than
+    FILE_BYTES, and Refused above DAY_BYTES a day.
+    """
+    shown = PurePosixPath(name.replace("\\", "/")).name[:NAME_CHARS] or "file"
+    kind = picture_kind(data[:32])
+    suffix = _SUFFIXES.get(kind or "") or PurePosixPath(shown).suffix.lower()
+    if not data:
+        raise InvalidArgument(f"`{shown}` is empty.", hint="Choose another file.")
+    if len(data) > FILE_BYTES:
+        said = f"`{shown}` has more than {FILE_BYTES // 1_000_000} MB."
+        raise InvalidArgument(
+            said, hint="Make it smaller, or copy it into the journal yourself."
+        )
+    if is_note(shown):
+        said = f"`{shown}` is a note, which is no attachment."
+        raise InvalidArgument(said, hint="`synaptic import` takes in notes.")
+    try:
+        parts = without_place(data, kind or "")
+    except ValueError as error:
+        raise InvalidArgument(f"`{shown}`: {error}", hint="Choose another file.") from error
+    data = b"".join(parts) if parts else data
+    today = ws.clock().date().isoformat()
+    folder = _folder(ws)
+    if _stored(ws, folder, today) + len(data) > DAY_BYTES:
+        said = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
+        raise Refused(said, hint="Go on tomorrow, or copy files into the journal yourself.")
+    suffix = suffix if _SUFFIX.fullmatch(suffix) else ".bin"
+    stem = _slug(PurePosixPath(shown).stem)
+    with ws.journal.writing():
+        for number in range(1, 1_000):
+            again = f"-{number}" if number > 1 else ""
+            path = posixpath.join(folder, f"{today}-{stem}{again}{suffix}")
+            put = ws.journal.writer.change(
+                path, lambda _, status: None if status else Draft(data)
+            )
+            if put:
+                return path, "" if parts else MAY_TELL.format(shown)
+    raise Refused(f"There are too many files called `{shown}`.", hint="Give it another name.")
+
+
+def detach(
+    ws: Workspace,
+    paths: Iterable[str],
+) -> None:
+    """Removes files that were attached for a note that was not saved."""
+    with ws.journal.writing():
+        for path in paths:
+            ws.journal.writer.change(path, lambda *_: Draft(None))
+
+
+def _slug(stem: str) -> str:
+    """The letters and digits of a name, joined by hyphens: `My Photo (1)` -> `my-photo-1`."""
+    plain = unicodedata.normalize("NFC", stem.lower())
+    return re.sub(r"[^\w]+", "-", plain).strip("-_") or "file"
+
+
+def _folder(ws: Workspace) -> str:
+    """The folder of attachments: that of the vault's Obsidian, else FOLDER."""
+    chosen: object = FOLDER
+    with suppress(OSError, ValueError, AttributeError):
+        settings = read_regular(ws.config.journal / SETTINGS, SETTINGS_BYTES)
+        chosen = json.loads(settings).get("attachmentFolderPath", FOLDER)
+    folder = posixpath.normpath(str(chosen).strip("/") or ".")
+    is_inside = not any(step.startswith(".") for step in folder.split("/"))
+    return "" if folder == "." else folder if is_inside else FOLDER
+
+
+def _stored(
+    ws: Workspace,
+    folder: str,
+    day: str,
+) -> int:
+    """The bytes of the files that were attached on that day."""
+    place = locate(ws.journal.roots, posixpath.join(folder, "x")).parent
+    return sum(one.stat().st_size for one in place.glob(f"{day}-*") if one.is_file())

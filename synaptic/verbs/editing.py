@@ -1,0 +1,217 @@
+"""Edits a file of the journal as its person wrote it, and ticks its tasks."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from ..errors import Changed, InvalidArgument, NotFound, Refused
+from ..journal.folder import writable
+from ..journal.rewriting import rewrite
+from ..journal.text import entry_of, line_end
+from ..models import Entry, ParsedFile, Task
+from ..notes.blocks import MASK, newlines
+from ..notes.marks import tasks_of
+from ..notes.privacy import mask
+from ..workspace.rows import lines_of
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .mentions import tasks
+from .writing import index_now
+
+_BOM = b"\xef\xbb\xbf"
+_LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
+_TASK = re.compile(
+    rb"((?:%b)?[ \t>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\#{1,6}[ \t]+)?)"  # before the box
+    rb"(\[[ xX/]\]|TODO|DONE)"
+    rb"([ \t][^\r\n]*?)"
+    rb"((?:[ \t]+\^[\w-]+)?[ \t]*)(?=[\r\n]|\Z)" % _BOM  # the name of a block, in Obsidian
+)
+_TICKED_ON = re.compile(" ✅ [0-9]{4}-[0-9]{2}-[0-9]{2}".encode())
+_REPEATS = "🔁"
+
+
+class OpenText(NamedTuple):
+    """The text of a file, or of one entry of it, as its person edits it; `seen` proves it, and
+    it stands in the bytes `start:end`.
+    """
+
+    title: str
+    text: str
+    seen: str
+    start: int
+    end: int
+
+
+def opened_text(ws: Workspace, path: str, id: str = "") -> OpenText:
+    """The passage of the file, or of the entry with this id in it.
+
+    Raises NotFound for a path that is no note of the journal, and Refused for one that is only
+    read, and for a text that is private or no UTF-8.
+    """
+    own_id = _own_id(ws, path, id)
+    data = ws.journal.read(path)
+    return _passage(path, own_id, data, ws.journal.parse(path, data))
+
+
+def write_text(
+    ws: Workspace,
+    path: str,
+    id: str,
+    text: str,
+    seen: str,
+) -> tuple[list[Entry], tuple[str, ...]]:
+    """(the entries, as they were, whose text was replaced; notices).
+
+    All bytes outside the passage stay, and within it the line ends.
+    Raises Changed if it is not the text that `seen` proves, InvalidArgument for no text, and
+    Refused as `opened_text` does, for text that would be private, and where the text of an
+    entry would take in another.
+    """
+    if not text.strip():
+        raise InvalidArgument("There is no text.", hint="Delete removes it, and asks before.")
+    own_id = _own_id(ws, path, id)
+
+    def change(data: bytes, parsed: ParsedFile) -> bytes:
+        now = _passage(path, own_id, data, parsed)
+        typed = newlines(text)
+        if own_id:
+            typed = typed.rstrip("\n")
+        if typed == now.text:
+            return data
+        if seen != now.seen:
+            raise Changed(
+                f"{path} was changed meanwhile; nothing was written.", hint="Look at both."
+            )
+        new = _with_line_ends(typed, data[now.start : now.end], line_end(data))
+        after = data[: now.start] + new + data[now.end :]
+        if MASK in mask(after)[now.start : now.start + len(new)]:
+            raise Refused(
+                "A private passage would stand in it; nothing was written.",
+                hint="Write private passages in your editor.",
+            )
+        others = {entry.content for entry in parsed.entries if entry.id != own_id}
+        stays = {entry.content for entry in ws.journal.parse(path, after).entries}
+        if own_id and not others <= stays:
+            raise Refused(
+                "It would take in another entry of the file; nothing was written.",
+                hint="Close the code fence or the comment, or edit the whole file.",
+            )
+        return after
+
+    replaced = rewrite(ws.journal, path, change)
+    return replaced, index_now(ws, path)
+
+
+def tick(
+    ws: Workspace,
+    path: str,
+    line: int,
+    text: str,
+    *,
+    done: bool,
+) -> str:
+    """The text of a task, after its box was ticked, or emptied.
+
+    Where the journal has tasks ticked with the date of Obsidian Tasks, it gets one; emptied, it
+    loses it. The task is the one of this text at this line, or the only one of the file. Raises
+    NotFound, Changed without such a task, and Refused.
+    """
+    _own_id(ws, path, "")
+    stamp = b""
+    if done and any(_TICKED_ON.search(task.text.encode()) for task in tasks(ws, done=True)):
+        stamp = f" ✅ {ws.today.isoformat()}".encode()
+    told: list[str] = []
+
+    def change(data: bytes, parsed: ParsedFile) -> bytes:
+        masked = mask(data)
+        found: list[Task] = []
+        for entry in parsed.entries:
+            place = entry.there
+            own = tasks_of(entry, lines_of(masked[place.body_start : place.body_end]))
+            found += [task for task in own if task.text == text]
+        at = [task for task in found if task.line == line] or found
+        if len(at) != 1 or at[0].done == done:
+            raise Changed(
+                "The task was changed meanwhile; nothing was written.", hint="Look at it again."
+            )
+        starts = [0, *(match.end() for match in _LINE_ENDS.finditer(data))]
+        row = _TASK.match(data, starts[at[0].line - 1])
+        if row is None or MASK in masked[row.start() : row.end()] or _REPEATS in text:
+            raise Refused(
+                f"{path}:{at[0].line} is not ticked here: it repeats, holds private text, or "
+                f"its state is a word such as LATER.",
+                hint="Tick it in your editor.",
+            )
+        before, box, words, name = row.groups()
+        marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
+        words = words + stamp if done else _TICKED_ON.sub(b"", words, 1)
+        told[:] = [(words + name).decode("utf-8", "replace").strip()]
+        return data[: row.start()] + before + marks[done] + words + name + data[row.end() :]
+
+    rewrite(ws.journal, path, change, keep=False)
+    index_now(ws, path)
+    return told[0]
+
+
+def _own_id(ws: Workspace, path: str, id: str) -> str:
+    """The id of this entry in its file, or "". Raises NotFound and Refused for a path that is
+    no note that may be written.
+    """
+    if ws.journal.stamp(path) is None:
+        raise NotFound(
+            f"The journal has no note {path[:200]!r}.", hint="Open it from one of its entries."
+        )
+    writable(ws.journal.roots, path)
+    return in_step(ws, lambda _: ws.index.resolve(id).own_id) if id else ""
+
+
+def _passage(
+    path: str,
+    own_id: str,
+    data: bytes,
+    parsed: ParsedFile,
+) -> OpenText:
+    """The passage in these bytes: without the mark of a file in UTF-8, and of an entry without
+    the blank lines below it. Raises NotFound and Refused.
+    """
+    title = path
+    start = 0
+    end = len(data)
+    if own_id:
+        entry, start, end = entry_of(parsed, path, own_id)
+        title = entry.title
+        end = start + len(data[start:end].rstrip(b"\r\n"))
+    if start == 0 and data.startswith(_BOM):
+        start = len(_BOM)
+    piece = data[start:end]
+    if MASK in mask(data)[start:end]:
+        raise Refused(f"{path} holds private text here.", hint="Edit it in your editor.")
+    try:
+        text = piece.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise Refused(f"{path} is no text in UTF-8.", hint="Edit it in your editor.")
+    return OpenText(title, newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
+
+
+def _with_line_ends(
+    text: str,
+    before: bytes,
+    usual: bytes,
+) -> bytes:
+    """The typed text as bytes: a line keeps its line end, and a new one gets the usual one."""
+    lines = text.encode("utf-8", "replace").split(b"\n")
+    pieces = _LINE_ENDS.split(before)
+    old_ends = pieces[1::2]
+    ends = [usual] * len(lines)
+    if set(old_ends) - {usual}:
+        steps = SequenceMatcher(None, pieces[::2], lines).get_opcodes()
+        for _, old, old_end, start, end in steps:
+            known = old_ends[old:old_end][: end - start]
+            ends[start : start + len(known)] = known
+    rows = [line + end for line, end in zip(lines, ends, strict=True)]
+    return b"".join(rows).removesuffix(ends[-1])

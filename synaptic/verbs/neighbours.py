@@ -1,0 +1,77 @@
+"""Finds the entries around one: the sentences that link to it, and its neighbours in two
+steps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from ..models import Entry, Link
+from ..workspace.readback import read_lines
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+
+MOST = (8, 12)
+"""Neighbours that a graph shows at one step, and at two. By eye."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+
+class Graph(NamedTuple):
+    """`columns`: the rows of the entry, of its neighbours, and of theirs. `pairs`: rows that a
+    link joins.
+    """
+
+    columns: list[list[int]]
+    entries: dict[int, Entry]
+    pairs: set[frozenset[int]]
+
+
+def sentences(
+    ws: Workspace,
+    links: Sequence[Link],
+) -> dict[Link, str]:
+    """The sentence around each of these links, in the entry at its other end; of a link in a
+    title none.
+    """
+
+    def run(_: object) -> dict[Link, str]:
+        rows = {link: ws.index.resolve(link.id).rowid for link in links if link.id}
+        texts = read_lines(ws, list(rows.values()))
+        found = {}
+        for link, row in rows.items():
+            entry, text = texts[row]
+            number = link.line - entry.there.body_line
+            line = text.split("\n")[number].strip() if number >= 0 else ""
+            parts = _SENTENCE_END.split(line)
+            found[link] = next((part for part in parts if link.text in part), line)
+        return found
+
+    return in_step(ws, run)
+
+
+def neighbours(
+    ws: Workspace,
+    id: str,
+) -> Graph:
+    """The entries that links join to this one, and those that links join to them."""
+
+    def run(_: object) -> Graph:
+        rows = [[ws.index.resolve(id).rowid]]
+        pairs = set()
+        for most in MOST:
+            seen = set(chain(*rows))
+            column: list[int] = []
+            for near in rows[-1]:
+                for end in ws.index.joined(near, most):
+                    if end not in seen and end not in column and len(column) < most:
+                        column.append(end)
+                    if end in seen or end in column:
+                        pairs.add(frozenset((near, end)))
+            rows.append(column)
+        found = ws.index.entries(list(chain(*rows)))
+        return Graph(rows, {row: stored.entry for row, stored in found.items()}, pairs)
+
+    return in_step(ws, run)

@@ -1,0 +1,379 @@
+"""Files of a person edited on the page as they are, and tasks ticked, on the real server."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+from served import Served, browsing, logged_in, served
+
+ROOT = Path(__file__).parents[2]
+STATIC = ROOT / "synaptic" / "surfaces" / "web" / "static"
+DAY = b"""\xef\xbb\xbf# 2026-11-20\r
+\r
+## 09:00 Walk with Ida  \r
+\r
+Line one.  \r
+- [ ] buy bread\r
+\r
+\r
+## 10:00 Secret\r
+\r
+<private>\r
+- [ ] zorquil\r
+</private> words\r
+"""
+TASKS = """\
+# Plan
+
+- [ ] Call Ida 📅 2026-11-20
+- [ ] Pay rent 📅 2026-11-26 ^rent
+* [/] Read the book ⏳ 2027-03-01\x20\x20
+1. [ ] Paint
+- TODO mow
+- LATER TODO weed
+- [ ] Water 🔁 every day
+- [ ] twin
+- [ ] twin
+
+```
+- [ ] in code
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("edit") / "home"
+    (home / "journal" / "Sub").mkdir(parents=True)
+    (home / "vault").mkdir()
+    (home / "vault" / "Read.md").write_text("# Read\n\n- [ ] theirs\n")
+    (home / "config.toml").write_text(
+        f'sources = ["{home / "vault"}"]\nexclude = ["left out.md"]\n'
+    )
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Served]:
+    with served(home, SYNAPTIC_NOW="2026-11-24T10:00:00") as server:
+        yield server
+
+
+def opened(
+    server: Served,
+    path: str,
+    id: str = "",
+) -> dict[str, str]:
+    """The form of a file, as a browser would send it unchanged."""
+    answer = server.client.get("/edit", params={"path": path, "id": id})
+    assert answer.status_code == 200, answer.text
+    return fields(answer)
+
+
+def fields(page: httpx.Response) -> dict[str, str]:
+    seen = re.search(r'name="seen" value="(\w*)"', page.text)
+    text = re.search(r'<textarea id="text".*?>\n(.*?)</textarea>', page.text, re.DOTALL)
+    assert seen and text
+    typed = html.unescape(re.sub(r"\r\n?", "\n", text[1]))
+    return {"seen": seen[1], "text": typed.replace("\n", "\r\n")}
+
+
+def sent(
+    server: Served,
+    path: str,
+    id: str = "",
+    **form: str,
+) -> httpx.Response:
+    data = {"csrf": server.csrf(), **form}
+    return server.client.post("/edit", params={"path": path, "id": id}, data=data)
+
+
+def tick(
+    server: Served,
+    path: str,
+    line: int,
+    text: str,
+    done: str = "yes",
+    back: str = "/tasks",
+) -> httpx.Response:
+    data = {"csrf": server.csrf(), "path": path, "line": str(line), "text": text}
+    return server.client.post("/tick", data=data | {"done": done, "back": back})
+
+
+def id_of(
+    server: Served,
+    title: str,
+) -> str:
+    page = re.sub("</?mark>", "", server.client.get(f"/search?q={title}").text)
+    found = re.search(rf'/entry/([\w-]+)">{title}', page)
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"\xef\xbb\xbf---\r\ntags: [home]\r\n---\r\n\r\n# One\r\n\r\nold  \r\n",
+        b"# One\r\n\nold\t\nmixed\r\n\r\nend \n",
+        b"\n\n# One\n\nold, no end",
+        b"# One\rold\r\rlast\n\n\n",
+        "# Ünï &amp; <b>\n\nold \u2028 \x0b\x0c ‮ end\n".encode(),
+    ],
+)
+def test_every_byte_outside_of_an_edit_stays(
+    server: Served,
+    home: Path,
+    before: bytes,
+) -> None:
+    note = home / "journal" / "Sub" / "One.md"
+    note.write_bytes(before)
+    form = opened(server, "Sub/One.md")
+    assert sent(server, "Sub/One.md", **form).status_code == 303
+    assert note.read_bytes() == before
+    form["text"] = form["text"].replace("old", "new <&> &amp;")
+    assert sent(server, "Sub/One.md", **form).status_code == 303
+    assert note.read_bytes() == before.replace(b"old", b"new <&> &amp;")
+
+
+def test_an_entry_of_a_file_is_edited_alone_and_undone(
+    server: Served,
+    home: Path,
+) -> None:
+    day = home / "journal" / "2026-11-20.md"
+    day.write_bytes(DAY)
+    id = id_of(server, "Walk")
+    form = opened(server, day.name, id)
+    assert form["text"].startswith("## 09:00 Walk") and form["text"].endswith("bread")
+    form["text"] += "\r\nMore.\r\n\r\n"
+    answer = sent(server, day.name, id, **form)
+    assert answer.headers["location"] == f"/entry/{id}"
+    assert day.read_bytes() == DAY.replace(b"bread\r\n", b"bread\r\nMore.\r\n")
+    told = server.client.get(f"/entry/{id}").text
+    assert "Saved in 2026-11-20.md." in told and "Undo: bring back the text before" in told
+    server.post(f"/entry/{id}/restore")
+    assert re.sub(rb"<!-- syn:.*?-->\r\n", b"", day.read_bytes()) == DAY
+    day.write_bytes(DAY)
+    form = opened(server, day.name, id)
+    for text, said in (
+        (f"{form['text']}\r\n```", "take in another"),
+        (f"{form['text']} <private>x</private>", "private passage"),
+        (" ", "no text"),
+    ):
+        answer = sent(server, day.name, id, **form | {"text": text})
+        assert answer.status_code in (400, 403) and said in answer.text
+        assert fields(answer)["text"] == text and day.read_bytes() == DAY
+
+
+def test_what_changed_meanwhile_is_shown_beside_and_nothing_typed_is_lost(
+    server: Served,
+    home: Path,
+) -> None:
+    note = home / "journal" / "Both.md"
+    note.write_text("# Both\n\nFirst.\n")
+    mine = opened(server, "Both.md")
+    mine["text"] = mine["text"].replace("First.", "Mine.")
+    note.write_text("# Both\n\nBy hand.\n")
+    answer = sent(server, "Both.md", **mine)
+    assert answer.status_code == 409 and note.read_text() == "# Both\n\nBy hand.\n"
+    assert "By hand." in answer.text.partition('<form class="edit"')[0]
+    assert fields(answer)["text"] == mine["text"]
+    note.unlink()
+    gone = sent(server, "Both.md", **mine)
+    assert gone.status_code == 404 and fields(gone)["text"] == mine["text"]
+    note.write_text("# Both\n\nBy hand.\n")
+    assert sent(server, "Both.md", **fields(answer)).status_code == 303
+    assert note.read_text() == "# Both\n\nMine.\n"
+
+
+def test_a_section_left_out_of_a_file_can_be_restored(
+    server: Served,
+    home: Path,
+) -> None:
+    day = home / "journal" / "2026-11-19.md"
+    one, two = "## 08:00 Breakfast\n\nEggs.\n\n", "## 12:00 Lunch\n\nSoup.\n"
+    day.write_text(one + two)
+    form = opened(server, day.name)
+    form["text"] = two.replace("Soup", "Stew")
+    sent(server, day.name, **form)
+    assert day.read_text() == "## 12:00 Lunch\n\nStew.\n"
+    assert "Breakfast" in server.client.get("/deleted").text
+    found = re.search(
+        r'/entry/([\w-]+)/restore">.*?Restore <span class="hidden">Breakfast',
+        server.client.get("/deleted").text,
+    )
+    assert found
+    server.post(f"/entry/{found[1]}/restore")
+    assert "Eggs." in day.read_text() and "Stew." in day.read_text()
+    assert "Soup." in server.client.get(f"/entry/{id_of(server, 'Lunch')}").text
+
+
+def test_only_notes_of_the_journal_are_opened_and_none_with_private_text(
+    server: Served,
+    home: Path,
+) -> None:
+    journal = home / "journal"
+    (home / "outside.md").write_text("# Outside\n")
+    (journal / "link.md").symlink_to(home / "outside.md")
+    (journal / "folder").symlink_to(home)
+    (journal / ".hidden.md").write_text("# Hidden\n")
+    (journal / "left out.md").write_text("# Left out\n")
+    (journal / "note.txt").write_text("# Text\n")
+    (journal / "2026-11-20.md").write_bytes(DAY)
+    (journal / "Old.md").write_bytes("# Ärger\n".encode("latin-1"))
+    for path in (
+        *("../outside.md", str(home / "outside.md"), "link.md", "folder/outside.md", ""),
+        *(".hidden.md", "left out.md", "note.txt", "Sub", "Sub/../Old.md", "none.md"),
+    ):
+        assert server.client.get("/edit", params={"path": path}).status_code == 404, path
+        answer = sent(server, path, text="# Overwritten", seen="")
+        assert answer.status_code == 404 and "# Overwritten" in answer.text
+        assert tick(server, path, 1, "x").status_code == 404
+    for path, said in (
+        ("2026-11-20.md", "holds private text"),
+        ("Old.md", "no text in UTF-8"),
+        ("@vault/Read.md", "read in place"),
+    ):
+        answer = server.client.get("/edit", params={"path": path})
+        assert answer.status_code == 403 and said in answer.text
+        assert "<textarea" not in answer.text and "zorquil" not in answer.text
+        assert sent(server, path, text="# Overwritten", seen="").status_code == 403
+    assert (journal / "2026-11-20.md").read_bytes() == DAY
+    secret = id_of(server, "Secret")
+    page = server.client.get("/edit", params={"path": "2026-11-20.md", "id": secret}).text
+    assert "holds private text" in page and f"/entry/{secret}/open" in page
+    for name in ("link.md", "folder"):
+        (journal / name).unlink()
+
+
+def test_a_tick_changes_three_bytes_and_unticking_takes_it_back(
+    server: Served,
+    home: Path,
+) -> None:
+    note = home / "journal" / "Plan.md"
+    note.write_text(TASKS)
+    (home / "journal" / "2026-11-20.md").write_bytes(DAY)
+
+    page = server.client.get("/tasks").text
+    parts = re.sub(r"<[^>]+>", " ", page.partition("<h1>")[2])
+    assert re.search(
+        r"(?s)Overdue +1.*Call Ida.*This week +1.*Pay rent.*Later +1.*Read.*No day", parts
+    )
+    assert "in code" not in page and "zorquil" not in page and "theirs" in page
+    assert "Tick: theirs" not in page
+    for text, line, old, new in (
+        ("Call Ida 📅 2026-11-20", 3, "[ ] Call", "[x] Call"),
+        ("Pay rent 📅 2026-11-26 ^rent", 99, "[ ] Pay", "[x] Pay"),
+        ("Read the book ⏳ 2027-03-01", 5, "[/] Read", "[x] Read"),
+        ("Paint", 6, "[ ] Paint", "[x] Paint"),
+        ("mow", 7, "TODO mow", "DONE mow"),
+        ("twin", 11, "twin\n- [ ] twin", "twin\n- [x] twin"),
+    ):
+        note.write_text(TASKS)
+        assert tick(server, "Plan.md", line, text).headers["location"] == "/tasks"
+        assert note.read_text() == TASKS.replace(old, new)
+        assert tick(server, "Plan.md", line, text).status_code == 409  # it is ticked already
+        tick(server, "Plan.md", line, text, "no")
+        assert note.read_text() == TASKS.replace("[/]", "[ ]" if "Read" in old else "[/]")
+    note.write_text(TASKS)
+    for text, line, status in (
+        ("twin", 99, 409),
+        ("Walk", 3, 409),
+        ("TODO weed", 8, 403),
+        ("Water 🔁 every day", 9, 403),
+        ("in code", 14, 409),
+    ):
+        assert tick(server, "Plan.md", line, text).status_code == status
+    assert note.read_text() == TASKS
+    # the journal has tasks of Obsidian's plugin
+    (home / "journal" / "Done.md").write_text("- [x] Swept ✅ 2026-11-01\n")
+    tick(server, "Plan.md", 4, "Pay rent 📅 2026-11-26 ^rent")
+    dated = "- [x] Pay rent 📅 2026-11-26 ✅ 2026-11-24 ^rent"
+    assert note.read_text() == TASKS.replace("- [ ] Pay rent 📅 2026-11-26 ^rent", dated)
+    again = re.search(r'name="text" value="(Pay rent.*?)"', server.client.get("/tasks").text)
+    assert again
+    tick(server, "Plan.md", 4, again[1], "no")
+    assert note.read_text() == TASKS
+    assert tick(server, "2026-11-20.md", 6, "buy bread").status_code == 303
+    dated_day = DAY.replace(b"[ ] buy bread", "[x] buy bread ✅ 2026-11-24".encode())
+    assert (home / "journal" / "2026-11-20.md").read_bytes() == dated_day
+    for back, done in (("https://example.org/", "yes"), ("//example.org", "no")):
+        answer = tick(server, "Plan.md", 6, "Paint ✅ 2026-11-24", done, back)
+        answer = tick(server, "Plan.md", 6, "Paint", done, back) if done == "yes" else answer
+        assert answer.headers["location"] == "/tasks"
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_a_person_edits_and_ticks_in_a_browser(
+    server: Served,
+    home: Path,
+    javascript: bool,
+) -> None:
+    note = home / "journal" / f"Garden {javascript}.md"
+    note.write_text("# Beds\n\n- [ ] beans\n- [ ] peas\n")
+    with browsing() as browser:
+        page = logged_in(browser, server, java_script_enabled=javascript).new_page()
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.goto(f"/entry/{id_of(server, 'Beds')}")
+        page.get_by_role("link", name="Edit", exact=True).click()
+        words = "# Beds\n\n- [ ] beans\n- [ ] peas new"
+        within = page.locator(".editor" if javascript else ".field")
+        text = within.get_by_role("textbox", name="Text")
+        if javascript:
+            expect(text).to_be_focused()
+            page.keyboard.press("d")  # single keys of the page are text here
+        for _ in range(9):  # where the window gets the focus just now, the text stays selected
+            text.fill(words)
+            if page.locator("#text").input_value() == words:
+                break
+        if javascript:
+            page.keyboard.press("Control+Enter")
+        else:
+            page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("status")).to_contain_text(f"Saved in {note.name}.")
+        assert note.read_text() == "# Beds\n\n- [ ] beans\n- [ ] peas new\n"
+        page.goto("/tasks")
+        box = page.get_by_role("button", name="Tick: beans")
+        if javascript:
+            box.focus()
+            page.keyboard.press("x")
+        else:
+            box.click()
+        expect(page.get_by_role("status")).to_contain_text("Ticked.")
+        assert "- [x] beans" in note.read_text()
+        page.get_by_role("button", name="Open again: beans").click()
+        expect(page.get_by_role("status")).to_contain_text("open again")
+        assert "- [ ] beans" in note.read_text()
+        assert not said  # the CSP has refused nothing
+    note.unlink()
+
+
+def test_a_session_that_only_reads_edits_and_ticks_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "journal").mkdir(parents=True)
+    note = home / "journal" / "Mine.md"
+    note.write_text("# Mine\n\n- [ ] stays\n")
+    with served(home, "--read-only") as server:
+        for path in ("/edit?path=Mine.md", "/tasks"):
+            page = server.client.get(path)
+            assert page.status_code == 200 and "<textarea" not in page.text
+            assert re.findall(r'action="(.*?)"', page.text) == ["/logout"]
+        for path in ("/edit?path=Mine.md", "/tick"):
+            assert server.client.post(path, data={"text": "x"}).status_code == 403
+    assert note.read_text() == "# Mine\n\n- [ ] stays\n"
+
+
+def test_the_editor_is_the_file_that_notice_names() -> None:
+    [bundle] = STATIC.glob("codemirror-*.min.js")
+    data = bundle.read_bytes()
+    notice = (ROOT / "NOTICE").read_text()
+    assert bundle.name in notice and hashlib.sha256(data).hexdigest() in notice
+    assert b"MIT License" in data[:200]
+    assert bundle.name in (STATIC / "editor.js").read_text()

@@ -1,0 +1,212 @@
+"""The ways to an entry: the palette, tags and folders, links back, and what happened how
+often.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from html import unescape
+from pathlib import Path
+
+import pytest
+from homes import open_home
+from outside import Home
+from playwright.sync_api import expect
+from served import Served, browsing, logged_in, served
+from test_web_look import AXE, TAGS
+
+from synaptic.verbs.review import review
+from synaptic.verbs.writing import save
+
+NOW = "2026-11-21T10:00"
+NOTES = {
+    "notes/ship/Harbour.md": "# Harbour\n\nIt is deep. <i>The</i> [[Boat]] lies here! #sea/deep\n",
+    "notes/Boat.md": "# Boat\n\nA small one, of [[Ines]].\n",
+    "archive/notes/Boat old.md": "# Boat old\n\nSold.\n",
+    "notes/Ines.md": "# Ines\n\nA friend.\n",
+    "2026-11-03.md": "# 2026-11-03\n\n## 09:00 Ran 5 km\n\n## 18:00 Dentist, no holes\n",
+    "2026-10-30.md": "# 2026-10-30\n\n## 08:00 Running with Ines\n\nA run of [[Ines]].\n",
+    "2026-09-02.md": "# 2026-09-02\n\n## 08:00 Runs were short\n\nSaw the dentist.\n",
+}
+
+
+def write(
+    home: Path,
+    files: dict[str, str],
+) -> None:
+    for name, text in files.items():
+        path = home / "journal" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    home = tmp_path_factory.mktemp("find") / "home"
+    write(home, NOTES)
+    with open_home(home) as ws:
+        save(ws, "Chose a wooden mast.", type="decision", tags=["sea"], via="mcp")
+        save(ws, "Chose a steel mast.", type="decision", tags=["sea"], via="mcp")
+    with served(home, SYNAPTIC_NOW=NOW) as found:
+        yield found
+
+
+def shown(
+    server: Served,
+    path: str,
+    status: int = 200,
+) -> str:
+    """The page as text with its tags."""
+    answer = server.client.get(path, follow_redirects=True)
+    assert answer.status_code == status, answer.text
+    return unescape(answer.text)
+
+
+def names(page: str) -> list[str]:
+    """The titles of a list, or the places of the palette."""
+    found = re.findall(r"<h2><a [^>]*>(.*?)</a></h2>|<a role.*?<span>(.*?)</span>", page)
+    return ["".join(each) for each in found]
+
+
+def test_the_palette_finds_by_the_beginnings_of_words(server: Served) -> None:
+    assert names(shown(server, "/palette?q=bo"))[:2] == ["Boat old", "Boat"]
+    assert names(shown(server, "/palette?q=MAST+woo"))[0] == "Chose a wooden mast."
+    assert names(shown(server, "/palette?q=ast")) == ["Search for “ast”"]
+    assert names(shown(server, "/palette?q=deep"))[:1] == ["#sea/deep"]
+    assert 'href="/folder/notes/ship"' in shown(server, "/palette?q=ship")
+    assert names(shown(server, "/palette?q=2026-11-03"))[0] == "Tuesday, 3 November 2026"
+    assert "Chose a steel mast." in names(shown(server, "/palette"))
+    assert "<script>" not in server.client.get("/palette?q=<script>").text
+
+
+def test_a_tag_and_a_folder_have_pages(server: Served) -> None:
+    page = shown(server, "/tag/sea")
+    assert len(names(page)) == 3 and 'href="/tag/sea/deep"' in page and "It is deep." in page
+    assert names(shown(server, "/tag/sea/deep")) == ["Harbour"]
+    assert {*names(shown(server, "/folder/notes"))} == {"Harbour", "Boat", "Ines"}
+    assert 'href="/folder/notes/ship"' in shown(server, "/folder/notes")
+    assert 'href="/folder/archive"' in shown(server, "/folder")
+    assert "No entry has the tag #b." in shown(server, "/tag/<b>", 404)
+    assert "<b>" not in server.client.get("/folder/<b>").text
+    assert "no entry in a folder ../etc" in shown(server, "/folder/..%2Fetc", 404)
+
+
+def test_links_back_stand_with_their_sentence_and_neighbours_in_a_picture(
+    server: Served,
+) -> None:
+    page = shown(server, "/to?name=Boat")
+    assert '<span class="said">The Boat lies here!</span>' in page
+    drawn = page[page.index("<svg viewBox") :]
+    for name in ("Harbour", "Ines", "Running with Ines, two steps away"):
+        assert f'aria-label="{name}"' in drawn
+    assert (
+        "3 entries that links join" in drawn
+        and drawn.partition("</svg>")[0].count("<path") == 3
+    )
+    alone = shown(server, "/to?name=Boat old")
+    assert "Around it" not in alone
+
+
+def test_filters_alone_are_a_list_and_the_newest_stand_with_their_text(server: Served) -> None:
+    page = shown(server, "/search?q=%23sea")
+    assert "3 entries, newest first" in page and "best first" not in page
+    assert "best first" in shown(server, "/search?q=mast")
+    assert "It is deep." in shown(server, "/search")
+
+
+def test_a_month_has_its_days_and_leads_to_others(server: Served) -> None:
+    page = shown(server, "/calendar")
+    assert "<h1>November 2026</h1>" in page and page.count('aria-current="date"') == 1
+    assert 'href="/calendar?month=2026-10" rel="prev"' in page
+    other = shown(server, "/calendar?month=2026-09")
+    assert 'aria-label="1 entry on 2 September 2026"' in other and "This month" in other
+    assert "<h1>December 9999</h1>" in shown(server, "/calendar?month=9999-12")
+    assert "a month as 2026-11" in shown(server, "/calendar?month=2026-13", 400)
+
+
+def test_how_often_and_when_last_are_counted_by_month(
+    server: Served,
+    tmp_path: Path,
+) -> None:
+    page = shown(server, "/search?q=how+often+did+I+run")
+    counted = page[page.index('class="counted"') : page.index("</section>")]
+    assert "3 entries with “run”" in counted
+    assert re.findall(r"\d+ \w+ 2026</a> <a", counted) == [
+        "3 November 2026</a> <a",
+        "30 October 2026</a> <a",
+        "2 September 2026</a> <a",
+    ]
+    assert counted.count("<rect") == 3 and "style=" not in counted
+    assert "2 entries with “dentist”" in shown(
+        server, "/search?q=when+did+I+last+see+the+dentist"
+    )
+    assert 'class="counted"' not in shown(server, "/search?q=how+often+should+I+run")
+    home = Home(tmp_path / "home")
+    home.env["SYNAPTIC_NOW"] = NOW
+    write(home.path, NOTES)
+    line = (
+        "3 entries with “run”, the newest of 2026-11-03, 2026-10-30, 2026-09-02; "
+        "by month: 2026-11 1, 2026-10 1, 2026-09 1."
+    )
+    assert home.ask("search", "how often did I run")["notices"][0] == line
+    assert "1 entry with “run”" in shown(server, "/search?q=how+often+did+I+run+in+October")
+
+
+def test_a_year_of_a_diary_asks_for_no_review(tmp_path: Path) -> None:
+    """Half of its 965 entries were imported and have ids; nobody opened any."""
+    days: dict[str, str] = {}
+    for number in range(965):
+        on = date(2024, 1, 1) + timedelta(number * 3 // 8)
+        id = f"<!-- syn:{on:%Y%m%d}-{number:08d} via=import:day_one -->\n" * (number % 2)
+        told = f"## {8 + number % 3 * 5}:00 Paid {number % 7} euro for soup\n{id}\nAs always.\n"
+        name = f"{on}.md"
+        days[name] = days.get(name, f"# {on}\n") + f"\n{told}"
+    write(tmp_path / "home", days)
+    with open_home(tmp_path / "home") as ws:
+        save(ws, "Soup costs 4 euro.", type="decision", at="2025-01-01")
+        assert len(review(ws)) <= 10
+
+
+def test_the_palette_and_the_hits_by_keyboard_alone(server: Served) -> None:
+    with browsing() as browser:
+        page = logged_in(browser, server).new_page()
+        refused: list[str] = []
+        page.on("console", lambda said: refused.append(said.text))
+        page.goto("/calendar")
+        page.wait_for_load_state()
+        page.keyboard.press("Control+k")
+        palette = page.get_by_role("dialog", name="Go to")
+        chosen = palette.locator("[aria-selected=true]")
+        expect(chosen).to_contain_text("Today")
+        page.keyboard.type("heal")
+        expect(chosen).to_contain_text("Health")
+        page.keyboard.press("Control+a")
+        page.keyboard.type("boat")
+        expect(palette.get_by_role("option")).to_have_count(3)
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("(tags) => axe.run('.palette', {runOnly: tags})", TAGS)
+        assert not found["violations"]
+        page.keyboard.press("ArrowDown")
+        expect(chosen).to_have_text(re.compile("^Boat "))
+        page.keyboard.press("Escape")
+        expect(palette).not_to_be_visible()
+        page.keyboard.press("Control+k")
+        page.keyboard.type("harb")
+        expect(chosen).to_contain_text("Harbour")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Harbour")
+
+        page.goto("/search?q=mast")
+        page.wait_for_load_state()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        expect(page.locator(".hits h2 a").nth(1)).to_be_focused()
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowUp")
+        expect(page.locator("#q")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(page.locator("#q")).not_to_be_focused()
+        expect(page.locator("#q")).to_have_value("mast")
+        assert not refused

@@ -1,0 +1,120 @@
+"""Today: what is typed is kept, what others write appears, and nobody is disturbed by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from homes import open_home
+from playwright.sync_api import Browser, expect
+from served import browsing, logged_in, served
+
+from synaptic.surfaces.web.site import coded
+from synaptic.verbs.writing import save
+
+NOW = "2026-11-21T10:00"
+IN_REACH = """(one) => {
+  const {x, y, width, height} = one.getBoundingClientRect();
+  return document.elementFromPoint(x + width / 2, y + height - 1) === one;
+}"""
+DRAFT = "The ferry was late again."
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("today") / "home"
+    with open_home(home) as ws:
+        save(ws, "Renew the permit.", due="2026-11-19", at="2026-10-02T09:00")
+        save(ws, "Water the beds.", due="2026-11-21", at="2026-10-03T09:00")
+        save(ws, "Paint the mole.", due="2026-11-30", at="2026-10-04T09:00")
+    return home
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as found:
+        yield found
+
+
+def test_commands_in_messages_are_code() -> None:
+    said = coded("Ask `synaptic doctor` <now>, or wait.")
+    assert said == "Ask <code>synaptic doctor</code> &lt;now&gt;, or wait."
+
+
+def test_a_draft_outlives_its_tab_and_ends_with_the_save_or_the_session(
+    browser: Browser,
+    home: Path,
+) -> None:
+    with served(home, SYNAPTIC_NOW=NOW) as server:
+        context = logged_in(browser, server)
+        page = context.new_page()
+        page.goto("/")
+        page.get_by_label("Title").fill("Ferry")
+        page.get_by_label("Text", exact=True).fill(DRAFT)
+        expect(page.locator("#kept")).to_have_text("Draft kept in this browser")
+        page.close()
+        page = context.new_page()
+        page.goto("/")
+        expect(page.get_by_label("Title")).to_have_value("Ferry")
+        expect(page.locator("#preview")).to_have_text(DRAFT)
+        page.get_by_label("Text", exact=True).press("ControlOrMeta+Enter")
+        expect(page.get_by_role("status")).to_contain_text("Saved.")
+        expect(page.get_by_role("article")).to_contain_text(DRAFT)
+        expect(page.get_by_label("Text", exact=True)).to_have_value("")
+
+        page.set_viewport_size({"width": 390, "height": 780})
+        page.get_by_label("Text", exact=True).fill("Nobody else should read this.\n\n" * 40)
+        assert page.get_by_role("button", name="Save").evaluate(IN_REACH)
+        page.locator(".menu summary").click()
+        page.get_by_role("button", name="Log out").click()
+        page.wait_for_url("**/login")
+        assert page.evaluate("Object.keys(localStorage)") == []
+
+
+def test_a_session_from_elsewhere_keeps_no_draft(
+    browser: Browser,
+    home: Path,
+) -> None:
+    tokens = home / "tokens.toml"
+    tokens.write_text('[ines]\ntoken = "' + "k" * 43 + '"\npage = true\n')
+    tokens.chmod(0o600)
+    flags = ("--token-file", str(tokens), "--allow-host", "memory.example")
+    with served(home, *flags, SYNAPTIC_NOW=NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/")
+        page.get_by_label("Text", exact=True).fill(DRAFT)
+        assert page.evaluate("Object.keys(localStorage)") == []
+
+
+def test_the_page_follows_and_leaves_alone_what_is_being_typed(
+    browser: Browser,
+    home: Path,
+) -> None:
+    with served(home, SYNAPTIC_NOW=NOW) as server:
+        page = logged_in(browser, server).new_page()
+        trouble: list[str] = []
+        page.on("console", lambda message: trouble.append(message.text))
+        page.goto("/")
+        expect(page.locator(".due li")).to_have_text(
+            ["Renew the permit. since 19 November 2026", "Water the beds. today"]
+        )
+        page.get_by_label("Text", exact=True).fill(DRAFT)
+        with open_home(home) as ws:
+            save(ws, "An agent wrote this.", at=f"{NOW}:00", via="mcp")
+        expect(page.locator("#follow")).to_contain_text("An agent wrote this.")
+        day = home / "journal" / "2026-11-21.md"
+        with day.open("a") as file:
+            file.write("\n## 11:00 An editor wrote this\n")
+        expect(page.locator("#follow")).to_contain_text("An editor wrote this")
+        expect(page.get_by_label("Text", exact=True)).to_have_value(DRAFT)
+        expect(page.get_by_label("Text", exact=True)).to_be_focused()
+        assert not trouble
+        events = httpx.Client(base_url=server.url, cookies=server.client.cookies, timeout=60)
+        with events.stream("GET", "/events", params={"since": "0"}) as answer:
+            lines = answer.iter_lines()
+            while "data: changed" not in next(lines):
+                pass
+            server.process.terminate()
+            assert [line for line in lines if line] == []  # an end, and no broken answer

@@ -1,0 +1,138 @@
+"""Attached files: where they are kept, and what leaves a picture."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from homes import open_home
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from photos import (
+    JPEG,
+    PICTURES,
+    PLACE,
+    PNG,
+    PNG_IMAGE,
+    PROFILE,
+    SCAN,
+    WEBP_IMAGE,
+    segment,
+    webp_of,
+)
+
+from synaptic import Workspace
+from synaptic.errors import InvalidArgument, Refused
+from synaptic.notes.pictures import without_place
+from synaptic.verbs import attaching
+from synaptic.verbs.attaching import attach, detach
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return open_home(tmp_path / "home")
+
+
+@pytest.mark.parametrize("kind", PICTURES)
+def test_a_picture_loses_its_place_and_nothing_of_its_image(kind: str) -> None:
+    parts = without_place(PICTURES[kind], kind)
+    assert parts is not None
+    left = b"".join(parts)
+    assert PLACE not in left and PLACE[:7] not in left
+    if kind == "image/jpeg":
+        assert left.count(SCAN) == 2 and PROFILE in left and left.endswith(b"\xff\xd9")
+        assert b"MPF" not in left and segment(0xC4, b"tables") in left
+        turned = left[left.index(b"Exif") :]
+        assert struct.unpack_from(">HHIH", turned, 16) == (0x0112, 3, 1, 6)
+    if kind == "image/png":
+        assert left == b"\x89PNG\r\n\x1a\n" + b"".join(PNG_IMAGE)
+    if kind == "image/webp":
+        assert left == webp_of((b"VP8X", bytes(10)), WEBP_IMAGE)
+    again = without_place(left, kind)
+    assert again is not None and b"".join(again) == left
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(sorted(PICTURES)), st.data())
+def test_a_broken_picture_is_refused_or_loses_its_place_as_well(
+    kind: str,
+    data: st.DataObject,
+) -> None:
+    whole = PICTURES[kind]
+    ends = data.draw(st.integers(12, len(whole)))
+    at = data.draw(st.integers(0, ends - 1))
+    bent = whole[:at] + data.draw(st.binary(min_size=1, max_size=4)) + whole[at + 1 : ends]
+    try:
+        parts = without_place(bent, kind)
+    except ValueError:
+        return
+    assert parts is not None
+    assert len(b"".join(parts)) <= len(bent) + 64
+
+
+def test_files_are_kept_under_names_of_ours(ws: Workspace) -> None:
+    first = attach(ws, "../../My Photo (1).JPEG", JPEG)
+    assert first == ("attachments/2026-11-21-my-photo-1.jpg", "")
+    assert attach(ws, "my photo 1.png", JPEG)[0] == "attachments/2026-11-21-my-photo-1-2.jpg"
+    path, remark = attach(ws, ".hidden", b"<svg onload=alert(1)>")
+    assert path == "attachments/2026-11-21-hidden.bin" and "may hold the place" in remark
+    kept = ws.config.journal / path
+    assert kept.read_bytes() == b"<svg onload=alert(1)>"
+    detach(ws, [path])
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "folder"),
+    [
+        ("media/2026", "media/2026"),
+        ("/", ""),
+        ("./", ""),
+        ("./files", "files"),
+        ("../outside", "attachments"),
+        (".trash", "attachments"),
+        (7, "7"),
+    ],
+)
+def test_they_stand_where_the_vault_keeps_its_attachments(
+    ws: Workspace,
+    setting: object,
+    folder: str,
+) -> None:
+    (ws.config.journal / ".obsidian").mkdir(parents=True)
+    app = ws.config.journal / ".obsidian" / "app.json"
+    app.write_text(json.dumps({"attachmentFolderPath": setting}), "utf-8")
+    path, _ = attach(ws, "x.png", PNG)
+    assert path.rpartition("/")[0] == folder
+    app.write_text("[", "utf-8")
+    assert attach(ws, "y.png", PNG)[0] == "attachments/2026-11-21-y.png"
+
+
+def test_no_link_is_followed_out_of_the_journal(ws: Workspace, tmp_path: Path) -> None:
+    ws.config.journal.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "outside").mkdir()
+    (ws.config.journal / "attachments").symlink_to(tmp_path / "outside")
+    with pytest.raises(Exception, match=r"outside|link"):
+        attach(ws, "x.png", PNG)
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_what_may_not_be_attached(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, data, said in (
+        ("x.png", b"", "is empty"),
+        ("x.png", PNG[:-30], "cut off or broken"),
+        ("x.jpg", b"\xff\xd8\xff", "cut off or broken"),
+        ("x.md", b"# A note", "is a note"),
+        ("X.Markdown", b"# A note", "is a note"),
+    ):
+        with pytest.raises(InvalidArgument, match=said):
+            attach(ws, name, data)
+    monkeypatch.setattr(attaching, "FILE_BYTES", 100)
+    with pytest.raises(InvalidArgument, match="more than"):
+        attach(ws, "x.bin", bytes(101))
+    monkeypatch.setattr(attaching, "DAY_BYTES", 150)
+    attach(ws, "x.bin", bytes(100))
+    with pytest.raises(Refused, match="were attached today"):
+        attach(ws, "y.bin", bytes(100))
