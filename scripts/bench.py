@@ -36,6 +36,7 @@ BENCHES = {
     "sessions": "labelled questions about forty sessions of real agents",
     "repositories": "labelled questions to three repositories' entries, beside ripgrep",
     "speed": "time of a search, a save and a cold command; memory of a server",
+    "crowd": "times of 16 clients of one server at a given rate; its memory",
 }
 FILES = {
     "locomo": "LoCoMo's conversations, JSON",
@@ -50,6 +51,7 @@ def main() -> None:
     for name in list(os.environ):
         if name.startswith("SYNAPTIC_"):  # the user's own settings are not measured
             del os.environ[name]
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program itself does
     bench = importlib.import_module(arguments.bench)
     with tempfile.TemporaryDirectory(prefix="synaptic-bench-") as scratch:
         rows: Rows = bench.run(arguments, Path(scratch))
@@ -77,8 +79,18 @@ def parser() -> argparse.ArgumentParser:
         "--entries",
         type=int,
         default=10_000,
-        help="size of the journal (speed)",
+        help="size of the journal (speed, crowd)",
     )
+    top.add_argument(
+        "--rates",
+        type=float,
+        nargs="+",
+        default=[10.0, 20.0],
+        help="requests a second (crowd)",
+    )
+    top.add_argument("--seconds", type=float, default=30, help="of each measurement (crowd)")
+    top.add_argument("--upkeep", action="store_true", help="beside reviews (crowd)")
+    top.add_argument("--against", type=Path, metavar="DIR", help="another checkout (crowd)")
     top.add_argument(
         "--cache",
         type=Path,

@@ -41,7 +41,7 @@ TOKEN_BITS = 64
 
 
 class Meaning(NamedTuple):
-    """What a model makes of a text: a unit vector, and one for each token of its content words.
+    """The meaning of a text: a unit vector, and one for each token of its content words.
 
     `tokens` has shape (tokens, TOKEN_BITS), and `words` holds the word of each. Without a basis
     the model makes none.

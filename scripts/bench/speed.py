@@ -59,13 +59,7 @@ def run(
 ) -> list[Row]:
     pool = sentences(arguments.notes)
     cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
-    kept = cache / f"speed-{arguments.entries}"
-    if not (kept / "complete").exists():
-        shutil.rmtree(kept, ignore_errors=True)
-        make_journal(kept, entry_texts(pool, arguments.entries))
-        with opened(kept, RandomVectors(arguments.model, cache=cache)) as workspace:
-            rebuild(workspace)
-        (kept / "complete").touch()
+    kept = prepared(cache, arguments, pool)
     home = scratch / "home"
     shutil.copytree(kept, home)
     time.sleep(SETTLED_S)
@@ -74,6 +68,22 @@ def run(
         *asyncio.run(over_stdio(home, pool)),
         *cold_commands(home, pool),
     ]
+
+
+def prepared(
+    cache: Path,
+    arguments: argparse.Namespace,
+    pool: list[str],
+) -> Path:
+    """A home whose journal holds the entries, and is wholly indexed; made once."""
+    kept = cache / f"speed-{arguments.entries}"
+    if not (kept / "complete").exists():
+        shutil.rmtree(kept, ignore_errors=True)
+        make_journal(kept, entry_texts(pool, arguments.entries))
+        with opened(kept, RandomVectors(arguments.model, cache=cache)) as workspace:
+            rebuild(workspace)
+        (kept / "complete").touch()
+    return kept
 
 
 def opened(

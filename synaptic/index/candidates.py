@@ -17,7 +17,7 @@ from .embedding import USUAL
 from .rows import VECTOR_SCALE, Candidate, Passage, quantise, units
 
 if TYPE_CHECKING:
-    from .sketch import Sketch
+    from .sketch import Rough, Sketch
 
 STEMS_KEPT = 20_000
 """Words whose stems are kept in memory."""
@@ -61,6 +61,7 @@ class CandidateLists:
         self.meta = file.meta
         self._stems: dict[str, str | None] = {}
         self._sketch: Sketch | None = None
+        self.latest_rough: dict[Any, Rough] = {}
 
     def passing_chunks(
         self,
@@ -124,7 +125,7 @@ class CandidateLists:
 
         A term that no chunk holds is looked up each time: the next save may hold it.
         """
-        changes = self.file.db.total_changes()
+        changes = self.file.rows_written()
 
         def count_chunks() -> tuple[int, dict[str, int], int]:
             return self.file.value("SELECT count(*) FROM chunk"), {}, changes
@@ -160,7 +161,8 @@ class CandidateLists:
 
         made_for = self.file.db, self.meta("dimensions")
         if self._sketch is None or self._sketch.made_for != made_for:
-            self._sketch = Sketch(self.file, made_for[1])
+            self.latest_rough.clear()  # it may be of a file that is gone
+            self._sketch = Sketch(self.file, made_for[1], self.latest_rough)
         most = len(passing or ()) if limit is None else limit
         nearest = self._sketch.nearest(quantise(vector), most, passing)
         # the cosine of two unit vectors from the squared distance of their int8 forms

@@ -87,6 +87,23 @@ class Counters:
         for name, count in counts.items():
             self._uses[week, client, name] += count
 
+    def take(self) -> Counters | None:
+        """All that waits, which is forgotten here; None where nothing does."""
+        if not self.waits:
+            return None
+        taken = Counters(self._file)
+        taken.add(self)
+        self.clear()
+        return taken
+
+    def add(self, others: Counters) -> None:
+        """Adds what waits in others."""
+        self._reads.update(others._reads)
+        self._read_at = max(self._read_at, others._read_at)
+        self._uses.update(others._uses)
+        for verb, calls in others._calls.items():
+            self._calls.setdefault(verb, deque(maxlen=CALLS_KEPT)).extend(calls)
+
     def calls(self, *, searches: int | None = None) -> list[TimedCall]:
         """All recorded calls, oldest first; with `searches` only the last warm searches."""
         rows = self._file.rows(_CALLS, searches)

@@ -71,7 +71,8 @@ class Database:
 
     A file that cannot be written is copied into memory as far as it can be read, and used
     there; a minute later the file is tried again. `trouble` says why, and is empty otherwise.
-    `kept` are values made from the index, by name.
+    `kept` are values made from the index, by name. `read_only`: a file that is there and sound
+    is read; whatever else would be done is an error of SQLite.
     """
 
     def __init__(
@@ -79,8 +80,10 @@ class Database:
         path: Path,
         *,
         stemming: bool = True,
+        read_only: bool = False,
     ) -> None:
         self.path = path
+        self.read_only = read_only
         self.trouble = ""
         self.kept: dict[str, object] = {}
         self.tokenizer = ("porter", *TOKENIZER) if stemming else TOKENIZER
@@ -105,6 +108,11 @@ class Database:
             self._connection = self._open()
         return self._connection
 
+    @property
+    def origin(self) -> tuple[object, ...]:
+        """A value that differs for another file, and for a copy in memory."""
+        return self._identity, self.trouble
+
     def look(self) -> None:
         """Leaves a file that others replaced, and tries a file again that could not be written.
         What was begun ends on the file it began on.
@@ -116,7 +124,7 @@ class Database:
             self.close()
         elif not self.trouble and self._companions != _companions(self.path):
             # others see a file without its log; what was in that may be half in the file
-            self._reset()
+            self.close() if self.read_only else self._reset()
 
     def rows(
         self,
@@ -166,12 +174,12 @@ class Database:
         """The last result of `make`, which is called only where nothing valid
         is in `kept`.
 
-        When another process has written, everything is forgotten; when this one has, everything
-        but LAGGING.
+        When another process has written, everything is forgotten; when this one has, or where
+        only is read, everything but LAGGING.
         """
         at = self.value("PRAGMA data_version"), self.db.total_changes()
         if at != self._kept_at:
-            is_own = at[0] == self._kept_at[0]
+            is_own = self.read_only or at[0] == self._kept_at[0]
             for other in list(self.kept):
                 if not is_own or other not in LAGGING:
                     del self.kept[other]
@@ -179,6 +187,12 @@ class Database:
         if name not in self.kept:
             self.kept[name] = make()
         return cast("Made", self.kept[name])
+
+    def rows_written(self) -> int:
+        """A number that grows by the rows that are written; where only is read, roughly."""
+        if not self.read_only:
+            return self.db.total_changes()
+        return self.value(_ROWS_WRITTEN) or 0
 
     @contextmanager
     def transaction(self, write_within_ms: int | None = None) -> Iterator[apsw.Connection]:
@@ -290,6 +304,8 @@ class Database:
         it goes on in memory. `again`: SQLite refuses a question that is too large with the
         error of a broken table; the index is sound.
         """
+        if self.read_only:
+            raise error
         way = ""
         if _is_damage(error):
             way = "reset"
@@ -332,6 +348,8 @@ class Database:
         """A connection to the file, or to memory; tried again when others replaced the file
         meanwhile, or are writing its header.
         """
+        if self.read_only:
+            return self._open_to_read()
         failed: Exception = BlockingIOError(errno.EAGAIN, "it is replaced again and again")
         for _ in range(OPEN_ATTEMPTS):
             try:
@@ -344,6 +362,25 @@ class Database:
         if isinstance(failed, IndexUnusable) or _is_damage(failed):
             raise failed
         return self._in_memory(failed)
+
+    def _open_to_read(self) -> apsw.Connection:
+        """A connection that cannot write. Raises apsw.CantOpenError where there is no file of
+        this version, which the writer makes.
+        """
+        self._identity = _identity(self.path)
+        if self._identity is None:
+            raise apsw.CantOpenError("there is no index yet")
+        _check_owner(self.path)
+        connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            self._set_up(connection)
+            if not self._is_current(connection) or self._identity != _identity(self.path):
+                raise apsw.CantOpenError("the index is being replaced")
+        except BaseException:
+            connection.close()
+            raise
+        self._companions = _companions(self.path)
+        return connection
 
     def _open_file(self) -> apsw.Connection | None:
         """A connection to the file, made if need be; None where the file was replaced while it
@@ -444,6 +481,9 @@ class Database:
         return FileLock(lock, timeout=BUSY_TIMEOUT_MS / 1000, mode=0o600)
 
 
+_ROWS_WRITTEN = """
+    SELECT value * 10 + (SELECT coalesce(max(rowid), 0) FROM chunk)
+    FROM meta WHERE key = 'stored'"""
 _ORPHANS = """
     SELECT (SELECT count(*) FROM
         (SELECT rowid FROM chunk EXCEPT SELECT rowid FROM chunk_fts_docsize))

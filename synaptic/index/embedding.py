@@ -176,7 +176,7 @@ class FolderModel:
 
 
 def content_tokens(encoding: Any) -> list[int]:
-    """Where each token first stands that is a word or a part of one, but no stop word."""
+    """The first place of each token that is a word or a part of one, but no stop word."""
     first: dict[str, int] = {}
     for place, token in enumerate(encoding.tokens):
         is_word = not encoding.special_tokens_mask[place] and any(map(str.isalnum, token))

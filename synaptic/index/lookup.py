@@ -81,8 +81,9 @@ class Index(CandidateLists):
         path: Path,
         *,
         stemming: bool = True,
+        read_only: bool = False,
     ) -> None:
-        super().__init__(Database(path, stemming=stemming))
+        super().__init__(Database(path, stemming=stemming, read_only=read_only))
         self.counters = Counters(self.file)
 
     # -- changing it

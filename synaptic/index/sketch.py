@@ -11,9 +11,10 @@ the sketch reads only what was stored since it looked last.
 from __future__ import annotations
 
 import json
+import threading
 from array import array
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import apsw
 import numpy as np
@@ -40,21 +41,38 @@ READ_AT_ONCE = 1_024
 """Vectors: 400 KB of them are in memory at a time while the sketch grows."""
 
 
+_FOLLOWING = threading.Lock()
+
+
+class Rough(NamedTuple):
+    """Rough copies of the vectors as of the change `seen`: the first `size` columns. Behind
+    them stand those of later changes, or nothing.
+    """
+
+    rowids: Array
+    bits: Array
+    size: int
+    seen: int
+
+
 class Sketch:
-    """Rough copies of all vectors of one model in one open index, 152 bytes each."""
+    """Rough copies of all vectors of one model in one open index, 152 bytes each. All threads
+    of a process share the `latest`, and each takes as much of it as its snapshot shows.
+    """
 
     def __init__(
         self,
         file: Database,
         dimensions: int,
+        latest: dict[Any, Rough],
     ) -> None:
         self._file = file
         self.made_for = file.db, dimensions
         self._dimensions = dimensions
         self._levels = [level * VECTOR_SCALE / dimensions**0.5 for level in LEVELS]
-        self._rowids: Array = np.zeros(0, dtype=np.int64)
-        self._bits = self._rough(np.zeros((0, dimensions), dtype=np.int8))
-        self._seen = 0
+        self._latest = latest
+        bits = self._rough(np.zeros((0, dimensions), dtype=np.int8))
+        self._own = Rough(np.zeros(0, dtype=np.int64), bits, 0, 0)
 
     def nearest(
         self,
@@ -68,17 +86,17 @@ class Sketch:
         Only chunks of `among` count, if given. Raises apsw.CorruptError for a vector that is
         missing, or of another length.
         """
-        self._follow()
+        rowids, rough = self._follow()
+        many = len(rowids) > FEW
         query = self._matrix([vector])
-        rowids = self._rowids
         differences = np.zeros(len(rowids), dtype=np.uint16)
-        for bits, asked in zip(self._bits, self._rough(query)[:, 0], strict=True):
+        for bits, asked in zip(rough, self._rough(query)[:, 0], strict=True):
             differences += np.bitwise_count(bits ^ asked)
         if among is not None:
             passes = np.isin(rowids, np.asarray(among), kind="table")
             rowids, differences = rowids[passes], differences[passes]
         wanted = OVERSAMPLED * limit
-        if len(self._rowids) > FEW and wanted < len(rowids):
+        if many and wanted < len(rowids):
             furthest = np.partition(differences, wanted - 1)[wanted - 1]
             rowids = rowids[differences <= furthest]
         nearest = self._file.rows(_NEAREST, vector, json.dumps(rowids.tolist()), limit)
@@ -98,25 +116,55 @@ class Sketch:
         padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
         return cast("Array", padded.view(np.uint64).T)
 
-    def _follow(self) -> None:
-        """Reads the vectors that were stored since the last time, and forgets those that were
-        dropped.
+    def _follow(self) -> tuple[Array, Array]:
+        """The rowids and the bits of this snapshot. Vectors that were stored since the last
+        time are read, those that were dropped are forgotten.
         """
         count = self._file.value("SELECT count(*) FROM chunk WHERE vector > 0")
         stored = self._file.meta("stored") or 0
-        if (count, stored) == (len(self._rowids), self._seen):
-            return
-        rowids, bits = [self._rowids], [self._bits]
-        found = self._file.db.execute(_STORED_SINCE, (self._seen,))
+        key = self._file.origin
+        with _FOLLOWING:
+            latest = self._latest.get(key)
+            rough = latest if latest and latest.seen <= stored else self._own
+            if (count, stored) != (rough.size, rough.seen):
+                rough = self._grown(rough, count, stored, in_place=rough is latest)
+            if latest is None or latest.seen <= stored:
+                self._latest.clear()
+                self._latest[key] = rough
+            self._own = rough
+        return rough.rowids[: rough.size], rough.bits[:, : rough.size]
+
+    def _grown(
+        self,
+        rough: Rough,
+        count: int,
+        stored: int,
+        *,
+        in_place: bool,
+    ) -> Rough:
+        rowids, bits, known, seen = rough
+        added = []
+        found = self._file.db.execute(_STORED_SINCE, (seen,))
         while some := list(islice(found, READ_AT_ONCE)):
-            rowids.append(np.array([rowid for rowid, _ in some], dtype=np.int64))
-            bits.append(self._rough(self._matrix([vector for _, vector in some])))
-        if count != sum(map(len, rowids)):
-            known = np.array(self._file.column(_STORED_UNTIL, self._seen), dtype=np.int64)
-            stays = np.isin(self._rowids, known, kind="table")
-            rowids[0], bits[0] = self._rowids[stays], self._bits[:, stays]
-        self._rowids, self._bits = np.concatenate(rowids), np.concatenate(bits, axis=1)
-        self._seen = stored
+            these = np.array([rowid for rowid, _ in some], dtype=np.int64)
+            added.append((these, self._rough(self._matrix([vector for _, vector in some]))))
+        total = known + sum(len(these) for these, _ in added)
+        if count != total:
+            there = np.array(self._file.column(_STORED_UNTIL, seen), dtype=np.int64)
+            stays = np.isin(rowids[:known], there, kind="table")
+            rowids, bits = rowids[:known][stays], bits[:, :known][:, stays]
+            total += len(rowids) - known
+            known = len(rowids)
+        if not in_place or total > len(rowids):
+            more = total - known + total // 32
+            rowids = np.pad(rowids[:known], (0, more))
+            bits = np.pad(bits[:, :known], ((0, 0), (0, more)))
+        for these, rough_bits in added:
+            end = known + len(these)
+            rowids[known:end] = these
+            bits[:, known:end] = rough_bits
+            known = end
+        return Rough(rowids, bits, total, stored)
 
 
 _NEAREST = f"""

@@ -446,7 +446,7 @@ class Journal:
         private in these bytes.
         """
         # somebody may be typing an open tag right now
-        if not mentions(data) or unclosed_tags(data):
+        if not mentions(data) or unclosed_tags(data) or mask(data) == data:
             return set()
         hidden = ids_in(data) - ids_in(mask(data))
         blocks = dict.fromkeys(hidden, b"")

@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from itertools import chain
 
 from .blocks import (
@@ -123,6 +124,7 @@ def passages(masked: bytes) -> list[tuple[int, int]]:
     return [match.span() for match in _PASSAGE.finditer(masked)]
 
 
+@lru_cache(4)  # a save asks several times about one file
 def _private(data: bytes) -> tuple[list[Span], list[Span]]:
     """The outermost pairs of tags; and each tag that is never closed, with all up to the next
     saved entry, or the end.

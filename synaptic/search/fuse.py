@@ -100,7 +100,7 @@ def counted(
     deviations: Mapping[int, float],
     rows: Collection[int],
 ) -> dict[int, float]:
-    """What these entries count in a list of deviations above the usual."""
+    """The weight of these entries in a list of deviations above the usual."""
     return {row: max(LEAST, apart) for row, apart in deviations.items() if row in rows}
 
 
@@ -108,7 +108,7 @@ def whole_idf(
     evidence: Evidence,
     query: Query,
 ) -> float:
-    """What a passage scores by BM25 that holds every word of the query once, about."""
+    """The BM25 score, about, of a passage that holds every word of the query once."""
     total, counts = evidence.frequencies(query.terms)
     idf = [math.log((total - count + 0.5) / (count + 0.5)) for count in counts.values()]
     return sum(max(0.0, one) for one in idf)

@@ -60,7 +60,7 @@ def speakers_first(
 
 
 def speakers(ranked: Ranking) -> dict[int, str]:
-    """Who says each entry that is a turn of a talk: the label of SPEAKS titles or more."""
+    """The speaker of each turn of a talk: the label of SPEAKS titles or more."""
     labels = {}
     for r in ranked:
         title = r.standing.title[:LONGEST_LABEL].replace("：", ": ")

@@ -7,11 +7,12 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from datetime import time as clock_time
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import apsw
@@ -20,13 +21,13 @@ from ..errors import IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.rows import FileRows, hash_of
 from ..index.store import Writer
-from ..models import Entry, ParseIssue, Stamp, Texts, frozen
+from ..models import Entry, ParseIssue, Proof, Stamp, Texts, frozen
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .git import added_days, head_of
 from .readback import Stale
 from .rows import file_rows
-from .workspace import Workspace
+from .workspace import NeedsWriter, Workspace
 
 Result = TypeVar("Result")
 RESETS = 3
@@ -100,8 +101,14 @@ def in_step(
     Runs again when a file changed meanwhile. A damaged index is made anew, one that cannot be
     written goes on in memory. Embedding takes `embed_ms`, or longer until `at_least` passages
     are done. While another process writes, the answer comes from the state before; NotFound is
-    raised only after a wait for that process.
+    raised only after a wait for that process. A reader asks the writer for all that is written.
     """
+    if ws.ask_writer:
+        synced = partial(
+            in_step, action=lambda report: report, embed_ms=embed_ms, at_least=at_least
+        )
+        embeds = embed_ms > 0 and ws.embedder.ready
+        return _on_snapshot(ws, action, partial(ws.ask_writer, synced), embeds=embeds)
     at_rest = 0
     wait_ms = LOCK_WAIT_MS
     until = None if within_s is None else time.monotonic() + within_s
@@ -139,6 +146,44 @@ def in_step(
     raise JournalError(
         "The journal changes faster than it can be read.", hint="Try again in a moment."
     )
+
+
+def _on_snapshot(
+    ws: Workspace,
+    action: Callable[[SyncReport], Result],
+    follow: Callable[..., SyncReport],
+    *,
+    embeds: bool,
+) -> Result:
+    """The result of `action` on a reader's snapshot that shows the present journal, which the
+    writer follows first where it has to; if it is free, it `embeds` what waits for that.
+
+    Raises NeedsWriter where a snapshot cannot give the answer.
+    """
+    for _ in range(4):
+        index = ws.index
+        index.file.look()
+        report = SyncReport(absent=ws.journal.absent())
+        shown = _shows_journal(ws, _reading(ws), head_of(ws.config.journal))
+        if index.file.owes_scrub or not shown:
+            report = follow()
+        elif embeds and index.pending(1):
+            report = follow(at_leisure=True) or report
+        if report.trouble:
+            break
+        pending = index.counts().pending_entries if index.pending(1) else 0
+        try:
+            with index.file.transaction():
+                if index.meta("reading") is None:
+                    raise Stale
+                return action(report._replace(pending_entries=pending))
+        except NotFound:
+            if not report.behind:
+                raise
+            break
+        except Stale:
+            continue
+    raise NeedsWriter
 
 
 def _mending(
@@ -213,10 +258,8 @@ def _synced(
     reading = _reading(ws)
     head = head_of(ws.config.journal)
     is_new = index.meta("reading") is None
-    if not written and (index.meta("reading"), index.meta("head")) == (reading, head):
-        stamps, removed = ws.journal.compare(index.proofs())
-        if not removed and next(_due(ws, stamps, ()), None) is None:
-            return SyncReport(trouble=trouble, absent=absent)
+    if not written and _shows_journal(ws, reading, head):
+        return SyncReport(trouble=trouble, absent=absent)
     if is_new and until is None:
         wait_ms = BUSY_TIMEOUT_MS
     try:
@@ -240,6 +283,18 @@ def _synced(
         index.file.detach(error)
         return _synced(ws, wait_ms, written, until)
     return report._replace(trouble=index.file.trouble, absent=absent)
+
+
+def _shows_journal(
+    ws: Workspace,
+    reading: str,
+    head: str,
+) -> bool:
+    """True if nothing of the journal waits to be written into the index."""
+    if (ws.index.meta("reading"), ws.index.meta("head")) != (reading, head):
+        return False
+    stamps, removed = ws.journal.compare(ws.index.proofs())
+    return not removed and next(_due(ws, stamps, ()), None) is None
 
 
 def _redated(
@@ -289,17 +344,19 @@ def _followed(
     written: Sequence[str],
     until: float | None,
 ) -> SyncReport:
-    known = ws.index.proofs()
     redated = _redated(ws, reading, head)
     changed = list[Stamp]()
     removed = list[str]()
+    known: Mapping[str, Proof | None] = {}
     for path in written:
-        stamp = ws.journal.stamp(path) if path in known and not redated else None
+        is_known = ws.index.known_bytes(path) is not None and not redated
+        stamp = ws.journal.stamp(path) if is_known else None
         if stamp is None:
             written = ()
-        elif stamp.proof != known[path]:
+        else:
             changed.append(stamp)
     if not written:
+        known = ws.index.proofs()
         changed, removed = ws.journal.compare({**known, **dict.fromkeys(redated)})
     end = math.inf
     if until is not None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date, datetime
+from typing import Any
 
 from ..config import Config, make_clock
 from ..errors import JournalError
@@ -15,15 +17,31 @@ from ..journal.journal import Journal
 from ..models import frozen
 
 
+class NeedsWriter(Exception):
+    """A reader met work that only the writer may do: the verb is to be run there."""
+
+
+class ReadJournal(Journal):
+    """A journal that is only read."""
+
+    def writing(self) -> Any:
+        raise NeedsWriter
+
+
 @frozen
 class Workspace:
-    """A journal with its index, its embedder and a clock. One thread owns it."""
+    """A journal with its index, its embedder and a clock. One thread owns it.
+
+    `ask_writer`, of a reader, runs a verb on the workspace of the writer, or, `at_leisure`,
+    only while that does nothing for a client. None: this is the writer's.
+    """
 
     config: Config
     journal: Journal
     index: Index
     embedder: Embedder
     clock: Callable[[], datetime]
+    ask_writer: Callable[..., Any] | None = None
 
     @property
     def today(self) -> date:
@@ -38,6 +56,22 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def open_reader(
+    writer: Workspace,
+    ask_writer: Callable[..., Any],
+) -> Workspace:
+    """A workspace beside the writer's, with a connection of its own and the same model."""
+    config = writer.config
+    index = Index(config.index_file, stemming=config.search.stemming, read_only=True)
+    index.latest_rough = writer.index.latest_rough
+    return replace(
+        writer,
+        journal=ReadJournal(config),
+        index=index,
+        ask_writer=ask_writer,
+    )
 
 
 def open_workspace(

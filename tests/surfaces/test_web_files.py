@@ -172,11 +172,14 @@ def test_files_are_dropped_and_pasted(server: Served) -> None:
             page.goto(where)
             if where == "/new":
                 page.locator(".editor").wait_for()
+            page.locator("#content").evaluate(
+                "one => { one.value = 'Look #cat'; one.setSelectionRange(9, 9); one.dispatchEvent(new Event('input', {bubbles: true})); }"
+            )
             for _ in range(2):
                 given = [kind, list(PNG), "image.png", "image/png", where == "/new"]
                 page.evaluate(DROP, given)
             expect(page.locator("#content")).to_have_value(
-                "![image.png](<image.png>)![image.png](<2-image.png>)"
+                "Look #cat\n\n![image.png](<image.png>)\n\n![image.png](<2-image.png>)\n"
             )
             page.get_by_role("button", name="Save", exact=True).click()
             expect(page.get_by_role("status")).to_contain_text("Saved")

@@ -38,7 +38,7 @@ from ..render.fence import one_line
 from ..render.present import brief
 from ..render.wire import error_json
 from ..serving.tokens import Grant
-from ..serving.worker import Result, Verb, Worker, for_client, told
+from ..serving.worker import Lane, Result, Verb, Worker, for_client, told
 from .answers import (
     Call,
     answer,
@@ -91,7 +91,7 @@ async def _serve(
     home: str | Path | None,
     front: Front,
 ) -> None:
-    server = build_server(Worker(home))
+    server = build_server(Worker(home, readers=0))
     lines = Lines(front)
     front.hand_over()  # before the SDK takes stdout
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
@@ -315,7 +315,12 @@ async def _answer(
         session="" if grant else worker.session,
         may_write=not (grant and grant.read_only),
     )
-    return await _ask(ctx, lambda ws: answer(ws, name, call))
+    lane: Lane = "write"
+    if "as_of" in args and grant:  # it holds a copy of the index in memory
+        lane = "beside"
+    elif name in READING and name != "context_brief":  # which keeps how far a client has read
+        lane = "read"
+    return await _ask(ctx, lambda ws: answer(ws, name, call), lane)
 
 
 def _grant(ctx: Context) -> Grant | None:
@@ -326,11 +331,12 @@ def _grant(ctx: Context) -> Grant | None:
 async def _ask(
     ctx: Context,
     verb: Verb[Result],
+    lane: Lane = "read",
 ) -> Result:
-    """The result of the verb, for this client, on the thread that owns the journal."""
+    """The result of the verb, for this client, on a thread of this lane."""
     if grant := _grant(ctx):
         verb = partial(for_client, verb, grant.project)
-    return await ctx.lifespan_context.ask(verb)
+    return await ctx.lifespan_context.ask(verb, lane)
 
 
 def _result(
@@ -442,7 +448,7 @@ async def _get_prompt(
         raise _refused(f"{params.name} has no argument {unknown!r}. Valid: {argument}.")
     findings = ""
     if params.name == "review":
-        findings = await _ask(ctx, lambda ws: review_text(ws, value))
+        findings = await _ask(ctx, lambda ws: review_text(ws, value), "beside")
     text = text.format(focus=f": {value}" if value else "", findings=findings)
     content = types.TextContent(type="text", text=text)
     message = types.PromptMessage(role="user", content=content)

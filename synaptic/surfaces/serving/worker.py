@@ -1,4 +1,4 @@
-"""The thread that owns the Workspace of a server, and the thread that loads the model."""
+"""The threads of a server: the writer, the readers beside it, and one that loads the model."""
 
 from __future__ import annotations
 
@@ -8,26 +8,39 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from queue import Empty, PriorityQueue, SimpleQueue
+from typing import Any, Literal, TypeVar
+
+import apsw
 
 from ...config import load_config
-from ...errors import SynapticError
+from ...errors import IndexUnusable, SynapticError
+from ...index.counters import Counters
 from ...index.embedding import Embedder
 from ...verbs.importing import catch_up
 from ...workspace.checkout import ELSEWHERE
 from ...workspace.sync import in_step, verify
-from ...workspace.workspace import Workspace, open_workspace
+from ...workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
 from .apart import run_apart
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 Verb = Callable[[Workspace], Result]
+Lane = Literal["write", "read", "beside"]
+"""The thread of a verb: the writer, one of the readers, or the reader of what takes long."""
+READERS = 2
+"""More would wait for Python's lock, and each has a cache of the index."""
+STEPS = 20_000
+"""Of SQLite's machine, a millisecond, between two looks at whether the client has gone."""
+END, COUNTS, FOLLOW, IN_TURN = range(4)
+"""The order in which the writer takes its jobs."""
 
 GRACE_S = 2
 """Seconds that open answers, and then the worker, get to end when a server ends."""
@@ -48,13 +61,24 @@ FIRST_CALL_S = 2.0
 """How long after the first call that needs the model such calls wait for it."""
 
 
+@dataclass(order=True, slots=True)
+class Job:
+    """A verb that waits. `gone` is set when nobody waits for it any more."""
+
+    rank: int
+    number: int
+    verb: Verb[Any] = field(compare=False)
+    future: Future[Any] = field(compare=False, default_factory=Future)
+    gone: threading.Event = field(compare=False, default_factory=threading.Event)
+
+
 class Worker:
-    """Runs verbs on the one Workspace, in the order they come; between them it checks and
-    embeds.
+    """Runs verbs on the one Workspace that writes, in the order they come; between them it
+    checks and embeds. Verbs that only read run on readers beside it.
 
     The Workspace is opened at the first need. A home or a config that cannot be used is an
     error of each call, not of the server, and is tried anew by the next: mending the file is
-    enough.
+    enough. Without `readers` all reads keep their order among the writes of the one client.
     """
 
     def __init__(
@@ -63,12 +87,17 @@ class Worker:
         embedder: Embedder | None = None,
         *,
         read_only: bool = False,
+        readers: int = READERS,
     ) -> None:
+        self._threads: dict[Lane, int] = {"write": 0, "read": readers, "beside": 1}
         self.session = os.urandom(8).hex()
         self._home = home
         self._read_only = read_only
         self._given = embedder
-        self._jobs: SimpleQueue[tuple[Verb[Any], Future[Any]] | None] = SimpleQueue()
+        self._jobs: PriorityQueue[Job] = PriorityQueue()
+        self._numbers = count()
+        self._reads: dict[Lane, SimpleQueue[Job]] = {}
+        self._is_asked = False
         self._thread = threading.Thread(
             target=self._run,
             name="synaptic-worker",
@@ -95,19 +124,44 @@ class Worker:
         if self._thread.ident is None:
             self._thread.start()
 
-    def submit(self, verb: Verb[Result]) -> Future[Result]:
+    def submit(self, verb: Verb[Result], lane: Lane = "write") -> Future[Result]:
         """A future of the result of `verb`. A call cancelled in the queue is skipped."""
-        future: Future[Result] = Future()
-        self._jobs.put((verb, future))
-        self.start()
-        return future
+        return self._put(verb, lane).future
 
-    async def ask(self, verb: Verb[Result]) -> Result:
-        """Returns the result of `verb`. Raises what it raises; a defect as SynapticError."""
+    async def ask(self, verb: Verb[Result], lane: Lane = "write") -> Result:
+        """Returns the result of `verb`. Raises what it raises; a defect as SynapticError.
+
+        Where the asker is cancelled, a verb on a reader ends at its next step in SQLite.
+        """
+        job = self._put(verb, lane)
         try:
-            return await asyncio.wrap_future(self.submit(verb))
+            return await asyncio.wrap_future(job.future)
+        except asyncio.CancelledError:
+            job.gone.set()
+            raise
         except Exception as error:
             raise told(error) from error
+
+    def _put(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
+        job = Job(rank, next(self._numbers), verb)
+        self.start()
+        if not self._threads[lane] or self._ws is None or self._ws.index.file.trouble:
+            self._jobs.put(job)
+            return job
+        if lane not in self._reads:
+            self._reads[lane] = SimpleQueue()
+            for _ in range(self._threads[lane]):
+                reading = threading.Thread(
+                    target=self._read,
+                    args=(lane, self._ws),
+                    name=f"synaptic-{lane}",
+                    daemon=True,
+                )
+                reading.start()
+        self._reads[lane].put(job)
+        if not self._ws.embedder.ready:
+            self._put(_nothing, rank=COUNTS)  # the writer may try to load it again
+        return job
 
     async def model_tried(self) -> None:
         """Returns once the model was tried, or FIRST_CALL_S after the first time. Raises what
@@ -123,7 +177,10 @@ class Worker:
         """End the thread after what it is doing, which may be waited for; what waits is
         dropped.
         """
-        self._jobs.put(None)
+        end = Job(END, next(self._numbers), _nothing)
+        for jobs in self._reads.values():
+            jobs.put(end)
+        self._jobs.put(end)
         if self._thread.ident:
             self._thread.join(wait_s)
 
@@ -135,18 +192,59 @@ class Worker:
             except Empty:
                 patience = self._idle()
                 continue
-            if job is None:
+            if job.rank == END:
                 break
             patience = QUIET_S
-            verb, future = job
-            if not future.set_running_or_notify_cancel():
+            if not job.future.set_running_or_notify_cancel():
                 continue
-            try:
-                future.set_result(verb(self._workspace()))
-            except BaseException as error:  # the caller's to handle
-                future.set_exception(error)
+            self._is_asked = job.rank == IN_TURN
+            result, error = _outcome(job.verb, self._workspace)
+            self._is_asked = False  # before the answer: its client may search next
+            _settle(job.future, result, error)
         if self._ws:
+            while not self._jobs.empty():
+                job = self._jobs.get()
+                if job.rank == COUNTS:
+                    job.verb(self._ws)
+                elif job.rank == FOLLOW:
+                    job.future.cancel()  # a reader waits for it
             self._ws.close()
+
+    def _read(self, lane: Lane, writer: Workspace) -> None:
+        """Runs the verbs of a lane on a reader of its own."""
+        jobs = self._reads[lane]
+
+        def ask_writer(verb: Verb[Any], *, at_leisure: bool = False) -> Any:
+            if at_leisure and self._is_asked:
+                return None
+            return self._put(verb, rank=IN_TURN if at_leisure else FOLLOW).future.result()
+
+        ws = open_reader(writer, ask_writer)
+        while True:
+            job = jobs.get()
+            if job.rank == END:
+                jobs.put(job)  # for the next reader
+                break
+            if not job.future.set_running_or_notify_cancel():
+                continue
+
+            def prepared(job: Job = job) -> Workspace:
+                if lane == "beside":
+                    ws.index.file.db.set_progress_handler(job.gone.is_set, STEPS)
+                return ws
+
+            result, error = _outcome(job.verb, prepared)
+            counted = ws.index.counters.take()
+            if counted:  # before the answer: what the client does next may write it
+                self._put(partial(_add_counts, counted), rank=COUNTS)
+            if isinstance(error, NeedsWriter | IndexUnusable | apsw.Error) and (
+                not job.gone.is_set()
+            ):
+                again = self._put(job.verb)
+                again.future.add_done_callback(partial(_pass_on, job.future))
+            else:
+                _settle(job.future, result, error)
+        ws.index.file.close()
 
     def _workspace(self) -> Workspace:
         if self._ws is None:
@@ -168,7 +266,7 @@ class Worker:
         except Exception as error:
             log.warning("%s", told(error))
         self._tried.set()
-        self._jobs.put((lambda _: None, Future()))  # there may be passages to embed
+        self._put(_nothing, rank=COUNTS)  # there may be passages to embed
 
     def _idle(self) -> float | None:
         """Does one small piece of work that can wait. Returns the seconds to the next; None
@@ -218,6 +316,37 @@ class Worker:
             process = run_apart(ws.config, "sync")
             threading.Thread(target=process.wait, daemon=True).start()
         return self._sync_at - now
+
+
+def _nothing(_: Workspace) -> None:
+    """A verb that only wakes a thread."""
+
+
+def _add_counts(counted: Counters, ws: Workspace) -> None:
+    ws.index.counters.add(counted)
+
+
+def _outcome(
+    verb: Verb[Any],
+    workspace: Callable[[], Workspace],
+) -> tuple[Any, BaseException | None]:
+    """The result of the verb, or the error that it raises, which is the caller's to handle."""
+    try:
+        return verb(workspace()), None
+    except BaseException as error:
+        return None, error
+
+
+def _settle(future: Future[Any], result: Any, error: BaseException | None) -> None:
+    if error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+def _pass_on(waiting: Future[Any], done: Future[Any]) -> None:
+    error = CancelledError() if done.cancelled() else done.exception()
+    _settle(waiting, None if error else done.result(), error)
 
 
 def told(error: Exception) -> SynapticError:

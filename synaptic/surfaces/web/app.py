@@ -29,7 +29,18 @@ from ..serving.devices import Devices
 from ..serving.running import Running, announced
 from ..serving.tokens import Grant, Tokens
 from ..serving.worker import GRACE_S, Worker
-from . import days, devices, editing, entries, files, following, moving, searching, upkeep
+from . import (
+    days,
+    devices,
+    editing,
+    entries,
+    exporting,
+    files,
+    following,
+    moving,
+    searching,
+    upkeep,
+)
 from .connections import Connection
 from .devices import SECRET, come_back, is_loopback, may_stay, open_session
 from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
@@ -76,6 +87,7 @@ def build_app(
             *entries.ROUTES,
             *files.ROUTES,
             *editing.ROUTES,
+            *exporting.ROUTES,
             *upkeep.ROUTES,
             *moving.ROUTES,
         ],

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -31,7 +32,7 @@ from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
-from .files import Attachments
+from .files import Attachments, files_by_name, linked_files
 from .site import Values, ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -294,10 +295,20 @@ async def ask_first(
         request,
         "delete.html",
         entry=entry,
+        kept=await ask(request, _files_of, entry),
         file=file_of(entry),
         back=back,
         fields=fields or {},
     )
+
+
+def _files_of(
+    ws: Workspace,
+    entry: Entry,
+) -> set[str]:
+    """The paths of the files that an entry links to."""
+    links = linked_files(ws.journal.roots, entry, cache(files_by_name))
+    return {place for _, place in links}
 
 
 def is_agreed(

@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 from urllib.parse import quote, unquote
 
 from starlette.concurrency import run_in_threadpool
@@ -27,6 +28,8 @@ from starlette.routing import Route
 from ...errors import JournalError
 from ...files import PICTURE_BYTES, is_picture_name, open_regular, picture_kind
 from ...journal.folder import Roots, is_note, pinned
+from ...models import Entry
+from ...notes.blocks import without_code
 from ...notes.marks import link_key
 from ...verbs.attaching import FILE_BYTES, attach, detach
 from ...verbs.mentions import leading_to
@@ -36,37 +39,79 @@ from .site import ask, page
 PART_BYTES = 65_536
 OTHER = "application/octet-stream"
 """The kind of a file that is no picture."""
+_FILE_LINK = re.compile(
+    r"\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
+    r"|\[\[([^\[\]|#\n]+)",
+    re.IGNORECASE,
+)
+"""`](my.pdf`, `](<my cat.jpg`, `[[cat.jpg`."""
+Listing = Callable[[Path], Mapping[str, Sequence[str]]]
+
+
+def files_by_name(folder: Path) -> Mapping[str, Sequence[str]]:
+    """The paths of all files in a folder that are not hidden, by their last names."""
+    paths = defaultdict(list)
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        path = Path(parent).relative_to(folder)
+        for file in files:
+            paths[file].append((path / file).as_posix())
+    return paths
 
 
 async def _picture(request: Request) -> Response:
     roots = await ask(request, lambda ws: ws.journal.roots)
     name, path = _asked(request)
-    image = await run_in_threadpool(_image, roots, name, path)
-    if image is None or image[0] == OTHER:
+    image = await run_in_threadpool(_find_file, roots, name, path)
+    if image is None or image[1] == OTHER:
         return PlainTextResponse("The journal has no such picture.\n", 404)
-    kind, file = image
+    _, kind, file = image
     headers = {"Cache-Control": "private, max-age=300"}
-    return StreamingResponse(_parts(file), media_type=kind, headers=headers)
+    return StreamingResponse(parts_of(file), media_type=kind, headers=headers)
 
 
-def _image(
+def linked_files(
+    roots: Roots,
+    entry: Entry,
+    listing: Listing,
+) -> Iterator[tuple[re.Match[str], str]]:
+    """(the link, with the target as its last group; the path in the journal) of each link of an
+    entry that leads to a file.
+    """
+    for link in _FILE_LINK.finditer(without_code(entry.content)):
+        found = _find_file(
+            roots,
+            link[link.lastindex or 0],
+            entry.there.path,
+            listing,
+        )
+        if found:
+            found[2].close()
+            yield link, found[0]
+
+
+def _find_file(
     roots: Roots,
     name: str,
     path: str,
-) -> tuple[str, BinaryIO] | None:
-    """(kind, file) of the picture that a note in the file `path` calls `name`."""
+    listing: Listing = files_by_name,
+) -> tuple[str, str, BinaryIO] | None:
+    """(path in the journal, kind, file) of the file that a note in the file `path` calls
+    `name`.
+    """
     root, folder, note = roots.of(path)
     for spelling in dict.fromkeys((name, unquote(name))):
-        for place in _places(folder, note, spelling):
+        for place in _places(folder, note, spelling, listing):
             if "/." in f"/{place}":
                 continue  # hidden, as `.trash`, or outside
-            image = _open_image(roots, posixpath.join(root, place))
+            place = posixpath.join(root, place)
+            image = open_file(roots, place)
             if image:
-                return image
+                return place, *image
     return None
 
 
-def _open_image(
+def open_file(
     roots: Roots,
     place: str,
 ) -> tuple[str, BinaryIO] | None:
@@ -85,23 +130,20 @@ def _places(
     folder: Path,
     note: str,
     name: str,
+    listing: Listing,
 ) -> Iterator[str]:
     """The place beside the note, that in the folder, and the only file whose path ends with
     `name`, as Obsidian writes it.
     """
     yield posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
     yield name
-    matches = []
-    for parent, folders, files in os.walk(folder):
-        folders[:] = [each for each in folders if not each.startswith(".")]
-        path = Path(parent).relative_to(folder)
-        places = [(path / file).as_posix() for file in files if name.endswith(file)]
-        matches += [place for place in places if f"/{place}".endswith(f"/{name}")]
+    known = listing(folder).get(posixpath.basename(name), ())
+    matches = [place for place in known if f"/{place}".endswith(f"/{name}")]
     if len(matches) == 1:
         yield matches[0]
 
 
-def _parts(file: BinaryIO) -> Iterator[bytes]:
+def parts_of(file: IO[bytes]) -> Iterator[bytes]:
     with file:
         while part := file.read(PART_BYTES):
             yield part
@@ -115,13 +157,13 @@ async def _to(request: Request) -> Response:
     entry = (await ask(request, leading_to, [name], path)).get(name)
     if entry is None:
         roots = await ask(request, lambda ws: ws.journal.roots)
-        file = await run_in_threadpool(_image, roots, name, path)
+        file = await run_in_threadpool(_find_file, roots, name, path)
         if file:
             headers = {
                 "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_last(name))}",
                 "Content-Security-Policy": "default-src 'none'; sandbox",
             }
-            return StreamingResponse(_parts(file[1]), media_type=OTHER, headers=headers)
+            return StreamingResponse(parts_of(file[2]), media_type=OTHER, headers=headers)
         return await page(
             request,
             "unnamed.html",

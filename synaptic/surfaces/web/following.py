@@ -22,7 +22,7 @@ from ...journal.journal import Journal
 from ...models import proof_of
 from ...verbs import review
 from .connections import Connection
-from .site import ask, page
+from .site import ask, ask_beside, page
 
 LOOK_S = 0.8
 """Between two looks at the folders and at the notes that changed last."""
@@ -114,7 +114,7 @@ async def _waiting(request: Request) -> Response:
     begun = time.monotonic()
     if begun >= follower.count_at:
         follower.count_at = begun + WAITS_S
-        follower.waits = len(await ask(request, review.review))
+        follower.waits = len(await ask_beside(request, review.review))
         taken = time.monotonic() - begun
         follower.count_at += taken / SHARE
     if not follower.waits:

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 from xml.etree.ElementTree import tostring
 
 import nh3
@@ -224,7 +224,8 @@ class _Rendering:
     ) -> None:
         src = str(token.attrs.get("src", ""))
         size = _SIZE.fullmatch(token.content)
-        words = escape((size[1] if size else token.content.partition("|")[0]) or "picture")
+        words = size[1] if size else token.content.partition("|")[0]
+        words = escape(words or PurePath(unquote(src)).name)  # shown where it is missing
         width = token.attrs.get("width", size[2] if size else "")
         if not _scheme(src):
             place = escape(self._address("/picture", src))

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from markupsafe import Markup
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -52,11 +53,7 @@ async def _search(request: Request) -> Response:
     is_part = "hx-request" in request.headers
     query = asked.get("q", "").strip()
     loading = site_of(request).worker.loading
-    given: Values = {name: asked.getlist(name) for name in LISTS}
-    for name in ("since", "until"):
-        given[name] = asked.get(name, "").strip()
-    for name in ("sessions", "include_superseded"):
-        given[name] = bool(asked.get(name))
+    given = given_in(asked)
     status = 200
     try:
         results = await ask(request, answer, query, given, asked, loading)
@@ -78,6 +75,16 @@ async def _search(request: Request) -> Response:
     return reply
 
 
+def given_in(asked: QueryParams) -> Values:
+    """The filters of an address."""
+    given: Values = {name: asked.getlist(name) for name in LISTS}
+    for name in ("since", "until"):
+        given[name] = asked.get(name, "").strip()
+    for name in ("sessions", "include_superseded"):
+        given[name] = bool(asked.get(name))
+    return given
+
+
 def answer(
     ws: Workspace,
     query: str,
@@ -90,7 +97,7 @@ def answer(
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
     stated = {name: value for name, value in given.items() if value}
     filters = any_of_all(take_filters(ws, stated))
-    shown: Values = {"given": _read_filters(filters)}
+    shown: Values = {"given": _read_filters(filters), "filters": filters}
     if not query:
         cursor = asked.get("cursor")
         shown["facets"] = in_step(ws, lambda _: _several(_facets(ws, filters), shown["given"]))

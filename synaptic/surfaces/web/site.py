@@ -24,14 +24,16 @@ from ..render.fence import one_line
 from ..render.present import page_end, short
 from ..serving.devices import Devices
 from ..serving.tokens import Tokens
-from ..serving.worker import Result, Worker
-from .guard import BODY_BYTES, Sessions, Visitor
+from ..serving.worker import Lane, Result, Worker
+from .guard import BODY_BYTES, READING, Sessions, Visitor
 from .rendering import Quoted, plain, plain_heading, render
 
 Arguments = ParamSpec("Arguments")
 Values = dict[str, Any]
 """The values of a template, or of a form, by name."""
 HERE = Path(__file__).parent
+GONE_S = 0.5
+"""Between two looks at whether a browser still waits for what takes long."""
 STATUS = {
     "invalid-argument": 400,
     "refused": 403,
@@ -98,8 +100,30 @@ async def ask(
     *args: Arguments.args,
     **named: Arguments.kwargs,
 ) -> Result:
-    """The result of the verb on the thread that owns the journal. Raises SynapticError."""
-    return await site_of(request).worker.ask(lambda ws: verb(ws, *args, **named))
+    """The result of the verb: on a reader where a page is only shown. Raises SynapticError."""
+    lane: Lane = "read" if request.method in READING else "write"
+    return await site_of(request).worker.ask(lambda ws: verb(ws, *args, **named), lane)
+
+
+async def ask_beside(
+    request: Request,
+    verb: Callable[Concatenate[Workspace, Arguments], Result],
+    *args: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
+    """The result of a verb that takes long, on a reader of its own. It ends when the browser is
+    gone. Raises SynapticError.
+    """
+    worker = site_of(request).worker
+    asked = asyncio.ensure_future(
+        worker.ask(lambda ws: verb(ws, *args, **named), "beside"),
+    )
+    while not asked.done():
+        await asyncio.wait((asked,), timeout=GONE_S)
+        if not asked.done() and await request.is_disconnected():
+            asked.cancel()
+            raise Refused("The page was left before it was made.")
+    return await asked
 
 
 async def page(
@@ -118,7 +142,7 @@ async def page(
     worker = site_of(request).worker
 
     def quoted(names: Sequence[str], path: str) -> Quoted:
-        return worker.submit(lambda ws: leading_to(ws, names, path)).result()
+        return worker.submit(lambda ws: leading_to(ws, names, path), "read").result()
 
     context = {
         "request": request,

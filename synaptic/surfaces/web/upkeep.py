@@ -21,7 +21,7 @@ from ...workspace.workspace import Workspace
 from ..serving.worker import Verb
 from .entries import ask_first, deleted_text, is_agreed
 from .following import follower_of
-from .site import Values, ask, done, form_of, page
+from .site import Values, ask, ask_beside, done, form_of, page
 
 PAGE_FINDINGS = 20
 """Findings on a page."""
@@ -40,7 +40,7 @@ async def _review(request: Request) -> Response:
     """The page of findings, which are looked for anew."""
     query = request.query_params
     projects = tuple(filter(None, query.getlist("project")))
-    findings = await ask(request, review.review, project=projects)
+    findings = await ask_beside(request, review.review, project=projects)
     if not projects:
         follower_of(request).waits = len(findings)
     start = 0
@@ -105,7 +105,7 @@ async def _health(request: Request) -> Response:
             shown["uses"] = in_step(ws, lambda _: ws.index.counters.uses())
         return shown
 
-    return await page(request, "health.html", **await ask(request, check))
+    return await page(request, "health.html", **await ask_beside(request, check))
 
 
 async def _mend(request: Request) -> Response:
@@ -122,7 +122,7 @@ async def _mend(request: Request) -> Response:
 
 
 async def _statistics(request: Request) -> Response:
-    counts = await ask(request, lambda ws: in_step(ws, lambda _: _counts(ws)))
+    counts = await ask_beside(request, lambda ws: in_step(ws, lambda _: _counts(ws)))
     return await page(request, "statistics.html", **counts)
 
 

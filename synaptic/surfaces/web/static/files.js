@@ -4,16 +4,19 @@ for (const input of document.querySelectorAll("input[name=files]")) {
   const text = form.querySelector("textarea:not([readonly])");
   const kept = new DataTransfer();
   const add = (files) => {
+    let links = "";
     for (const file of files) {
       const plain = file.name.replace(/[<>\n\r\\]/g, "-");
       let name = plain;
       for (let n = 2; [...kept.files].some((one) => one.name === name); n++) name = `${n}-${plain}`;
       kept.items.add(new File([file], name, { type: file.type }));
       const sign = file.type.startsWith("image/") ? "!" : "";
-      const link = `${sign}[${plain.replace(/[[\]]/g, "")}](<${name}>)`;
-      text.setRangeText(link, text.selectionStart, text.selectionEnd, "end");
+      links += `${sign}[${plain.replace(/[[\]]/g, "")}](<${name}>)\n`;
     }
     input.files = kept.files;
+    const before = text.value.slice(0, text.selectionStart); // a file stands on a line of its own
+    const gap = !before || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
+    text.setRangeText(gap + links, text.selectionStart, text.selectionEnd, "end");
     text.dispatchEvent(new Event("input", { bubbles: true }));
   };
   input.classList.add("hidden"); // the label is the button

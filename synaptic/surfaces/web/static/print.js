@@ -1,0 +1,2 @@
+// Offers to print once all pictures are there.
+addEventListener("load", () => print());

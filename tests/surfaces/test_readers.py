@@ -1,0 +1,227 @@
+"""A server's readers beside its one writer: what they see, and what they never do."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import apsw
+import httpx
+import pytest
+from embedders import HashingEmbedder
+from homes import open_home
+from served import served
+
+from synaptic.search.search import search
+from synaptic.surfaces.serving.worker import Worker
+from synaptic.verbs.browse import get, recent
+from synaptic.verbs.writing import save
+from synaptic.workspace.sync import in_step
+from synaptic.workspace.workspace import Workspace
+
+COUNT_FOR_EVER = """
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number)
+    SELECT count(*) FROM number"""
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[Worker]:
+    worker = Worker(tmp_path / "home", HashingEmbedder())
+    worker.submit(lambda ws: save(ws, "The first entry.")).result(20)
+    yield worker
+    worker.close(5)
+
+
+def thread_of(ws: Workspace) -> str:
+    return threading.current_thread().name
+
+
+def test_each_of_eight_readers_sees_the_save_and_the_edit_before_its_search(
+    tmp_path: Path,
+) -> None:
+    worker = Worker(tmp_path / "home", HashingEmbedder(), readers=8)
+    worker.submit(partial(save, content="The first entry.")).result(20)
+    together = threading.Barrier(8)
+
+    def found(ws: Workspace, word: str) -> tuple[int, list[str]]:
+        together.wait(20)  # so that each search has a reader of its own
+        hits = search(ws, word, strategy="lexical").hits
+        return threading.get_ident(), [hit.entry.title for hit in hits]
+
+    def client(number: int) -> set[int]:
+        readers = set()
+        for turn in range(3):
+            word = f"saved{number}x{turn}"
+            worker.submit(partial(save, content=f"A {word}.", force=True)).result(20)
+            reader, titles = worker.submit(partial(found, word=word), "read").result(20)
+            assert titles == [f"A {word}."]
+            readers.add(reader)
+            typed = f"typed{number}x{turn}"
+            note = tmp_path / "home" / "journal" / f"2026-01-0{number + 1}.md"
+            with note.open("a") as file:
+                file.write(f"## 1{turn}:00 Somebody {typed}.\n")
+            reader, titles = worker.submit(partial(found, word=typed), "read").result(20)
+            assert titles == [f"Somebody {typed}."]
+            readers.add(reader)
+        return readers
+
+    with ThreadPoolExecutor(8) as clients:
+        readers = set().union(*clients.map(client, range(8)))
+    assert len(readers) == 8
+    worker.close(5)
+
+
+def test_a_reader_cannot_write_and_the_writer_does_its_work_once(worker: Worker) -> None:
+    threads = []
+
+    def delete(ws: Workspace) -> None:
+        ws.index.file.db.execute("DELETE FROM entry")
+
+    def tried(ws: Workspace) -> str:
+        threads.append(thread_of(ws))
+        if len(threads) == 1:
+            with pytest.raises(apsw.ReadOnlyError):
+                delete(ws)
+        return save(ws, "Saved by the writer.", force=True).id
+
+    id = worker.submit(tried, "read").result(20)
+    assert threads == ["synaptic-read", "synaptic-worker"]
+    listed = worker.submit(lambda ws: (thread_of(ws), recent(ws)), "read").result(20)
+    assert listed[0] == "synaptic-read"
+    assert [entry.title for entry in listed[1].entries] == [
+        "Saved by the writer.",
+        "The first entry.",
+    ]
+    assert listed[1].entries[0].id == id
+
+
+def test_what_readers_count_is_written_by_the_writer(worker: Worker, tmp_path: Path) -> None:
+    id = worker.submit(lambda ws: recent(ws).entries[0].id, "read").result(20)
+    for _ in range(3):
+        worker.submit(lambda ws: get(ws, [id]), "read").result(20)
+    worker.close(20)
+    with open_home(tmp_path / "home") as ws:
+        assert in_step(ws, lambda _: ws.index.file.rows("SELECT id, count FROM access")) == [
+            (id, 3)
+        ]
+
+
+def test_an_index_that_is_deleted_or_broken_under_a_reader_is_made_anew(
+    worker: Worker,
+    tmp_path: Path,
+) -> None:
+    index = tmp_path / "home" / ".state" / "index.db"
+
+    def titles(ws: Workspace) -> list[str]:
+        return [hit.entry.title for hit in search(ws, "first", strategy="lexical").hits]
+
+    assert worker.submit(titles, "read").result(20) == ["The first entry."]
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{index}{suffix}").unlink()
+    assert worker.submit(titles, "read").result(20) == ["The first entry."]
+    assert worker.submit(lambda ws: titles(ws) and thread_of(ws), "read").result(20) == (
+        "synaptic-read"
+    )
+    worker.submit(lambda ws: ws.index.file.db.execute("DELETE FROM chunk_fts_data")).result(20)
+    assert worker.submit(titles, "read").result(20) == ["The first entry."]
+
+
+def test_a_long_look_stops_nobody_and_ends_with_its_client(worker: Worker) -> None:
+    begun = threading.Event()
+
+    def review(ws: Workspace) -> object:
+        begun.set()
+        return in_step(ws, lambda _: ws.index.file.value(COUNT_FOR_EVER))
+
+    async def clients() -> None:
+        look = asyncio.create_task(worker.ask(review, "beside"))
+        assert await asyncio.to_thread(begun.wait, 20)
+        await worker.ask(lambda ws: save(ws, "Saved meanwhile."))
+        found = await worker.ask(lambda ws: search(ws, "meanwhile"), "read")
+        assert [hit.entry.title for hit in found.hits] == ["Saved meanwhile."]
+        assert not look.done()
+        look.cancel()
+        with suppress(asyncio.CancelledError):
+            await look
+        # the same thread answers again, and shows what was saved since
+        again = await asyncio.wait_for(worker.ask(lambda ws: recent(ws), "beside"), 20)
+        assert again.total == 2
+
+    asyncio.run(clients())
+
+
+def test_a_reader_that_waits_for_a_writer_that_ends_is_let_go(
+    worker: Worker,
+    tmp_path: Path,
+) -> None:
+    at_work = threading.Event()
+    go = threading.Event()
+
+    def work(ws: Workspace) -> None:
+        at_work.set()
+        go.wait(20)
+
+    worker.submit(lambda ws: recent(ws), "read").result(20)
+    worker.submit(work)
+    assert at_work.wait(20)
+    (tmp_path / "home" / "journal" / "2026-01-01.md").write_text("## 10:00 Typed.\n")
+    asked = threading.Event()
+
+    def asks(ws: Workspace) -> object:
+        asked.set()
+        return recent(ws)
+
+    reading = worker.submit(asks, "read")
+    assert asked.wait(20)
+    while worker._jobs.empty():
+        time.sleep(0.001)
+    ending = threading.Thread(target=worker.close, args=(20,))
+    ending.start()
+    while worker._jobs.qsize() < 2:
+        time.sleep(0.001)
+    go.set()
+    with pytest.raises(CancelledError):
+        reading.result(20)
+    ending.join(20)
+
+
+def test_a_kill_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with open_home(home) as ws:
+        save(ws, "The first entry.")
+    words: list[str] = []
+
+    def saving(number: int) -> None:
+        for turn in range(100):
+            word = f"kept{number}x{turn}"
+            try:
+                sent = server.client.post(
+                    "/new", data={"csrf": csrf, "content": f"A {word}."}, follow_redirects=False
+                )
+                server.client.get("/search", params={"q": word})
+            except httpx.HTTPError:
+                return
+            if sent.status_code == 303:
+                words.append(word)
+                enough.set() if len(words) >= 12 else None
+
+    enough = threading.Event()
+    with served(home) as server, ThreadPoolExecutor(4) as clients:
+        csrf = server.csrf()
+        done = [clients.submit(saving, number) for number in range(4)]
+        assert enough.wait(60)
+        server.process.send_signal(signal.SIGKILL)
+        for one in done:
+            one.result(60)
+    with open_home(home) as ws:
+        for word in words:
+            hits = search(ws, word, strategy="lexical").hits
+            assert [hit.entry.title for hit in hits] == [f"A {word}."]
+        assert ws.index.file.check(whole=True) is None
