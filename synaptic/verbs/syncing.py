@@ -9,7 +9,7 @@
 6. git pushes, without force. If somebody was quicker, it goes on at 2.
 
 Commits are made by `git fast-import`, without an index: what a person staged stays staged.
-After a kill the next sync finishes step 5.
+After a kill the next sync finishes step 5; it leaves alone the files that were done.
 """
 
 from __future__ import annotations
@@ -776,28 +776,25 @@ def _take(
     merged: str,
 ) -> None:
     """Brings the files from `ours` to `merged`, and the branch from `head`."""
-    if merged == head:
-        return
-    _remember(repo.config, applying=[head, ours, merged])
-    _apply(repo, ours, merged)
-    none = "0" * len(merged)
-    repo.ask("update-ref", "-m", "synaptic sync", "HEAD", merged, head or none)
-    disk.fault("sync-moved")
-    _follow(repo, head, merged)
-    _remember(repo.config, applying=None)
+    if merged != head:
+        _remember(repo.config, applying=[head, ours, merged])
+        _finish(repo)
 
 
 def _finish(repo: _Repo) -> None:
-    """Ends what a killed sync began."""
+    """Ends what `_take` began, maybe in a sync that was killed."""
     head, ours, merged = _memory(repo.config).get("applying") or ("", "", "")
     if merged and repo.commit(merged):
         now = repo.commit("HEAD")
-        if now == merged:
-            _follow(repo, head, merged)
-        elif now == head:
-            _take(repo, head, ours, merged)
-        else:
+        if now != merged:
             _apply(repo, ours, merged)
+        if now == head:
+            none = "0" * len(merged)
+            repo.ask("update-ref", "-m", "synaptic sync", "HEAD", merged, head or none)
+            disk.fault("sync-moved")
+        if now in (head, merged):
+            _follow(repo, head, merged)
+    repo.journal.writer.settled.unlink(missing_ok=True)
     _remember(repo.config, applying=None)
 
 
@@ -810,6 +807,10 @@ def _apply(
     old = repo.tree(before)
     new = repo.tree(after)
     paths = _differing(old, new) if before != after else []
+    writer = repo.journal.writer
+    with repo.journal.writing():
+        settled = writer.settled.read_text() if writer.settled.exists() else ""
+    done = set(settled.splitlines())
     for path, texts in repo.texts(paths, old, new):
         modes = {tree[path][0] for tree in (old, new) if path in tree}
         if not modes <= {*_FILE} or _is_of_home(repo, path):
@@ -824,10 +825,13 @@ def _apply(
         ) -> Draft | None:
             present = data if status else None
             wanted, _ = _joined(repo, path, texts[0], present, texts[1])
+            writer.intend(path, wanted)
             return None if wanted == present else Draft(wanted)
 
         with repo.journal.writing():
-            repo.journal.writer.change(path, make)
+            if json.dumps(path) not in done:
+                writer.change(path, make)
+                writer.settle()
             for id in ids_in(texts[0] or b"") - ids_in(texts[1] or b""):
                 repo.journal.saved.forget(id)  # deleted elsewhere: it has not vanished
         repo.received.add(path)

@@ -278,6 +278,19 @@ def test_a_killed_sync_loses_nothing(machines: Machines) -> None:
         assert git(laptop.journal, "status", "--short") == ""
 
 
+def test_what_is_deleted_after_a_kill_stays_deleted(machines: Machines) -> None:
+    desk, laptop = machines.shared("desk", "laptop")
+    desk.ask("sync")
+    for step in ("replaced", "sync-applied"):
+        id = desk.ask("save", f"Soon gone: {step}.")["id"]
+        desk.ask("sync")
+        assert laptop.run("sync", SYNAPTIC_FAULT=step).code == -signal.SIGKILL
+        laptop.ask("delete", id, "--yes")
+        for home in (laptop, desk):
+            home.ask("sync")
+            assert id not in day(home)
+
+
 def test_what_a_remote_must_not_hold_changes_no_file_outside(machines: Machines) -> None:
     [home] = machines.shared("desk")
     config = (home.path / "config.toml").read_bytes()
