@@ -1,4 +1,4 @@
-"""Runs the fault tests at their full size, and six attacks.
+"""Runs the fault tests at their full size, and seven attacks.
 
 python3 scripts/soak.py                     # every row and every attack: hours
 python3 scripts/soak.py 1 6 faults          # two rows and one attack
@@ -37,6 +37,7 @@ ATTACKS = {
     "power": "the power goes at any moment",
     "editors": "editors write at the worst moment",
     "merges": "random merges of three versions",
+    "machines": "three machines share a journal, with kills and without a network",
     "imports": "exports of 16 sources with one thing wrong",
     "together": "all writers at once, with kills and a wrecked index",
 }

@@ -74,6 +74,17 @@ class HooksConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class SyncConfig:
+    """The repository, and its branch, through which machines share the journal; `synaptic sync
+    --init` writes them. `auto`: also after saves and when a session starts.
+    """
+
+    url: str = ""
+    branch: str = ""
+    auto: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """`exclude` are globs over paths below their root; `day_file` is a strftime pattern and may
     hold folders.
@@ -102,6 +113,7 @@ class Config:
     port: int = 0
     search: SearchConfig = field(default_factory=SearchConfig)
     hooks: HooksConfig = field(default_factory=HooksConfig)
+    sync: SyncConfig = field(default_factory=SyncConfig)
     notices: tuple[str, ...] = ()
 
     @property
@@ -322,6 +334,9 @@ _RULES: dict[str, Rule] = {
     "hooks.tools": _SWITCH,
     "hooks.max_tokens": _number(100, 2400, kinds=(int,)),
     "hooks.timeout_s": _number(0.1, 60),
+    "sync.url": _text("the address of a git repository, which `synaptic sync --init` writes"),
+    "sync.branch": _text("a branch of that repository"),
+    "sync.auto": _SWITCH,
 }
 """The check and the valid values of each key; those of a table begin with its name."""
 
@@ -339,7 +354,7 @@ def _read(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The checked values of the file by the fields of a Config, and notices of removed keys."""
     values: dict[str, Any] = {}
-    tables: dict[str, dict[str, Any]] = {"search": {}, "hooks": {}}
+    tables: dict[str, dict[str, Any]] = {"search": {}, "hooks": {}, "sync": {}}
     for table in tables:
         given = raw.pop(table, {})
         if not isinstance(given, dict):
@@ -355,6 +370,7 @@ def _read(
         tables.get(table, values)[name] = _check(path, key, value)
     values["search"] = SearchConfig(**tables["search"])
     values["hooks"] = HooksConfig(**tables["hooks"])
+    values["sync"] = SyncConfig(**tables["sync"])
     return values, tuple(notices)
 
 

@@ -15,6 +15,8 @@ A kill leaves the old file or the new one. The next writer removes the hidden fi
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import time
 import zlib
@@ -23,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..config import Config
-from ..errors import Busy, Changed, JournalError, NotFound, Refused
+from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
 from . import disk, folder
 from .disk import PREFERENCES, disk_errors, fault
 from .saved import SavedText, SavedTexts
@@ -69,6 +71,9 @@ class FileWriter:
         self.roots = folder.Roots(config.roots, config.exclude)
         self._config = config
         self._state = config.state
+        self.settled = config.state / "settled"
+        """The paths that `settle` found to hold what they should, as JSON, one a line."""
+        self._intent = config.state / "intent"
         home = os.fsencode(config.home.absolute())
         self._hidden = f".{zlib.crc32(home):08x}{_HIDDEN}"
 
@@ -120,10 +125,33 @@ class FileWriter:
             with disk_errors(self._state, "used"):
                 fault("locked")
                 self._clear(self.saved.folder)
+                self.settle()
                 yield
         finally:
             with contextlib.suppress(OSError):  # the write itself is done
                 lock.release()
+
+    def intend(
+        self,
+        path: str,
+        data: bytes | None,
+    ) -> None:
+        """Notes that a file is about to hold these bytes: after a kill nobody else can tell
+        whether it did. A lost note does no harm but that.
+        """
+        note = [path, hashlib.sha256(data or b"").hexdigest()]
+        disk.overwrite(self._intent, json.dumps(note).encode(), sync=False)
+
+    def settle(self) -> None:
+        """Moves the note of `intend` to `settled` if the file holds those bytes. Each holder of
+        the lock does so first, and thus before the next change hides it.
+        """
+        with contextlib.suppress(OSError, ValueError, SynapticError):
+            path, wanted = json.loads(self._intent.read_bytes())
+            if hashlib.sha256(self._read(path)[0]).hexdigest() == wanted:
+                with self.settled.open("a", encoding="ascii") as file:
+                    file.write(json.dumps(path) + "\n")
+            self._intent.unlink()
 
     def is_ours(self, text: SavedText) -> bool:
         """True unless the text belongs to another journal of this home; a moved home keeps its

@@ -39,11 +39,7 @@ ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 _BOM = b"\xef\xbb\xbf"
 _ID = re.compile(rb"<!--[ \t]*syn:[0-9]{8}-[0-9a-z]{8}")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-_DOUBTFUL = {"duplicate-id", "conflict-marker"}
-_DOUBTFUL_MERGED = {"duplicate-id"}
-"""The issues by which a base or a result is not read as entries. Conflict marks are allowed: a
-base may hold those of git's merge of two bases, and a result those of its own conflicts.
-"""
+_MARKS = re.compile(rb"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
 
 
 class Merged(NamedTuple):
@@ -131,9 +127,9 @@ def _by_entries(
     day_file: str,
 ) -> Merged | None:
     """The merged file; None if a version or the result is in doubt."""
-    old = _read(texts[0], path, day_file, _DOUBTFUL_MERGED)
-    mine = _read(texts[1], path, day_file, _DOUBTFUL)
-    other = _read(texts[2], path, day_file, _DOUBTFUL)
+    old = _read(texts[0], path, day_file)
+    mine = _read(texts[1], path, day_file, is_side=True)
+    other = _read(texts[2], path, day_file, is_side=True)
     if old is None or mine is None or other is None:
         return None
     if not (old.pieces or mine.pieces or other.pieces):
@@ -144,7 +140,7 @@ def _by_entries(
     ]
     data = b"".join(piece.text + piece.gap for piece in pieces[:-1])
     data += pieces[-1].text + mine.end
-    read = _read(data, path, day_file, _DOUBTFUL_MERGED)
+    read = _read(data, path, day_file)
     # none lost and none mixed
     if read is None or _texts([read.head, *read.pieces]) != _texts(pieces):
         return None
@@ -167,11 +163,16 @@ def _read(
     data: bytes,
     path: str,
     day_file: str,
-    doubtful: set[str],
+    *,
+    is_side: bool = False,
 ) -> _Version | None:
-    """The version in pieces; None if it is in doubt what an entry is, or which entry it is."""
+    """The version in pieces; None if it is in doubt what an entry is, or which entry it is.
+
+    A side, ours or theirs, may hold conflicts within entries, but none around an entry. A base
+    may hold those of git's merge of two bases.
+    """
     parsed = parse_entries(data, path, mtime=_NO_TIME, day_file=day_file)
-    if any(issue.code in doubtful for issue in parsed.issues):
+    if any(issue.code == "duplicate-id" for issue in parsed.issues):
         return None
     text = LONE_CR.sub("\n", data.decode("latin-1"))
     front = front_matter_end(text, 0)
@@ -209,12 +210,24 @@ def _read(
                 entry.at if entry else None,
             )
         )
+    if is_side and any(_is_torn(piece) for piece in [head, *pieces]):
+        return None
     below = _line_end(data) * 2
     if pieces:
         pieces[-1] = replace(pieces[-1], gap=below)
     elif head.text:
         head = replace(head, gap=below)
     return _Version(head, pieces, data[core:])
+
+
+def _is_torn(piece: _Piece) -> bool:
+    """True if a conflict begins or ends outside this piece."""
+    open_conflicts = 0
+    for mark in _MARKS.findall(piece.text):
+        open_conflicts += 1 if mark[:1] == b"<" else -1
+        if open_conflicts < 0:
+            return True
+    return open_conflicts > 0
 
 
 # -- which pieces are one entry, and in which order they stand

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
@@ -48,6 +49,22 @@ _SETTINGS = (
     "protocol.allow=never",
     "log.showRoot=true",
 )
+_REMOTE_ALLOWED = {
+    "GIT_ALLOW_PROTOCOL": "file:ssh:https",
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "LC_ALL": "C",
+}
+_REMOTE_SETTINGS = (
+    "gc.auto=0",  # the objects belong to another repository: nothing here may remove any
+    "maintenance.auto=false",
+    "push.gpgSign=false",
+    "fetch.fsckObjects=true",
+    "fetch.recurseSubmodules=false",
+    "push.recurseSubmodules=no",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=20",
+)
 _LOG = (
     "log",
     "--no-merges",
@@ -72,26 +89,39 @@ def git(
     folder: Path,
     *args: str,
     timeout_s: float = TIMEOUT_S,
+    given: bytes = b"",
+    objects: Path | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """The finished run of git in `folder`. Synaptic calls git only through this function.
 
     Git runs no program that the repository configures, and opens only repositories that
-    `safe.directory` allows. Raises JournalError if git is missing or does not end.
+    `safe.directory` allows. `given` is its standard input. With `objects`, the place of what
+    git fetches, `folder` is a bare repository of Synaptic's own, and other repositories are
+    reached by file, ssh and https, with the user's settings and without any question. Raises
+    JournalError if git is missing or does not end.
     """
     # Git sets such variables for the programs it starts; they would lead another git to that
     # repository.
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environ |= _HARMLESS
+    settings: tuple[str, ...] = _SETTINGS
+    if objects:
+        settings += _REMOTE_SETTINGS
+        environ |= _REMOTE_ALLOWED
+        environ |= {"GIT_DIR": str(folder), "GIT_OBJECT_DIRECTORY": str(objects)}
+        environ["GIT_SSH_COMMAND"] = _ssh_command(folder)
     command = ["git", "--no-pager"]
-    for setting in _SETTINGS:
+    for setting in settings:
         command += ["-c", setting]
     command += ["-C", str(folder), *args]
     try:
         return subprocess.run(
             command,
-            env=environ | _HARMLESS,
-            stdin=subprocess.DEVNULL,
+            env=environ,
+            input=given,
             capture_output=True,
             timeout=timeout_s,
+            start_new_session=objects is not None,  # ssh finds no terminal to ask on
         )
     except subprocess.TimeoutExpired as error:
         raise JournalError(f"git {args[0]} did not end within {timeout_s} s.") from error
@@ -99,6 +129,16 @@ def git(
         raise JournalError(
             "git is not installed.", hint="Install it, then run this again."
         ) from error
+
+
+@lru_cache(1)
+def _ssh_command(folder: Path) -> str:
+    """The user's ssh, which is to ask nothing."""
+    said = git(folder, "config", "--global", "--get", "core.sshCommand").stdout
+    command = os.environ.get("GIT_SSH_COMMAND") or os.fsdecode(said).strip() or "ssh"
+    if Path(shlex.split(command)[0]).stem == "ssh":
+        command += " -o BatchMode=yes -o ConnectTimeout=10"
+    return command
 
 
 def head_of(folder: Path) -> str:

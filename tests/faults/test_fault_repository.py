@@ -148,6 +148,29 @@ def test_no_program_that_a_partial_clone_names_is_run(
     assert trap.sprung() == []
 
 
+def test_no_program_is_run_to_share_a_journal(
+    home: Home,
+    trap: Trap,
+    tmp_path: Path,
+) -> None:
+    """The journal's repository says how to reach others, by programs; the person said so too."""
+    hub = tmp_path / "hub.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(hub))
+    home.env["HOME"] = str(tmp_path)
+    home.ask("save", "The first.")
+    home.ask("sync", "--init", str(hub), "--yes")
+    trap.set(home.journal / ".git")
+    (home.journal / ".git" / "info" / "attributes").write_text("*.md merge=mine diff=mine\n")
+    git(home.journal, "push", "https://example.invalid/x", "main", ok=False)
+    assert trap.sprung(), "git itself would not have run a program: this shows nothing"
+    home.ask("save", "The second.")
+    assert home.ask("sync")["sent"] == 1
+    text = (home.path / "config.toml").read_text()
+    (home.path / "config.toml").write_text(text.replace(str(hub), "ada@example.invalid:x"))
+    assert "could not be reached" in home.ask("sync")["notices"][0]
+    assert trap.sprung() == []
+
+
 def test_no_program_is_run_to_date_a_note(
     home: Home,
     trap: Trap,

@@ -12,11 +12,19 @@ from typing import Any
 import typer
 
 from ...config import load_config
-from ...errors import InvalidArgument, JournalError, NotFound, SynapticError, check_range
+from ...errors import (
+    InvalidArgument,
+    JournalError,
+    NotFound,
+    Refused,
+    SynapticError,
+    check_range,
+)
 from ...journal import losses
 from ...language.query import MAX_LIMIT
 from ...models import CAPTURED, SESSIONS, SearchResult
 from ...verbs import browse, doctor, gitdriver, importing, review, writing
+from ...verbs.adopt import write_setting
 from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
@@ -76,6 +84,10 @@ def status(
     text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
     left = importing.left_out(ws.config)
     waiting = [f"{found_text(left)} `synaptic import` lists them."] if left else []
+    if ws.config.sync.url:
+        from ...verbs.syncing import state  # most journals do without
+
+        waiting += state(ws.config)
     now = replace(now, notices=(*now.notices, *language_notice(ws), *waiting))
     return answer(wire.status_json(now), text, now.notices)
 
@@ -436,6 +448,66 @@ def git_setup(
         )
         notices.append("Run it once in every clone. `synaptic git-setup --remove` undoes it.")
     answer({"success": True} | wire.as_json(done), text, notices)
+
+
+@command(
+    "sync",
+    text_option("init", "Share the journal through the git repository at this address."),
+    text_option("allow", "Send the secret with this id all the same."),
+    switch(
+        "auto",
+        "Also after saves and when a session starts; only a person switches it on.",
+        "--auto/--no-auto",
+        default=None,
+    ),
+    f.YES,
+    opens=False,
+)
+def _sync(
+    home: str | None,
+    yes: bool,
+    init: str | None = None,
+    allow: str | None = None,
+    auto: bool | None = None,
+) -> None:
+    """Share the journal with your other machines, through a git repository.
+
+    It commits notes and attachments, takes what the others sent, entry by entry, and sends.
+
+    Example: synaptic sync --init git@example.org:ada/journal.git
+    """
+    from ...verbs import syncing  # only this command needs it
+
+    config = load_config(home)
+    if (init or allow or auto) and agent():
+        raise Refused("Only a person changes what is sent where.")
+    if auto is not None:
+        can_ask = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
+        if auto and not can_ask:
+            raise Refused("Only a person switches that on, on a terminal.")
+        if not auto or typer.confirm("Sync by itself from now on?", err=True):
+            write_setting(config.home, "sync.auto", auto)
+        now = load_config(home).sync.auto
+        return answer({"success": True, "auto": now}, f"Syncs by itself: {now}")
+    if allow:
+        syncing.allow(config, allow)
+    if init is not None:
+        check_can_ask("sync --init", yes=yes)
+        done = syncing.init(config, init, lambda asked: yes or typer.confirm(asked, err=True))
+    else:
+        done = syncing.sync(config)
+    if done is None:
+        return None
+    notices = [*done.notices]
+    if done.conflicts:
+        notices.append(
+            f"Both machines changed one entry in {', '.join(done.conflicts)}: both texts stand "
+            f"there; `synaptic status` names the lines."
+        )
+    text = (
+        "" if done.sent is None else f"Files sent: {done.sent:,}; received: {done.received:,}."
+    )
+    return answer({"success": True} | wire.as_json(done), clean(text), notices)
 
 
 @command(

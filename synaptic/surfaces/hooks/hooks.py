@@ -19,6 +19,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING
 
 from ...config import Config, load_config, resolve_home
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from ...workspace.workspace import Workspace
     from .stop import Said
 
+SYNC_S = 0.5
+"""How long a session that starts waits for the other machines' entries."""
 PROMPT_HITS = 3
 LEAST_WORDS = 3
 CLEAR_SCORE = 0.4
@@ -139,9 +142,13 @@ def session_start(
     from ...workspace.sync import unread_files
     from ...workspace.workspace import open_workspace
     from ..render.fence import count_tokens
+    from ..serving.apart import run_apart
 
     with suppress(OSError):  # a home that cannot be written can be read
         note(config, said, "start")
+    if config.sync.auto:
+        with suppress(TimeoutExpired):
+            run_apart(config, "sync").wait(SYNC_S)
     with open_workspace(config) as ws:
         text = briefing_text(ws, said)
         if text and config.metrics:
@@ -153,7 +160,7 @@ def session_start(
             )
         unread = unread_files(ws)
     if unread:
-        _read_on(config)
+        run_apart(config, "recent")  # reads the rest, so that the next session knows it
     return text
 
 
@@ -174,21 +181,6 @@ def briefing_text(
     reader = Reader(str(said.get("client")), str(said.get("session_id") or ""), hook=True)
     briefing = brief(ws, Path(said["cwd"]), since, reader=reader)
     return text_of(ws, briefing, max_tokens=ws.config.hooks.max_tokens)
-
-
-def _read_on(config: Config) -> None:
-    """Has another process read the rest of the journal, so that the next session knows it."""
-    from subprocess import DEVNULL, Popen
-
-    recent = [sys.executable, "-m", "synaptic", "--home", str(config.home), "recent"]
-    Popen(
-        recent,
-        cwd=config.home,
-        stdin=DEVNULL,
-        stdout=DEVNULL,
-        stderr=DEVNULL,
-        start_new_session=True,
-    )
 
 
 def user_prompt(

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +28,7 @@ from ...verbs.importing import catch_up
 from ...workspace.checkout import ELSEWHERE
 from ...workspace.sync import in_step, verify
 from ...workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
+from .apart import run_apart
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -54,6 +56,7 @@ RETRY_AFTER_S = 60.0
 """How soon a model that could not be loaded is tried again; the embedder remembers as long why
 it could not.
 """
+SYNC_EVERY_S = 60.0
 FIRST_CALL_S = 2.0
 """How long after the first call that needs the model such calls wait for it."""
 
@@ -106,6 +109,8 @@ class Worker:
         self._wait_until = 0.0
         self._checked = False
         self._flush_at = 0.0
+        self._sync_at = 0.0
+        self._synced = 0
 
     @property
     def loading(self) -> bool:
@@ -284,11 +289,33 @@ class Worker:
         except Exception as error:
             log.warning("%s", told(error))  # the next call says so too
             return None
-        wait = self._flush_at - time.monotonic()
-        if wait > 0:
-            return wait
-        self._flush_at = time.monotonic() + FLUSH_EVERY_S
-        return None if ws.index.flush() else FLUSH_EVERY_S
+        now = time.monotonic()
+        wait = self._flush_at - now
+        if wait <= 0:
+            self._flush_at = now + FLUSH_EVERY_S
+            wait = 0 if ws.index.flush() else FLUSH_EVERY_S
+        if ws.config.sync.auto and not self._read_only:
+            with suppress(OSError):
+                wait = min(self._sync(ws, now), wait or SYNC_EVERY_S)
+        return wait or None
+
+    def _sync(
+        self,
+        ws: Workspace,
+        now: float,
+    ) -> float:
+        """Has another process sync what was saved, at most once a minute; returns the seconds
+        until then, if anything waits.
+        """
+        saved = ws.journal.saved.folder.stat().st_mtime_ns
+        if self._synced == saved:
+            return SYNC_EVERY_S
+        if now >= self._sync_at:
+            self._sync_at = now + SYNC_EVERY_S
+            self._synced = saved
+            process = run_apart(ws.config, "sync")
+            threading.Thread(target=process.wait, daemon=True).start()
+        return self._sync_at - now
 
 
 def _nothing(_: Workspace) -> None:
