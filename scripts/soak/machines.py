@@ -29,6 +29,8 @@ from synaptic.errors import SynapticError
 from synaptic.verbs.browse import get
 from synaptic.verbs.syncing import init, sync
 
+assert sys.platform != "win32", "This kills processes that it forks."
+
 CHANGES = 600
 STEPS = (
     "sync-made",

