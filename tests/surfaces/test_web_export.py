@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+import time
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -163,6 +165,29 @@ def test_the_most_that_is_given_is_said_also_to_a_reader(home: Path) -> None:
         assert b"first 2 of 6 entries" in files["NOT ALL.txt"]
         printed = reading.client.get("/print").text
         assert "The first 2 of 6 entries" in printed and printed.count("<article") == 2
+
+
+def test_entries_may_come_while_a_zip_is_made(tmp_path: Path) -> None:
+    """The zip takes several looks at the journal, each on one thread from its begin on."""
+    home = tmp_path / "home"
+    (home / "journal").mkdir(parents=True)
+    rows = "\n".join(f"## Note {number}\nText {number}.\n" for number in range(1_600))
+    (home / "journal" / "2026-10-01.md").write_text(f"# 2026-10-01\n\n{rows}")
+    day = home / "journal" / "2026-11-24.md"
+    with served(home, SYNAPTIC_NOW=NOW) as server, ThreadPoolExecutor(2) as pool:
+        server.client.get("/")  # all of it is indexed
+        zips = [pool.submit(server.client.get, "/export") for _ in range(4)]
+        number = 0
+        ends = time.monotonic() + 60
+        while not all(one.done() for one in zips):
+            assert time.monotonic() < ends
+            number += 1
+            with day.open("a") as file:
+                file.write(f"## Later {number}\nIt came meanwhile.\n\n")
+            time.sleep(0.02)
+        for one in zips:
+            names = zipfile.ZipFile(io.BytesIO(one.result(60).content)).namelist()
+            assert len([name for name in names if "Note" in name]) == 1_600
 
 
 def test_what_is_printed_has_the_whole_texts_and_no_forms(

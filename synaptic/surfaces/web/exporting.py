@@ -27,15 +27,12 @@ from ...models import Entry
 from ...verbs import browse
 from ...workspace.workspace import Workspace
 from ..render.wire import entry_json
-from ..serving.worker import Worker
 from .files import files_by_name, linked_files, open_file, parts_of
 from .searching import answer, given_in
-from .site import ask, page, site_of
+from .site import ask_beside, page, site_of
 
 ENTRIES, PRINTED = 5_000, 500
 """Of a zip, and of a page to print."""
-STEP = 100
-"""Entries that a zip takes at a time; between them the journal answers others."""
 NAME_BYTES, STEM_BYTES, SUFFIX_CHARS = 120, 80, 8
 """Of a name in a zip, with its folders; and of its parts where it would be longer."""
 FRONT = "title date type tags project importance files due expires by via source id".split()
@@ -46,17 +43,24 @@ _UNSAFE = re.compile(
 
 
 async def _export(request: Request) -> Response:
-    total, entries = await ask(request, _shown, request)
     file = await run_in_threadpool(TemporaryFile)
-    await run_in_threadpool(_write, file, site_of(request).worker, total, entries)
+    await ask_beside(request, _write, file, request)
     headers = {"Content-Disposition": "attachment"}
     return StreamingResponse(parts_of(file), media_type="application/zip", headers=headers)
 
 
 async def _print(request: Request) -> Response:
-    total, entries = await ask(request, _shown, request)
-    shown = await ask(request, lambda _: list(islice(entries, PRINTED)))
+    total, shown = await ask_beside(request, _printed, request)
     return await page(request, "print.html", total=total, entries=shown)
+
+
+def _printed(
+    ws: Workspace,
+    request: Request,
+) -> tuple[int, list[Entry]]:
+    """(number, the entries that a page to print holds) of an address."""
+    total, entries = _shown(ws, request)
+    return total, list(islice(entries, PRINTED))
 
 
 def _shown(
@@ -76,33 +80,35 @@ def _shown(
 
 
 def _write(
+    ws: Workspace,
     zipped: IO[bytes],
-    worker: Worker,
-    total: int,
-    entries: Iterator[Entry],
+    request: Request,
 ) -> None:
-    """Writes a zip with a file for each entry, and the files to which they link."""
-    roots = worker.submit(lambda ws: ws.journal.roots).result()
+    """Writes a zip with a file for each entry of an address, and the files to which they
+    link.
+    """
+    zipped.seek(0)  # a reader that could not may have begun
+    zipped.truncate()
+    total, entries = _shown(ws, request)
+    roots = ws.journal.roots
     listing = cache(files_by_name)
     taken: set[str] = set()
     names: dict[str, str] = {}
-    first = islice(entries, ENTRIES)
     with ZipFile(zipped, "w") as archive:
-        while step := worker.submit(lambda _: list(islice(first, STEP))).result():
-            for entry in step:
-                note = _new_name(_note_path(entry), taken)
-                text = _front(entry)
-                at = 0
-                for link, place in linked_files(roots, entry, listing):
-                    if place not in names:
-                        names[place] = _new_name(place, taken)
-                    to = posixpath.relpath(names[place], posixpath.dirname(note) or ".")
-                    start, end = link.span(link.lastindex or 0)
-                    text += entry.content[at:start]
-                    text += to if link[0].startswith("[[") else quote(to)
-                    at = end
-                text += f"{entry.content[at:]}\n"
-                archive.writestr(note, text.encode("utf-8", "replace"), ZIP_DEFLATED)
+        for entry in islice(entries, ENTRIES):
+            note = _new_name(_note_path(entry), taken)
+            text = _front(entry)
+            at = 0
+            for link, place in linked_files(roots, entry, listing):
+                if place not in names:
+                    names[place] = _new_name(place, taken)
+                to = posixpath.relpath(names[place], posixpath.dirname(note) or ".")
+                start, end = link.span(link.lastindex or 0)
+                text += entry.content[at:start]
+                text += to if link[0].startswith("[[") else quote(to)
+                at = end
+            text += f"{entry.content[at:]}\n"
+            archive.writestr(note, text.encode("utf-8", "replace"), ZIP_DEFLATED)
         for place, name in names.items():
             info = ZipInfo(name, time.localtime()[:6])
             found = open_file(roots, place)
