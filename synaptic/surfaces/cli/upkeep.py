@@ -33,7 +33,6 @@ from ..render.fence import clean
 from ..render.present import hit_items, listed, matter_text, outline
 from ..render.terminal import emit
 from ..serving.arguments import agent, take_filters
-from ..serving.devices import Devices
 from ..serving.tokens import Tokens
 from . import flags as f
 from .flags import A_PROJECT, argument, option, switch, text_option, texts_option
@@ -642,7 +641,7 @@ def serve(
     if install + uninstall + bool(revoke) > 1:
         raise InvalidArgument("--install, --uninstall and --revoke exclude each other.")
     if revoke:
-        return _log_out(Devices(home), revoke)
+        return _log_out(home, revoke)
     if install or uninstall:
         from . import service  # only here
 
@@ -659,9 +658,12 @@ def serve(
 
 
 def _log_out(
-    devices: Devices,
+    home: str | None,
     names: Sequence[str],
 ) -> None:
+    from ..serving.devices import Devices  # only here
+
+    devices = Devices(home)
     found = devices.read()
     known = sorted({"all", *(device.name for device in found.values())})
     for name in names:

@@ -19,12 +19,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING
 
 from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
-from .action import ACTIONS
 from .stop import ASK, append, note, stop
 
 if TYPE_CHECKING:
@@ -55,6 +53,7 @@ _TYPED = ("user", "sdk", None)
 HEAD = (
     "From Synaptic, the journal that you share with the user. context_get gives entries whole."
 )
+OF_TOOLS = ("pre-tool", "tool-failure")
 _STOPPED = {"codex": "block", "gemini": "deny"}
 """What a client wants to hear to go on; others take it as context."""
 
@@ -89,7 +88,7 @@ def answer(
     try:
         state = resolve_home(home) / ".state"
         config = load_config(home)
-        key = "tools" if event in ACTIONS else event.replace("-", "_")
+        key = "tools" if event in OF_TOOLS else event.replace("-", "_")
         if not getattr(config.hooks, key):
             return
         if not (state.is_dir() or config.journal.is_dir()) or not config.home.is_dir():
@@ -147,6 +146,8 @@ def session_start(
     with suppress(OSError):  # a home that cannot be written can be read
         note(config, said, "start")
     if config.sync.auto:
+        from subprocess import TimeoutExpired
+
         with suppress(TimeoutExpired):
             run_apart(config, "sync").wait(SYNC_S)
     with open_workspace(config) as ws:
@@ -247,11 +248,22 @@ def _fitting(
     return f"{HEAD} {DATA_FOLLOWS}\n{fenced_titles('near this prompt', lines)}"
 
 
+def of_tool(
+    event: str,
+    config: Config,
+    said: Said,
+) -> str:
+    """Returns what the journal says of an edit, or of a command that failed."""
+    from .action import ACTIONS  # the other hooks need nothing of it
+
+    return ACTIONS[event](config, said)
+
+
 EVENTS: dict[str, Callable[[Config, Said], str]] = {
     "session-start": session_start,
     "user-prompt": user_prompt,
     "stop": stop,
-    **ACTIONS,
+    **{event: partial(of_tool, event) for event in OF_TOOLS},
 }
 
 

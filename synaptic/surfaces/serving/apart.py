@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from subprocess import DEVNULL, Popen
+from typing import TYPE_CHECKING
 
 from ...config import Config
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 
 def run_apart(
@@ -13,6 +16,8 @@ def run_apart(
     *words: str,
 ) -> Popen[bytes]:
     """The process of `synaptic` with these words, on the same home."""
+    from subprocess import DEVNULL, Popen  # a hook that needs none waits for it
+
     return Popen(
         [sys.executable, "-m", "synaptic", "--home", str(config.home), *words],
         cwd=config.home,
