@@ -55,6 +55,19 @@ class Served:
             timeout=60,
         )
 
+    def shown(
+        self,
+        path: str,
+        status: int = 200,
+        *,
+        follow: bool = False,
+        **headers: str,
+    ) -> str:
+        """The page as text with its tags."""
+        answer = self.client.get(path, headers=headers, follow_redirects=follow)
+        assert answer.status_code == status, answer.text
+        return html.unescape(answer.text)
+
     def csrf(self) -> str:
         """The token of this session's forms."""
         found = re.search(r'name="csrf" value="([^"]+)"', self.client.get("/new").text)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -53,17 +52,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-def shown(
-    server: Served,
-    path: str,
-    status: int = 200,
-) -> str:
-    """The page as text with its tags."""
-    answer = server.client.get(path, follow_redirects=True)
-    assert answer.status_code == status, answer.text
-    return unescape(answer.text)
-
-
 def names(page: str) -> list[str]:
     """The titles of a list, or the places of the palette."""
     found = re.findall(r"<h2><a [^>]*>(.*?)</a></h2>|<a role.*?<span>(.*?)</span>", page)
@@ -71,32 +59,32 @@ def names(page: str) -> list[str]:
 
 
 def test_the_palette_finds_by_the_beginnings_of_words(server: Served) -> None:
-    assert names(shown(server, "/palette?q=bo"))[:2] == ["Boat old", "Boat"]
-    assert names(shown(server, "/palette?q=MAST+woo"))[0] == "Chose a wooden mast."
-    assert names(shown(server, "/palette?q=ast")) == ["Search for “ast”"]
-    assert names(shown(server, "/palette?q=deep"))[:1] == ["#sea/deep"]
-    assert 'href="/folder/notes/ship"' in shown(server, "/palette?q=ship")
-    assert names(shown(server, "/palette?q=2026-11-03"))[0] == "Tuesday, 3 November 2026"
-    assert "Chose a steel mast." in names(shown(server, "/palette"))
+    assert names(server.shown("/palette?q=bo"))[:2] == ["Boat old", "Boat"]
+    assert names(server.shown("/palette?q=MAST+woo"))[0] == "Chose a wooden mast."
+    assert names(server.shown("/palette?q=ast")) == ["Search for “ast”"]
+    assert names(server.shown("/palette?q=deep"))[:1] == ["#sea/deep"]
+    assert 'href="/folder/notes/ship"' in server.shown("/palette?q=ship")
+    assert names(server.shown("/palette?q=2026-11-03"))[0] == "Tuesday, 3 November 2026"
+    assert "Chose a steel mast." in names(server.shown("/palette"))
     assert "<script>" not in server.client.get("/palette?q=<script>").text
 
 
 def test_a_tag_and_a_folder_have_pages(server: Served) -> None:
-    page = shown(server, "/tag/sea")
+    page = server.shown("/tag/sea")
     assert len(names(page)) == 3 and 'href="/tag/sea/deep"' in page and "It is deep." in page
-    assert names(shown(server, "/tag/sea/deep")) == ["Harbour"]
-    assert {*names(shown(server, "/folder/notes"))} == {"Harbour", "Boat", "Ines"}
-    assert 'href="/folder/notes/ship"' in shown(server, "/folder/notes")
-    assert 'href="/folder/archive"' in shown(server, "/folder")
-    assert "No entry has the tag #b." in shown(server, "/tag/<b>", 404)
+    assert names(server.shown("/tag/sea/deep")) == ["Harbour"]
+    assert {*names(server.shown("/folder/notes"))} == {"Harbour", "Boat", "Ines"}
+    assert 'href="/folder/notes/ship"' in server.shown("/folder/notes")
+    assert 'href="/folder/archive"' in server.shown("/folder")
+    assert "No entry has the tag #b." in server.shown("/tag/<b>", 404)
     assert "<b>" not in server.client.get("/folder/<b>").text
-    assert "no entry in a folder ../etc" in shown(server, "/folder/..%2Fetc", 404)
+    assert "no entry in a folder ../etc" in server.shown("/folder/..%2Fetc", 404)
 
 
 def test_links_back_stand_with_their_sentence_and_neighbours_in_a_picture(
     server: Served,
 ) -> None:
-    page = shown(server, "/to?name=Boat")
+    page = server.shown("/to?name=Boat", follow=True)
     assert '<span class="said">The Boat lies here!</span>' in page
     drawn = page[page.index("<svg viewBox") :]
     for name in ("Harbour", "Ines", "Running with Ines, two steps away"):
@@ -105,32 +93,32 @@ def test_links_back_stand_with_their_sentence_and_neighbours_in_a_picture(
         "3 entries that links join" in drawn
         and drawn.partition("</svg>")[0].count("<path") == 3
     )
-    alone = shown(server, "/to?name=Boat old")
+    alone = server.shown("/to?name=Boat old", follow=True)
     assert "Around it" not in alone
 
 
 def test_filters_alone_are_a_list_and_the_newest_stand_with_their_text(server: Served) -> None:
-    page = shown(server, "/search?q=%23sea")
+    page = server.shown("/search?q=%23sea")
     assert "3 entries, newest first" in page and "best first" not in page
-    assert "best first" in shown(server, "/search?q=mast")
-    assert "It is deep." in shown(server, "/search")
+    assert "best first" in server.shown("/search?q=mast")
+    assert "It is deep." in server.shown("/search")
 
 
 def test_a_month_has_its_days_and_leads_to_others(server: Served) -> None:
-    page = shown(server, "/calendar")
+    page = server.shown("/calendar")
     assert "<h1>November 2026</h1>" in page and page.count('aria-current="date"') == 1
     assert 'href="/calendar?month=2026-10" rel="prev"' in page
-    other = shown(server, "/calendar?month=2026-09")
+    other = server.shown("/calendar?month=2026-09")
     assert 'aria-label="1 entry on 2 September 2026"' in other and "This month" in other
-    assert "<h1>December 9999</h1>" in shown(server, "/calendar?month=9999-12")
-    assert "a month as 2026-11" in shown(server, "/calendar?month=2026-13", 400)
+    assert "<h1>December 9999</h1>" in server.shown("/calendar?month=9999-12")
+    assert "a month as 2026-11" in server.shown("/calendar?month=2026-13", 400)
 
 
 def test_how_often_and_when_last_are_counted_by_month(
     server: Served,
     tmp_path: Path,
 ) -> None:
-    page = shown(server, "/search?q=how+often+did+I+run")
+    page = server.shown("/search?q=how+often+did+I+run")
     counted = page[page.index('class="counted"') : page.index("</section>")]
     assert "3 entries with “run”" in counted
     assert re.findall(r"/entry/[\w-]+\">(\d+ \w+ 2026)</a>", counted) == [
@@ -139,10 +127,12 @@ def test_how_often_and_when_last_are_counted_by_month(
         "2 September 2026",
     ]
     assert counted.count("<rect") == 3 and "style=" not in counted
-    assert "2 entries with “dentist”" in shown(
-        server, "/search?q=when+did+I+last+see+the+dentist"
+    assert "2 entries with “dentist”" in server.shown(
+        "/search?q=when+did+I+last+see+the+dentist"
     )
-    assert 'class="counted"' not in shown(server, "/search?q=how+often+should+I+run")
+    assert 'class="counted"' not in server.shown(
+        "/search?q=how+often+should+I+run", follow=True
+    )
     home = Home(tmp_path / "home")
     home.env["SYNAPTIC_NOW"] = NOW
     write(home.path, NOTES)
@@ -151,7 +141,9 @@ def test_how_often_and_when_last_are_counted_by_month(
         "by month: 2026-11 1, 2026-10 1, 2026-09 1."
     )
     assert home.ask("search", "how often did I run")["notices"][0] == line
-    assert "1 entry with “run”" in shown(server, "/search?q=how+often+did+I+run+in+October")
+    assert "1 entry with “run”" in server.shown(
+        "/search?q=how+often+did+I+run+in+October", follow=True
+    )
 
 
 def test_a_year_of_a_diary_asks_for_no_review(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -68,18 +67,6 @@ def server(home: Path) -> Iterator[Served]:
         yield found
 
 
-def shown(
-    server: Served,
-    path: str,
-    status: int = 200,
-    **headers: str,
-) -> str:
-    """The page as text with its tags."""
-    answer = server.client.get(path, headers=headers)
-    assert answer.status_code == status, answer.text
-    return unescape(answer.text)
-
-
 def titles(page: str) -> list[str]:
     """What a page lists: the headings of entries, and the text of those that are a line."""
     found = []
@@ -91,13 +78,13 @@ def titles(page: str) -> list[str]:
 
 
 def test_an_empty_day_invites_and_shows_no_other(server: Served) -> None:
-    page = shown(server, "/")
+    page = server.shown("/")
     assert "<h1>Today</h1>" in page
     assert "Saturday, 21 November 2026" in page
     assert "Nothing is written today yet" in page and 'class="composer"' in page
     assert not titles(page) and "one file." not in page
     assert 'href="/day/2026-11-19" rel="prev"' in page
-    day = shown(server, "/day/2026-11-19")
+    day = server.shown("/day/2026-11-19")
     assert titles(day) == ["Chose Redis for the cache.", "Chose SQLite: one file."]
     assert day.count("one file.") == 1  # the first line is the heading, and not said twice
     assert "END" not in day
@@ -107,58 +94,58 @@ def test_an_empty_day_invites_and_shows_no_other(server: Served) -> None:
 
 
 def test_a_long_day_is_shown_in_parts(server: Served) -> None:
-    page = shown(server, "/day?date=2024-02-29")
+    page = server.shown("/day?date=2024-02-29")
     more = re.search(r'rel="next" href="(/day/2024-02-29\?cursor=[^"]+)"', page)
     assert more
-    rest = shown(server, more[1])
+    rest = server.shown(more[1])
     assert [*titles(page), *titles(rest)] == [f"Step {n}" for n in range(120)]
     assert "cursor=" not in rest
-    assert "Nothing on this day" in shown(server, "/day/2024-03-01")
-    assert "is no date" in shown(server, "/day/someday", 400)
+    assert "Nothing on this day" in server.shown("/day/2024-03-01")
+    assert "is no date" in server.shown("/day/someday", 400)
 
 
 def test_the_calendar_leads_to_each_day_and_is_a_table_too(server: Served) -> None:
-    page = shown(server, "/calendar")
+    page = server.shown("/calendar")
     assert 'href="/day/2026-11-19" aria-label="2 entries on 19 November 2026"' in page
     assert "No entries on 20 November 2026" in page
     assert re.search(r"Monday, 2 March 2026</a></th><td[^>]*>1</td>", page)
-    assert "120 entries on 1 day." in shown(server, "/calendar?year=2024")
-    assert shown(server, "/calendar?year=9999")
-    assert "1 to 9999" in shown(server, "/calendar?year=" + 5000 * "9", 400)
+    assert "120 entries on 1 day." in server.shown("/calendar?year=2024")
+    assert server.shown("/calendar?year=9999")
+    assert "1 to 9999" in server.shown("/calendar?year=" + 5000 * "9", 400)
 
 
 def test_facets_narrow_a_search_and_give_way(server: Served) -> None:
-    page = shown(server, "/search?q=apples")
+    page = server.shown("/search?q=apples")
     assert titles(page)[0] == "Bought apples and bread."
     assert "<mark>apples</mark>" in page
     assert "source=" not in page  # the one hit has one source
-    both = shown(server, "/search?q=apples+SQLite")
+    both = server.shown("/search?q=apples+SQLite")
     narrow = re.search(
         r'<a href="([^"]+source=import%3Ajrnl)">import:jrnl</a> <span class="count">1<', both
     )
     assert narrow
-    narrowed = shown(server, narrow[1])
+    narrowed = server.shown(narrow[1])
     assert titles(narrowed) == ["Bought apples and bread."]
     assert '<a href="/search?q=apples+SQLite" aria-current="true">import:jrnl' in narrowed
     assert '<input type="hidden" name="source" value="import:jrnl">' in narrowed
-    assert titles(shown(server, "/search?source=mcp&since=last+week")) == [
+    assert titles(server.shown("/search?source=mcp&since=last+week")) == [
         "Chose SQLite: one file."
     ]
-    assert titles(shown(server, "/search?project=Atlas")) == ["Talked to Ines."]
+    assert titles(server.shown("/search?project=Atlas")) == ["Talked to Ines."]
 
 
 def test_older_entries_follow_without_a_query(server: Served) -> None:
-    page = shown(server, "/search")
+    page = server.shown("/search")
     pages = [page]
     while older := re.search(r'rel="next" href="(/search\?cursor=[^"]+)"', pages[-1]):
-        pages.append(shown(server, older[1]))
+        pages.append(server.shown(older[1]))
     found = [title for page in pages for title in titles(page)]
     assert len(found) == len(set(found)) == 123  # without the entry that a later one supersedes
     assert found[:2] == ["Chose SQLite: one file.", "Bought apples and bread."]
 
 
 def test_htmx_gets_the_results_alone(server: Served) -> None:
-    whole, part = shown(server, "/search?q=sqli"), shown(server, "/search?q=sqli", **HTMX)
+    whole, part = server.shown("/search?q=sqli"), server.shown("/search?q=sqli", **HTMX)
     assert "<mark>SQLite</mark>" in whole  # a word that is not finished is a beginning
     assert titles(part) == titles(whole)
     assert "<html" not in part
@@ -166,14 +153,14 @@ def test_htmx_gets_the_results_alone(server: Served) -> None:
         server.client.get("/search?q=a+b&tag=", headers=HTMX).headers["HX-Replace-Url"]
         == "/search?q=a+b"
     )
-    assert "ranks lexical" in shown(server, "/search?q=sqlite&explain=1")
+    assert "ranks lexical" in server.shown("/search?q=sqlite&explain=1")
 
 
 def test_a_filter_that_is_none_keeps_the_form(server: Served) -> None:
-    page = shown(server, "/search?q=apples&type=thought", 400)
+    page = server.shown("/search?q=apples&type=thought", 400)
     assert "decision, progress" in page
     assert 'value="apples"' in page
-    assert "decision, progress" in shown(server, "/search?q=apples&type=thought", **HTMX)
+    assert "decision, progress" in server.shown("/search?q=apples&type=thought", **HTMX)
 
 
 def test_what_is_typed_counts_as_no_read(tmp_path: Path) -> None:
@@ -190,10 +177,10 @@ def test_what_is_typed_counts_as_no_read(tmp_path: Path) -> None:
 def test_an_empty_journal_says_how_to_begin(tmp_path: Path) -> None:
     with served(tmp_path / "home") as server:
         for path in ("/", "/search", "/day/2020-01-01"):
-            page = shown(server, path)
+            page = server.shown(path)
             assert "Your journal is empty" in page
             assert "synaptic setup" in page
-        assert "Nothing was written" in shown(server, "/calendar")
+        assert "Nothing was written" in server.shown("/calendar")
 
 
 def test_a_search_by_keyboard_alone(server: Served) -> None:
@@ -224,9 +211,9 @@ def test_a_day_says_nothing_twice(tmp_path: Path) -> None:
         (journal / "2026-11-11.md").write_text("# 2026-11-11\n\nIt rained on the roses.\n")
         (journal / "2026-11-12.md").write_text("## 09:00 Cut **three** roses #garden\n")
     with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
-        assert "They were pruned." in shown(server, "/day/2026-11-10")
-        day = shown(server, "/day/2026-11-11").partition("<article")[2]
+        assert "They were pruned." in server.shown("/day/2026-11-10")
+        day = server.shown("/day/2026-11-11").partition("<article")[2]
         assert "It rained on the roses." in day and "<h2>" not in day
-        line = shown(server, "/day/2026-11-12").partition("<article")[2]
+        line = server.shown("/day/2026-11-12").partition("<article")[2]
         assert "Cut <strong>three</strong> roses" in line and "<h2>" not in line
         assert ">note<" not in line and 'href="/tag/garden"' in line
