@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..language.analysis.asked import asked_of, happened
-from ..models import Entry, Filters
+from ..models import NOTHING_CLOSE, Entry, Filters, SearchResult
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -39,6 +39,22 @@ class Happened(NamedTuple):
         dates = ", ".join(dict.fromkeys(entry.date for entry in self.newest))
         months = ", ".join(f"{month} {count}" for month, count in self.months[:MONTHS])
         return f"{number} with {self.words}, the newest of {dates}; by month: {months}."
+
+
+def with_count(
+    ws: Workspace,
+    query: str,
+    filters: Filters,
+    result: SearchResult,
+) -> tuple[Happened | None, SearchResult]:
+    """(what `count_happened` counts, the result of the search). Where that is something, the
+    result no longer says that nothing is close.
+    """
+    counted = count_happened(ws, query, filters)
+    if counted:
+        others = [notice for notice in result.notices if notice != NOTHING_CLOSE]
+        result = replace(result, notices=tuple(others))
+    return counted, result
 
 
 def count_happened(

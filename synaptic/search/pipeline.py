@@ -81,7 +81,7 @@ def run(
         answer, evidence, told = with_replaced(answer, evidence, names)
         notices += told
     absent = unheld(evidence, names)
-    of_time = of_its_time(request) if answer.weak and not answer.close else None
+    of_time = None if answer.close else of_its_time(request)
     if of_time:
         evidence = evidence.of(**of_time)
         answer = search_once(evidence)

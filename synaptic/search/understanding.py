@@ -109,11 +109,11 @@ def _as_a_list(
     nothing is in that state, or of that project, is said.
     """
     given, parsed, order = request.filters, request.parsed, request.order
-    if happened(asked.text):  # "when did I last go for a run": of an event, not of a choice
-        return None
     known = ws.index.vocabulary().projects
     listed = _listed(request, asked, known)
     if not (listed and parsed.text) or parsed.phrases or request.strategy == "bounded":
+        return None
+    if happened(asked.text):  # "when did I last go for a run": of an event, not of a choice
         return None
     is_timed = bool(asked.time_range or given.since or given.until)
     is_day = _DATE.fullmatch(parsed.text) or not is_timed

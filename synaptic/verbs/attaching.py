@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 
 from ..errors import InvalidArgument, Refused
-from ..files import picture_kind, read_regular
+from ..files import PICTURES, picture_kind, read_regular
 from ..journal.folder import is_note, locate
 from ..journal.writer import Draft
 from ..notes.pictures import without_place
@@ -25,14 +25,6 @@ NAME_CHARS = 60
 MAY_TELL = "`{}` is kept as it is, and may hold the place where it was made."
 
 _SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")
-_SUFFIXES = {
-    "image/png": ".png",
-    "image/jpeg": ".jpg",
-    "image/gif": ".gif",
-    "image/webp": ".webp",
-    "image/avif": ".avif",
-    "image/heic": ".heic",
-}
 
 
 def attach(
@@ -48,7 +40,7 @@ def attach(
     """
     shown = PurePosixPath(name.replace("\\", "/")).name[:NAME_CHARS] or "file"
     kind = picture_kind(data[:32])
-    suffix = _SUFFIXES.get(kind or "") or PurePosixPath(shown).suffix.lower()
+    suffix = PICTURES[kind][2][0] if kind else PurePosixPath(shown).suffix.lower()
     if not data:
         raise InvalidArgument(f"`{shown}` is empty.", hint="Choose another file.")
     if len(data) > FILE_BYTES:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -14,7 +13,7 @@ from ...config import load_config, make_clock
 from ...errors import InvalidArgument, Refused
 from ...journal.journal import Journal
 from ...language.query import build_preference
-from ...models import NOTHING_CLOSE, Entry
+from ...models import Entry
 from ...notes.header import check_type
 from ...search.search import search as search_journal
 from ...verbs import brief as brief_verb
@@ -175,7 +174,7 @@ def search(
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
-    from ...search.happened import count_happened  # slow to import
+    from ...search.happened import with_count  # slow to import
 
     weights = _named("--weight", weight)
     filters = take_filters(ws, given)
@@ -189,10 +188,9 @@ def search(
         embed_ms=EMBED_MS,
         **given,
     )
-    counted = count_happened(ws, query, filters)
+    counted, result = with_count(ws, query, filters, result)
     if counted:
-        others = [notice for notice in result.notices if notice != NOTHING_CLOSE]
-        result = replace(result, notices=(counted.line, *others))
+        result = replace(result, notices=(counted.line, *result.notices))
     answer_search(ws, result)
 
 
@@ -629,7 +627,9 @@ def open_(
         raise InvalidArgument("Give an ID, or --page.", hint="synaptic open 3")
     if not page:
         return edit(home, id)
-    from ..serving.running import find_running  # only here
+    import webbrowser  # only here
+
+    from ..serving.running import find_running
 
     running = find_running(home)
     address = f"{running.url}/login?token={running.one_time_token()}"

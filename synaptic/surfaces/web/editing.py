@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,6 +15,7 @@ from ...verbs.brief import due_tasks
 from ...verbs.editing import OpenText, opened_text, tick, write_text
 from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
+from .entries import SAME
 from .files import Attachments
 from .site import (
     TEMPLATES,
@@ -28,8 +29,6 @@ from .site import (
     site_of,
     status_of,
 )
-
-SAME = "Nothing was changed."
 
 TEMPLATES.globals["tasks_in"] = lambda entry: tasks_of(entry, entry.content)
 TEMPLATES.filters["without_due"] = without_due
@@ -51,7 +50,11 @@ async def _edit(request: Request) -> Response:
             replaced, notices = await ask(request, write_text, path, id, text, seen)
             there, undo = await ask(request, _undoable, path, id, replaced)
             said = " ".join(
-                [f"Saved in {path}." if replaced else SAME, *notices, *files.remarks]
+                [
+                    f"Saved in {path}." if replaced else SAME["nothing changed"],
+                    *notices,
+                    *files.remarks,
+                ]
             )
             where = f"/entry/{there}" if there else "/"
             return done(request, where, said, undo=undo, file="the text before")
@@ -100,9 +103,12 @@ def _undoable(
 
 async def _tasks(request: Request) -> Response:
     """The open tasks, and the entries that are due, by the day on which they are due."""
-    entries = [one for one in await ask(request, due_tasks) if not one.line]
-    found = [*await ask(request, tasks), *entries]
-    today = await ask(request, lambda ws: ws.today)
+
+    def read(ws: Workspace) -> tuple[date, list[Task]]:
+        entries = [one for one in due_tasks(ws) if not one.line]
+        return ws.today, [*tasks(ws), *entries]
+
+    today, found = await ask(request, read)
     week = (today + timedelta(days=6)).isoformat()
     parts: dict[str, list[Task]] = {"Overdue": [], "This week": [], "Later": [], "No day": []}
     for task in sorted(found, key=lambda one: one.due or ""):

@@ -60,11 +60,12 @@ async def _entry(request: Request) -> Response:
         return await _missing(request, id, error)
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    editor: list[str] = []
-    with suppress(ConfigError):  # the button says it
-        editor = _windowed()
-    shown["editor"] = name_of(editor) if editor else "an editor"
     local = site_of(request).local
+    editor: list[str] = []
+    if local:
+        with suppress(ConfigError):  # the button says it
+            editor = _windowed()
+    shown["editor"] = name_of(editor) if editor else "an editor"
     return await page(request, "entry.html", local=local, near=near, **shown)
 
 

@@ -17,9 +17,9 @@ from starlette.routing import Route
 
 from ...errors import InvalidArgument
 from ...language.words import words
-from ...models import NOTHING_CLOSE, Filters, Hit
+from ...models import Filters, Hit
 from ...notes.blocks import project_key
-from ...search.happened import count_happened
+from ...search.happened import with_count
 from ...search.search import any_of_all, search
 from ...verbs import browse
 from ...workspace.sync import in_step
@@ -122,10 +122,7 @@ def answer(
     is_hit = term_test(result.terms, ws.index.stem)
     shown["facets"] = _several(_facets_of(result.hits), shown["given"])
     shown["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
-    shown["counted"] = count_happened(ws, query, filters)
-    if shown["counted"]:
-        others = [notice for notice in result.notices if notice != NOTHING_CLOSE]
-        result = replace(result, notices=tuple(others))
+    shown["counted"], result = with_count(ws, query, filters, result)
     shown["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
     return shown | {"result": result, "explain": explain, "more": limit}
 
