@@ -154,9 +154,6 @@ class Database:
         return next(iter(self.column(sql, *values)), None)
 
     def meta(self, key: str) -> Any:
-        """The value of this key: `model`, `dimensions`, `usual`, `reading`, `head`; else
-        None.
-        """
         return self.value("SELECT value FROM meta WHERE key = ?", key)
 
     def set_meta(
@@ -218,6 +215,10 @@ class Database:
             raise
         finally:
             db.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    def size(self) -> int:
+        files = (Path(f"{self.path}{suffix}") for suffix in ("", "-wal"))
+        return sum(path.stat().st_size for path in files if path.exists())
 
     def copy_to(self, path: Path) -> None:
         """Copies the index as it is to a new file. Where it cannot be read, the copy is empty

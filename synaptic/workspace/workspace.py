@@ -11,6 +11,7 @@ from typing import Any
 
 from ..config import Config, make_clock
 from ..errors import JournalError
+from ..index.candidates import SqliteEngine
 from ..index.embedding import Embedder, FastEmbedder
 from ..index.lookup import Index
 from ..journal.journal import Journal
@@ -64,12 +65,12 @@ def open_reader(
 ) -> Workspace:
     """A workspace beside the writer's, with a connection of its own and the same model."""
     config = writer.config
-    index = Index(config.index_file, stemming=config.search.stemming, read_only=True)
-    index.latest_rough = writer.index.latest_rough
+    engine = SqliteEngine(config.index_file, stemming=config.search.stemming, read_only=True)
+    engine.latest_rough = writer.index.file.latest_rough
     return replace(
         writer,
         journal=ReadJournal(config),
-        index=index,
+        index=Index(engine),
         ask_writer=ask_writer,
     )
 
@@ -94,7 +95,7 @@ def open_workspace(
     return Workspace(
         config=config,
         journal=journal,
-        index=Index(config.index_file, stemming=config.search.stemming),
+        index=Index(SqliteEngine(config.index_file, stemming=config.search.stemming)),
         embedder=embedder
         or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
         clock=clock or make_clock(),
