@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import apsw
 from ..language.words import sought
 from ..models import Filters, Texts, Vector
 from .conditions import THESE, of_chunks
-from .database import Database
+from .database import Database, tokenizer
 from .engine import cosine
 from .rows import Candidate, quantise
 
@@ -45,6 +45,32 @@ FILTERS_KEPT = 16
 """Filters whose chunks are kept in memory while nobody writes."""
 
 
+class Stems:
+    """The stems that FTS5's tokenizer makes of words. `connect` gives any connection."""
+
+    def __init__(self, stemming: bool, connect: Callable[[], apsw.Connection]) -> None:
+        self._tokenizer = tokenizer(stemming)
+        self._connect = connect
+        self._kept: dict[str, str | None] = {}
+
+    def of(self, text: str, reason: int = apsw.FTS5_TOKENIZE_DOCUMENT) -> list[str]:
+        """The stem of each word of a text as `spell` writes it."""
+        name, *arguments = self._tokenizer
+        tokenize = self._connect().fts5_tokenizer(name, arguments)
+        utf8 = text.encode("utf-8", "replace")
+        found = tokenize(utf8, reason, None, include_offsets=False)
+        return [str(colocated[0]) for colocated in found]
+
+    def stem(self, word: str) -> str | None:
+        """The stem of one word; None where it is not one token."""
+        if word not in self._kept:
+            if len(self._kept) >= STEMS_KEPT:
+                self._kept.clear()
+            found = self.of(sought(word)[0], apsw.FTS5_TOKENIZE_QUERY)
+            self._kept[word] = found[0] if len(found) == 1 else None
+        return self._kept[word]
+
+
 class SqliteEngine(Database):
     """The engine on SQLite: FTS5 has the words, `sketch` the nearest vectors."""
 
@@ -56,7 +82,7 @@ class SqliteEngine(Database):
         read_only: bool = False,
     ) -> None:
         super().__init__(path, stemming=stemming, read_only=read_only)
-        self._stems: dict[str, str | None] = {}
+        self._stems = Stems(stemming, lambda: self.db)
         self._sketch: Sketch | None = None
         self.latest_rough: dict[Any, Rough] = {}
 
@@ -164,15 +190,7 @@ class SqliteEngine(Database):
         return range(1, last + 1, max(1, last // count))
 
     def stem(self, word: str) -> str | None:
-        if word not in self._stems:
-            if len(self._stems) >= STEMS_KEPT:
-                self._stems.clear()
-            name, *arguments = self.tokenizer
-            tokenize = self.db.fts5_tokenizer(name, arguments)
-            utf8 = sought(word)[0].encode("utf-8", "replace")
-            tokens = list(tokenize(utf8, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False))
-            self._stems[word] = str(tokens[0][0]) if len(tokens) == 1 else None
-        return self._stems[word]
+        return self._stems.stem(word)
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         return self.rows(

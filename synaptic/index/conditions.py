@@ -139,7 +139,7 @@ def _patterns(paths: Sequence[str]) -> Texts:
     """
     patterns: list[str] = []
     for path in paths:
-        pattern = re.sub(r"[\\%_]", r"\\\g<0>", path.strip("/").lower())
+        pattern = re.sub(r"[\\%_]", r"\\\g<0>", path.strip("/"))
         pattern = pattern.replace("*", "%").replace("?", "_")
         starts = ("",) if path.startswith("/") else ("", "%/")
         ends = ("/%",) if path.endswith("/") else ("", ".md", "/%")
@@ -186,7 +186,7 @@ _CONDITIONS: dict[str, tuple[str, Callable[[Any], Sequence[Any]]]] = {
     "paths": (
         """e.source IN (
         SELECT s.id FROM source s JOIN json_each(?) j
-        ON lower(s.path) LIKE j.value ESCAPE '\\')""",
+        ON lower(s.path) LIKE lower(j.value) ESCAPE '\\')""",
         _patterns,
     ),
     "words": (_HOLDS_PHRASE, _words),
