@@ -129,9 +129,9 @@ class SqliteEngine(Database):
                 allowed = set(passing)
                 depths = [MANY_PASS * limit, -1]
         ways = [(sql, values, depth) for depth in depths]
-        rarest = _rarest(counts)
-        if rarest:
-            ways.insert(0, (f"{sql}{_AMONG_MATCHES}", (*values, rarest), depths[0]))
+        some = rarest(counts)
+        if some:
+            ways.insert(0, (f"{sql}{_AMONG_MATCHES}", (*values, some), depths[0]))
         best: list[tuple[int, float]] = []
         for way, bound, depth in ways:
             scored = self.rows(f"{way}{order}", *bound, depth)
@@ -211,7 +211,7 @@ class SqliteEngine(Database):
         return self.column("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)
 
 
-def _rarest(counts: Mapping[str, int]) -> str:
+def rarest(counts: Mapping[str, int]) -> str:
     """An FTS5 query for the rarest terms, so many that more than QUICKLY_SCORED chunks hold
     one; empty where all terms together have no more matches.
     """

@@ -91,7 +91,7 @@ class Database:
         self.read_only = read_only
         self.trouble = ""
         self.kept: dict[str, object] = {}
-                self._connection: apsw.Connection | None = None
+        self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._companions: Sequence[int] = ()
         self._memory_until = 0.0

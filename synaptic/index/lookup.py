@@ -420,6 +420,30 @@ class Index:
         """The entries that came, or said something else, after the change of this number."""
         return set(self.engine.column(_CHANGED, number))
 
+    def consents(self, ids: Sequence[str]) -> dict[str, Any]:
+        """Of a published index: by id who stands for a preference."""
+        sql = f"SELECT id, consent, consent_by FROM entry WHERE id IN {THESE}"
+        rows = self.engine.rows(sql, json.dumps(ids))
+        return {id: (word or "waits", by or "") for id, word, by in rows}
+
+    def some_ids(self) -> list[str]:
+        """Up to 1,000 ids, by which another machine knows the journal again."""
+        return self.engine.column("SELECT own_id FROM entry ORDER BY at LIMIT 1000")
+
+    def made_of(self) -> dict[str, str]:
+        """By path of each file all that its rows are made of, and what was settled besides."""
+        return dict(self.engine.rows(_MADE_OF))
+
+    def settled(self, path: str) -> dict[str, tuple[int, str | None, int]]:
+        """By own id of a file's entries: `twin`, `other_id`, and the number of the change that
+        brought what it says.
+        """
+        return {own_id: tuple(rest) for own_id, *rest in self.engine.rows(_SETTLED, path)}
+
+    def meanings_of_file(self, path: str) -> dict[int, tuple[bytes, bytes]]:
+        """By the hash of its text the vector and the codes of each passage of a file."""
+        return {hash: (vector, codes) for hash, vector, codes in self.engine.rows(_MEANT, path)}
+
     def paths_in_force(self) -> list[str]:
         """The paths of files that hold an entry which no other file holds too."""
         return self.engine.column("""
@@ -718,9 +742,24 @@ _ISSUES = """
     FROM entry e JOIN source s ON s.id = e.source
     WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"""
 _CODES = f"""
-    SELECT entry, codes FROM chunk JOIN token ON token.chunk = chunk.rowid
-    WHERE entry IN {THESE} AND seq < ? AND length(codes) > 0"""
+    SELECT c.entry, t.codes FROM chunk c JOIN token t ON t.chunk = c.rowid
+    WHERE c.entry IN {THESE} AND c.seq < ? AND length(t.codes) > 0"""
 _CODES_OF_CHUNKS = f"SELECT codes FROM token WHERE chunk IN {THESE} AND length(codes) > 0"
+_MADE_OF = """
+    SELECT path, digest || ' ' || coalesce(group_concat(row_hash || ' ' || twin || ' '
+        || coalesce(other_id, '') || ' ' || change || ' ' || vectors, ' '), '')
+    FROM (SELECT s.path, s.digest, e.row_hash, e.twin, e.other_id,
+            coalesce((SELECT number FROM seen WHERE id = e.id), 0) change,
+            (SELECT count(*) FROM chunk WHERE entry = e.rowid AND vector > 0) vectors
+        FROM source s LEFT JOIN entry e ON e.source = s.id ORDER BY s.id, e.seq)
+    GROUP BY path"""
+_SETTLED = """
+    SELECT e.own_id, e.twin, e.other_id, coalesce((SELECT number FROM seen WHERE id = e.id), 0)
+    FROM entry e JOIN source s ON s.id = e.source WHERE s.path = ?"""
+_MEANT = """
+    SELECT c.hash, v.embedding, t.codes FROM source s JOIN entry e ON e.source = s.id
+    JOIN chunk c ON c.entry = e.rowid JOIN vector v ON v.chunk = c.rowid
+    JOIN token t ON t.chunk = c.rowid WHERE s.path = ?"""
 _PROJECTS = "SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL"
 _PROOFS = """
     SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""

@@ -15,7 +15,7 @@ from ..index.candidates import SqliteEngine
 from ..index.embedding import Embedder, FastEmbedder
 from ..index.lookup import Index
 from ..journal.journal import Journal
-from ..models import frozen
+from ..models import Texts, frozen
 
 
 class NeedsWriter(Exception):
@@ -34,7 +34,8 @@ class Workspace:
     """A journal with its index, its embedder and a clock. One thread owns it.
 
     `ask_writer`, of a reader, runs a verb on the workspace of the writer, or, `at_leisure`,
-    only while that does nothing for a client. None: this is the writer's.
+    only while that does nothing for a client. None: this is the writer's. `published`: it is
+    read from a database, of whose journals the asker may read these `journals`; None: all.
     """
 
     config: Config
@@ -43,14 +44,17 @@ class Workspace:
     embedder: Embedder
     clock: Callable[[], datetime]
     ask_writer: Callable[..., Any] | None = None
+    published: bool = False
+    journals: Texts | None = None
 
     @property
     def today(self) -> date:
         return self.clock().date()
 
     def close(self) -> None:
-        self.index.flush()
-        self.index.file.close()
+        if not self.published:
+            self.index.flush()
+        self.index.engine.close()
 
     def __enter__(self) -> Workspace:
         return self
