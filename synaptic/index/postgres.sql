@@ -195,7 +195,6 @@ CREATE VIEW access AS SELECT '' COLLATE "C" AS id, 0 AS count, 0::bigint AS at W
 CREATE VIEW seen WITH (security_invoker = true) AS
     SELECT id, 0 AS said, change AS number FROM entry WHERE id IS NOT NULL
     UNION ALL SELECT '', min(counting), max(change) FROM state HAVING count(*) = 1;
-CREATE VIEW timing AS SELECT 0 AS number, '' AS verb, '' AS strategy, 0 AS at, '' AS stages WHERE false;
 
 DO $$
 DECLARE
