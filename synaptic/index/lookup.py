@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -188,8 +189,8 @@ class Index:
         return self.engine.rows(_CODES, json.dumps(list(rowids)), CODED)
 
     def sample(self) -> tuple[Matrix, list[bytes]]:
-        """The unit vectors and codes of about SAMPLED passages, spread evenly over the journal;
-        taken anew as it grows.
+        """The unit vectors and codes of up to SAMPLED passages, of all alike; taken anew as
+        the journal grows.
         """
         total, _ = self.engine.frequencies(())
         model = self.meta("model")
@@ -252,14 +253,17 @@ class Index:
     # --------------------------------------------------------------------------------
 
     def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:
-        """Entries by rowid, without content. Copies that have no id in force are left out."""
+        """Entries by rowid, as asked, without content. Copies that have no id in force are left
+        out.
+        """
         these = json.dumps(list(rowids))
         labels = [self._grouped(sql, these) for sql in _LABELS]
-        found = self.engine.rows(_ENTRIES, these)
+        found = {row[0]: row for row in self.engine.rows(_ENTRIES, these)}
         try:
             return {
-                row[0]: stored(row, *(of_entry.get(row[0], ()) for of_entry in labels))
-                for row in found
+                rowid: stored(found[rowid], *(of_entry.get(rowid, ()) for of_entry in labels))
+                for rowid in rowids
+                if rowid in found
             }
         except (OverflowError, TypeError, ValueError) as error:
             raise apsw.CorruptError(f"a row makes no sense: {error}") from error
@@ -306,7 +310,8 @@ class Index:
         day, _, part = name.lower().rpartition("-")
         if not rows and 4 <= len(part) <= 8 and part.isalnum() and (not day or day.isdigit()):
             pattern = f"{day[:8] or '%'}-{part}%"
-            rows = self.engine.rows("SELECT rowid FROM entry WHERE id LIKE ? LIMIT 6", pattern)
+            sql = "SELECT rowid FROM entry WHERE id LIKE ? ORDER BY id LIMIT 6"
+            rows = self.engine.rows(sql, pattern)
         if not rows:
             raise NotFound(
                 f"No entry has the id {name[:40]!r}.",
@@ -377,6 +382,7 @@ class Index:
             f"e.id IS NOT "
             f"NULL {condition}"
         )
+        most = limit if limit >= 0 else sys.maxsize  # PostgreSQL takes no negative one
         found: list[int] = []
         for dated in (1, 0) if by_time else (None,):
             beyond, bound = f" AND e.dated = {dated}" if by_time else "", values
@@ -386,7 +392,7 @@ class Index:
                 bound = (*values, after[1], *after[1:])
             if after is None or not dated or after[0]:
                 ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
-                found += self.engine.column(ordered, *bound, limit - len(found))
+                found += self.engine.column(ordered, *bound, most - len(found))
         return found
 
     def pinned(self, project: str | None) -> list[int]:
@@ -406,7 +412,8 @@ class Index:
         condition, values = shown(filters)
         sql = f"""
             SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition}
-            AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))"""
+            AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))
+            ORDER BY e.at, e.seq, e.own_id"""
         return self.engine.column(sql, *values, until)
 
     def latest_change(self) -> tuple[int, int]:
@@ -475,7 +482,7 @@ class Index:
             SELECT n.key, n.entry FROM name n JOIN entry e ON e.rowid = n.entry
             WHERE n.key IN {THESE} AND e.id IS NOT NULL
             AND n.own = (SELECT max(own) FROM name WHERE key = n.key)
-            ORDER BY e.twin, e.at, e.seq"""
+            ORDER BY e.twin, e.at, e.seq, e.own_id"""
         return self._grouped(sql, json.dumps(list(keys)))
 
     def linking(
@@ -769,7 +776,7 @@ _IDS_BY_FILE = """
 _DATED_BY_FILE = """
     SELECT s.path, max(CASE e.date_source WHEN 'git' THEN e.date END)
     FROM entry e INDEXED BY entry_by_file JOIN source s ON s.id = e.source
-    WHERE e.date_source IN ('git', 'mtime') GROUP BY e.source"""
+    WHERE e.date_source IN ('git', 'mtime') GROUP BY s.path"""
 _COPIES = """
     SELECT s.path FROM entry mine
     JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid
@@ -795,7 +802,7 @@ _NAMED_BY_OTHERS = f"""
     SELECT own_id FROM these WHERE own_id IN (SELECT parent FROM others)
     OR own_id IN (SELECT target FROM supersedes WHERE entry IN (SELECT rowid FROM others))
     OR rowid IN (SELECT n.entry FROM name n JOIN link l ON l.key = n.key
-                 WHERE n.own AND l.entry IN (SELECT rowid FROM others))"""
+                 WHERE n.own = 1 AND l.entry IN (SELECT rowid FROM others))"""
 _CHANGED = """
     SELECT e.rowid FROM seen s JOIN entry e
     ON (e.own_id = s.id AND e.twin = 0) OR (e.other_id = s.id AND e.twin = 2)

@@ -23,7 +23,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ..errors import IndexUnusable
 from ..models import Filters, Vector
-from .candidates import Stems, rarest
+from .candidates import SPREAD, Stems, rarest
 from .conditions import Match, of_chunks
 from .engine import cosine
 from .rows import Candidate, quantise
@@ -37,6 +37,8 @@ K1, B = 1.2, 0.75
 """Of BM25, as FTS5 has them."""
 MOST_SCANNED = 1_000
 """Vectors that one step of HNSW may keep in view; pgvector takes no more."""
+MOST_STEM_BYTES = 2_000
+"""A tsvector holds no longer word."""
 CONNECT_S = 10
 LAGGING = frozenset({"sample"})
 """Names of kept values that may lag behind what is published."""
@@ -164,11 +166,11 @@ class PostgresEngine:
         bound = []
         for value, is_list in zip(values, lists, strict=True):
             if is_list:
-                bound.append(json.loads(value))
+                bound.append([storable(each) for each in json.loads(value)])
             elif isinstance(value, Match):
                 bound.append(self._query(value))
             else:
-                bound.append(value)
+                bound.append(storable(value))
         with self.transaction():
             return self._connected().execute(text, bound).fetchall()
 
@@ -189,7 +191,8 @@ class PostgresEngine:
         return self.value("SELECT bytes FROM source WHERE path = ?", path)  # type: ignore[no-any-return]
 
     def size(self) -> int:
-        return int(self.value("SELECT pg_database_size(current_database())"))
+        """Bytes of the text: those on disk tell of other journals."""
+        return int(self.value("SELECT coalesce(sum(length(bytes)), 0) FROM source"))
 
     def meta(self, key: str) -> Any:
         """None, too, where the journals differ: their vectors cannot be compared."""
@@ -210,11 +213,11 @@ class PostgresEngine:
         return self._by_tokenizer.stem(word)
 
     def _phrases(self, expression: str) -> list[Phrase]:
-        """The phrases of an FTS5 expression, `"a b" OR "c"*`."""
+        """The phrases of an FTS5 expression, `"a b" OR "c"*`, that may be published."""
         found = []
         for text, star in _PHRASE.findall(expression):
             stems = self._by_tokenizer.of(text.replace('""', '"'), apsw.FTS5_TOKENIZE_QUERY)
-            if stems:
+            if stems and all(len(stem.encode()) < MOST_STEM_BYTES for stem in stems):
                 found.append(Phrase(tuple(stems), bool(star)))
         return found
 
@@ -240,6 +243,8 @@ class PostgresEngine:
         return self.rows(_STEMS_LIKE, stem[0], after, len(stem) - 2, len(stem) + 2, stem)
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
+        if len(stem.encode()) >= MOST_STEM_BYTES:
+            return []
         return self.column(_WITH_STEM, quote(stem), limit)
 
     def lexical(
@@ -299,8 +304,7 @@ class PostgresEngine:
         return bool(self.rows(f"SELECT 1 FROM entry e WHERE 1 = 1{condition} LIMIT 1", *values))
 
     def spread_chunks(self, count: int) -> Sequence[int]:
-        """Those of the least hashes, which depend on nothing but their texts."""
-        return self.column(_SPREAD, count)
+        return self.column(SPREAD, count)
 
     def semantic(
         self,
@@ -372,6 +376,13 @@ def quote(stem: str) -> str:
     return "'" + stem.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
+def storable(value: Any) -> Any:
+    """The value as PostgreSQL takes it: a text without NUL and half characters."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return value
+
+
 def _bits(vector: np.ndarray[Any, Any]) -> str:
     packed = rough_bits(vector[None])
     return "".join("01"[bit] for bit in np.unpackbits(packed))
@@ -397,12 +408,25 @@ _OTHERWISE = [
         (r"NOT IN \(SELECT value FROM json_each\(\?\)\)", "<> ALL (/*list*/?)"),
         (r"IN \(SELECT value FROM json_each\(\?\)\)", "= ANY (/*list*/?)"),
         (r"SELECT value FROM json_each\(\?\)", "SELECT unnest(/*list*/?::bigint[])"),
+        (
+            r"FROM source s JOIN json_each\(\?\) j\s+ON lower\(s.path\) LIKE",
+            """FROM source s JOIN unnest(/*list*/?::text[]) AS j (value)
+            ON lower(s.path) LIKE lower(j.value COLLATE "C") ESCAPE '\\'
+            OR lower(substr(s.path, strpos(s.path, '/') + 1)) LIKE""",
+        ),
+        (r"lower\(j.value\)", 'lower(j.value COLLATE "C")'),
         (r"json_each\(\?\) j\b", "unnest(/*list*/?::text[]) AS j (value)"),
+        (
+            r"FROM source WHERE id = e.source",
+            """FROM (SELECT id, substr(path, strpos(path, '/') + 1) AS path FROM source) s
+            WHERE s.id = e.source""",
+        ),
         (
             r"FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid\s+WHERE w.chunk_fts MATCH \?",
             "FROM chunk p WHERE p.words @@ ?::tsquery",
         ),
         (r"\bCROSS JOIN\b", "JOIN"),
+        (r"AND instr\(words, \?\)", "AND strpos(words, ?) > 0"),
         (r"\bINDEXED BY \w+", ""),
         (r"\binstr\(", "strpos("),
         (r"\bLIMIT \?", "LIMIT nullif(?::bigint, -1)"),
@@ -436,7 +460,6 @@ _PART = """
 _SCORED = """
     SELECT c.rowid, c.entry, {score} AS score FROM chunk c{entries}
     WHERE c.words @@ ?::tsquery"""
-_SPREAD = "SELECT rowid FROM chunk WHERE vector > 0 ORDER BY hash, rowid LIMIT ?"
 _WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"
 _SCAN = """
     SELECT set_config('hnsw.ef_search', ?, true),

@@ -19,7 +19,15 @@ from ..errors import Busy, IndexUnusable, NotFound
 from ..language.words import spell
 from ..models import Texts, frozen
 from .candidates import Stems
-from .postgres import SEARCH_PATH, VERSION, connect, quote, unusable
+from .postgres import (
+    MOST_STEM_BYTES,
+    SEARCH_PATH,
+    VERSION,
+    connect,
+    quote,
+    storable,
+    unusable,
+)
 from .rows import (
     ENTRY_COLUMNS,
     PLACE_COLUMNS,
@@ -37,7 +45,7 @@ READERS = "synaptic_reader"
 """The role whose members may read, where the database has it."""
 OLDEST_PGVECTOR = (0, 8)
 """The first that goes on searching where filters are narrow."""
-MOST_STEM_BYTES, MOST_POSITIONS, LAST_POSITION, MOST_WORDS = 2_000, 255, 16_383, 60_000
+MOST_POSITIONS, LAST_POSITION, MOST_WORDS = 255, 16_383, 60_000
 """Limits of a tsvector. A chunk has few of its size; a hundred thousand tags are cut."""
 BYTES_A_CHUNK = 900
 """Memory that the graph of nearest vectors takes while it is built, for each."""
@@ -388,15 +396,8 @@ class _Change:
 
 
 def _plain(values: Sequence[Any]) -> tuple[Any, ...]:
-    """The values as PostgreSQL takes them: no truth but numbers, no NUL in a text."""
-    return tuple(
-        int(value)
-        if isinstance(value, bool)
-        else value.replace("\0", "").encode("utf-8", "replace").decode()
-        if isinstance(value, str)
-        else value
-        for value in values
-    )
+    """The values as the tables take them, which know no truth but numbers."""
+    return tuple(int(value) if isinstance(value, bool) else storable(value) for value in values)
 
 
 _OF_ENTRIES = ("tag", "file", "supersedes", "field", "link", "name", "task", "vector", "token")

@@ -37,6 +37,9 @@ class PublishedJournal(Journal):
             raise NotFound(f"No file {path} is published.", hint="It was moved or deleted.")
         return data
 
+    def folder_of(self, path: str) -> str:
+        return super().folder_of(path.partition("/")[2])
+
     def writing(self) -> Any:
         raise Refused(
             "A published journal is only read.",
