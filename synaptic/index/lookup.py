@@ -77,7 +77,7 @@ _JOINED = """
         UNION SELECT l.entry FROM name n CROSS JOIN link l ON l.key = n.key
         WHERE n.entry = ? AND n.own = 1) AS beside
     JOIN entry e ON e.rowid = other AND e.twin = 0 WHERE other <> ?
-    ORDER BY e.at DESC LIMIT ?"""
+    ORDER BY e.at DESC, e.own_id LIMIT ?"""
 
 
 class Index:
@@ -498,7 +498,7 @@ class Index:
             WHERE l.entry NOT IN {THESE} AND l.key IN (
                 SELECT key FROM name WHERE own = 1 AND entry IN {THESE}
                 UNION SELECT value FROM json_each(?))
-            AND e.id IS NOT NULL ORDER BY e.at DESC"""
+            AND e.id IS NOT NULL ORDER BY e.at DESC, e.own_id"""
         these = json.dumps(list(rowids))
         return self.engine.rows(sql, these, these, json.dumps(list(keys)))
 
@@ -553,7 +553,7 @@ class Index:
         """(entry, its title folded) of each entry, newest first; always the same `fold`."""
         sql = """
             SELECT rowid, title FROM entry WHERE id IS NOT NULL
-            ORDER BY dated DESC, at DESC"""
+            ORDER BY dated DESC, at DESC, seq DESC, own_id"""
 
         def asked() -> list[tuple[int, str]]:
             return [(row, fold(title)) for row, title in self.engine.rows(sql)]
@@ -724,7 +724,7 @@ _CHAIN = """
         SELECT own_id FROM entry WHERE rowid = ?
         UNION SELECT step.other FROM chain JOIN step ON step.id = chain.id)
     SELECT rowid FROM entry WHERE own_id IN (SELECT id FROM chain) AND id IS NOT NULL
-    ORDER BY at, seq"""
+    ORDER BY at, seq, own_id"""
 _DAYS_BESIDE = """
     SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?)
     FROM entry WHERE id IS NOT NULL AND dated = 1"""
@@ -734,7 +734,7 @@ _BESIDE = f"""
     WHERE o.rowid IN {THESE} AND e.id IS NOT NULL"""
 _SAME_DAY = """
     SELECT rowid FROM entry WHERE id IS NOT NULL AND dated = 1
-    AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC LIMIT ?"""
+    AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC, own_id LIMIT ?"""
 _SAME_CONTENT = """
     SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND id IS NOT NULL"""
 _PENDING = """

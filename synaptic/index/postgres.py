@@ -58,6 +58,15 @@ class Phrase(NamedTuple):
         return " <-> ".join(quoted) + ":*" * self.beginning
 
     @property
+    def counted(self) -> str:
+        """SQL for how often it stands in a chunk `c`; its values are the stems."""
+        tests = ["{}.lexeme = ?"] * len(self.stems)
+        if self.beginning:
+            tests[-1] = "starts_with({}.lexeme, ?)"
+        after = (_STANDS_AFTER.format(test.format("n"), n) for n, test in enumerate(tests[1:], 1))
+        return _COUNTED.format(tests[0].format("w"), "".join(after))
+
+    @property
     def is_word(self) -> bool:
         return len(self.stems) == 1 and not self.beginning
 
@@ -254,9 +263,13 @@ class PostgresEngine:
         *,
         limit: int,
     ) -> list[Candidate]:
-        """Of very many matches only those with one of the rarest words are scored."""
+        """Of very many matches only those with one of the rarest words are scored. Phrases and
+        beginnings are counted in the best of these: that takes time.
+        """
         with self.transaction():
             total, counts = self.frequencies(terms)
+            is_rough = not all(phrase.is_word for term in counts for phrase in self._phrases(term))
+            depth = OVERSAMPLED * limit if is_rough else limit
             score, values = self._score(total, counts)
             best: list[Candidate] = []
             for sought in filter(None, (rarest(counts), " OR ".join(terms))):
@@ -265,15 +278,25 @@ class PostgresEngine:
                 condition, of_filters = passing or ("", ())
                 sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
                 sql += f"{condition} ORDER BY score DESC, c.rowid DESC LIMIT ?"
-                found = self.rows(sql, *values, Match(sought), *of_filters, limit)
+                found = self.rows(sql, *values, Match(sought), *of_filters, depth)
+                if is_rough:
+                    exact, bound = self._score(total, counts, exactly=True)
+                    these = json.dumps([row for row, *_ in found])
+                    found = self.rows(_AMONG.format(score=exact), *bound, these, limit)
                 best = [Candidate(row, entry, -score) for row, entry, score in found]
                 if len(best) == limit:
                     break
             return best
 
-    def _score(self, total: int, counts: Mapping[str, int]) -> tuple[str, list[Any]]:
-        """SQL for the BM25 of a chunk `c`, and its values. How often a phrase stands there is
-        taken from its rarest word.
+    def _score(
+        self,
+        total: int,
+        counts: Mapping[str, int],
+        *,
+        exactly: bool = False,
+    ) -> tuple[str, list[Any]]:
+        """SQL for the BM25 of a chunk `c`, and its values. Unless `exactly`, how often a phrase
+        stands there is taken from its rarest word.
         """
         length = sum(state.length for state in self._states)
         parts = []
@@ -281,6 +304,8 @@ class PostgresEngine:
         for term, count in counts.items():
             for phrase in self._phrases(term):
                 times = ", ".join(["coalesce((c.repeats ->> ?)::int, 1)"] * len(phrase.stems))
+                if exactly and not phrase.is_word:
+                    times = phrase.counted
                 parts.append(_PART.format(times=times))
                 idf = max(1e-6, math.log((total - count + 0.5) / (count + 0.5)))
                 values += [phrase.query, idf * (K1 + 1), K1 * (1 - B), K1 * B]
@@ -460,6 +485,12 @@ _PART = """
 _SCORED = """
     SELECT c.rowid, c.entry, {score} AS score FROM chunk c{entries}
     WHERE c.words @@ ?::tsquery"""
+_AMONG = """
+    SELECT c.rowid, c.entry, {score} AS score FROM chunk c
+    WHERE c.rowid IN (SELECT value FROM json_each(?)) ORDER BY score DESC, c.rowid DESC LIMIT ?"""
+_COUNTED = "(SELECT count(*) FROM unnest(c.words) w, unnest(w.positions) at WHERE {}{})"
+_STANDS_AFTER = """
+    AND EXISTS (SELECT 1 FROM unnest(c.words) n WHERE {} AND at + {} = ANY (n.positions))"""
 _WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"
 _SCAN = """
     SELECT set_config('hnsw.ef_search', ?, true),

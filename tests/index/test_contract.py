@@ -104,7 +104,7 @@ def near(value: Any) -> Any:
 def differ(got: Any, expected: Any, at: str = "") -> None:
     """Says where they differ."""
     if isinstance(expected, dict) and isinstance(got, dict):
-        assert list(got) == list(expected), at
+        assert sorted(got) == sorted(expected), at
         for key, each in expected.items():
             differ(got[key], each, f"{at}/{key}")
     elif isinstance(expected, list) and isinstance(got, list) and len(got) == len(expected):
@@ -364,10 +364,9 @@ def test_words_are_known_alike(pair: Pair) -> None:
                 if stem
                 else None,
                 index.holds([match(term)]),
-                [side.named(index.lexical([match(term)], None, limit=9)) for _ in range(1)],
+                side.named(index.lexical([match(term)], None, limit=60)),
             ]
         told["any"] = side.named(index.lexical(terms, None, limit=50))
-        told["none"] = index.lexical([], None, limit=5)
         for phrases in (["redis", "pump"], ["東京"], ["page of pumps", "leaks"], ["xyzzy"]):
             passing = index.passing_chunks(Filters(), None, list(map(match, phrases)))
             told[f"{phrases}"] = side.named(index.lexical([match("pump")], passing, limit=9))
@@ -403,10 +402,10 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             "vectors": {side.chunks[row]: one for row, one in index.vectors(list(side.chunks)).items()},
             "meanings": {side.entries[row]: one for row, one in meant.items()},
             "codes": sorted((side.entries[row], one) for row, one in codes),
-            "beside": {
-                side.entries[row]: [side.entries[one] for one in beside]
+            "beside": sorted(
+                (side.entries[row], [side.entries[one] for one in beside])
                 for row, beside in index.beside(rows, Filters()).items()
-            },
+            ),
             "superseded": index.superseded_by([id for _, id in names]),
             "chains": {
                 side.entries[row]: [side.entries[one] for one in index.chain(row)] for row in some
