@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -76,6 +77,7 @@ class State(NamedTuple):
 
     name: str
     published: int
+    at: datetime | None
     chunks: int
     length: int
     model: str | None
@@ -149,11 +151,13 @@ class PostgresEngine:
 
     def _allow(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
         db.execute("SELECT set_config('search_path', $1, true)", (SEARCH_PATH,))
+        asked = "*" if allowed is None else ",".join(allowed)
+        db.execute("SELECT set_config('synaptic.journals', $1, true)", (asked,))
         found = db.execute("SELECT name FROM journal WHERE ready ORDER BY name")
         names = [name for (name,) in found if allowed is None or name in allowed]
         db.execute("SELECT set_config('synaptic.journals', $1, true)", (",".join(names),))
         self._states = [State(*row) for row in db.execute(_STATES)]
-        published = [state.published for state in self._states]
+        published = [(state.published, state.at) for state in self._states]
         key = tuple(state.name for state in self._states)
         at, kept = self._memory.get(key, (published, {}))
         if at != published:
@@ -468,7 +472,7 @@ _SEES_ALL = """
     FROM pg_roles r, pg_class c, synaptic.version v
     WHERE r.rolname = current_user AND c.oid = 'synaptic.entry'::regclass"""
 _STATES = """
-    SELECT journal, published, chunks, length, model, dimensions, usual, stemming
+    SELECT journal, published, at, chunks, length, model, dimensions, usual, stemming
     FROM state ORDER BY journal"""
 _HOLDERS = "SELECT count(*) FROM chunk WHERE words @@ ?::tsquery"
 _DOCS = """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ from .store import labels_of
 SCHEMA = Path(__file__).with_name("postgres.sql")
 READERS = "synaptic_reader"
 """The role whose members may read, where the database has it."""
-OLDEST_PGVECTOR = (0, 8)
+OLDEST_PGVECTOR = [0, 8]
 """The first that goes on searching where filters are narrow."""
 MOST_POSITIONS, LAST_POSITION, MOST_WORDS = 255, 16_383, 60_000
 """Limits of a tsvector. A chunk has few of its size; a hundred thousand tags are cut."""
@@ -127,13 +128,17 @@ class Publication:
 
     def _make_schema(self) -> None:
         """Makes the schema where there is none. Raises IndexUnusable for another version."""
-        found = self._value("SELECT to_regclass('synaptic.version')::text")
-        if not found:
-            with self._db.transaction(), suppress(psycopg.errors.DuplicateSchema):
-                self._db.execute("SELECT pg_advisory_xact_lock(hashtext('synaptic schema'))")
+        with self._db.transaction():
+            self._db.execute("SELECT pg_advisory_xact_lock(hashtext('synaptic schema'))")
+            if not self._value("SELECT to_regclass('synaptic.version')::text"):
                 self._db.execute("CREATE EXTENSION IF NOT EXISTS vector")
                 self._db.execute(SCHEMA.read_text("utf-8"))
                 self._db.execute("INSERT INTO synaptic.version VALUES ($1)", (VERSION,))
+            self._check_versions()
+            if self._value("SELECT 1 FROM pg_roles WHERE rolname = $1", READERS):
+                self._db.execute(_GRANT)
+
+    def _check_versions(self) -> None:
         version = self._value("SELECT number FROM version")
         if version != VERSION:
             raise IndexUnusable(
@@ -142,14 +147,12 @@ class Publication:
                 hint="Use one version of Synaptic everywhere. An old publication may go: DROP "
                 "SCHEMA synaptic CASCADE, and publish again.",
             )
-        pgvector = self._value("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
-        if tuple(map(int, pgvector.split(".")[:2])) < OLDEST_PGVECTOR:
+        pgvector = self._value(_PGVECTOR) or "none"
+        if list(map(int, re.findall(r"\d+", pgvector)))[:2] < OLDEST_PGVECTOR:
             raise IndexUnusable(
                 f"The database has pgvector {pgvector}; 0.8 or later is needed.",
-                hint="Have it updated: ALTER EXTENSION vector UPDATE.",
+                hint="Have it updated: ALTER EXTENSION vector UPDATE; or CREATE EXTENSION vector.",
             )
-        if self._value("SELECT 1 FROM pg_roles WHERE rolname = $1", READERS):
-            self._db.execute(_GRANT)
 
     def begin(self, ids: Sequence[str]) -> None:
         """Takes the journal for this process. `ids` are some of its entries.
@@ -164,7 +167,7 @@ class Publication:
                     hint="`serve --publish` does it after each save: one is enough.",
                 )
             known = self._value("SELECT count(*) FROM entry WHERE own_id = ANY ($1)", list(ids))
-            if not known and ids and self._value("SELECT count(*) FROM entry"):
+            if not known and self._value("SELECT count(*) FROM entry"):
                 raise IndexUnusable(
                     f"The database has another journal of the name {self.journal!r}: it shares "
                     "no entry with this one.",
@@ -223,10 +226,10 @@ class Publication:
                     f"The database has no journal {self.journal!r}.",
                     hint="`synaptic publish` says which name this one has.",
                 )
-            self._db.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._part))
             for table in (*_OF_ENTRIES, "entry", "source", "stem"):
                 self._db.execute(_EMPTY.format(sql.Identifier(table)))
             self._db.execute("DELETE FROM journal WHERE name = $1", (self.journal,))
+            self._db.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._part))
 
     # -- rows
 
@@ -430,12 +433,17 @@ _COPY: dict[str, Any] = {
 _MOVE_IN: dict[str, Any] = {
     table: f"INSERT INTO {table} SELECT * FROM new_{table}" for table in _COLUMNS
 }
+_PGVECTOR = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
 _LOCK = "SELECT pg_try_advisory_lock(hashtext('synaptic'), hashtext($1))"
 _ADD_JOURNAL = "INSERT INTO journal (name) VALUES ($1) ON CONFLICT DO NOTHING"
 _ADD_STATE = """
     INSERT INTO state (journal, stemming) VALUES ($1, $2)
     ON CONFLICT (journal) DO UPDATE SET stemming = excluded.stemming"""
-_PART = sql.SQL("CREATE TABLE {} PARTITION OF chunk FOR VALUES IN ({})")
+_PART = sql.SQL("""
+    CREATE TABLE {0} PARTITION OF chunk FOR VALUES IN ({1});
+    ALTER TABLE {0} ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE {0} FORCE ROW LEVEL SECURITY;""")
+"""No rule lets anybody read the part itself: rows are seen through `chunk` alone."""
 _EMPTY = sql.SQL("DELETE FROM {}")
 _GRANT = f"""
     GRANT USAGE ON SCHEMA synaptic TO {READERS};
