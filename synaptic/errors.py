@@ -10,7 +10,8 @@
     ├── Busy                another process holds a lock
     ├── JournalError        the disk, git or a client's file failed: full, read-only, missing
     ├── IndexUnusable       the index cannot be opened (a stranger's database, no permission)
-    └── ModelError          the embedding model cannot be loaded
+    ├── ModelError          the embedding model cannot be loaded
+    └── Unreachable         the server that writes the journal gave no answer, or refused
 
 A message says what happened; `valid` lists the values that would have worked; `hint` is the
 next step. They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
@@ -89,6 +90,10 @@ class IndexUnusable(SynapticError):
 
 class ModelError(SynapticError):
     code = "model-error"
+
+
+class Unreachable(SynapticError):
+    code = "unreachable"
 
 
 def one_of(

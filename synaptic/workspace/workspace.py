@@ -42,6 +42,8 @@ class Workspace:
     embedder: Embedder
     clock: Callable[[], datetime]
     ask_writer: Callable[..., Any] | None = None
+    published: bool = False
+    journals: tuple[str, ...] | None = None
 
     @property
     def today(self) -> date:

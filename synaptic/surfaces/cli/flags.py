@@ -243,4 +243,5 @@ SOURCE = argument(
 
 # the server over HTTP
 READ_ONLY = switch("read_only", "Refuse every change.")
+INSECURE = switch("insecure", "Reach a database elsewhere without sslmode=verify-full.")
 TOKEN_FILE = text_option("token_file", "The file of tokens. [default: tokens.toml in the home]")

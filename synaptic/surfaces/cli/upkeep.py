@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import sys
 from collections.abc import Sequence
@@ -622,6 +623,9 @@ def mcp(home: str | None) -> None:
         "revoke", "Log out the browser of this name that stays logged in; or all; repeatable."
     ),
     f.READ_ONLY,
+    switch("read", "Show the journals published in the database of SYNAPTIC_DATABASE."),
+    text_option("writer", "With --read: the address of the server that writes the journal."),
+    f.INSECURE,
     f.TOKEN_FILE,
     texts_option("allow_host", "A host name that a proxy uses for this server; repeatable."),
     opens=False,
@@ -651,10 +655,38 @@ def serve(
         if given.pop("host") != "127.0.0.1" or any(given.values()):
             raise InvalidArgument("--install goes with --port and --read-only alone.")
         return service.install(home, port, read_only=read_only)
+    given |= _published(given.pop("read"), given.pop("writer"), given.pop("insecure"))
     from ..mcp.remote import Remote  # slow to import
     from ..web import app
 
     return app.serve(home, Remote, **given)
+
+
+def _published(
+    is_read: bool,
+    writer: str | None,
+    insecure: bool,
+) -> dict[str, str]:
+    """The addresses that a server of published journals needs. Raises InvalidArgument."""
+    if not is_read:
+        if writer is None and not insecure:
+            return {}
+        raise InvalidArgument(
+            "--writer and --insecure go with --read: any other server writes its own journal.",
+            hint="`synaptic serve --read --writer URL`, or without both.",
+        )
+    from ...workspace.published import check_address  # only here
+    from ..mcp.forwarding import checked_writer
+
+    database = os.environ.get("SYNAPTIC_DATABASE", "")
+    if not database:
+        raise InvalidArgument(
+            "--read needs the database with the published journals.",
+            hint="Set SYNAPTIC_DATABASE: service=NAME, or postgresql://reader@HOST/NAME with "
+            "the password in ~/.pgpass.",
+        )
+    check_address(database, insecure)
+    return {"database": database, "writer": checked_writer(writer) if writer else ""}
 
 
 def _log_out(
@@ -685,6 +717,11 @@ def _log_out(
     text_option(
         "project", "The project of new entries; its entries are listed first.", **A_PROJECT
     ),
+    text_option(
+        "journals",
+        "The published journals that it may read, as platform,web. [default: all that the "
+        "role of the database may]",
+    ),
     f.READ_ONLY,
     switch("page", "The token opens the page for a person, but no tools."),
     f.TOKEN_FILE,
@@ -696,6 +733,7 @@ def token(
     page: bool,
     name: str | None = None,
     project: str | None = None,
+    journals: str | None = None,
     token_file: str | None = None,
 ) -> None:
     """Make a token for a client of `synaptic serve`; without NAME list the tokens.
@@ -714,7 +752,14 @@ def token(
         text = outline(listed) or f"No tokens in {file}. `synaptic token NAME` makes one."
         return answer({"file": file, "tokens": list(listed.values())}, text)
     secret = secrets.token_urlsafe(32)
-    said = {"token": secret, "project": project, "read-only": read_only, "page": page}
+    said: dict[str, object] = {
+        "token": secret,
+        "project": project,
+        "read-only": read_only,
+        "page": page,
+    }
+    if journals is not None:
+        said["journals"] = [each.strip() for each in journals.split(",")]
     tokens.add(name, {key: value for key, value in said.items() if value})
     use = "Its client sends it as a bearer token: `synaptic setup --url` says how."
     if page:

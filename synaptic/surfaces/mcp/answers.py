@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidArgument, SynapticError, check_range, one_of
 from ...language.query import build_preference
-from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Near
+from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Near, Texts
 from ...notes.header import taken
 from ...search.search import search
 from ...verbs.brief import WEEK, Reader
@@ -48,6 +48,7 @@ from ..render.wire import (
     search_json,
 )
 from ..serving.arguments import take_filters
+from ..serving.roles import not_published
 from .tools import (
     CHARS_PER_TOKEN,
     ENTRY,
@@ -82,7 +83,8 @@ _FOR_AGENTS = (
 class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
     not there yet; `may_write`: the client may change the journal. `session` names the session
-    of the client, if it has one.
+    of the client, if it has one. `notices` are to
+    be said with the answer.
     """
 
     args: dict[str, Any]
@@ -92,6 +94,7 @@ class Call(NamedTuple):
     layout: str = "concise"
     max_tokens: int | None = None
     may_write: bool = True
+    notices: Texts = ()
 
     def room(self, entries: int) -> int:
         """The number of characters that an answer of so many `entries` may take."""
@@ -126,6 +129,9 @@ def answer(
     if meant:
         text = "\n".join([*_first_notice(meant), text])
         data["notices"] += meant
+    if call.notices:
+        text = "\n".join([*(f"Note: {notice}" for notice in call.notices), text])
+        data["notices"] = [*call.notices, *data.get("notices", ())]
     if ws.config.metrics:
         _count(ws, name, call, data)
     return json_text(data) if layout == "json" else text
@@ -245,6 +251,8 @@ def _get(
     offset = call.args.get("offset", 0)
     listing = get(ws, call.args["id"])
     if call.args.get("source"):
+        if ws.published:
+            raise not_published("The transcript of a session")
         listing = with_source(ws, listing)
     entries = listing.entries
     if offset and len(entries) > 1:

@@ -421,7 +421,7 @@ def outline(data: Json) -> str:
 
 
 def _value_text(value: object) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "; ".join(map(_value_text, value))
     if not isinstance(value, dict):
         return one_line(str(value))

@@ -7,7 +7,6 @@ the request names a loopback host, and no proxy says that it handed the request 
 from __future__ import annotations
 
 import asyncio
-from ipaddress import ip_address
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,6 +16,7 @@ from starlette.types import Scope
 from ...errors import Refused
 from ...verbs.writing import PERSON
 from ..serving.devices import STAY_S, Device, Key
+from ..serving.running import is_loopback
 from .guard import Visitor, cookie_name
 from .site import done, form_of, page, session_of, site_of
 
@@ -26,13 +26,6 @@ _FORWARDED = ("forwarded", "via", "x-forwarded", "x-real-ip")
 """The beginnings of headers that proxies add."""
 _BROWSERS = {"Edg": "Edge", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
 """Names by a part of the User-Agent, of which the first counts."""
-
-
-def is_loopback(host: str | None) -> bool:
-    try:
-        return host == "localhost" or ip_address((host or "").strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def may_stay(

@@ -87,8 +87,8 @@ def _whole(
     children = replace(EVERY, parent=entry.id)
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
     path = entry.there.path
-    versions = writing.versions(ws, entry)
-    locked = ws.journal.roots.of(path)[0] not in OWN
+    locked = ws.published or ws.journal.roots.of(path)[0] not in OWN
+    versions = () if ws.published else writing.versions(ws, entry)
     return {
         "listing": listing,
         "entry": entry,
@@ -101,7 +101,7 @@ def _whole(
         "sentences": sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
         "most": SHOWN,
         "drawn": _drawn(neighbours(ws, entry.id)),
-        "stands_in": ws.journal.place(path),
+        "stands_in": path if ws.published else ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": locked,
     }
@@ -131,7 +131,8 @@ async def _missing(
 ) -> Response:
     """The page of an id that is not one entry; a deleted one can be restored there."""
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
-    deleted = await ask(request, writing.deleted)
+    is_published = site_of(request).worker.is_published
+    deleted = () if is_published else await ask(request, writing.deleted)
     gone = [one for one in deleted if id in (one.id, short(one.id))]
     status = status_of(error)
     return await page(

@@ -34,7 +34,7 @@ from ...notes.marks import link_key
 from ...verbs.attaching import FILE_BYTES, attach, detach
 from ...verbs.mentions import leading_to
 from .flavours import anchor
-from .site import ask, page
+from .site import ask, page, site_of
 
 PART_BYTES = 65_536
 OTHER = "application/octet-stream"
@@ -156,8 +156,10 @@ async def _to(request: Request) -> Response:
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
     entry = (await ask(request, leading_to, [name], path)).get(name)
     if entry is None:
-        roots = await ask(request, lambda ws: ws.journal.roots)
-        file = await run_in_threadpool(_find_file, roots, name, path)
+        file = None
+        if not site_of(request).worker.is_published:
+            roots = await ask(request, lambda ws: ws.journal.roots)
+            file = await run_in_threadpool(_find_file, roots, name, path)
         if file:
             headers = {
                 "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_last(name))}",

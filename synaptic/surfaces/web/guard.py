@@ -31,6 +31,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ...models import Texts
 from ..serving.running import Running
 
 IDLE_S = 12 * 3600.0
@@ -71,6 +72,7 @@ class Visitor:
 
     `told` is for the next page: what it says, and as `undo` the id that it offers to restore,
     with its file where that is gone. `device` is the id of a browser that stays logged in.
+    `journals` are those that it may read, None for all.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Visitor:
     told: dict[str, str] = field(default_factory=dict)
     seen: float = field(default_factory=lambda: time.monotonic())
     device: str = ""
+    journals: Texts | None = None
 
 
 class Sessions:
