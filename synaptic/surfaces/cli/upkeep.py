@@ -655,7 +655,7 @@ def serve(
         if given.pop("host") != "127.0.0.1" or any(given.values()):
             raise InvalidArgument("--install goes with --port and --read-only alone.")
         return service.install(home, port, read_only=read_only)
-    given |= _published(given.pop("read"), given.pop("writer"), given.pop("insecure"))
+    given |= _published(given.pop("read"), given.pop("insecure"), given.pop("writer", None))
     from ..mcp.remote import Remote  # slow to import
     from ..web import app
 
@@ -664,8 +664,8 @@ def serve(
 
 def _published(
     is_read: bool,
-    writer: str | None,
     insecure: bool,
+    writer: str | None,
 ) -> dict[str, str]:
     """The addresses that a server of published journals needs. Raises InvalidArgument."""
     if not is_read:

@@ -175,13 +175,13 @@ def _result_of(answer: Any) -> dict[str, Any] | None:
             f"{one_line(str(error.get('message')))[:200]} {_NOTHING}",
             hint=_LOOK,
         )
-    if answer.status_code >= 500:
-        return None
     what = f"status {answer.status_code}"
     if answer.is_redirect:
         what = "a redirect, which is not followed"
-    elif answer.status_code < 300:
-        what = "a text that is no answer of Synaptic"
+    elif answer.is_success and "html" in answer.headers.get("content-type", ""):
+        what = "a page"
+    elif answer.is_success or answer.is_server_error:
+        return None
     raise Unreachable(
         f"At the address of --writer no Synaptic answers, but {what}. {_NOTHING}", hint=_LOOK
     )

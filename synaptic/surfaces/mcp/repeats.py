@@ -26,9 +26,10 @@ class Made(NamedTuple):
 
 
 class Repeats:
-    """The answers of the last KEPT_S, at most MOST_KEPT, in the memory of one event loop."""
+    """The answers of the last `kept_s`, at most MOST_KEPT, in the memory of one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept_s: float = KEPT_S) -> None:
+        self._kept_s = kept_s
         self._made: dict[tuple[str, str], Made] = {}
 
     async def once(
@@ -62,7 +63,7 @@ class Repeats:
         return await asyncio.shield(made.answer)
 
     def _forget_old(self) -> None:
-        since = time.monotonic() - KEPT_S
+        since = time.monotonic() - self._kept_s
         for at, made in list(self._made.items()):
             if not made.answer.done():
                 continue
