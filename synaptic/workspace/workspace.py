@@ -44,6 +44,7 @@ class Workspace:
     ask_writer: Callable[..., Any] | None = None
     published: bool = False
     journals: tuple[str, ...] | None = None
+    until: int | None = None
 
     @property
     def today(self) -> date:

@@ -675,9 +675,6 @@ def _published(
             "--writer and --insecure go with --read: any other server writes its own journal.",
             hint="`synaptic serve --read --writer URL`, or without both.",
         )
-    from ...workspace.published import check_address  # only here
-    from ..mcp.forwarding import checked_writer
-
     database = os.environ.get("SYNAPTIC_DATABASE", "")
     if not database:
         raise InvalidArgument(
@@ -685,6 +682,9 @@ def _published(
             hint="Set SYNAPTIC_DATABASE: service=NAME, or postgresql://reader@HOST/NAME with "
             "the password in ~/.pgpass.",
         )
+    from ...workspace.published import check_address  # only here
+    from ..mcp.forwarding import checked_writer
+
     check_address(database, insecure)
     return {"database": database, "writer": checked_writer(writer) if writer else ""}
 

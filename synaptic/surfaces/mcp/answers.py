@@ -68,6 +68,10 @@ FEW, FEW_CHARS, LIST_CHARS, EACH_CHARS = 3, 1_400, 850, 100
 REVIEWED = 20
 """Findings in the prompt to review."""
 
+BY_DATES = (
+    "As of {:%Y-%m-%d %H:%M}, by the dates of entries and what replaced what by then alone: "
+    "texts are of today, and what was deleted since is missing."
+)
 _TELLING = (ABSENT, ONLY_REPLACED, "As of ")
 """The beginnings of notices that an agent must not miss."""
 _FOR_AGENTS = (
@@ -123,15 +127,18 @@ def answer(
         layout=layout,
         max_tokens=max_tokens,
     )
+    notices = list(call.notices)
     with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
         text, data = ANSWERS[name](then, checked)
+        if then.until is not None:
+            notices.append(BY_DATES.format(then.clock()))
     meant = taken(call.args.get("type", ())) if name in READING else []
     if meant:
         text = "\n".join([*_first_notice(meant), text])
         data["notices"] += meant
-    if call.notices:
-        text = "\n".join([*(f"Note: {notice}" for notice in call.notices), text])
-        data["notices"] = [*call.notices, *data.get("notices", ())]
+    if notices:
+        text = "\n".join([*(f"Note: {notice}" for notice in notices), text])
+        data["notices"] = [*notices, *data.get("notices", ())]
     if ws.config.metrics:
         _count(ws, name, call, data)
     return json_text(data) if layout == "json" else text
@@ -343,7 +350,7 @@ def _brief(
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
         project=call.args.get("project"),
-        reader=Reader(client, call.session),
+        reader=None if ws.until else Reader(client, call.session),
     )
     most = MAX_TOKENS if since else ws.config.hooks.max_tokens
     return briefing_text(ws, briefing, max_tokens=most, always=True), {}

@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from queue import Empty, PriorityQueue, SimpleQueue
@@ -80,8 +80,7 @@ class Worker:
     The Workspace is opened at the first need. A home or a config that cannot be used is an
     error of each call, not of the server, and is tried anew by the next: mending the file is
     enough. Without `readers` all reads keep their order among the writes of the one client.
-    With the `address` of a database nothing is written: each reader opens what is published
-    there, and runs again after an error.
+    With the `address` of a database nothing is written: all read what is published there.
     """
 
     def __init__(
@@ -164,7 +163,7 @@ class Worker:
             self._reads[lane] = SimpleQueue()
             for _ in range(self._threads[lane]):
                 reading = threading.Thread(
-                    target=self._read,
+                    target=self._read_published if self._address else self._read,
                     args=(lane, self._ws),
                     name=f"synaptic-{lane}",
                     daemon=True,
@@ -231,7 +230,7 @@ class Worker:
                 return None
             return self._put(verb, rank=IN_TURN if at_leisure else FOLLOW).future.result()
 
-        ws = writer if self._address else open_reader(writer, ask_writer)
+        ws = open_reader(writer, ask_writer)
         while True:
             job = jobs.get()
             if job.rank == END:
@@ -241,17 +240,11 @@ class Worker:
                 continue
 
             def prepared(job: Job = job) -> Workspace:
-                nonlocal ws
-                if ws is writer:
-                    ws = replace(self._open(), embedder=writer.embedder)
-                elif lane == "beside" and not ws.published:
+                if lane == "beside":
                     ws.index.file.db.set_progress_handler(job.gone.is_set, STEPS)
                 return ws
 
             result, error = _outcome(job.verb, prepared)
-            if ws.published:
-                _settle(job.future, result, error)
-                continue
             counted = ws.index.counters.take()
             if counted:  # before the answer: what the client does next may write it
                 self._put(partial(_add_counts, counted), rank=COUNTS)
@@ -262,8 +255,18 @@ class Worker:
                 again.future.add_done_callback(partial(_pass_on, job.future))
             else:
                 _settle(job.future, result, error)
-        if ws is not writer:
-            ws.index.file.close()
+        ws.index.file.close()
+
+    def _read_published(self, lane: Lane, first: Workspace) -> None:
+        """Runs the verbs of a lane on a connection of its own to what is published."""
+        jobs = self._reads[lane]
+        opened = cache(lambda: replace(self._open(), embedder=first.embedder))
+        while (job := jobs.get()).rank != END:
+            if job.future.set_running_or_notify_cancel():
+                _settle(job.future, *_outcome(job.verb, opened))
+        jobs.put(job)  # for the next reader
+        if opened.cache_info().currsize:
+            opened().close()
 
     def _open(self) -> Workspace:
         config = load_config(self._home)
