@@ -134,7 +134,8 @@ class Entry:
     (`YYYY-MM-DD`) is the last on which the entry comes first; from the day `due` on it begins
     each session until it is done. A pinned entry begins each
     session of its project, or of all projects if it has none.
-    `marks`: its project or branch, if not the current one, and `expired` with the day.
+    `marks`: its journal where there are several, its project or branch, if not the current one,
+    and `expired` with the day.
     `fields` are (name in lower case, value) of front matter and properties that no other
     attribute holds; a list gives a pair for each item. `file_tags` are the tags that only the
     front matter of a file with several entries holds; the index does not know them apart.
