@@ -24,6 +24,7 @@ from ...config import load_config
 from ...errors import IndexUnusable, SynapticError
 from ...index.counters import Counters
 from ...index.embedding import Embedder
+from ...models import Texts
 from ...verbs.importing import catch_up
 from ...workspace.checkout import ELSEWHERE
 from ...workspace.sync import in_step, verify
@@ -410,7 +411,19 @@ def for_client(
 
     def run() -> Result:
         ELSEWHERE.set(True)
-        config = replace(ws.config, project=grant.project)
-        return verb(replace(ws, config=config, journals=grant.journals))
+        own = replace(ws, config=replace(ws.config, project=grant.project))
+        return of_journals(verb, grant.journals, own)
 
     return copy_context().run(run)
+
+
+def of_journals(
+    verb: Verb[Result],
+    journals: Texts | None,
+    ws: Workspace,
+) -> Result:
+    """Returns the result of the verb; of published journals it sees these, None for all, in one
+    snapshot.
+    """
+    allowed = replace(ws, journals=journals)
+    return in_step(allowed, lambda _: verb(allowed)) if ws.published else verb(ws)

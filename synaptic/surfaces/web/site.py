@@ -8,7 +8,6 @@ import asyncio
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec
@@ -26,7 +25,7 @@ from ..render.present import page_end, short
 from ..serving.devices import Devices
 from ..serving.roles import PAGES
 from ..serving.tokens import Tokens
-from ..serving.worker import Lane, Result, Verb, Worker
+from ..serving.worker import Lane, Result, Verb, Worker, of_journals
 from .guard import BODY_BYTES, READING, Sessions, Visitor
 from .rendering import Quoted, plain, plain_heading, render
 
@@ -110,10 +109,7 @@ def _of_visitor(
     verb: Verb[Result],
 ) -> Verb[Result]:
     """The verb, on the journals that the visitor may read."""
-    session = request.scope.get("session_of")
-    if session is None or session.journals is None:
-        return verb
-    return lambda ws: verb(replace(ws, journals=session.journals))
+    return partial(of_journals, verb, session_of(request).journals)
 
 
 async def ask(
