@@ -675,17 +675,10 @@ def _published(
             "--writer and --insecure go with --read: any other server writes its own journal.",
             hint="`synaptic serve --read --writer URL`, or without both.",
         )
-    database = os.environ.get("SYNAPTIC_DATABASE", "")
-    if not database:
-        raise InvalidArgument(
-            "--read needs the database with the published journals.",
-            hint="Set SYNAPTIC_DATABASE: service=NAME, or postgresql://reader@HOST/NAME with "
-            "the password in ~/.pgpass.",
-        )
-    from ...workspace.published import check_address  # only here
+    from ...workspace.published import VARIABLE, check_address  # only here
     from ..mcp.forwarding import checked_writer
 
-    check_address(database, insecure)
+    database = check_address(os.environ.get(VARIABLE, ""), insecure=insecure)
     return {"database": database, "writer": checked_writer(writer) if writer else ""}
 
 

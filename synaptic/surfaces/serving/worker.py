@@ -275,7 +275,7 @@ class Worker:
             return open_workspace(config, embedder=self._given)
         from ...workspace.published import open_published  # slow to import
 
-        return open_published(replace(config, track_access=False, metrics=False), self._address)
+        return open_published(config, self._address)
 
     def _workspace(self) -> Workspace:
         if self._ws is None:

@@ -1,0 +1,232 @@
+"""Publishes the journal: its text and its index into a database, for readers without it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple, NoReturn
+
+from ..errors import InvalidArgument, ModelError, NotFound
+from ..index.publishing import Position, Publication, PublishedFile, Settled
+from ..index.rows import FileRows, hash_of, quantise
+from ..journal.disk import make_dirs, overwrite
+from ..journal.journal import Journal
+from ..models import Texts, frozen
+from ..notes.blocks import shown
+from ..notes.privacy import mask
+from ..notes.screening import Screen
+from ..workspace.preferences import Consent, every_preference, standings
+from ..workspace.sync import in_step, read_file
+from ..workspace.workspace import Workspace
+
+BATCH_FILES, BATCH_BYTES = 200, 1_000_000
+"""Files, or bytes of them, that are published in one transaction."""
+STEP_S = 0.25
+"""How soon one that follows looks for a change."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+STATE = "publish.json"
+
+Progress = Callable[[str, int, int], None]
+
+
+@frozen
+class PublishReport:
+    """What a publication changed. `left_out` are files with a secret in their names."""
+
+    journal: str
+    files: int
+    removed: int
+    left_out: Texts
+    seconds: float
+
+
+class CleanJournal(Journal):
+    """The journal without private passages and secrets. `digests` are the hashes of the bytes
+    that were read, by path, before they were cleaned.
+    """
+
+    def __init__(self, ws: Workspace) -> None:
+        super().__init__(ws.config)
+        self.digests: dict[str, int] = {}
+
+    def read(self, path: str) -> bytes:
+        data = super().read(path)
+        self.digests[path] = hash_of(data)
+        text = shown(mask(data)).decode("utf-8", "surrogateescape")
+        return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
+
+    def hide(self, path: str, data: bytes) -> None:
+        """Does nothing: only the present journal decides about copies."""
+
+
+class Wanted(NamedTuple):
+    """What the index says now: by path a hash of what a file's rows are made of, by id who
+    stands for a preference, the position, and the state of git's history.
+    """
+
+    seen: dict[str, bytes]
+    consents: dict[str, Consent]
+    position: Position
+    head: str
+
+
+class Publisher:
+    """Keeps a publication in step with a journal.
+
+    What files are made of is hashed with a key of this machine, so that nobody can try from
+    outside what a private passage says.
+    """
+
+    def __init__(self, ws: Workspace, address: str, journal: str | None = None) -> None:
+        self._ws = ws
+        self._clean = CleanJournal(ws)
+        self.journal, self._key = _named(ws, journal)
+        self._to = Publication(address, self.journal, stemming=ws.config.search.stemming)
+        self._seen: dict[str, bytes] = {}
+        self._position: Position | None = None
+        self.close = self._to.close
+        self.drop = self._to.drop
+
+    def begin(self) -> None:
+        """Takes the name for this journal. Raises Busy, and IndexUnusable."""
+        self._to.begin(in_step(self._ws, lambda _: self._ws.index.some_ids()))
+        self._seen = self._to.seen()
+
+    def follow(self, progress: Progress | None = None) -> PublishReport:
+        """Publishes what differs now, in transactions of some files each."""
+        started = time.monotonic()
+        wanted = in_step(self._ws, lambda _: self._wanted(), embed_ms=200, at_least=8)
+        named = {path for path in wanted.seen if not _has_secret(path)}
+        removed = sorted(self._seen.keys() - named)
+        changed = sorted(path for path in named if self._seen.get(path) != wanted.seen[path])
+        done = 0
+        for files in self._batches(changed, wanted):
+            self._to.put(files, (), None)
+            self._seen |= {file.path: file.seen for file in files}
+            done += len(files)
+            if progress:
+                progress("publishing", done, len(changed))
+        if removed or wanted.position != self._position:
+            self._to.put((), removed, wanted.position)
+            self._seen = {path: seen for path, seen in self._seen.items() if path in named}
+            self._position = wanted.position
+        self._to.finish(wanted.position.dimensions)
+        left_out = tuple(sorted(wanted.seen.keys() - named))
+        seconds = time.monotonic() - started
+        return PublishReport(self.journal, done, len(removed), left_out, seconds)
+
+    def _wanted(self) -> Wanted:
+        index = self._ws.index
+        preferences = every_preference(self._ws)
+        consents = standings(self._ws, preferences)
+        made_of = index.made_of()
+        for entry in preferences:
+            made_of[entry.there.path] += repr(consents[entry.id])
+        seen = {}
+        for path, made in made_of.items():
+            hashed = hashlib.blake2b(made.encode(), key=self._key, digest_size=16)
+            seen[path] = hashed.digest()
+        model, dimensions, usual = map(index.meta, ("model", "dimensions", "usual"))
+        position = Position(model, dimensions, usual, *index.latest_change())
+        return Wanted(seen, consents, position, index.meta("head") or "")
+
+    def _batches(
+        self,
+        paths: Sequence[str],
+        wanted: Wanted,
+    ) -> Iterator[list[PublishedFile]]:
+        batch: list[PublishedFile] = []
+        size = 0
+        for path in paths:
+            with suppress(NotFound):  # the next time it is gone from the index, too
+                batch.append(self._published(path, wanted))
+                size += len(batch[-1].bytes)
+            if len(batch) == BATCH_FILES or size > BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _published(
+        self,
+        path: str,
+        wanted: Wanted,
+    ) -> PublishedFile:
+        ws = self._ws
+        stamp = self._clean.stamp(path)
+        if stamp is None:
+            raise NotFound(f"{path} is gone.")
+        data = self._clean.read(path)
+        file = read_file(replace(ws, journal=self._clean), stamp, wanted.head)
+        settled = ws.index.settled(path)
+        rows = []
+        for row in file.rows:
+            consent = wanted.consents.get(row.entry.id, ())
+            of_index = settled.get(row.entry.id, (0, None, 0))
+            rows.append((row, Settled(*of_index, tuple(consent))))
+        meanings = ws.index.meanings_of_file(path)
+        if file.digest != self._clean.digests[path]:
+            meanings |= self._meanings_of_cleaned(file, meanings)
+        return PublishedFile(path, wanted.seen[path], data, rows, meanings)
+
+    def _meanings_of_cleaned(
+        self,
+        file: FileRows,
+        known: Mapping[int, tuple[bytes, bytes]],
+    ) -> dict[int, tuple[bytes, bytes]]:
+        """The meanings of passages that only stand so in the cleaned file; none without the
+        model.
+        """
+        found = {}
+        with suppress(ModelError):
+            for row in file.rows:
+                for chunk in row.chunks():
+                    if chunk.embed and chunk.hash not in known:
+                        meaning = self._ws.embedder.embed_passage(chunk.text)
+                        found[chunk.hash] = quantise(meaning.vector), meaning.codes
+        return found
+
+
+def keep_publishing(publisher: Publisher, told: Callable[[PublishReport], None]) -> NoReturn:
+    """Publishes after each change of the index, which others keep in step with the journal."""
+    ws = publisher._ws
+    while True:
+        report = publisher.follow()
+        if report.files or report.removed:
+            told(report)
+        at = ws.index.file.value("PRAGMA data_version")
+        while ws.index.file.value("PRAGMA data_version") == at:
+            time.sleep(STEP_S)
+            ws.index.file.look()
+
+
+def _has_secret(path: str) -> bool:
+    return Screen("redact").redacted("path", path) != path
+
+
+def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
+    """The name under which this journal is published, which is remembered, and the key."""
+    file = ws.config.state / STATE
+    known = {}
+    with suppress(OSError, ValueError):
+        known = json.loads(file.read_bytes())
+    name = name or known.get("journal", "")
+    if not _NAME.fullmatch(name):
+        raise InvalidArgument(
+            f"{name!r} is no name for a published journal."
+            if name
+            else "The journal has no name yet under which it is published.",
+            valid=("1 to 40 small letters, digits, - and _",),
+            hint="synaptic publish --journal NAME",
+        )
+    if known.get("journal") != name:
+        known = {"journal": name, "key": known.get("key") or secrets.token_hex(32)}
+        make_dirs(file.parent, private=True)
+        overwrite(file, json.dumps(known).encode())
+    return name, bytes.fromhex(known["key"])
