@@ -247,7 +247,8 @@ def _gather(
     if is_asked and not shelves[1].entries:
         said.append(f"Nothing is {shelves[1].name}.")
     count, number = ws.index.latest_change()
-    if report.unread or ws.index.file.trouble:  # it may count otherwise in the next process
+    is_in_memory = not ws.published and ws.index.file.trouble
+    if report.unread or is_in_memory or count is None:  # each process counts, or each journal
         count = number = 0
     position = f"p:{count}-{number}-{int(now.timestamp())}"
     return Briefing(

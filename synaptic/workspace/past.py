@@ -84,8 +84,11 @@ def as_of(
             valid=(f"a time up to {now:%Y-%m-%d %H:%M}",),
         )
     moment = min(moment, now)
-    if ws.published:  # which has no trash, and no files
-        yield replace(ws, clock=lambda: moment, until=instant(moment))
+    if ws.published:  # which has no trash
+        engine: Any = ws.index.engine
+        with engine.transaction(ws.journals):
+            engine.hide_after(instant(moment))
+            yield replace(ws, clock=lambda: moment, until=instant(moment))
         return
     with in_step(ws, lambda _: _past(ws, moment, may_write)) as past:
         yield past

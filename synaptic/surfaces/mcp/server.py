@@ -392,8 +392,8 @@ async def _caught_up(ctx: Context) -> Texts:
         return ()
     until = time.monotonic() + CATCH_UP_S
     while (position := forwarding.newest.get(grant.name)) is not None:
-        pair = await _ask(ctx, lambda ws: in_step(ws, lambda _: ws.index.latest_change()))
-        if position.is_within(Position(*pair)):
+        shown = await _ask(ctx, lambda ws: in_step(ws, lambda _: ws.index.positions()))
+        if any(position.is_within(Position(*pair)) for pair in shown):
             forwarding.newest.pop(grant.name)
             break
         if grant.name in forwarding.behind or time.monotonic() >= until:

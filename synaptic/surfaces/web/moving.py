@@ -102,7 +102,8 @@ def _to(
 def _folders(ws: Workspace) -> list[str]:
     """The folders that hold files of the journal, and those around them."""
     found = set()
-    for folder in {path.rpartition("/")[0] for path in ws.index.proofs()}:
+    paths = ws.index.paths_in_force() if ws.published else ws.index.proofs()
+    for folder in {path.rpartition("/")[0] for path in paths}:
         while folder:
             found.add(folder)
             folder = posixpath.dirname(folder)
