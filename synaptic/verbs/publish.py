@@ -8,11 +8,18 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-from ..errors import InvalidArgument, ModelError, NotFound
+from ..errors import (
+    Busy,
+    IndexUnusable,
+    InvalidArgument,
+    ModelError,
+    NotFound,
+    SynapticError,
+)
 from ..index.publishing import Position, Publication, PublishedFile, Settled
 from ..index.rows import FileRows, hash_of, quantise
 from ..journal.disk import make_dirs, overwrite
@@ -29,6 +36,7 @@ BATCH_FILES, BATCH_BYTES = 200, 1_000_000
 """Files, or bytes of them, that are published in one transaction."""
 STEP_S = 0.25
 """How soon one that follows looks for a change."""
+RETRY_S = 5.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 STATE = "publish.json"
 
@@ -116,6 +124,8 @@ class Publisher:
             self._to.put((), removed, wanted.position)
             self._seen = {path: seen for path, seen in self._seen.items() if path in named}
             self._position = wanted.position
+            counting, change = wanted.position.counting, wanted.position.change
+            _remember(self._ws, counting=counting, change=change, at=time.time(), trouble="")
         self._to.finish(wanted.position.dimensions)
         left_out = tuple(sorted(wanted.seen.keys() - named))
         seconds = time.monotonic() - started
@@ -193,17 +203,52 @@ class Publisher:
         return found
 
 
-def keep_publishing(publisher: Publisher, told: Callable[[PublishReport], None]) -> NoReturn:
-    """Publishes after each change of the index, which others keep in step with the journal."""
-    ws = publisher._ws
-    while True:
-        report = publisher.follow()
-        if report.files or report.removed:
-            told(report)
-        at = ws.index.file.value("PRAGMA data_version")
-        while ws.index.file.value("PRAGMA data_version") == at:
-            time.sleep(STEP_S)
-            ws.index.file.look()
+def keep_publishing(
+    ws: Workspace,
+    address: str,
+    journal: str | None,
+    told: Callable[[PublishReport | SynapticError], None],
+    wanted: Callable[[], bool],
+) -> None:
+    """Publishes after each change of the index, while it is `wanted`. Others keep the index in
+    step with the journal. Where publishing fails it begins anew in a while.
+    """
+    while wanted():
+        try:
+            with closing(Publisher(ws, address, journal)) as publisher:
+                publisher.begin()
+                while wanted():
+                    report = publisher.follow()
+                    if report.files or report.removed:
+                        told(report)
+                    _await_change(ws, wanted)
+        except (Busy, IndexUnusable) as error:
+            _remember(ws, trouble=str(error))
+            told(error)
+            time.sleep(RETRY_S)
+
+
+def _await_change(ws: Workspace, wanted: Callable[[], bool]) -> None:
+    file = ws.index.file
+    at = file.value("PRAGMA data_version")
+    while wanted() and file.value("PRAGMA data_version") == at:
+        time.sleep(STEP_S)
+        file.look()
+
+
+def state(ws: Workspace) -> Texts:
+    """A sentence on how far the publication is behind; none where nothing is published."""
+    known = _known(ws)
+    if "journal" not in known:
+        return ()
+    counting, change = in_step(ws, lambda _: ws.index.latest_change())
+    there = known.get("change", 0) if counting == known.get("counting") else 0
+    at = known.get("at")
+    when = time.strftime("on %Y-%m-%d at %H:%M", time.localtime(at)) if at else "never"
+    behind = "all of it" if there == change else "with changes waiting"
+    said = f"Published as {known['journal']} {when}, {behind}."
+    trouble = known.get("trouble")
+    return (f"{said} The last time did not work: {trouble}",) if trouble else (said,)
 
 
 def _has_secret(path: str) -> bool:
@@ -212,10 +257,7 @@ def _has_secret(path: str) -> bool:
 
 def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
     """The name under which this journal is published, which is remembered, and the key."""
-    file = ws.config.state / STATE
-    known = {}
-    with suppress(OSError, ValueError):
-        known = json.loads(file.read_bytes())
+    known = _known(ws)
     name = name or known.get("journal", "")
     if not _NAME.fullmatch(name):
         raise InvalidArgument(
@@ -225,8 +267,18 @@ def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
             valid=("1 to 40 small letters, digits, - and _",),
             hint="synaptic publish --journal NAME",
         )
+    key = known.get("key") or secrets.token_hex(32)
     if known.get("journal") != name:
-        known = {"journal": name, "key": known.get("key") or secrets.token_hex(32)}
-        make_dirs(file.parent, private=True)
-        overwrite(file, json.dumps(known).encode())
-    return name, bytes.fromhex(known["key"])
+        _remember(ws, journal=name, key=key)
+    return name, bytes.fromhex(key)
+
+
+def _known(ws: Workspace) -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        return dict(json.loads((ws.config.state / STATE).read_bytes()))
+    return {}
+
+
+def _remember(ws: Workspace, **more: Any) -> None:
+    make_dirs(ws.config.state, private=True)
+    overwrite(ws.config.state / STATE, json.dumps(_known(ws) | more).encode())

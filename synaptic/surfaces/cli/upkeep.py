@@ -8,12 +8,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ...config import load_config
 from ...errors import (
+    ConfigError,
     InvalidArgument,
     JournalError,
     NotFound,
@@ -48,6 +49,9 @@ from .replies import (
     screen_of,
     when_empty,
 )
+
+if TYPE_CHECKING:
+    from ...verbs.publish import PublishReport
 
 
 @command("rebuild-index", switch("fresh", "Embed all entries again."))
@@ -88,6 +92,10 @@ def status(
         from ...verbs.syncing import state  # most journals do without
 
         waiting += state(ws.config)
+    if (ws.config.state / "publish.json").exists():
+        from ...verbs import publish  # most journals do without
+
+        waiting += publish.state(ws)
     now = replace(now, notices=(*now.notices, *language_notice(ws), *waiting))
     return answer(wire.status_json(now), text, now.notices)
 
@@ -511,6 +519,84 @@ def _sync(
 
 
 @command(
+    "publish",
+    argument(
+        str | None,
+        "address",
+        "[ADDRESS]",
+        "The database, by libpq. [default: SYNAPTIC_DATABASE]",
+    ),
+    text_option("journal", "The name of this journal there; it is remembered."),
+    switch("follow", "Go on after each change, until Ctrl-C."),
+    switch("drop", "Take the journal out of the database."),
+    switch("insecure", "Do not ask the database to prove who it is."),
+)
+def _publish(
+    ws: Workspace,
+    follow: bool,
+    drop: bool,
+    insecure: bool,
+    address: str | None = None,
+    journal: str | None = None,
+) -> None:
+    """Publish the journal in a PostgreSQL database, for readers without it (docs/TEAM.md).
+
+    Private passages and secrets stay here. Only what changed is sent.
+
+    Example: synaptic publish --journal platform
+    """
+    address = _database(address, insecure=insecure)
+    from ...verbs import publish  # needs the extra
+
+    if follow:
+        parent = os.environ.get("SYNAPTIC_PARENT")  # `serve --publish`, which it ends with
+        return publish.keep_publishing(
+            ws,
+            address,
+            journal,
+            lambda done: emit(_published_text(done)),
+            lambda: parent in (None, str(os.getppid())),
+        )
+    publisher = publish.Publisher(ws, address, journal)
+    if drop:
+        publisher.drop()
+        return answer(
+            {"success": True}, f"The journal {publisher.journal} is out of the database."
+        )
+    publisher.begin()
+    done = publisher.follow(terminal.progress())
+    return answer({"success": True} | wire.as_json(done), _published_text(done))
+
+
+def _database(
+    typed: str | None,
+    *,
+    insecure: bool,
+) -> str:
+    """The address of the database that was typed, else that of the environment. Raises
+    ConfigError where psycopg is missing, and InvalidArgument.
+    """
+    try:
+        from ...workspace.published import VARIABLE, check_address
+    except ImportError as error:
+        raise ConfigError(
+            "This needs psycopg, which is not installed.",
+            hint="pip install 'synaptic-journal[postgres]'",
+        ) from error
+    address = typed or os.environ.get(VARIABLE, "")
+    return check_address(address, insecure=insecure, typed=typed is not None)
+
+
+def _published_text(done: PublishReport | SynapticError) -> str:
+    if isinstance(done, SynapticError):
+        return clean(str(done))
+    text = f"Published as {done.journal}: files {done.files:,}, removed {done.removed:,}."
+    if done.left_out:
+        text += f" Left out, with a secret in the name: {len(done.left_out):,}."
+    return text
+
+
+@command(
     "setup",
     f.CLIENT,
     text_option(
@@ -619,6 +705,7 @@ def mcp(home: str | None) -> None:
     switch("no_link", "Print no login; `synaptic open --page` gives one."),
     switch("install", "Serve from each login on this machine on, by systemd or launchd."),
     switch("uninstall", "Undo --install."),
+    switch("publish", "Also publish after each save (see `publish`)."),
     texts_option(
         "revoke", "Log out the browser of this name that stays logged in; or all; repeatable."
     ),
@@ -656,6 +743,11 @@ def serve(
             raise InvalidArgument("--install goes with --port and --read-only alone.")
         return service.install(home, port, read_only=read_only)
     given |= _published(given.pop("read"), given.pop("insecure"), given.pop("writer", None))
+    if given.get("database") and given["publish"]:
+        raise InvalidArgument(
+            "--read and --publish exclude each other.",
+            hint="The server of a journal publishes it; others read it.",
+        )
     from ..mcp.remote import Remote  # slow to import
     from ..web import app
 
@@ -675,10 +767,9 @@ def _published(
             "--writer and --insecure go with --read: any other server writes its own journal.",
             hint="`synaptic serve --read --writer URL`, or without both.",
         )
-    from ...workspace.published import VARIABLE, check_address  # only here
-    from ..mcp.forwarding import checked_writer
+    from ..mcp.forwarding import checked_writer  # only here
 
-    database = check_address(os.environ.get(VARIABLE, ""), insecure=insecure)
+    database = _database(None, insecure=insecure)
     return {"database": database, "writer": checked_writer(writer) if writer else ""}
 
 

@@ -25,6 +25,7 @@ from starlette.types import ASGIApp
 
 from ...config import load_config
 from ...errors import ConfigError, InvalidArgument, NotFound, SynapticError
+from ..serving.apart import run_apart
 from ..serving.devices import Devices
 from ..serving.roles import PAGES, not_published
 from ..serving.running import Running, announced, is_loopback
@@ -217,6 +218,7 @@ def serve(
     no_link: bool = False,
     token_file: str | None = None,
     allow_host: Collection[str] = (),
+    publish: bool = False,
     database: str = "",
     writer: str = "",
 ) -> None:
@@ -258,6 +260,8 @@ def serve(
         print(ADVICE, flush=True)
     if open_it:
         webbrowser.open(link)
+    if publish:
+        run_apart(load_config(home), "publish", "--follow", parent=True)
     announcing = announced(home, running) if running else None
     refuses = read_only or bool(database and not writer)
     mcp = make_mcp_app(worker, tokens, refuses, writer)
