@@ -60,9 +60,6 @@ COMMANDS: dict[str, tuple[str, int]] = {
         1,
     ),
     "hook nonsense": ("is unknown. Valid: session-start, user-prompt, stop, pre-tool", 1),
-    "serve --writer https://memory.example": ("--writer and --insecure go with --read", 2),
-    "serve --insecure": ("--writer and --insecure go with --read", 2),
-    "serve --read": ("SYNAPTIC_DATABASE names no database.", 2),
     "import cursors": ("source 'cursors' is unknown. Valid: ", 2),
     "import cursor": ("cursor has left nothing here. synaptic import cursor PATH names a", 2),
 }

@@ -18,18 +18,22 @@ from forks import forked
 from homes import open_home
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
-from served import Served, served
+from served import Served, a_port, served
 
+from synaptic.config import load_config
 from synaptic.surfaces.mcp.server import BEHIND
 from synaptic.surfaces.serving.roles import PAGES
 from synaptic.verbs.publish import Publisher
 from synaptic.verbs.writing import save
+from synaptic.workspace.past import as_of
+from synaptic.workspace.published import open_published
+from synaptic.workspace.sync import in_step
 
 if TYPE_CHECKING:
     from postgres import Database, Server
 
 NOW = "2026-11-21T12:00:00"
-JOURNALS = ("platform", "web")
+JOURNALS = ("platform", "web", "barn")
 
 
 @dataclass
@@ -83,6 +87,9 @@ def team(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterator
             "See [[The queue is NATS.]] and ![plan](plan.png).\n\n- [ ] Move the queue",
             at="2026-06-02",
         )
+        save(ws, "Among many other animals there is a zebra.", at="2026-01-05")
+        herd = [f"## 10:00 Zebra, zebra, zebra {number}\n" for number in range(100)]
+        (ws.config.journal / "2026-08-01.md").write_text("\n".join(herd))
     with open_home(homes["web"]) as ws:
         save(
             ws,
@@ -91,10 +98,13 @@ def team(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterator
             tags=["queue"],
             at="2026-05-01",
         )
+    with open_home(homes["barn"]) as ws:
+        save(ws, "The barn is red.", at="2026-11-01")
     elsewhere = folder / "elsewhere"
     tokens = {
         "anna": token(elsewhere, "anna"),
         "ben": token(elsewhere, "ben", "--journals", "web"),
+        "dora": token(elsewhere, "dora", "--journals", "barn"),
         "cleo": token(elsewhere, "cleo", "--journals", "web", "--page"),
     }
     with postgres.database() as database:
@@ -142,14 +152,13 @@ def test_the_tools_that_read_answer_from_the_database_alone(
     assert "@platform" in tool(reading, anna, "context_search", query="queue NATS")
     assert "@web" in tool(reading, anna, "context_find", tag=["queue"])
     assert "NATS" in tool(reading, anna, "context_brief", project="tests")
-    assert "Redis" in tool(reading, anna, "context_recent")
+    assert "Redis" in tool(reading, anna, "context_recent", project=["tests"])
     [id] = [hit["id"] for hit in found["hits"] if hit["title"] == "The queue is NATS."]
     whole = tool(reading, anna, "context_get", id=[id])
     assert "supersedes" in whole and "backlinks" in whole
     assert "not published" in tool(reading, anna, "context_get", id=[id], source=True)
     assert "queue" in tool(reading, anna, "context_analyze", text="the queue")
     assert "read-only for you" in tool(reading, anna, "context_save", content="x")
-    assert not (team.elsewhere / "journal").exists()
 
 
 def test_as_of_goes_by_dates_and_what_replaced_what_by_then(
@@ -168,11 +177,14 @@ def test_as_of_goes_by_dates_and_what_replaced_what_by_then(
         ("context_search", {"query": "queue", "strategy": "lexical"}),
         ("context_find", {"type": ["decision"]}),
     ):
-        assert titles(name, "2026-02-01", **arguments) == set()
+        assert titles(name, "2026-01-04", **arguments) == set()
         assert titles(name, "2026-04-01", **arguments) == {"The queue is RabbitMQ."}
         later = titles(name, "2026-06-01", **arguments)
         assert "The queue is NATS." in later and "The queue is RabbitMQ." not in later
         assert not any(title.startswith("See") for title in later)
+    assert titles("context_search", "2026-02-01", query="zebra", strategy="lexical") == {
+        "Among many other animals there is a zebra."
+    }
     for when, shown, hidden in (
         ("2026-04-01", "RabbitMQ", "NATS"),
         ("2026-07-01", "NATS", "RabbitMQ"),
@@ -191,7 +203,9 @@ def test_a_token_reads_its_journals_and_no_others(team: Team, reading: Served) -
         "The queue of the page is a list in Redis."
     ]
     assert "@web" not in tool(reading, ben, "context_find")  # there is no other
-    whole = json.loads(tool(reading, team.tokens["anna"], "context_find", format="json"))
+    whole = json.loads(
+        tool(reading, team.tokens["anna"], "context_find", format="json", project=["tests"])
+    )
     [hidden] = [one["id"] for one in whole["entries"] if one["title"] == "The queue is NATS."]
     assert "No entry has the id" in tool(reading, ben, "context_get", id=[hidden])
     for name, arguments in (
@@ -217,6 +231,8 @@ def test_a_page_token_reads_its_journals_and_no_others(team: Team) -> None:
 def test_the_page_shows_what_is_published_and_changes_nothing(
     team: Team, reading: Served
 ) -> None:
+    (team.elsewhere / "journal").mkdir(exist_ok=True)
+    (team.elsewhere / "journal" / "own.pdf").write_bytes(b"%PDF of this machine alone")
     for path in (
         "/",
         "/search",
@@ -241,9 +257,7 @@ def test_the_page_shows_what_is_published_and_changes_nothing(
     assert "not published" in reading.shown(
         "/picture?name=plan.png&from=@platform/2026-06-02.md", 404
     )
-    assert "No entry has this name" in reading.shown(
-        "/to?name=plan.pdf&from=@platform/2026-06-02.md", 404
-    )
+    assert "No entry has this name" in reading.shown("/to?name=own.pdf&from=x.md", 404)
     assert (
         reading.client.get("/to?name=The+queue+is+NATS.&from=@platform/x.md").status_code == 303
     )
@@ -263,9 +277,9 @@ def test_the_page_shows_what_is_published_and_changes_nothing(
 
 
 def test_writing_leads_to_the_writer(team: Team) -> None:
-    home = team.homes["web"]
+    home = team.homes["barn"]
     shutil.copy2(team.elsewhere / "tokens.toml", home)
-    anna, ben = team.tokens["anna"], team.tokens["ben"]
+    anna, dora = team.tokens["anna"], team.tokens["dora"]
     with served(home, log_in=False) as writer, team.serving("--writer", writer.url) as server:
         day = server.shown("/day/2026-05-01")
         assert f'href="{writer.url}/day/2026-05-01"' in day  # Write
@@ -276,30 +290,74 @@ def test_writing_leads_to_the_writer(team: Team) -> None:
             f"{writer.url}/new?title=a%20b",
         )
         assert server.client.post("/new").status_code == 403
-        saved = tool(server, ben, "context_save", content="The page moves to NATS, too.")
+        saved = tool(server, dora, "context_save", content="The barn gets a roof.")
         assert saved.startswith("Saved ")
-        late = tool(server, ben, "context_search", query="moves to NATS")
-        assert BEHIND in late and "moves to NATS, too" not in late
-        assert BEHIND not in tool(server, anna, "context_recent")
-        assert tool(server, ben, "context_save", content="It is done.").startswith("Saved ")
-        publishing = threading.Timer(0.3, team.publish, ["web"])
+        late = tool(server, dora, "context_search", query="roof")
+        assert BEHIND in late and "barn gets a roof" not in late
+        assert BEHIND not in tool(server, anna, "context_recent", project=["tests"])
+        assert tool(server, dora, "context_save", content="It is done.").startswith("Saved ")
+        publishing = threading.Timer(0.3, team.publish, ["barn"])
         publishing.start()
-        found = tool(server, ben, "context_search", query="moves to NATS")
+        found = tool(server, dora, "context_search", query="roof")
         publishing.join()
-        assert BEHIND not in found and "moves to NATS, too" in found
-        assert BEHIND not in tool(server, ben, "context_recent")
+        assert BEHIND not in found and "barn gets a roof" in found
+        assert BEHIND not in tool(server, dora, "context_recent")
 
 
 def test_a_database_that_goes_is_named_and_one_that_comes_back_is_read(
     team: Team, reading: Served
 ) -> None:
     anna = team.tokens["anna"]
-    assert "Redis" in tool(reading, anna, "context_recent")
+    assert "Redis" in tool(reading, anna, "context_recent", project=["tests"])
     team.database.server.kill()
     try:
-        gone = tool(reading, anna, "context_recent")
+        gone = tool(reading, anna, "context_recent", project=["tests"])
         assert "Redis" not in gone and "Traceback" not in gone and "database" in gone, gone
         assert "database" in reading.shown("/search?q=queue", 500)
     finally:
         team.database.server.start()
-    assert "Redis" in tool(reading, anna, "context_recent")
+    assert "Redis" in tool(reading, anna, "context_recent", project=["tests"])
+
+
+def test_what_an_answer_about_the_past_keeps_is_not_of_the_present(team: Team) -> None:
+    with open_published(load_config(team.elsewhere), team.reader) as ws:
+        with as_of(ws, "2026-01-04") as then:
+            assert not in_step(then, lambda _: then.index.vocabulary().projects)
+        assert in_step(ws, lambda _: ws.index.vocabulary().projects)
+
+
+HUSH = "postgresql://reader:hush@db.example.org/notes"
+BAD = {
+    "--read": ("", "SYNAPTIC_DATABASE names no database"),
+    "--read --no-link": ("nonsense", "no address of a PostgreSQL database"),
+    "--read --port 0": (f"{HUSH}?sslmode=require", "sslmode=require does not prove"),
+    "--read --publish": ("service=notes", "--read and --publish exclude each other"),
+    "--read --writer ftp://memory.example": (HUSH, "--writer is no address that begins with"),
+    "--read --writer https://a:hush@memory.example": (HUSH, "takes no name and no password"),
+    "--writer https://memory.example": (HUSH, "go with --read"),
+    "--insecure": (HUSH, "go with --read"),
+    "--read --install": (HUSH, "--install goes with --port and --read-only alone"),
+}
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_a_reading_server_says_what_it_needs(tmp_path: Path, words: str) -> None:
+    database, said = BAD[words]
+    environ = {"HOME": str(tmp_path), "SYNAPTIC_DATABASE": database}
+    refused = forked("serve", *words.split(), folder=tmp_path, env=environ)
+    assert refused.code == 2 and said in refused.text
+    assert "hush" not in refused.text.replace(words, "") and "Traceback" not in refused.text
+
+
+def test_a_database_that_cannot_be_had_is_named_without_its_password(
+    tmp_path: Path, team: Team
+) -> None:
+    address = f"postgresql://nobody:hush@127.0.0.1:{a_port()}/notes"
+    shutil.copytree(team.elsewhere, tmp_path / "home")
+    environ = {"SYNAPTIC_DATABASE": address}
+    with served(tmp_path / "home", "--read", **environ) as server:
+        for said in (
+            tool(server, team.tokens["anna"], "context_recent"),
+            server.shown("/search?q=queue", 500),
+        ):
+            assert "database notes" in said and "hush" not in said and "Traceback" not in said
