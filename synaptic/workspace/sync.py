@@ -159,15 +159,16 @@ def _on_published(
     """
     from psycopg import OperationalError  # only where the database is
 
-    engine = ws.index.engine
-    for is_last in (False, True):
-        try:
-            with engine.transaction(ws.journals):
-                return action(SyncReport())
-        except IndexUnusable as error:
-            if is_last or not isinstance(error.__cause__, OperationalError):
-                raise
-    raise AssertionError
+    def attempt() -> Result:
+        with ws.index.engine.transaction(ws.journals):
+            return action(SyncReport())
+
+    try:
+        return attempt()
+    except IndexUnusable as error:
+        if not isinstance(error.__cause__, OperationalError):
+            raise
+    return attempt()
 
 
 def _on_snapshot(

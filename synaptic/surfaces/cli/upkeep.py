@@ -563,8 +563,9 @@ def _publish(
         return answer(
             {"success": True}, f"The journal {publisher.journal} is out of the database."
         )
-    publisher.begin()
-    done = publisher.follow(terminal.progress())
+    progress = terminal.progress()
+    publisher.begin(progress)
+    done = publisher.follow(progress)
     return answer({"success": True} | wire.as_json(done), _published_text(done))
 
 
