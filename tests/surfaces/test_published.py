@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +67,9 @@ def token(home: Path, *words: str) -> str:
     return str(forked("--home", str(home), "token", *words, "--json").json["token"])
 
 
-@pytest.fixture(scope="module")
-def team(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterator[Team]:
-    folder = tmp_path_factory.mktemp("team")
+@contextmanager
+def a_team(folder: Path, postgres: Server) -> Iterator[Team]:
+    """Three journals in a new database of this server."""
     homes = {name: folder / name for name in JOURNALS}
     with open_home(homes["platform"]) as ws:
         old = save(
@@ -117,6 +118,12 @@ def team(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterator
             db.execute(sql.SQL("GRANT synaptic_reader TO {}").format(role))
         for name in JOURNALS:
             made.publish(name)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterator[Team]:
+    with a_team(tmp_path_factory.mktemp("team"), postgres) as made:
         yield made
 
 
@@ -304,19 +311,18 @@ def test_writing_leads_to_the_writer(team: Team) -> None:
         assert BEHIND not in tool(server, dora, "context_recent")
 
 
-def test_a_database_that_goes_is_named_and_one_that_comes_back_is_read(
-    team: Team, reading: Served
-) -> None:
-    anna = team.tokens["anna"]
-    assert "Redis" in tool(reading, anna, "context_recent", project=["tests"])
-    team.database.server.kill()
-    try:
-        gone = tool(reading, anna, "context_recent", project=["tests"])
+def test_a_database_that_goes_is_named_and_one_that_comes_back_is_read(tmp_path: Path) -> None:
+    from postgres import separate_server
+
+    with separate_server() as own, a_team(tmp_path, own) as team, team.serving() as server:
+        ask = partial(tool, server, team.tokens["anna"], "context_recent", project=["tests"])
+        assert "Redis" in ask()
+        own.kill()
+        gone = ask()
         assert "Redis" not in gone and "Traceback" not in gone and "database" in gone, gone
-        assert "database" in reading.shown("/search?q=queue", 500)
-    finally:
-        team.database.server.start()
-    assert "Redis" in tool(reading, anna, "context_recent", project=["tests"])
+        assert "database" in server.shown("/search?q=queue", 500)
+        own.start()
+        assert "Redis" in ask()
 
 
 def test_what_an_answer_about_the_past_keeps_is_not_of_the_present(team: Team) -> None:
