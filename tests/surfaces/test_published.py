@@ -23,6 +23,7 @@ from served import Served, a_port, served
 
 from synaptic.config import load_config
 from synaptic.surfaces.mcp.server import BEHIND
+from synaptic.surfaces.mcp.tools import READING
 from synaptic.surfaces.serving.roles import PAGES
 from synaptic.verbs.publish import Publisher
 from synaptic.verbs.writing import save
@@ -135,18 +136,21 @@ def reading(team: Team) -> Iterator[Served]:
 
 def tool(server: Served, bearer: str, name: str, **arguments: Any) -> str:
     """The text of an answer."""
+    result = ask(server, bearer, "tools/call", name=name, arguments=arguments)["result"]
+    return str(result["content"][0]["text"])
+
+
+def ask(server: Served, bearer: str, method: str, **params: Any) -> dict[str, Any]:
+    """An answer of MCP."""
     headers = {
         "Authorization": f"Bearer {bearer}",
         "Accept": "application/json, text/event-stream",
     }
-    call = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": name, "arguments": arguments},
-    }
-    answer = httpx.post(f"{server.url}/mcp", json=call, headers=headers, timeout=120)
-    return str(answer.json()["result"]["content"][0]["text"])
+    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    answer: dict[str, Any] = httpx.post(
+        f"{server.url}/mcp", json=call, headers=headers, timeout=120
+    ).json()
+    return answer
 
 
 def test_the_tools_that_read_answer_from_the_database_alone(
@@ -166,6 +170,14 @@ def test_the_tools_that_read_answer_from_the_database_alone(
     assert "not published" in tool(reading, anna, "context_get", id=[id], source=True)
     assert "queue" in tool(reading, anna, "context_analyze", text="the queue")
     assert "read-only for you" in tool(reading, anna, "context_save", content="x")
+    tools = ask(reading, anna, "tools/list")["result"]["tools"]
+    assert {one["name"] for one in tools} == set(READING)
+    for uri in (f"synaptic://entry/{id}", "synaptic://journal/2026-06-01"):
+        [shown] = ask(reading, anna, "resources/read", uri=uri)["result"]["contents"]
+        assert "The queue is NATS." in shown["text"]
+    assert "handoff" in json.dumps(ask(reading, anna, "prompts/get", name="handoff")["result"])
+    refused = ask(reading, anna, "prompts/get", name="review")["error"]["message"]
+    assert "The prompt review is not published" in refused
 
 
 def test_as_of_goes_by_dates_and_what_replaced_what_by_then(
@@ -253,6 +265,7 @@ def test_the_page_shows_what_is_published_and_changes_nothing(
         assert "<textarea" not in shown and 'action="/' not in shown.replace(
             'action="/logout', ""
         ).replace('action="/search', "").replace('action="/day', "")
+        assert "data-since" not in shown
         for absent in ("/review", "/health", "/deleted", "/export", "/waiting"):
             assert f'"{absent}' not in shown, (path, absent)
     assert "@platform" in reading.shown("/search?q=queue")

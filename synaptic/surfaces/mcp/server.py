@@ -532,9 +532,9 @@ async def _get_prompt(
     for unknown in given:
         raise _refused(f"{params.name} has no argument {unknown!r}. Valid: {argument}.")
     findings = ""
+    if ctx.lifespan_context.is_published and TOOLS[params.name] != "reader":
+        raise _refused(_error_text(not_published(f"The prompt {params.name}")))
     if params.name == "review":
-        if ctx.lifespan_context.is_published:
-            raise _refused(_error_text(not_published("The review")))
         findings = await _ask(ctx, lambda ws: review_text(ws, value), "beside")
     text = text.format(focus=f": {value}" if value else "", findings=findings)
     content = types.TextContent(type="text", text=text)

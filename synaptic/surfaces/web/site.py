@@ -89,9 +89,10 @@ class Site(NamedTuple):
 
     def at(self, path: str) -> str:
         """The address of a page, which may be the writer's; empty where there is none."""
-        if self.worker.is_published and PAGES[path] == "writer":
-            return f"{self.writer}{path}" if self.writer else ""
-        return path
+        role = PAGES[path] if self.worker.is_published else "reader"
+        if role == "writer" and self.writer:
+            return f"{self.writer}{path}"
+        return path if role == "reader" else ""
 
 
 def site_of(request: Request) -> Site:
