@@ -19,7 +19,7 @@ from homes import open_home
 from served import Served, a_port, served
 
 from synaptic.errors import InvalidArgument
-from synaptic.surfaces.mcp.forwarding import POSITION, Position, checked_writer
+from synaptic.surfaces.mcp.forwarding import POSITION, IndexPosition, checked_writer
 from synaptic.surfaces.mcp.server import BEHIND
 from synaptic.verbs.browse import find, get
 from synaptic.verbs.writing import save
@@ -297,15 +297,15 @@ def test_a_read_waits_for_the_save_before_it_and_says_where_it_is_missing(
 
 
 def test_a_position_is_of_one_count_of_changes() -> None:
-    saved = Position.read("7:40")
+    saved = IndexPosition.read("7:40")
     assert saved and str(saved) == "7:40"
     shown = {"7:40": True, "7:41": True, "7:39": False, "6:41": False, "8:41": False}
     for text, expected in shown.items():
-        position = Position.read(text)
+        position = IndexPosition.read(text)
         assert position and saved.is_within(position) == expected
-    assert [Position.read(text) for text in ("", "7", "7:", "7:-1", "None:None", None)] == [
-        None
-    ] * 6
+    assert [
+        IndexPosition.read(text) for text in ("", "7", "7:", "7:-1", "None:None", None)
+    ] == [None] * 6
 
 
 @pytest.mark.parametrize(

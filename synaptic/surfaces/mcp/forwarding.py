@@ -28,20 +28,20 @@ _NOTHING = "Nothing was saved."
 _LOOK = "Call again later; the user can look at the address of --writer and at its log."
 
 
-class Position(NamedTuple):
+class IndexPosition(NamedTuple):
     """The number of an index's count of changes, and of its latest change."""
 
     tally: int
     number: int
 
     @classmethod
-    def read(cls, text: object) -> Position | None:
+    def read(cls, text: object) -> IndexPosition | None:
         tally, _, number = str(text).partition(":")
         if tally.isdecimal() and number.isdecimal():
             return cls(int(tally), int(number))
         return None
 
-    def is_within(self, other: Position) -> bool:
+    def is_within(self, other: IndexPosition) -> bool:
         """True where an index at the `other` position shows this change."""
         return self.tally == other.tally and self.number <= other.number
 
@@ -85,7 +85,7 @@ class Forwarding:
         import httpx2  # comes with the SDK
 
         self.url = url
-        self.newest: dict[str, Position] = {}
+        self.newest: dict[str, IndexPosition] = {}
         self.behind: set[str] = set()
         limits = httpx2.Timeout(ANSWER_S, connect=CONNECT_S, pool=CONNECT_S)
         # no proxy of the environment, and no redirect, is sent a token
@@ -145,7 +145,7 @@ class Forwarding:
         name: str,
         result: dict[str, Any],
     ) -> None:
-        position = Position.read(result.get("_meta", {}).get(POSITION))
+        position = IndexPosition.read(result.get("_meta", {}).get(POSITION))
         before = self.newest.get(name)
         if position and not (before and before.tally == position.tally and before > position):
             self.newest[name] = position

@@ -54,7 +54,7 @@ from .answers import (
     json_text,
     review_text,
 )
-from .forwarding import POSITION, Position
+from .forwarding import POSITION, IndexPosition
 from .front import HOUR_MS, LISTS, Front, server_info
 from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
 
@@ -378,7 +378,7 @@ async def _answer(
 def _position(ws: Workspace) -> str:
     """The position of the index after a change; empty where it could not be kept in step."""
     with suppress(SynapticError, apsw.Error):
-        return str(Position(*ws.index.latest_change()))
+        return str(IndexPosition(*ws.index.latest_change()))
     return ""
 
 
@@ -393,7 +393,7 @@ async def _caught_up(ctx: Context) -> Texts:
     until = time.monotonic() + CATCH_UP_S
     while (position := forwarding.newest.get(grant.name)) is not None:
         shown = await _ask(ctx, lambda ws: in_step(ws, lambda _: ws.index.positions()))
-        if any(position.is_within(Position(*pair)) for pair in shown):
+        if any(position.is_within(IndexPosition(*pair)) for pair in shown):
             forwarding.newest.pop(grant.name)
             break
         if grant.name in forwarding.behind or time.monotonic() >= until:
