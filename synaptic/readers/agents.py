@@ -299,7 +299,7 @@ def _aider_sessions(
     for file in files:
         place = blake2b(from_home(file).encode(), digest_size=4).hexdigest()
         session = None
-        lines: list[str] = []
+        lines = []
         with reporting(skipped, str(file)):
             lines = read_regular(file, FILE_BYTES).decode("utf-8", "replace").splitlines()
         for kind, group in groupby(_kinds(lines), key=itemgetter(0)):

@@ -137,7 +137,7 @@ def _vscode_sessions(
         if file.suffix == ".json" and file.with_suffix(".jsonl").exists():
             continue
         session = Session(file.stem, "VS Code", _folder_of(file.parents[1]))
-        chat: Any = None
+        chat = None
         for number, line in json_lines(file, skipped):
             with reporting(skipped, f"{file.name}:{number}"):
                 chat = line if file.suffix == ".json" else _changed(chat, line)

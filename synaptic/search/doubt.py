@@ -144,12 +144,12 @@ def chances(
         odds = curve.best * best + curve.behind * (best - one) + curve.level
         odds += curve.share * min(score / (of_all or 1.0), GREAT_SHARE)
         own.append(1 / (1 + math.exp(-odds)))
-    pools: list[list[float]] = []
+    pools = []
     for one in own[:MOST_HITS]:
         pools.append([one])
         while len(pools) > 1 and fmean(pools[-2]) < fmean(pools[-1]):
             pools[-2:] = [pools[-2] + pools[-1]]
-    first: list[float] = []
+    first = []
     for pool in pools:
         first += [fmean(pool)] * len(pool)
     return list(accumulate(first + own[MOST_HITS:], min))

@@ -217,7 +217,7 @@ class Evidence:
         lists: Lists = {}
         for filters in asked:
             passing = index.passing_chunks(filters, self.request.within, self.required)
-            ways: dict[str, Callable[..., Sequence[Candidate]]] = {}
+            ways = {}
             if terms:
                 ways["lexical"] = partial(index.lexical, terms, passing)
             if query.meaning is not None:
@@ -375,7 +375,7 @@ class Evidence:
     def nearest_word(self, term: str) -> str | None:
         """A word of the journal that differs from this by a typing error, before its ending."""
         index = self.ws.index
-        distances: dict[str, int] = {}
+        distances = {}
         for near in self.near_stems(
             term
         ):  # stems are no words, and stemming them again breaks them

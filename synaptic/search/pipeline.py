@@ -294,13 +294,13 @@ def read(
     entries = {row: entry for row, (entry, _, _) in passages.items()}
     entries = marked(evidence.ws, entries, request.here)
     others = evidence.ws.index.entries([row for ranked in winners for row in ranked.also])
-    later: dict[str, str] = {}
+    later = {}
     if not request.is_list:
         ids = {entry.id for entry in entries.values()}
         later = reasons(
             evidence, [id for old, id in evidence.superseded_by.items() if old in ids]
         )
-    stems: set[str] = set()
+    stems = set()
     for term in (*parsed.terms, *parsed.phrases):
         stems |= evidence.stems(term)
 

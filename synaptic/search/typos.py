@@ -74,7 +74,7 @@ def typing_distance(
         return 0
     if abs(len(a) - len(b)) > most or len(a) > LONGEST_TYPED:
         return most + 1
-    before: list[int] = []
+    before = []
     row = list(range(len(b) + 1))
     for i, letter in enumerate(a, start=1):
         before, row, last = row, [i], before

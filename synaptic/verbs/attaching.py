@@ -93,7 +93,7 @@ def _slug(stem: str) -> str:
 
 def _folder(ws: Workspace) -> str:
     """The folder of attachments: that of the vault's Obsidian, else FOLDER."""
-    chosen: object = FOLDER
+    chosen = FOLDER
     with suppress(OSError, ValueError, AttributeError):
         settings = read_regular(ws.config.journal / SETTINGS, SETTINGS_BYTES)
         chosen = json.loads(settings).get("attachmentFolderPath", FOLDER)

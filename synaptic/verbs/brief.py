@@ -137,7 +137,7 @@ def brief(
     if reader is None or ws.journal.is_past:
         return in_step(ws, partial(gather, None), within_s=within_s)
     file = ws.config.state / _POSITIONS
-    records: dict[str, dict[str, Any]] = {}
+    records = {}
     with suppress(OSError, ValueError, TypeError):
         records = dict(json.loads(file.read_bytes()))
     name = f"{reader.client}|{project_key(project or '')}"

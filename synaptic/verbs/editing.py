@@ -127,7 +127,7 @@ def tick(
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
         masked = mask(data)
-        found: list[Task] = []
+        found = []
         for entry in parsed.entries:
             place = entry.there
             own = tasks_of(entry, lines_of(masked[place.body_start : place.body_end]))

@@ -70,7 +70,7 @@ def replay(
     Journal and index stay as they are. Raises ModelError without a model.
     """
     ws.embedder.load()
-    ended: dict[str, datetime] = {}
+    ended = {}
     cases: list[Case] = []
     for source in SESSIONS:
         for place in places_of(source):
@@ -132,7 +132,7 @@ def table(cases: list[Case]) -> dict[str, dict[str, float]]:
     rows = {}
     for way in WAYS:
         tokens = [case.tokens[way] for case in cases] or [0]
-        row: dict[str, float] = {"prompts": len(cases), "tokens": statistics.median(tokens)}
+        row = {"prompts": len(cases), "tokens": statistics.median(tokens)}
         for kind in ("file", "error"):
             due = [case for case in cases if kind in case.later.values()]
             named = [{case.later[text] for text in case.named[way]} for case in due]

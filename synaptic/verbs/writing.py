@@ -215,7 +215,7 @@ def _write(
     watch: Stopwatch,
 ) -> list[Receipt]:
     """Writes the new entries and indexes them, but those that were saved already."""
-    receipts: dict[str, Receipt] = {}
+    receipts = {}
     new = []
     for entry, notices, marks in drafts:
         same = [] if marks.get("force") else _same_text(ws, entry)

@@ -176,7 +176,7 @@ def _save(
         raise InvalidArgument(
             "context_save needs content or entries.", hint="Call it again with one of them."
         )
-    texts: list[tuple[str, Marks]] = []
+    texts = []
     for number, entry in enumerate([{}] if given is None else given, start=1):
         try:
             marks = common | (check_arguments(ENTRY, entry) if given else {})

@@ -164,7 +164,7 @@ def check_arguments(
     if not tool.options or _left_out("options", options):
         options = {}
     inner = _converted("options", options, _KINDS["object"])
-    checked: dict[str, Any] = {}
+    checked = {}
     for name, value in (*given.items(), *inner.items()):
         known = name if name in schemas else name.removesuffix("s")
         if name == "options" or _left_out(known, value):

@@ -39,8 +39,8 @@ async def _edit(request: Request) -> Response:
     query = request.query_params
     path = query.get("path", "")
     id = query.get("id", "")
-    form: Values = {}
-    error: SynapticError | None = None
+    form = {}
+    error = None
     if request.method == "POST":
         form = dict(await form_of(request))
         files = Attachments(request, path)
@@ -61,7 +61,7 @@ async def _edit(request: Request) -> Response:
         except SynapticError as refused:
             await files.dropped()
             error = refused
-    now: OpenText | None = None
+    now = None
     try:
         now = await ask(request, opened_text, path, id)
     except Refused as refused:

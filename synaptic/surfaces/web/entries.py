@@ -61,7 +61,7 @@ async def _entry(request: Request) -> Response:
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
     local = site_of(request).local
-    editor: list[str] = []
+    editor = []
     if local:
         with suppress(ConfigError):  # the button says it
             editor = _windowed()

@@ -93,7 +93,7 @@ def _write(
     roots = ws.journal.roots
     listing = cache(files_by_name)
     taken: set[str] = set()
-    names: dict[str, str] = {}
+    names = {}
     with ZipFile(zipped, "w") as archive:
         for entry in islice(entries, ENTRIES):
             note = _new_name(_note_path(entry), taken)

@@ -106,8 +106,8 @@ def _callouts(state: StateCore) -> None:
     """Makes callouts of the quotations that begin with a type; with a sign behind it they
     fold.
     """
-    shaped: list[Token] = []
-    tags: list[str] = []
+    shaped = []
+    tags = []
     closing = ""
     for token in state.tokens:
         shaped.append(token)

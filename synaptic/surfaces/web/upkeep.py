@@ -111,7 +111,7 @@ async def _health(request: Request) -> Response:
 async def _mend(request: Request) -> Response:
     form = await form_of(request)
     id = form.get("id", "")
-    ways: Mapping[str, tuple[Verb[object], str]] = {
+    ways = {
         "fix": (doctor.fix, "Repaired everything that can be repaired safely."),
         "restore": (lambda ws: writing.restore(ws, id, vanished=True), "Put back."),
         "dismiss": (lambda ws: losses.dismiss(ws.journal, id), "Left out."),
