@@ -11,7 +11,7 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.folder import writable
 from ..journal.rewriting import rewrite
 from ..journal.text import entry_of, line_end
-from ..models import Entry, ParsedFile, Task, Texts
+from ..models import Entry, ParsedFile, Texts
 from ..notes.blocks import MASK, newlines
 from ..notes.marks import tasks_of
 from ..notes.privacy import mask

@@ -12,14 +12,13 @@ from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
 from ...notes.marks import tasks_of, without_due
 from ...verbs.brief import due_tasks
-from ...verbs.editing import OpenText, opened_text, tick, write_text
+from ...verbs.editing import opened_text, tick, write_text
 from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
 from .entries import SAME
 from .files import Attachments
 from .site import (
     TEMPLATES,
-    Values,
     ask,
     back_of,
     done,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 
@@ -18,7 +17,6 @@ from ...verbs.review import Matter
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..serving.worker import Verb
 from .entries import ask_first, deleted_text, is_agreed
 from .following import follower_of
 from .site import Values, ask, ask_beside, done, form_of, page
