@@ -147,9 +147,7 @@ def load_config(home: str | Path | None = None) -> Config:
     except (FileNotFoundError, NotADirectoryError):
         raw = {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{path} is not valid TOML: {error}.", hint="Mend that line."
-        ) from error
+        raise ConfigError(f"{path} is not valid TOML: {error}.", "Mend that line.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     values, notices = _read(path, raw)
@@ -202,12 +200,12 @@ def read_sources(
         if name.casefold() in map(str.casefold, folders):
             raise ConfigError(
                 f"{path}: two folders are {name}.",
-                hint=f'Name one: sources = ["NAME={folder}"].',
+                f'Name one: sources = ["NAME={folder}"].',
             )
         if os.path.realpath(folder) in map(os.path.realpath, folders.values()):
             raise ConfigError(
                 f"{path}: journal and sources name a folder twice: {folder}.",
-                hint="Name each once.",
+                "Name each once.",
             )
         folders[name] = folder
     return {name: folder for name, folder in folders.items() if name not in own.roots}
@@ -227,7 +225,7 @@ def make_clock() -> Callable[[], datetime]:
     except (ValueError, OverflowError, OSError) as error:
         raise ConfigError(
             f"SYNAPTIC_NOW is {fixed!r}, which is no ISO date-time.",
-            hint="Write it like 2026-11-21T09:31:00.",
+            "Write it like 2026-11-21T09:31:00.",
         ) from error
     return lambda: moment
 
@@ -243,7 +241,7 @@ def _expand(
     except RuntimeError as error:
         raise ConfigError(
             f"{what} is {path}, and this machine knows no home folder for it ($HOME is unset).",
-            hint="Set SYNAPTIC_HOME to an absolute path.",
+            "Set SYNAPTIC_HOME to an absolute path.",
         ) from error
 
 

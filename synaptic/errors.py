@@ -32,9 +32,9 @@ class SynapticError(Exception):
     def __init__(
         self,
         message: str,
+        hint: str = "",
         *,
         valid: Iterable[str] = (),
-        hint: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message

@@ -108,7 +108,7 @@ def disk_errors(
         if getattr(error, "winerror", 0) == _SHARING_VIOLATION:
             number = errno.EBUSY
         reason, hint = _REASONS.get(number or 0, (error.strerror or str(error), "Try again."))
-        raise JournalError(f"{path} cannot be {what}: {reason}.", hint=hint) from error
+        raise JournalError(f"{path} cannot be {what}: {reason}.", hint) from error
 
 
 def seal(text: bytes) -> dict[str, Any]:

@@ -239,7 +239,7 @@ def _check(path: str) -> None:
     steps = path.split("/")
     if "" in steps or ".." in steps or "\0" in path or "\\" in path:
         raise JournalError(
-            f"{path!r} is no path inside the journal.", hint="Give it relative to the journal."
+            f"{path!r} is no path inside the journal.", "Give it relative to the journal."
         )
 
 
@@ -256,7 +256,7 @@ def locate(
     if not real.is_relative_to(real_path(root)):
         raise JournalError(
             f"{path} leads out of the journal, to {real}.",
-            hint="Only files inside it are touched.",
+            "Only files inside it are touched.",
         )
     return real
 
@@ -272,7 +272,7 @@ def writable(
     name, root, _ = roots.of(path)
     if name not in OWN:
         raise Refused(
-            f"{roots.place(path)}:{line} is read in place from {root}.", hint="Edit it there."
+            f"{roots.place(path)}:{line} is read in place from {root}.", "Edit it there."
         )
     return locate(roots, path)
 
@@ -293,7 +293,7 @@ def read(
             if error.errno not in _GONE:
                 raise
             raise NotFound(
-                f"The journal has no file {path}.", hint="It was moved or deleted."
+                f"The journal has no file {path}.", "It was moved or deleted."
             ) from error
 
 
@@ -365,7 +365,7 @@ def missing(root: Path) -> JournalError:
     """The error for a journal that is not there."""
     return JournalError(
         f"The journal {root} is missing (a disk that is not mounted?).",
-        hint="Mount or create it, or choose another folder: synaptic init --journal DIR.",
+        "Mount or create it, or choose another folder: synaptic init --journal DIR.",
     )
 
 
@@ -377,7 +377,7 @@ def _missing(
         return missing(root)
     return JournalError(
         f"The journal {root} cannot be listed: {error.strerror}.",
-        hint="Check its owner and mode.",
+        "Check its owner and mode.",
     )
 
 

@@ -70,7 +70,7 @@ def _weave(
         if others != list(here) or len(now) != len(others) + len(texts):
             raise JournalError(
                 f"{journal.place(path)} cannot take entries between its own.",
-                hint="Look for a fence or a <private> that nothing closes, mend it, and import "
+                "Look for a fence or a <private> that nothing closes, mend it, and import "
                 "again.",
             )
         return Draft(woven)

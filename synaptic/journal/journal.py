@@ -165,7 +165,7 @@ class Journal:
         """The entry of a copy from this file. Raises NotFound for a copy without one."""
         for entry in self.parse(path, block, block=True).entries:
             return entry
-        raise NotFound(f"The copy of {id} holds no entry.", hint=f"Look at {self.trash.path}.")
+        raise NotFound(f"The copy of {id} holds no entry.", f"Look at {self.trash.path}.")
 
     def places(self) -> dict[str, str]:
         """The first file of each id that a comment carries. All files are read."""
@@ -287,9 +287,7 @@ class Journal:
         def make(data: bytes, status: Stat) -> Draft:
             nonlocal trashed
             if status is None:
-                raise NotFound(
-                    f"The journal has no file {path}.", hint="It was moved or deleted."
-                )
+                raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
             parsed = self.parse(path, data, status.st_mtime_ns)
             old, start, end = entry_of(parsed, path, id)
             folder.writable(self.roots, path, old.there.line)
@@ -343,13 +341,11 @@ class Journal:
         _, start, end = entry_of(parsed, path, old.id)
         place = self.place(path)
         if in_logseq(path) and old.content.startswith("-"):
-            raise Refused(
-                f"{path} is a day of Logseq, which writes it anew.", hint=f"Edit {place}."
-            )
+            raise Refused(f"{path} is a day of Logseq, which writes it anew.", f"Edit {place}.")
         if new is None:
             if end - start < len(data):
                 raise Refused(
-                    f"{path} holds more than this note.", hint=f"Delete its text in {place}."
+                    f"{path} holds more than this note.", f"Delete its text in {place}."
                 )
             return b""
         wanted = said(new if entry.id == old.id else entry for entry in parsed.entries)
@@ -366,7 +362,7 @@ class Journal:
             f"{path}:{old.there.line} is a note without entry headings: it takes appended "
             f"text, and added tags if its front matter has a usual form and is of no other "
             f"entry. Nothing was changed.",
-            hint=hint,
+            hint,
         )
 
     def record(self, id: str) -> SavedText | None:
@@ -424,8 +420,7 @@ class Journal:
             raise JournalError(
                 f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: "
                 f"{first.message}",
-                hint=f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes "
-                f"them.",
+                f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
             )
         if not found and entry is None:
             raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
@@ -522,7 +517,7 @@ class Journal:
                 raise Refused(
                     f"{places[id]} holds the comment of {id}, but no readable entry: nothing "
                     f"was restored.",
-                    hint="It lost its heading or is private. `synaptic doctor` names the "
+                    "It lost its heading or is private. `synaptic doctor` names the "
                     "line; mend or delete it.",
                 )
             return newest.path, self.put_back(self.record_of(newest))
@@ -545,7 +540,7 @@ class Journal:
         raise NotFound(
             f"{entry.id} stands in {path}, and the trash holds no other text of it that may be "
             f"shown.",
-            hint="`synaptic doctor` lists updates that vanished from the file.",
+            "`synaptic doctor` lists updates that vanished from the file.",
         )
 
     def swap(
@@ -567,7 +562,7 @@ class Journal:
         if not self.writer.change(piece.path, lambda _, status: None if status else draft):
             raise Refused(
                 f"{self.place(piece.path)} is there already, and restore overwrites no file.",
-                hint="Move it away and try again.",
+                "Move it away and try again.",
             )
         self.trash.settle(piece.id, UNDOABLE)
         return self.find(piece.path, piece.id)[1]

@@ -37,7 +37,7 @@ def rewrite(
 
     def make(data: bytes, status: Stat) -> Draft | None:
         if status is None:
-            raise NotFound(f"The journal has no file {path}.", hint="It was moved or deleted.")
+            raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
         writable(journal.roots, path)
         was = journal.parse(path, data, status.st_mtime_ns)
         text = change(data, was)

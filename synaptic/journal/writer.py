@@ -119,7 +119,7 @@ class FileWriter:
                 raise Busy(
                     f"Another process has been writing to the journal for {timeout_s:g} s; "
                     f"nothing was saved.",
-                    hint="Try again.",
+                    "Try again.",
                 ) from error
         try:
             with disk_errors(self._state, "used"):
@@ -182,7 +182,7 @@ class FileWriter:
                 raise Refused(
                     f"{path} has a second name (a hard link), and a change would part the two. "
                     f"Nothing was saved.",
-                    hint=f"Make it a file of its own: cp -p {real} {real}.copy && "
+                    f"Make it a file of its own: cp -p {real} {real}.copy && "
                     f"mv {real}.copy {real}",
                 )
             draft = make(data, status)
@@ -204,11 +204,9 @@ class FileWriter:
                     raise
                 raise JournalError(
                     f"{error.message} It may have been changed all the same.",
-                    hint="Look at it before you try again.",
+                    "Look at it before you try again.",
                 ) from error
-        raise Changed(
-            f"{path} changed while it was edited; nothing was written.", hint="Try again."
-        )
+        raise Changed(f"{path} changed while it was edited; nothing was written.", "Try again.")
 
     def _read(self, path: str) -> tuple[bytes, Stat]:
         try:

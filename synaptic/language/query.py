@@ -277,9 +277,7 @@ def build_filters(
     """
     if days is not None:
         if since is not None:
-            raise InvalidArgument(
-                "days and since exclude each other.", hint="Give days or since."
-            )
+            raise InvalidArgument("days and since exclude each other.", "Give days or since.")
         check_range("days", days, 0, 400_000)
         from .timephrase.table import shift  # most saves and searches need none of its words
 
@@ -288,14 +286,14 @@ def build_filters(
     last = read_date(until, now=now, name="until") if until is not None else None
     if first and last and first > last:
         said = f"since ({first}) is later than until ({last})."
-        raise InvalidArgument(said, hint="Swap them.")
+        raise InvalidArgument(said, "Swap them.")
     low = given.get("min_importance")
     high = given.get("max_importance")
     check_range("min_importance", low, 0, 10)
     check_range("max_importance", high, 0, 10)
     if low is not None and high is not None and low > high:
         said = f"min_importance ({low}) is above max_importance ({high})."
-        raise InvalidArgument(said, hint="Swap them.")
+        raise InvalidArgument(said, "Swap them.")
     if days is not None and last is None:
         last = now.date().isoformat()
     for name in given.keys() & _LISTS.keys():

@@ -61,7 +61,7 @@ def read(
                 _add(entities, item)
     if any(lines) and not entities:
         raise InvalidArgument(
-            f'{path} has no line with "type": "entity".', hint="Name a memory.jsonl."
+            f'{path} has no line with "type": "entity".', "Name a memory.jsonl."
         )
     changed = changed_at(path).astimezone(UTC)
     for name, entity in entities.items():

@@ -195,7 +195,7 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
                 yield db
         except sqlite3.DatabaseError as error:
             raise InvalidArgument(
-                f"{path} cannot be read: {error}.", hint="Name the program's database."
+                f"{path} cannot be read: {error}.", "Name the program's database."
             ) from error
 
 
@@ -229,7 +229,7 @@ def rows(
         if not names:
             raise InvalidArgument(
                 f"{path} has no table {' or '.join(tables)}.",
-                hint="Name the program's database.",
+                "Name the program's database.",
             )
         for name in names:
             number = 0
@@ -268,7 +268,7 @@ def notes(
                 files.append(file)
     if not files:
         raise InvalidArgument(
-            f"{path} holds no Markdown files.", hint="Name the folder that does, or one file."
+            f"{path} holds no Markdown files.", "Name the folder that does, or one file."
         )
     for file in files:
         with reporting(skipped, str(file)):

@@ -226,7 +226,7 @@ def choose_weights(
         chosen[signal] = value
     total = sum(chosen.values())
     if total == 0:
-        raise InvalidArgument("All weights are 0.", hint="Give one signal a weight above 0.")
+        raise InvalidArgument("All weights are 0.", "Give one signal a weight above 0.")
     return {signal: weight / total for signal, weight in chosen.items()}
 
 

@@ -85,7 +85,7 @@ def adopt(
         folder = Path(journal).expanduser().absolute()
         if not folder.is_dir():
             raise JournalError(
-                f"{folder} is not a folder.", hint="Create it first, or name another."
+                f"{folder} is not a folder.", "Create it first, or name another."
             )
         fitting, remarks = _fitting(folder)
         new = "".join(f"{line}\n" for line in toml_lines(fitting))
@@ -228,7 +228,7 @@ def write_setting(
             changed = tomlkit.dumps(document)
         if tomllib.loads(changed) != wanted:
             raise ConfigError(
-                f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}"
+                f"{path} cannot be changed safely.", f"Put this line at its top: {line}"
             )
         if changed != old:
             overwrite(path.resolve(), changed.encode())

@@ -126,7 +126,7 @@ def brief(
     Raises InvalidArgument for another `since`.
     """
     if project == "*":
-        raise InvalidArgument("A brief is of one project, not '*'.", hint="Name it.")
+        raise InvalidArgument("A brief is of one project, not '*'.", "Name it.")
     here = checkout_around(folder, ws.config) if folder else None
     project = project or project_of(ws.config, here)
     every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
@@ -355,7 +355,7 @@ def confirm(
     if entry.type != "preference":
         raise InvalidArgument(
             f"{entry.short_id} is of type {entry.type}; only a preference is confirmed.",
-            hint=f"`synaptic update {entry.short_id} --type preference` makes it one.",
+            f"`synaptic update {entry.short_id} --type preference` makes it one.",
         )
     with disk_errors(ws.config.state, "used"):
         note(ws, entry, Consent("waits" if remove else "yes"))

@@ -125,7 +125,7 @@ def get(
     if not ids:
         raise InvalidArgument(
             "No id was given.",
-            hint="Ids are shown by recent, find and search.",
+            "Ids are shown by recent, find and search.",
         )
 
     def run(report: SyncReport) -> Listing:
@@ -283,7 +283,7 @@ def find(
         if cursor or around:
             raise InvalidArgument(
                 "cursor and around work only without a query.",
-                hint="Call it without the query, or without cursor and around.",
+                "Call it without the query, or without cursor and around.",
             )
         wanted = in_step(ws, lambda _: _resolved(ws, given))
         found = search(
@@ -526,7 +526,7 @@ def _shown_last(
     if place is None or place[1] != order:
         raise InvalidArgument(
             f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
-            hint="Use the cursor of the previous answer, and its order.",
+            "Use the cursor of the previous answer, and its order.",
         )
     position = int(place[3]), int(place[4]), unquote(place[6]), int(place[5])
     return place[2] == "1", position

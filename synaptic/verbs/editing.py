@@ -71,7 +71,7 @@ def write_text(
     entry would take in another.
     """
     if not text.strip():
-        raise InvalidArgument("There is no text.", hint="Delete removes it, and asks before.")
+        raise InvalidArgument("There is no text.", "Delete removes it, and asks before.")
     own_id = _own_id(ws, path, id)
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
@@ -83,21 +83,21 @@ def write_text(
             return data
         if seen != now.seen:
             raise Changed(
-                f"{path} was changed meanwhile; nothing was written.", hint="Look at both."
+                f"{path} was changed meanwhile; nothing was written.", "Look at both."
             )
         new = _with_line_ends(typed, data[now.start : now.end], line_end(data))
         after = data[: now.start] + new + data[now.end :]
         if MASK in mask(after)[now.start : now.start + len(new)]:
             raise Refused(
                 "A private passage would stand in it; nothing was written.",
-                hint="Write private passages in your editor.",
+                "Write private passages in your editor.",
             )
         others = {entry.content for entry in parsed.entries if entry.id != own_id}
         stays = {entry.content for entry in ws.journal.parse(path, after).entries}
         if own_id and not others <= stays:
             raise Refused(
                 "It would take in another entry of the file; nothing was written.",
-                hint="Close the code fence or the comment, or edit the whole file.",
+                "Close the code fence or the comment, or edit the whole file.",
             )
         return after
 
@@ -135,7 +135,7 @@ def tick(
         at = [task for task in found if task.line == line] or found
         if len(at) != 1 or at[0].done == done:
             raise Changed(
-                "The task was changed meanwhile; nothing was written.", hint="Look at it again."
+                "The task was changed meanwhile; nothing was written.", "Look at it again."
             )
         starts = [0, *(match.end() for match in _LINE_ENDS.finditer(data))]
         row = _TASK.match(data, starts[at[0].line - 1])
@@ -143,7 +143,7 @@ def tick(
             raise Refused(
                 f"{path}:{at[0].line} is not ticked here: it repeats, holds private text, or "
                 f"its state is a word such as LATER.",
-                hint="Tick it in your editor.",
+                "Tick it in your editor.",
             )
         before, box, words, name = row.groups()
         marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
@@ -162,7 +162,7 @@ def _own_id(ws: Workspace, path: str, id: str) -> str:
     """
     if ws.journal.stamp(path) is None:
         raise NotFound(
-            f"The journal has no note {path[:200]!r}.", hint="Open it from one of its entries."
+            f"The journal has no note {path[:200]!r}.", "Open it from one of its entries."
         )
     writable(ws.journal.roots, path)
     return in_step(ws, lambda _: ws.index.resolve(id).own_id) if id else ""
@@ -188,13 +188,13 @@ def _passage(
         start = len(_BOM)
     piece = data[start:end]
     if MASK in mask(data)[start:end]:
-        raise Refused(f"{path} holds private text here.", hint="Edit it in your editor.")
+        raise Refused(f"{path} holds private text here.", "Edit it in your editor.")
     try:
         text = piece.decode()
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise Refused(f"{path} is no text in UTF-8.", hint="Edit it in your editor.")
+        raise Refused(f"{path} is no text in UTF-8.", "Edit it in your editor.")
     return OpenText(title, newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
 
 

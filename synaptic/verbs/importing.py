@@ -218,7 +218,7 @@ def notes_in(
     notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
     if not notes or config.home.is_relative_to(root):
         why = "Synaptic's own home" if notes else "no Markdown"
-        raise InvalidArgument(f"{root} holds {why}.", hint="Name the folder of the notes.")
+        raise InvalidArgument(f"{root} holds {why}.", "Name the folder of the notes.")
     return notes
 
 
@@ -244,7 +244,7 @@ def plan(
     if not places:
         raise InvalidArgument(
             f"{source} has left nothing here.",
-            hint=f"synaptic import {source} PATH names a place.",
+            f"synaptic import {source} PATH names a place.",
         )
     first = read_date(since, now=ws.clock(), name="since") if since else ""
     planned = ImportPlan(source, places)
@@ -381,7 +381,7 @@ def _records(
     for place in places:
         if not (place.exists() or place.parent.is_file()):  # a session of a database
             raise InvalidArgument(
-                f"{place} does not exist.", hint="Give a file or a folder that does."
+                f"{place} does not exist.", "Give a file or a folder that does."
             )
         try:
             for record in reader_of(source).read(place, skipped):
@@ -391,7 +391,7 @@ def _records(
                 yield record
         except OSError as error:
             raise InvalidArgument(
-                f"{place} cannot be read: {error.strerror}.", hint="Check its rights."
+                f"{place} cannot be read: {error.strerror}.", "Check its rights."
             ) from error
         except SynapticError:
             raise
@@ -471,7 +471,7 @@ def with_source(
         if source not in SESSIONS or "lines" not in extra:
             raise InvalidArgument(
                 f"{entry.short_id} is no digest of a session, so it has no transcript.",
-                hint="`synaptic search --sessions` finds those.",
+                "`synaptic search --sessions` finds those.",
             )
         key = extra["source"].partition("/")[0]
         found = next(
@@ -480,7 +480,7 @@ def with_source(
         if not found:
             raise NotFound(
                 f"The transcript of {entry.short_id} is gone, session {key} of {source}.",
-                hint="Clients delete them after some weeks; the digest stays.",
+                "Clients delete them after some weeks; the digest stays.",
             )
         first, last = map(int, extra["lines"].split("-"))
         lines = []
@@ -530,7 +530,7 @@ def forget(
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
         hint = "`synaptic search --sessions` lists ids."
-        raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
+        raise NotFound(f"Nothing here tells of the session {session!r}.", hint)
     # before its digest goes: a kill must not bring it back
     with (ws.config.state / FORGOTTEN).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)

@@ -47,7 +47,7 @@ def links(
             except NotFound as error:
                 raise NotFound(
                     f"Nothing is called {name[:40]!r}, and nothing links to it.",
-                    hint="Give an id, a title, an alias or a path; search finds them.",
+                    "Give an id, a title, an alias or a path; search finds them.",
                 ) from error
         return linked(ws, rowids, [key])
 

@@ -233,7 +233,7 @@ def _write(
     if len({ws.journal.day_path(entry.at) for entry in new}) > 1:
         raise InvalidArgument(
             "The entries belong to several files; nothing was saved.",
-            hint="Save those of one day together.",
+            "Save those of one day together.",
         )
     told = ()
     if new:
@@ -306,7 +306,7 @@ def update(
     given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
     if "content" in given and "append" in given:
         raise InvalidArgument(
-            "content and append exclude each other.", hint="Give content or append."
+            "content and append exclude each other.", "Give content or append."
         )
     if all(value == () for value in given.values()):
         names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
@@ -319,7 +319,7 @@ def update(
     if entry.pin and not by_person:
         raise Refused(
             "A person pinned this entry, and only a person changes it.",
-            hint="Save a new one beside it.",
+            "Save a new one beside it.",
         )
     if given.get("pin") and not entry.pin:
         _check_pin(ws, entry.project, by_person=by_person)
@@ -327,7 +327,7 @@ def update(
         ids = _superseded(ws, given["supersedes"], by_person=by_person)
         if entry.id in ids:
             raise InvalidArgument(
-                "An entry cannot supersede itself.", hint="Give the ids of older entries."
+                "An entry cannot supersede itself.", "Give the ids of older entries."
             )
         given["supersedes"] = ids
     return _write_update(ws, found, given, seen, past, by_person=by_person)
@@ -387,7 +387,7 @@ def _check_seen(entry: Entry, seen: str) -> None:
     if seen != _seen(entry):
         raise Changed(
             f"{entry.short_id} was changed meanwhile; nothing was written.",
-            hint="Look at both.",
+            "Look at both.",
         )
 
 
@@ -396,7 +396,7 @@ def _one_project(project: str | None) -> str | None:
     name = (project or "").strip()
     if name == "*":
         raise InvalidArgument(
-            "An entry has one project, not '*'.", hint="Name it, or give none: '' is none."
+            "An entry has one project, not '*'.", "Name it, or give none: '' is none."
         )
     return name or None
 
@@ -413,7 +413,7 @@ def _superseded(
         if entry.pin and not by_person:
             raise Refused(
                 f"A person pinned {entry.short_id}, and only a person replaces it.",
-                hint="Save the new one without it, and ask them.",
+                "Save the new one without it, and ask them.",
             )
     return unique(_fixed(ws, id) for id in ids)
 
@@ -430,7 +430,7 @@ def _check_pin(
     """
     if not by_person:
         hint = "Ask them to do it in a terminal of their own, or propose it by the tag `pin`."
-        raise Refused("Only a person pins.", hint=hint)
+        raise Refused("Only a person pins.", hint)
     key = project_key(project) if project else None
     pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key))).values()
     entries = [stored.entry for stored in pinned if bool(stored.entry.project) == bool(key)]
@@ -439,7 +439,7 @@ def _check_pin(
         names = "; ".join(f"{entry.short_id} {entry.title}" for entry in entries)
         raise InvalidArgument(
             f"{MAX_PINS} entries may be pinned {where}: {names}.",
-            hint="`synaptic pin ID --remove` makes room.",
+            "`synaptic pin ID --remove` makes room.",
         )
 
 
@@ -625,7 +625,7 @@ def delete(
             f"{path} is a person's file" if entry.whole_file else "A person pinned this entry"
         )
         hint = f"`synaptic delete {entry.short_id}`, in a terminal of their own."
-        raise Refused(f"{what}: only a person deletes it.", hint=hint)
+        raise Refused(f"{what}: only a person deletes it.", hint)
     notices: list[str] = []
     if purge:  # before the text leaves its file: after a kill the next process finishes
         ws.index.file.owes_scrub = True

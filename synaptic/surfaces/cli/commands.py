@@ -432,7 +432,7 @@ def confirm(
         waiting = brief_verb.waiting(ws)
         return answer_listing(ws, browse.Listing(len(waiting), waiting))
     if agent() or IN_JSON.get() or not terminal.is_terminal(sys.stdin, sys.stderr):
-        raise Refused("Only a person confirms, on a terminal.", hint="The page can do it too.")
+        raise Refused("Only a person confirms, on a terminal.", "The page can do it too.")
     question = "Take it out of force?" if remove else "Shall every agent follow this?"
     for id in ids:
         [entry] = browse.get(ws, [listed_id(ws, id)]).entries
@@ -624,7 +624,7 @@ def open_(
     Example: synaptic open 3, synaptic open --page
     """
     if page == bool(id):
-        raise InvalidArgument("Give an ID, or --page.", hint="synaptic open 3")
+        raise InvalidArgument("Give an ID, or --page.", "synaptic open 3")
     if not page:
         return edit(home, id)
     import webbrowser  # only here

@@ -33,7 +33,7 @@ def composed() -> Iterator[str]:
     if command is None:
         raise InvalidArgument(
             "There is no text to save.",
-            hint='Give it: synaptic save "TEXT", or pipe it: ... | synaptic save -, or set '
+            'Give it: synaptic save "TEXT", or pipe it: ... | synaptic save -, or set '
             "EDITOR and use a terminal.",
         )
     if name_of(command) in RETURNS_AT_ONCE and "--wait" not in command:
@@ -65,7 +65,7 @@ def run(command: Sequence[str]) -> None:
     except OSError as error:
         raise ConfigError(
             f"The editor {command[0]} cannot be started: {error.strerror}.",
-            hint="Set VISUAL or EDITOR.",
+            "Set VISUAL or EDITOR.",
         ) from error
     finally:
         signal.signal(signal.SIGINT, before)

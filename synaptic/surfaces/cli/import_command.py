@@ -167,9 +167,7 @@ def _in_place(
             found = importing.vaults()
         if len(found) != 1:
             known = "; ".join(map(str, found)) or "no folder"
-            raise InvalidArgument(
-                f"Which folder? {source} names {known}.", hint="Name it as PATH."
-            )
+            raise InvalidArgument(f"Which folder? {source} names {known}.", "Name it as PATH.")
         lines = [str(found[0])]
         count = importing.notes_in(ws.config, found[0])
     importing.add_sources(ws.config, lines, dry_run=True)

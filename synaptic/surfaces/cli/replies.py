@@ -73,7 +73,7 @@ def check_can_ask(
     """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
     if not yes and (IN_JSON.get() or not terminal.is_terminal(sys.stdin, sys.stderr)):
         raise InvalidArgument(
-            f"{command} asks first, and nobody can be asked here.", hint="Add --yes."
+            f"{command} asks first, and nobody can be asked here.", "Add --yes."
         )
 
 
@@ -105,8 +105,7 @@ def check_id(name: str) -> None:
     if _is_number(name):
         raise InvalidArgument(
             f"{name} is a place in a list and no id; here nobody is asked.",
-            hint="`synaptic recent` and `synaptic search` show ids; on a terminal a number "
-            "will do.",
+            "`synaptic recent` and `synaptic search` show ids; on a terminal a number will do.",
         )
 
 
@@ -127,7 +126,7 @@ def listed_id(
         if id is None:
             raise NotFound(
                 f"Nothing is called {name[:40]!r}: no id, title, page, alias or path.",
-                hint="`synaptic recent` and `synaptic search` show ids, `synaptic restore` "
+                "`synaptic recent` and `synaptic search` show ids, `synaptic restore` "
                 "lists what was deleted.",
             )
         return id

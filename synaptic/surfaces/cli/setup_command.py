@@ -58,7 +58,7 @@ def run(
         raise InvalidArgument("--print, --status and --remove exclude each other.")
     if url and (project or capture):
         hint = "The server's token names the project; --capture belongs on its machine."
-        raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
+        raise InvalidArgument("--url goes without --project and --capture.", hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
     found = clients

@@ -115,7 +115,7 @@ def _doctor(
     if fix + secrets + bool(restore) + bool(dismiss) > 1:
         raise InvalidArgument(
             "--fix, --restore, --dismiss and --secrets exclude each other.",
-            hint="Give one of them.",
+            "Give one of them.",
         )
     with open_home(home) as ws:
         if restore:
@@ -422,7 +422,7 @@ def _export(
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise JournalError(
-            f"{to} cannot be written: {error.strerror}.", hint="Name a new file."
+            f"{to} cannot be written: {error.strerror}.", "Name a new file."
         ) from error
 
 

@@ -174,7 +174,7 @@ def _save(
     given = common.pop("entries", None)
     if (given is None) != ("content" in common) or given == []:
         raise InvalidArgument(
-            "context_save needs content or entries.", hint="Call it again with one of them."
+            "context_save needs content or entries.", "Call it again with one of them."
         )
     texts = []
     for number, entry in enumerate([{}] if given is None else given, start=1):
@@ -248,7 +248,7 @@ def _get(
         listing = with_source(ws, listing)
     entries = listing.entries
     if offset and len(entries) > 1:
-        raise InvalidArgument("offset goes with one id.", hint="Call it for each id.")
+        raise InvalidArgument("offset goes with one id.", "Call it for each id.")
     check_range("offset", offset, 0, max(0, len(entries[0].content) - 1))
     share = room = (call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
     for number, size in enumerate(sorted(len(entry.content) for entry in entries)):

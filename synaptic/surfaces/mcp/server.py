@@ -296,7 +296,7 @@ async def _answer(
     args = check_arguments(BY_NAME[name], given)
     if grant and grant.read_only and name not in READING:
         works = f"These work: {', '.join(READING)}."
-        raise Refused("This server is read-only for you: nothing was written.", hint=works)
+        raise Refused("This server is read-only for you: nothing was written.", works)
     known = ctx.session.client_params
     client = None
     if grant:

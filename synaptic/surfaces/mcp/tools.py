@@ -172,12 +172,12 @@ def check_arguments(
         if known not in schemas:
             raise InvalidArgument(f"{tool.name} has no argument {_shown(name)}.", valid=schemas)
         if known in checked:
-            raise InvalidArgument(f"{known} is given twice.", hint="Give it once.")
+            raise InvalidArgument(f"{known} is given twice.", "Give it once.")
         checked[known] = _converted(known, value, schemas[known])
     missing = [name for name in tool.required if name not in checked]
     if missing:
         raise InvalidArgument(
-            f"{tool.name} needs {missing[0]}.", hint="Call it again with that argument."
+            f"{tool.name} needs {missing[0]}.", "Call it again with that argument."
         )
     return checked
 

@@ -192,7 +192,7 @@ def serve(
         command = f"synaptic token NAME --token-file {tokens.path}"
         raise InvalidArgument(
             "Another host than this machine needs --token-file with a token.",
-            hint=f"`{command}` writes one; give that file here, too.",
+            f"`{command}` writes one; give that file here, too.",
         )
     if port is None:
         with suppress(ConfigError):  # with a broken one the page says so
@@ -258,7 +258,7 @@ def _listen(
     except (OSError, OverflowError) as error:
         raise ConfigError(
             f"{host}:{port} cannot be had: {error}.",
-            hint="Give another --port; 0 takes a free one. Where the page is served there "
+            "Give another --port; 0 takes a free one. Where the page is served there "
             "already, `synaptic open --page` opens it.",
         ) from error
     # without it the end of an answer waits for 40 ms

@@ -94,7 +94,7 @@ async def _change(request: Request) -> Response:
     if not may_stay(request, session):
         raise Refused(
             "A browser stays logged in only on the machine of the journal, at a fixed port.",
-            hint="`synaptic serve --port 8765` there, and `synaptic open --page`.",
+            "`synaptic serve --port 8765` there, and `synaptic open --page`.",
         )
     if "gone" in form:
         site.devices.remove(form["gone"])

@@ -369,7 +369,7 @@ async def _confirm(request: Request) -> Response:
     id = request.path_params["id"]
     [entry] = (await ask(request, browse.get, [id])).entries
     if hash_of_rule(entry) != form.get("seen"):
-        raise Changed(f"{short(id)} was changed meanwhile.", hint="Look at it again.")
+        raise Changed(f"{short(id)} was changed meanwhile.", "Look at it again.")
     await ask(request, confirm, entry)
     return done(request, f"/entry/{entry.id}", "Confirmed: every agent is told to follow it.")
 
