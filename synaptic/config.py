@@ -221,7 +221,7 @@ def make_clock() -> Callable[[], datetime]:
         return lambda: datetime.now().astimezone()
     try:
         moment = datetime.fromisoformat(fixed)
-        moment = moment.astimezone() if moment.tzinfo is None else moment
+        moment = moment.astimezone() if not moment.tzinfo else moment
     except (ValueError, OverflowError, OSError) as error:
         raise ConfigError(
             f"SYNAPTIC_NOW is {fixed!r}, which is no ISO date-time.",

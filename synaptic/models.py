@@ -217,7 +217,7 @@ class Entry:
     @property
     def there(self) -> Place:
         """The place of an entry that stands in a file."""
-        assert self.place is not None
+        assert self.place
         return self.place
 
     @property

@@ -440,7 +440,7 @@ def copy_marks(
                 os.chown(new, uid, was.st_gid)
                 break
     fcopyfile = None if hasattr(os, "listxattr") else _libc("fcopyfile")
-    if fcopyfile is not None:
+    if fcopyfile:
         acl = 1 << 0  # copyfile.h
         xattr = 1 << 2
         fcopyfile(old, new, None, acl | xattr)
@@ -543,7 +543,7 @@ def exchange(
     names = os.fsencode(one), os.fsencode(other)
     swap = 2  # RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS
     rename = _libc("renameat2")
-    if rename is not None:
+    if rename:
         at_cwd = -100
         return bool(
             rename(

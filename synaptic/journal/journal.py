@@ -189,7 +189,7 @@ class Journal:
         texts = tuple(self.kept(path, entry.id, proven_block(entry)) for entry in entries)
 
         def make(data: bytes, status: Stat) -> Draft:
-            if status is None:
+            if not status:
                 data = self.heading(path, texts[0].text)
             for text in texts:
                 data += joined(path, text.text, data)
@@ -262,7 +262,7 @@ class Journal:
 
         def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
             new = change(old)
-            if new is None or old.whole_file:
+            if not new or old.whole_file:
                 return new, b""
             return new, rewrite_block(block, old, new)
 
@@ -286,7 +286,7 @@ class Journal:
 
         def make(data: bytes, status: Stat) -> Draft:
             nonlocal trashed
-            if status is None:
+            if not status:
                 raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
             parsed = self.parse(path, data, status.st_mtime_ns)
             old, start, end = entry_of(parsed, path, id)
@@ -307,7 +307,7 @@ class Journal:
                 self.trash.put(*aside)
                 trashed = block
             result[:] = [new or old]
-            if old.whole_file and new is None:
+            if old.whole_file and not new:
                 return Draft(None)
             rest = data[end:]
             if old.id in ids_in(block):  # its equal copies change with it
@@ -342,7 +342,7 @@ class Journal:
         place = self.place(path)
         if in_logseq(path) and old.content.startswith("-"):
             raise Refused(f"{path} is a day of Logseq, which writes it anew.", f"Edit {place}.")
-        if new is None:
+        if not new:
             if end - start < len(data):
                 raise Refused(
                     f"{path} holds more than this note.", f"Delete its text in {place}."
@@ -422,7 +422,7 @@ class Journal:
                 f"{first.message}",
                 f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
             )
-        if not found and entry is None:
+        if not found and not entry:
             raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
         return entry
 
@@ -485,7 +485,7 @@ class Journal:
         ids = [*copies, *self.saved.ids()]
         id = resolve(id, iter(ids), "Neither the journal nor the trash")
         copy = copies.get(id) or self.saved.get(id)
-        if copy is None:
+        if not copy:
             raise NotFound(f"The copy of {id} is torn.")
         return copy.path, replace(self.copied(id, copy.path, copy.text), id=id)
 
@@ -597,7 +597,7 @@ class Journal:
         self.trash.put(*self.aside(text.id, title, text.text, b""))
 
         def make(data: bytes, status: Stat) -> Draft:
-            if status is None:
+            if not status:
                 data = self.heading(text.path, text.text)
             comment = find_comment(data, text.id)
             if comment >= 0:  # its text stands there and has lost its heading

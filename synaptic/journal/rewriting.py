@@ -36,7 +36,7 @@ def rewrite(
     replaced: list[Entry] = []
 
     def make(data: bytes, status: Stat) -> Draft | None:
-        if status is None:
+        if not status:
             raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
         writable(journal.roots, path)
         was = journal.parse(path, data, status.st_mtime_ns)

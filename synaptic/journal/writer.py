@@ -186,7 +186,7 @@ class FileWriter:
                     f"mv {real}.copy {real}",
                 )
             draft = make(data, status)
-            if draft is None:
+            if not draft:
                 return None
             folder.writable(self.roots, path)
             try:
@@ -228,7 +228,7 @@ class FileWriter:
     ) -> bool:
         """True when the file holds the draft; False when it changed meanwhile."""
         private = self.roots.of(path)[1].is_relative_to(self._config.home)
-        if status is None:
+        if not status:
             disk.make_dirs(real.parent, private=private)
         copies = {text.id: self._beside(self.saved.path_of(text.id)) for text in draft.saved}
         try:
@@ -237,7 +237,7 @@ class FileWriter:
                     self.saved.write_temp(copies[text.id], text)
                 temp = self._beside(file)
                 new = draft.data or b""
-                if status is None:
+                if not status:
                     disk.create(file, new, private=private or draft.mode is not None, temp=temp)
                     if draft.mode is not None:
                         file.chmod(draft.mode)

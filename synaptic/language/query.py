@@ -385,7 +385,7 @@ def read_moment(
 
     found = read_typed(text, now=now, ahead=name in _AHEAD)
     moment = found and found[name in ("until", *_AHEAD)]
-    if moment is None:
+    if not moment:
         raise _no_time(name, text)
     return moment
 

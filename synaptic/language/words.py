@@ -93,7 +93,7 @@ def sought(text: str) -> tuple[str, bool]:
     plain = _plain(text).rstrip()
     last = next((run for run in _RUN.finditer(plain) if run.end() == len(plain)), None)
     spelled = spell(text).strip()
-    if last is None:
+    if not last:
         return spelled, False
     letters = _LETTER.findall(last[0])
     if len(letters) == 1:

@@ -189,21 +189,21 @@ def scan(
         at, end = match.span()
         level = match[0].count("#") if match["heading"] else 0
         below = _SYN_BELOW.match(text, end) if level == 2 else None
-        if inside is not None and at >= inside.limit:
+        if inside and at >= inside.limit:
             found.opaque.append((inside.start, inside.limit))
             inside = None
-        if inside is not None and below is not None:
+        if inside and below:
             inside.at_end = False
             found.unclosed.append(inside)
             found.opaque.append((inside.start, at))
             inside = None
-        if inside is not None:
+        if inside:
             if match["fence"] and _closes(match, inside):
                 found.opaque.append((inside.start, end))
                 inside = None
         elif level:
             when = read_when(text, end, TIME) if dated else None
-            if when is not None:
+            if when:
                 below = _SYN_BELOW.match(text, end)
             own_comment = below.end() if below else -1
             time = TIME.match(text, end) if level == 2 else None
@@ -217,7 +217,7 @@ def scan(
                 closing = text.find("-->", end - 2)
                 comment_end = never if closing < 0 else eol_at(text, closing)
             inside = Unclosed(at, comment_end)
-    if inside is not None:
+    if inside:
         found.opaque.append((inside.start, min(inside.limit, len(text))))
         if inside.limit == never:
             found.unclosed.append(inside)

@@ -135,12 +135,12 @@ def add_tags(
     line = b"tags: [%b]" % b", ".join(named) + eol
     begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     block = front_matter_end(data.decode("latin-1"), begin)
-    if block is None:
+    if not block:
         return b"".join([data[:begin], b"---", eol, line, b"---", eol, data[begin:]])
     start, stop = block.span("yaml")
     lines = _TAGS.finditer(data[:stop], start)
     known = max(lines, key=lambda line: len(line["key"]), default=None)  # `tags` before `tag`
-    if known is None:
+    if not known:
         return data[:stop] + line + data[stop:]
     if known["items"] is None:
         return data

@@ -50,7 +50,7 @@ def read_heading(raw: str) -> Heading:
     """The parts of a heading after its time: `[type:] [title] [#tags]`."""
     title, tags = read_title(raw)
     match = _TYPE.match(title)
-    if match is None:
+    if not match:
         return Heading("note", title, tags)
     return Heading(check_type(match[1]), title[match.end() :], tags)
 

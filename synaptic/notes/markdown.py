@@ -97,7 +97,7 @@ def compose_entry(
     inline = (tag for _, _, tag in inline_tags(name))
     heading_tags = unique((*inline, *map(check_tag, tags), *from_title))
     # whole seconds at a fixed offset are all that `at=` can express
-    if at.tzinfo is None:
+    if not at.tzinfo:
         at = aware(at)
     offset = timezone(at.utcoffset() or timedelta())
     entry = Entry(

@@ -241,7 +241,7 @@ def is_day_file(
     day_file: str,
 ) -> bool:
     """True if a file's name is a date and no more, as `2026-11-21 Saturday.md`."""
-    if date_in_path(path, day_file) is None:
+    if not date_in_path(path, day_file):
         return False
     with suppress(ValueError, re.error):
         return bool(datetime.strptime(path, day_file))
@@ -420,7 +420,7 @@ class _Reader:
                 message = f"the YAML cannot be read ({reason}); it is read as text"
                 self._issue(block.start("yaml"), "front-matter", message)
             else:
-                if front is not None:
+                if front:
                     self.front = front
                     self.start = block.end()
                     self.has_front = True
@@ -565,7 +565,7 @@ class _Reader:
     ) -> tuple[datetime, DateSource]:
         """The moment of an entry with this time in its heading and this one in its comment."""
         day, source = self.day
-        if at is None:
+        if not at:
             if clock:
                 return aware(datetime.combine(day, _clock(clock))), source
             # it stands behind the entry above it
@@ -641,7 +641,7 @@ class _Reader:
         words = _words(title)
         day = self.named_day
         numbers = set(map(int, re.findall("[0-9]+", title)))
-        if day is None or len(words) > 2 or day.month in numbers:
+        if not day or len(words) > 2 or day.month in numbers:
             return _DAY_WORDS.issuperset(words)
         return _DAY_WORDS.issuperset(words) or {day.day, day.year} <= numbers
 
@@ -723,7 +723,7 @@ class _Reader:
 def _clock(token: str) -> time:
     """The time in a heading's token: `9:31 am`, `[9h31]` and `9:31-10:00` are 09:31."""
     match = _CLOCK.search(token)
-    assert match is not None
+    assert match
     hour, minute, second = (int(part or 0) for part in match.groups()[:3])
     if match[4]:
         hour = hour % 12 + (12 if match[4] in "pP" else 0)

@@ -261,10 +261,10 @@ def _token_at(
     token = before + text[start:stop]
     for _ in range(_WRAPPED_LINES):
         joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
-        if joint is None or start < end < stop:
+        if not joint or start < end < stop:
             break
         piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE)
-        if piece is None or (end > start and not _is_part_of_token(piece[0])):
+        if not piece or (end > start and not _is_part_of_token(piece[0])):
             break
         token += piece[0]
         stop = piece.end()
@@ -312,7 +312,7 @@ def _in_lines(text: str) -> Iterator[Secret]:
             at = low.find(sign)
             while at >= 0:
                 line = _compiled(_LINE).match(text, text.rfind("\n", 0, at) + 1)
-                assert line is not None
+                assert line
                 for match in pattern.finditer(text, *line.span()):
                     value = match["secret"].rstrip(".,;)")
                     if _CHECKS[check](value) and not _is_example(value):
@@ -404,7 +404,7 @@ def _assigned(text: str) -> Iterator[Secret]:
         if start < at or not guard.search(text, max(0, start - 40), start + 1):
             continue
         name = pattern.match(text, start)
-        if name is None:
+        if not name:
             continue
         secret = _value_of(text, name)
         if secret:
@@ -418,7 +418,7 @@ def _value_of(
 ) -> Secret | None:
     """The value of a name, if it is a secret."""
     value = _compiled(_VALUE).match(text, name.end())
-    if value is None:
+    if not value:
         return None
     before = text[max(0, name.start() - 100) : name.start()]
     in_front = before.rstrip(_NAME_CHARS)

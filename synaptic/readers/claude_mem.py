@@ -59,7 +59,7 @@ def _record(
     files = ", ".join(items_of(texts.get("files_read")))
     text = markdown(*parts, fields=[("files_read", files)])
     at = moment(row.get("created_at_epoch"), row.get("created_at"))
-    if at is None:
+    if not at:
         raise ValueError("it has no time")
     if not (text or title):
         raise ValueError("it has no text")

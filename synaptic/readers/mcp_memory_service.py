@@ -90,7 +90,7 @@ def _record(
     content = text_of(row, "content")
     tags = [tag for tag in items_of(row.get("tags")) if tag != "untagged"]
     at = moment(row.get("created_at"), row.get("created_at_iso"), row.get("updated_at"))
-    if at is None:
+    if not at:
         raise ValueError("it has no time")
     if not content:
         raise ValueError("it has no text")

@@ -121,7 +121,7 @@ def json_items(
     while True:
         try:
             found = before.match(text, at)
-            if found is None:
+            if not found:
                 raise ValueError("it holds no such list")
             if found[1]:
                 return

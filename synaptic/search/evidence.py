@@ -220,7 +220,7 @@ class Evidence:
             ways = {}
             if terms:
                 ways["lexical"] = partial(index.lexical, terms, passing)
-            if query.meaning is not None:
+            if query.meaning:
                 ways["semantic"] = partial(index.semantic, query.meaning.vector, passing)
             for name, fetch in ways.items():
                 with self.watch.stage(name):
@@ -344,7 +344,7 @@ class Evidence:
     def days_away(self, standing: Standing) -> int:
         """Days between an entry and the day in the middle of the asked time; 0 without one."""
         about = self.request.about
-        if about is None:
+        if not about:
             return 0
         return abs((moment(standing.at, self.request.now.tzinfo).date() - about).days)
 

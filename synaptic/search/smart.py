@@ -96,7 +96,7 @@ def _moved_towards(
     asked = evidence.asked
     chunks = [evidence.chunk(r.rowid, near=True) for r in best]
     stored = evidence.ws.index.vectors(chunks)
-    if asked is None or not stored:
+    if not asked or not stored:
         return asked
     import numpy as np
 

@@ -312,7 +312,7 @@ def within_time(
     about the one that is meant.
     """
     times = asked.time_range
-    if times is None:
+    if not times:
         return filters
     first, last = times.start, times.end
     if times.about:

@@ -275,7 +275,7 @@ class Memory:
         name, _, within = path.partition("/")
         roots = self.config.roots
         folder = roots.get(name) if within else None
-        if folder is None:
+        if not folder:
             folder, within = roots[""], path
         is_others = folder not in (roots[""], roots["@sessions"])
         if is_others and any(part.startswith(".") for part in folder.parts):

@@ -134,7 +134,7 @@ def brief(
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
     gather = partial(_gather, ws, project, here, since, terms)
     within_s = READING_SHARE * ws.config.hooks.timeout_s
-    if reader is None or ws.journal.is_past:
+    if not reader or ws.journal.is_past:
         return in_step(ws, partial(gather, None), within_s=within_s)
     file = ws.config.state / _POSITIONS
     records = {}
@@ -198,7 +198,7 @@ def _start(
         day = read_date(since, now=now, name="since")
         return Start(datetime.fromisoformat(day).astimezone())
     position = _POSITION.fullmatch(since)
-    if position is None:
+    if not position:
         raise InvalidArgument(
             f"since is {since[:40]!r}, which is no position.",
             valid=("p:... from the end of a briefing", LAST, "2026-11-03", "yesterday"),

@@ -509,7 +509,7 @@ def _cursor(
     own: str | None = None,
 ) -> str | None:
     """The place after the last entry that was shown; it holds although that is deleted."""
-    if last is None or order in ("importance", "access"):
+    if not last or order in ("importance", "access"):
         return None
     dated, at, path, seq = last.position
     return f"{order}:{int(last.project != own)}:{dated}:{at}:{seq}:{quote(path, safe='')}"
@@ -523,7 +523,7 @@ def _shown_last(
     if not cursor:
         return None
     place = _CURSOR.fullmatch(cursor)
-    if place is None or place[1] != order:
+    if not place or place[1] != order:
         raise InvalidArgument(
             f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
             "Use the cursor of the previous answer, and its order.",
@@ -549,5 +549,5 @@ def export(
     while True:
         page, last = in_step(ws, run)
         yield from page.values()
-        if last is None:
+        if not last:
             return

@@ -139,7 +139,7 @@ def tick(
             )
         starts = [0, *(match.end() for match in _LINE_ENDS.finditer(data))]
         row = _TASK.match(data, starts[at[0].line - 1])
-        if row is None or MASK in masked[row.start() : row.end()] or _REPEATS in text:
+        if not row or MASK in masked[row.start() : row.end()] or _REPEATS in text:
             raise Refused(
                 f"{path}:{at[0].line} is not ticked here: it repeats, holds private text, or "
                 f"its state is a word such as LATER.",
@@ -160,7 +160,7 @@ def _own_id(ws: Workspace, path: str, id: str) -> str:
     """The id of this entry in its file, or "". Raises NotFound and Refused for a path that is
     no note that may be written.
     """
-    if ws.journal.stamp(path) is None:
+    if not ws.journal.stamp(path):
         raise NotFound(
             f"The journal has no note {path[:200]!r}.", "Open it from one of its entries."
         )

@@ -364,7 +364,7 @@ class _Known:
         if part not in self._standing:
             return "deleted" if part in self._gone else "new", coming
         old = self._written(path).get(id) if record.growing else None
-        if old is None:
+        if not old:
             return "known", coming
         if _was(old) != _digest(old):
             return "edited", coming

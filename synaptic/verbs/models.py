@@ -68,7 +68,7 @@ def models(ws: Workspace) -> tuple[Model, ...]:
         size = 0
         if known:
             size = known["size_in_GB"] * 1e9
-        elif embedder.folder is None:
+        elif not embedder.folder:
             continue
         elif (embedder.folder / "model.onnx").exists():
             size = (embedder.folder / "model.onnx").stat().st_size

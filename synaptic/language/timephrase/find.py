@@ -143,7 +143,7 @@ def find_time(
     for word in pattern(_START + r"\w").finditer(read):
         start = word.start()
         found = _phrase(read, start, When(today))
-        if found is None:
+        if not found:
             continue
         end = start + len(found.phrase)
         if not pattern(_STOPPED).match(read, end):

@@ -669,7 +669,7 @@ def tags(ws: Workspace) -> None:
     Example: synaptic tags
     """
     facets = browse.find(ws, facets=True, limit=1).facets
-    assert facets is not None
+    assert facets
     text = when_empty(ws) or terminal.facets_text(facets, screen_of(ws))
     answer(wire.facets_json(facets), text)
 

@@ -185,7 +185,7 @@ def _settle(
 ) -> None:
     """Does what the answer to a finding says."""
     receipt = review.answer(ws, key, said, by_person=not agent())
-    if receipt is None:
+    if not receipt:
         return answer({"success": True, "kept": key}, f"Kept {key}")
     done = "Deleted" if said in ("delete", "merge") else "Updated"
     return answer_receipt(ws, done, receipt)
@@ -495,7 +495,7 @@ def _sync(
         done = syncing.init(config, init, lambda asked: yes or typer.confirm(asked, err=True))
     else:
         done = syncing.sync(config)
-    if done is None:
+    if not done:
         return None
     notices = [*done.notices]
     if done.conflicts:

@@ -63,10 +63,10 @@ class Remote:
         if grant and grant.page:
             asked = 'Bearer error="insufficient_scope"'
             return _no(403, f"This token opens the page, and no tool. {CURE}", asked)
-        if grant is None and token:
+        if not grant and token:
             asked = 'Bearer error="invalid_token"'
             return _no(401, f"The server knows no such token. {CURE}", asked)
-        if grant is None:
+        if not grant:
             return _no(401, f"The request bears no token. {CURE}", "Bearer")
         scope["grant"] = grant._replace(read_only=grant.read_only or self._read_only)
         if scope["method"] != "POST":

@@ -262,7 +262,7 @@ def _handoff_block(
     room: float,
 ) -> str:
     """Returns the hand-off, or a beginning of it that fits; empty where that is too short."""
-    if item is None:
+    if not item:
         return ""
     block = render(item)
     size = count_tokens(block)

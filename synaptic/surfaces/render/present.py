@@ -369,7 +369,7 @@ def link_text(link: Link) -> str:
 
 def link_lines(found: Links | None) -> list[str]:
     """A line for the links of an entry and one for its backlinks, if it has any."""
-    if found is None:
+    if not found:
         return []
     lines = []
     for name, links in (("links", found.links), ("backlinks", found.backlinks)):

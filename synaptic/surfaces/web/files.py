@@ -155,7 +155,7 @@ async def _to(request: Request) -> Response:
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
     entry = (await ask(request, leading_to, [name], path)).get(name)
-    if entry is None:
+    if not entry:
         roots = await ask(request, lambda ws: ws.journal.roots)
         file = await run_in_threadpool(_find_file, roots, name, path)
         if file:
