@@ -9,6 +9,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import (
     TYPE_CHECKING,
+    Any,
     Literal,
     NamedTuple,
     TypeAlias,
@@ -59,6 +60,8 @@ class Meaning(NamedTuple):
         return b"" if self.tokens is None else np.packbits(self.tokens > 0, axis=1).tobytes()
 
 
+Json = dict[str, Any]
+"""A JSON object, or values by name."""
 Texts = tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]
 Counts = tuple[tuple[str, int], ...]

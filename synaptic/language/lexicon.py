@@ -9,9 +9,8 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
-from ..models import TYPES, EntryType, Texts
+from ..models import TYPES, EntryType, Json, Texts
 
 _FOLDER = Path(__file__).parents[1] / "data" / "words"
 _PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
@@ -34,7 +33,7 @@ class Words:
         self._path = _FOLDER / f"{name}.toml"
 
     @cached_property
-    def read(self) -> dict[str, Any]:
+    def read(self) -> Json:
         return tomllib.loads(self._path.read_text("utf-8"))
 
     def __getattr__(self, name: str) -> frozenset[str]:

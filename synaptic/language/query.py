@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidArgument, check_range
-from ..models import TYPES, Filters, Texts, frozen
+from ..models import TYPES, Filters, Json, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
 from ..notes.header import SYNONYMS, check_type, taken, unique
 from ..notes.marks import field_name
@@ -247,7 +247,7 @@ def _built(
     now: datetime,
 ) -> Filters:
     """The filters of these values; of a date the last counts."""
-    given: dict[str, Any] = {}
+    given: Json = {}
     for key, values in found.items():
         given[_HAS.get(key, key)] = key in _HAS or (values[-1] if key in _DATES else values)
     return build_filters(now=now, **given)
@@ -333,7 +333,7 @@ FILTER_NAMES = frozenset(_LISTS) | {
 
 def build_preference(values: Mapping[str, object]) -> Filters:
     """Preferences as filters that need not be met. Raises InvalidArgument."""
-    given: dict[str, Any] = {}
+    given: Json = {}
     for name, value in values.items():
         key = name.removesuffix("s")
         if key not in ("type", "tag", "project"):

@@ -10,6 +10,8 @@ from datetime import date, datetime, time
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..models import Pairs, Texts
+
 if TYPE_CHECKING:
     import yaml
 
@@ -67,11 +69,11 @@ class FrontMatter(NamedTuple):
     """
 
     title: str | None = None
-    tags: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
+    tags: Texts = ()
+    aliases: Texts = ()
     created_at: datetime | None = None
     excluded: bool = False
-    fields: tuple[tuple[str, str], ...] = ()
+    fields: Pairs = ()
 
 
 def front_matter_end(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import one_of
-from ..models import TYPES, Entry, EntryType, Texts
+from ..models import TYPES, Entry, EntryType, Json, Pairs, Texts
 from .blocks import TIME, inline_tags, insert_backslashes, unescape_tags
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
@@ -225,7 +225,7 @@ class Comment(NamedTuple):
     id: str | None
     raw: dict[str, str]
     at: datetime | None
-    values: dict[str, Any]
+    values: Json
     problems: list[str]
 
 
@@ -237,7 +237,7 @@ def _texts(value: str) -> Texts:
     return tuple(unquote(part) for part in value.split(",") if part)
 
 
-def _files(value: str) -> tuple[tuple[str, str], ...]:
+def _files(value: str) -> Pairs:
     """(path, fingerprint) of each file in `src/a.py@3f9a0c1d2e4b,src/b.py`; "" for a file
     without one.
     """
@@ -295,7 +295,7 @@ def read_comment(text: str) -> Comment:
             f"{first[:40]!r} is no id; an id is 8 digits, a dash and 8 letters or digits"
         )
     raw: dict[str, str] = {}
-    values: dict[str, Any] = {}
+    values: Json = {}
     extra = []
     for word in words:
         key, _, value = word.partition("=")

@@ -23,7 +23,7 @@ from functools import lru_cache
 from itertools import chain
 from urllib.parse import unquote
 
-from ..models import Entry, Link, Task, Texts
+from ..models import Entry, Link, Pairs, Task, Texts
 from .blocks import LINK, LISTED, LOGSEQ_OWN, WIKI_LINK, without_code
 from .frontmatter import DAY_PAGES, day_named
 
@@ -69,7 +69,7 @@ _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 def fields_of(
     front_matter: Iterable[tuple[str, str]],
     text: str,
-) -> tuple[tuple[str, str], ...]:
+) -> Pairs:
     """(name, value) of each field: of the front matter, then of the properties in `text`.
 
     The title, the tags, the date and the state of an editor are no fields.

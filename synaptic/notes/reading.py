@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place, Texts
+from ..models import DateSource, Entry, Pairs, ParsedFile, ParseIssue, Place, Texts
 from .blocks import (
     TIME_HEADING,
     Mark,
@@ -533,7 +533,7 @@ class _Reader:
         content = body_text(self.data[slice(*body)], typed=typed) if has_body else ""
         of_all = self.of_day or self.diary > 0 or not self.has_note
         front = self.front.fields if of_all or not name else ()
-        fields: tuple[tuple[str, str], ...] = ()
+        fields: Pairs = ()
         if front or "::" in (content or title):
             fields = fields_of(front, content or title)
         own = unique((*tags, *find_tags(content)))

@@ -72,6 +72,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import read_regular
+from ..models import Json
 from .digest import Transcripts
 from .record import Skipped, reporting
 from .session import (
@@ -93,7 +94,7 @@ from .source import FILE_BYTES, read_json
 def _add_qwen(
     session: Session,
     number: int,
-    line: dict[str, Any],
+    line: Json,
 ) -> None:
     session.folder = session.folder or text_of(line, "cwd")
     session.branch = text_of(line, "gitBranch") or session.branch
@@ -126,7 +127,7 @@ def _add_qwen(
 def _add_copilot(
     session: Session,
     number: int,
-    line: dict[str, Any],
+    line: Json,
 ) -> None:
     kind = line.get("type")
     data = line.get("data")

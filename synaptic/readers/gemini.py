@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import read_regular
+from ..models import Json
 from .digest import Transcripts
 from .record import Skipped, reporting
 from .session import Session, json_lines
@@ -45,12 +46,12 @@ def _sessions(
 def _replay(
     file: Path,
     skipped: Skipped,
-) -> tuple[dict[str, Any], list[tuple[int, Any]]]:
+) -> tuple[Json, list[tuple[int, Any]]]:
     """The head, and (line, message) of those that were not taken back.
 
     In a `.json` it is (number, message).
     """
-    head: dict[str, Any] = {}
+    head: Json = {}
     messages: dict[str, tuple[int, Any]] = {}
     for number, line in json_lines(file, skipped):
         id = text_of(line, "id")

@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, cast
 
+from ..models import Json
 from .archive import read_items
 from .record import Record, Skipped
 from .shared import named_in
@@ -81,7 +82,7 @@ def read(
     )
 
 
-def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any] | bytes]:
+def _entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
     """The bytes of each entry of a text file, or the entries of the JSON."""
     file = cast(BufferedReader, stream)
     if file.peek(3).removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
@@ -95,7 +96,7 @@ def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any] | bytes]:
         yield text[start:end]
 
 
-def _parse(entry: bytes) -> dict[str, Any]:
+def _parse(entry: bytes) -> Json:
     """An entry of a text file in the form of the JSON."""
     begin, _, rest = entry.decode().partition("] ")
     day, clock, *half = begin.removeprefix("[").split()

@@ -18,7 +18,7 @@ import yaml
 
 from ..errors import InvalidArgument
 from ..files import open_regular, read_regular
-from ..models import TYPES, EntryType, Texts
+from ..models import TYPES, EntryType, Json, Texts
 from ..notes.blocks import slug_tag
 from ..notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
 from ..notes.header import unique
@@ -214,7 +214,7 @@ def rows(
     path: Path,
     tables: Mapping[str, set[str]],
     skipped: Skipped,
-) -> Iterator[tuple[str, dict[str, Any]]]:
+) -> Iterator[tuple[str, Json]]:
     """(table, row by column) of the tables that have these columns.
 
     A table that ends with an error is reported to `skipped`. Raises InvalidArgument if no table

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from datetime import date as calendar_day
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
@@ -18,9 +18,11 @@ from ..index.rows import Position, Standing, instant
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import (
     ORDERS,
+    Counts,
     Entry,
     Facets,
     Filters,
+    Json,
     Order,
     ParseIssue,
     SearchResult,
@@ -105,10 +107,10 @@ class Status:
     index_bytes: int
     issues: tuple[ParseIssue, ...]
     facets: Facets
-    months: tuple[tuple[str, int], ...]
-    figures: dict[str, dict[str, Any]]
+    months: Counts
+    figures: dict[str, Json]
     costs: Costs
-    roots: dict[str, dict[str, Any]]
+    roots: dict[str, Json]
     queued: int = 0
     notices: Texts = ()
 
@@ -395,7 +397,7 @@ def status(ws: Workspace) -> Status:
     return in_step(ws, run)
 
 
-def _figures(calls: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+def _figures(calls: Sequence[Mapping[str, float]]) -> Json:
     """The latencies of the stages of these calls, the slowest stage first."""
     latencies = {}
     for stage, each in sorted_ms(calls):

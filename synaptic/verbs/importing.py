@@ -21,7 +21,7 @@ from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from platformdirs import user_config_path
 
@@ -33,7 +33,7 @@ from ..journal.imports import drop_pictures, put_picture, take_in, take_out
 from ..journal.runs import Block, Run, Runs
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry, frozen
+from ..models import SESSIONS, Entry, Json, frozen
 from ..notes.blocks import project_key
 from ..notes.reading import base32, id_date
 from ..notes.screening import Screen
@@ -121,7 +121,7 @@ def places_of(source: str) -> list[Path]:
 def look_around(
     config: Config,
     progress: Progress,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Json]:
     """The readable data on this machine: source, place, number of records, dates."""
     found = []
     for number, source in enumerate(READERS, start=1):

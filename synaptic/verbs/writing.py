@@ -19,7 +19,7 @@ from ..journal.losses import restore_lost
 from ..journal.text import in_place_of
 from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
-from ..models import Entry, Near, Texts, frozen
+from ..models import Entry, Json, Near, Texts, frozen
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import unique
 from ..notes.markdown import compose_entry, new_id, own_tags
@@ -169,7 +169,7 @@ def save_all(
 
 
 def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
-    given: dict[str, Any] = {name: value for name, value in marks.items() if value is not None}
+    given: Json = {name: value for name, value in marks.items() if value is not None}
     by_person = marks.setdefault("by_person", True)
     moment = moment_of(given.get("at"), ws.clock())
     here = working_checkout(ws.config)
@@ -303,7 +303,7 @@ def update(
     a person pins, and changes what is pinned. With `seen`, from `opened`, raises Changed if the
     entry has changed since. Raises InvalidArgument without any change, Refused and Busy.
     """
-    given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
+    given: Json = {name: value for name, value in parts.items() if value is not None}
     if "content" in given and "append" in given:
         raise InvalidArgument(
             "content and append exclude each other.", "Give content or append."
@@ -336,7 +336,7 @@ def update(
 def _write_update(
     ws: Workspace,
     found: Stored,
-    given: dict[str, Any],
+    given: Json,
     seen: str | None,
     past: Sequence[str],
     *,
@@ -867,7 +867,7 @@ def receipt_of(
     return Receipt(entry.id, entry.date, entry.time, path, notices=tuple(notices))
 
 
-def _read_days(ws: Workspace, given: dict[str, Any]) -> list[str]:
+def _read_days(ws: Workspace, given: Json) -> list[str]:
     """A notice if the last day of an entry is over. `expires` and `due` become `YYYY-MM-DD`."""
     for name in ("expires", "due"):
         if given.get(name):

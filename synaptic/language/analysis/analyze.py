@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ...models import frozen
+from ...models import Json, frozen
 from ...notes.blocks import project_key, slug_tag
 from ..lexicon import STOP_WORDS, compiled, is_tool
 from .asked import NO_NAMES, QUESTIONS, Asked
@@ -76,7 +76,7 @@ def analyze(
     query: str,
     asked: Asked,
     known: Known,
-) -> dict[str, Any]:
+) -> Json:
     """The analysis of a query, as JSON. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |

@@ -13,6 +13,7 @@ import typer
 
 from ...config import load_config
 from ...errors import InvalidArgument, ModelError, one_of
+from ...models import Json
 from ...readers.record import IN_PLACE, READERS
 from ...verbs import importing
 from ...workspace.embed import embed_pending
@@ -118,7 +119,7 @@ def offer(
     home: str | None,
     *,
     wanted: bool | None,
-) -> wire.Json:
+) -> Json:
     """Says what other programs have left here; takes it in if `wanted`, or if a person agrees.
 
     The files of each source, and the new entries.
@@ -202,7 +203,7 @@ def _plan_text(planned: importing.ImportPlan) -> str:
     return clean("\n".join(lines))
 
 
-def _plan_json(planned: importing.ImportPlan) -> wire.Json:
+def _plan_json(planned: importing.ImportPlan) -> Json:
     examples = []
     for path, entry, _ in planned.new[:EXAMPLES]:
         marks = {name: getattr(entry, name) for name in ("date", "type", "title")}

@@ -13,7 +13,7 @@ import typer
 
 from ...errors import InvalidArgument, NotFound
 from ...journal.disk import overwrite
-from ...models import Entry, SearchResult
+from ...models import Entry, Json, SearchResult
 from ...verbs import browse
 from ...verbs.browse import Days, Listing
 from ...verbs.mentions import id_called
@@ -51,7 +51,7 @@ def when_empty(ws: Workspace) -> str:
 
 
 def answer(
-    data: wire.Json,
+    data: Json,
     text: str,
     notices: Sequence[str] = (),
 ) -> None:
@@ -218,7 +218,7 @@ def _keep_list(
 def _answer_found(
     ws: Workspace,
     found: Sequence[object],
-    data: wire.Json,
+    data: Json,
     text: str,
 ) -> None:
     """Answers with what was found, or with a remark: nothing was, or the journal is empty."""

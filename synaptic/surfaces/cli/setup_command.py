@@ -7,12 +7,12 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Sequence
-from typing import Any
 
 import typer
 
 from ...config import load_config, resolve_home
 from ...errors import InvalidArgument
+from ...models import Json
 from ...verbs.adopt import write_setting
 from ..clients.clients import (
     Client,
@@ -179,9 +179,9 @@ def _remarks(
     return "\n".join(remarks)
 
 
-def _as_json(steps: Sequence[Step]) -> dict[str, Any]:
+def _as_json(steps: Sequence[Step]) -> Json:
     """Returns the steps by part; those of the server under `clients`."""
-    by_part: dict[str, Any] = {"clients": [], "hooks": [], "guidance": []}
+    by_part: Json = {"clients": [], "hooks": [], "guidance": []}
     for step in steps:
         part = step.part
         fields = {
@@ -198,7 +198,7 @@ def _as_json(steps: Sequence[Step]) -> dict[str, Any]:
             "snippet": part.edit(""),
             "check": part.check,
         }
-        by_part.get(part.name, by_part["clients"]).append(fields)
+        by_part[part.name if part.name in by_part else "clients"].append(fields)
     return by_part
 
 

@@ -19,6 +19,7 @@ import platformdirs
 from ...config import resolve_home
 from ...errors import InvalidArgument, JournalError
 from ...journal.disk import make_dirs, overwrite
+from ...models import Json, Texts
 from . import jsonc
 
 NAME = "synaptic"
@@ -40,7 +41,7 @@ class Server(NamedTuple):
     """A command with its environment, or the address of a server elsewhere."""
 
     command: str
-    args: tuple[str, ...]
+    args: Texts
     env: Mapping[str, str] = {}
     url: str = ""
 
@@ -114,7 +115,7 @@ class Client(NamedTuple):
     memory: str = ""
     hooks: Mapping[str, Any] = {}
 
-    def shape(self, server: Server) -> dict[str, Any]:
+    def shape(self, server: Server) -> Json:
         """Returns the entry of this server."""
         values = {
             "{url}": server.url,
@@ -155,7 +156,7 @@ class Client(NamedTuple):
         return any(expand(sign).exists() for sign in self.signs)
 
 
-def _client(row: dict[str, Any]) -> Client:
+def _client(row: Json) -> Client:
     name = row["name"]
     usual = {
         "title": name.replace("-", " ").title(),

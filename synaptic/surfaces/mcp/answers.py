@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidArgument, SynapticError, check_range, one_of
 from ...language.query import build_preference
-from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Near
+from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near
 from ...notes.header import taken
 from ...search.search import search
 from ...verbs.brief import WEEK, Reader
@@ -42,7 +42,6 @@ from ..render.present import (
 )
 from ..render.wire import (
     WHOLE_CONTENT,
-    Json,
     as_json,
     listing_json,
     search_json,
@@ -85,7 +84,7 @@ class Call(NamedTuple):
     of the client, if it has one.
     """
 
-    args: dict[str, Any]
+    args: Json
     client: str | None = None
     loading: bool = False
     session: str = ""
@@ -191,7 +190,7 @@ def _save(
     return _receipts(save_all(ws, texts), "Saved")
 
 
-def _for_verbs(args: Mapping[str, Any]) -> dict[str, Any]:
+def _for_verbs(args: Mapping[str, Any]) -> Json:
     return {VERB_NAMES.get(name, name): value for name, value in args.items()}
 
 

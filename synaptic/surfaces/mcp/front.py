@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
 
 if TYPE_CHECKING:
-    from ..render.wire import Json
+    from ...models import Json
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The protocol versions that begin with `initialize`; any other is answered with the last."""

@@ -9,14 +9,11 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ...errors import InvalidArgument
-from ...models import ORDERS, STRATEGIES, TYPES, Texts
+from ...models import ORDERS, STRATEGIES, TYPES, Json, Texts
 from ...search.ranking import PRESETS
-
-if TYPE_CHECKING:
-    from ..render.wire import Json
 
 CHARS_PER_TOKEN = 3
 """English prose has four; notes with code, ids and names have three (o200k)."""
@@ -152,7 +149,7 @@ def help_text(verb: str) -> str:
 def check_arguments(
     tool: Tool,
     given: Mapping[str, Any],
-) -> dict[str, Any]:
+) -> Json:
     """The arguments with the types the schema names, without those that were left out (null).
 
     Kind to what clients really send: a number or null as text, a list as JSON text or as `a,
@@ -238,7 +235,7 @@ def _readers() -> Mapping[str, tuple[Any, ...]]:
 
     numbers_too = ConfigDict(coerce_numbers_to_str=True)
     as_list = BeforeValidator(_listed)
-    an_object = dict[str, Any] | pydantic.Json[dict[str, Any]]
+    an_object = Json | pydantic.Json[dict[str, Any]]
     texts = TypeAdapter(Annotated[list[str], as_list], config=numbers_too)
     return {
         "string": (TypeAdapter(str, config=numbers_too), "a text"),

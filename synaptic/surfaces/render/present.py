@@ -9,12 +9,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...language.lexicon import sentence_ends
-from ...models import Entry, Hit, Link, SearchResult
+from ...models import Entry, Hit, Json, Link, SearchResult
 from ...notes.header import markup, shortened
 from ...notes.marks import front_fields
 from ...search.snippet import snippet
 from .fence import clean, fenced, one_line
-from .wire import Json, why_json
+from .wire import why_json
 
 if TYPE_CHECKING:
     from ...verbs.browse import Listing

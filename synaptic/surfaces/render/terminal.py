@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import JournalError, SynapticError
-from ...models import Entry, Facets, Hit, ParseIssue, SearchResult, Task
+from ...models import Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
 from .fence import INVISIBLE, clean, one_line
 from .present import (
     LINKS_SHOWN,
@@ -33,7 +33,6 @@ from .present import (
     remark_on,
     short,
 )
-from .wire import Json
 
 if TYPE_CHECKING:
     from ...verbs.adopt import Adopted
@@ -416,7 +415,7 @@ def status_text(
     return "\n".join((*lines, *_issue_lines(status.issues, to)))
 
 
-def _counted(counts: tuple[tuple[str, int], ...]) -> str:
+def _counted(counts: Counts) -> str:
     shown = [f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN]]
     if len(counts) > _COUNTS_SHOWN:
         shown.append("...")

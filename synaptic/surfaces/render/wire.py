@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SynapticError
-from ...models import Entry, Facets, Hit, SearchResult, Why
+from ...models import Entry, Facets, Hit, Json, SearchResult, Why
 
 if TYPE_CHECKING:
     from ...verbs.browse import Days, Listing, Status
     from ...verbs.review import Matter
 
-Json = dict[str, Any]
 WHOLE_CONTENT = 2_000
 """Characters. A search shows only the best passage of a longer entry."""
 

@@ -15,7 +15,6 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
 from urllib.parse import quote, unquote
 from xml.etree.ElementTree import tostring
 
@@ -24,7 +23,7 @@ from latex2mathml.converter import Converter
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from ...models import Entry
+from ...models import Entry, Json
 from ..render.fence import clean, one_line
 from ..render.present import IsHit, headed
 from .flavours import BLOCK, CALLOUTS, MARKDOWN, anchor, named_block, part_of, spoken
@@ -144,7 +143,7 @@ class _Rendering:
         """The text, or a part of it; empty where it has no such part."""
         # one page shows many notes, each with a footnote 1
         note = zlib.crc32(f"{self.path} {text}".encode())
-        env: dict[str, Any] = {"until": self.until, "docId": f"{note:x}", "names": {}}
+        env: Json = {"until": self.until, "docId": f"{note:x}", "names": {}}
         tokens: Sequence[Token] = MARKDOWN.parse(text, env)
         if part:
             tokens = part_of(tokens, part)
