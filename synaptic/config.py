@@ -187,7 +187,8 @@ def read_sources(
     for source in sources:
         name, sign, place = source.partition("=")
         if not sign or Path(name).name != name:
-            name, place = "", source
+            name = ""
+            place = source
         folder = own.home / _expand(place, f"{path}: sources")
         folder = Path(os.path.abspath(folder))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"

@@ -32,7 +32,8 @@ def analysis_of(
 
     def run(_: SyncReport) -> Json:
         now = ws.clock()
-        stop_words, fields = ws.config.search.stop_words, ws.index.field_names
+        stop_words = ws.config.search.stop_words
+        fields = ws.index.field_names
         tags, projects, files = ws.index.vocabulary()
         parsed = parse_query(
             query,

@@ -47,7 +47,8 @@ def ending_aside(
     in one of at most six no letter is replaced, so `regen` is not `regex`. Counting ends at
     one more than `typing_errors` allows.
     """
-    typed, word = fold(typed), fold(word)
+    typed = fold(typed)
+    word = fold(word)
     length = len(typed)
     allowed = typing_errors(typed)
     if length <= 7:

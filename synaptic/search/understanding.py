@@ -81,7 +81,8 @@ def _preferring(
     request: Request,
     asked: Asked,
 ) -> Request:
-    filters, times = request.filters, asked.time_range
+    filters = request.filters
+    times = asked.time_range
     if times and not (filters.since or filters.until):
         reworded = replace(_reworded(ws, request, asked.text), about=times.about)
         names_day = _ISO.search(times.phrase)  # which other notes may name
@@ -108,7 +109,9 @@ def _as_a_list(
     None where other words are left, and where the journal has nothing of that kind. That
     nothing is in that state, or of that project, is said.
     """
-    given, parsed, order = request.filters, request.parsed, request.order
+    given = request.filters
+    parsed = request.parsed
+    order = request.order
     known = ws.index.vocabulary().projects
     listed = _listed(request, asked, known)
     if not (listed and parsed.text) or parsed.phrases or request.strategy == "bounded":
@@ -121,7 +124,8 @@ def _as_a_list(
     if is_part or (is_day and not listed.order):
         return None
     filters = filled(given, _filters_of(request, asked, listed, known))
-    total, what = _count(ws, filters), _what(filters, listed.state)
+    total = _count(ws, filters)
+    what = _what(filters, listed.state)
     is_all = is_timed and request.within is None and not listed.among
     is_changes = listed.changes and is_all and order == "relevance"
     changes = _changes(ws, filters) if is_changes else {}
@@ -157,7 +161,8 @@ def _listed(
     """The list that the words ask for. Of a time that reaches to today it is of changes too,
     the newest first.
     """
-    text, times = asked.text, asked.time_range
+    text = asked.text
+    times = asked.time_range
     if times:
         text = compiled(QUESTIONS.pattern("catch_up"), re.IGNORECASE).sub("what changed", text)
     listed = listed_of(text, asked.tongue, known)
@@ -200,7 +205,8 @@ def _filters_of(
     known: Collection[str],
 ) -> Filters:
     """The filters that a list asks for; of a kind or a state those of the asking project."""
-    given, added = request.filters, listed.filters
+    given = request.filters
+    added = listed.filters
     projects = added.projects
     if listed.order and not (projects or listed.changes):
         projects = request.prefer.projects or tuple({request.project or ""} & {*known})
@@ -248,7 +254,8 @@ def _when(filters: Filters) -> str:
     """The days that pass the filters: `2026-11-20`, `2026-11-01 to 2026-11-10`, `since
     2026-11-20`.
     """
-    since, until = filters.since, filters.until
+    since = filters.since
+    until = filters.until
     if since and until:
         return since if since == until else f"{since} to {until}"
     return f"since {since}" if since else f"until {until}" if until else ""
@@ -292,7 +299,8 @@ def of_its_time(request: Request) -> dict[str, object] | None:
     """The other values of a search that lists the entries of the time that it prefers; None
     without one.
     """
-    since, until = request.prefer.since, request.prefer.until
+    since = request.prefer.since
+    until = request.prefer.until
     if not (since or until) or request.parsed.phrases:
         return None
     return {
@@ -314,9 +322,11 @@ def within_time(
     times = asked.time_range
     if not times:
         return filters
-    first, last = times.start, times.end
+    first = times.start
+    last = times.end
     if times.about:
-        first, last = shift(times.about, -AROUND_DAYS), shift(times.about, AROUND_DAYS)
+        first = shift(times.about, -AROUND_DAYS)
+        last = shift(times.about, AROUND_DAYS)
     return replace(
         filters,
         since=first.isoformat() if first else None,

@@ -276,7 +276,8 @@ class Memory:
         roots = self.config.roots
         folder = roots.get(name) if within else None
         if not folder:
-            folder, within = roots[""], path
+            folder = roots[""]
+            within = path
         is_others = folder not in (roots[""], roots["@sessions"])
         if is_others and any(part.startswith(".") for part in folder.parts):
             return b""

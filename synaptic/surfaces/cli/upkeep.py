@@ -647,7 +647,8 @@ def serve(
 
         if uninstall:
             return service.uninstall(home)
-        port, read_only = given.pop("port", None), given.pop("read_only")
+        port = given.pop("port", None)
+        read_only = given.pop("read_only")
         if given.pop("host") != "127.0.0.1" or any(given.values()):
             raise InvalidArgument("--install goes with --port and --read-only alone.")
         return service.install(home, port, read_only=read_only)

@@ -209,10 +209,12 @@ def serve(
     sessions = Sessions(running)
     worker = Worker(home, read_only=read_only)
     site = Site(worker, sessions, tokens, Devices(home), read_only, local, is_fixed)
-    link, way = f"{at}/login?token={sessions.link}", "this link works once"
+    link = f"{at}/login?token={sessions.link}"
+    way = "this link works once"
     if no_link:
         sessions.link = ""
-        link, way = at, "`synaptic open --page` logs a browser in"
+        link = at
+        way = "`synaptic open --page` logs a browser in"
     print(f"Synaptic is at {link}", flush=True)
     print(f"({way}; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
     if not local:

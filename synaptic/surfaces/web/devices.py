@@ -90,7 +90,8 @@ async def _devices(request: Request) -> Response:
 async def _change(request: Request) -> Response:
     """Has this browser stay, or puts out the browser that is named."""
     form = await form_of(request)
-    site, session = site_of(request), session_of(request)
+    site = site_of(request)
+    session = session_of(request)
     if not may_stay(request, session):
         raise Refused(
             "A browser stays logged in only on the machine of the journal, at a fixed port.",

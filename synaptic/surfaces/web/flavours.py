@@ -116,7 +116,8 @@ def _callouts(state: StateCore) -> None:
         elif token.type == "blockquote_close":
             token.tag = tags.pop()
         elif token.type == "paragraph_close" and closing:
-            token.tag, closing = closing, ""
+            token.tag = closing
+            closing = ""
         is_first = [one.type for one in shaped[-3:-1]] == ["blockquote_open", "paragraph_open"]
         found = _CALLOUT.match(token.content) if is_first else None
         if not found:
