@@ -31,7 +31,6 @@ from . import flags as f
 from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
 from .program import command, open_home
 from .replies import (
-    IN_JSON,
     agreed_id,
     answer,
     answer_days,
@@ -40,6 +39,7 @@ from .replies import (
     answer_place,
     answer_receipt,
     answer_search,
+    can_ask,
     check_can_ask,
     check_id,
     listed_id,
@@ -361,9 +361,8 @@ def update(
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
-    asks = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
     with open_home(home) as ws:
-        if asks:
+        if can_ask():
             id = agreed_id(ws, id, lambda _: "Change it?", always=False)
         else:
             check_id(id)
@@ -431,7 +430,7 @@ def confirm(
     if not ids:
         waiting = brief_verb.waiting(ws)
         return answer_listing(ws, browse.Listing(len(waiting), waiting))
-    if agent() or IN_JSON.get() or not terminal.is_terminal(sys.stdin, sys.stderr):
+    if agent() or not can_ask():
         raise Refused("Only a person confirms, on a terminal.", "The page can do it too.")
     question = "Take it out of force?" if remove else "Shall every agent follow this?"
     for id in ids:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,7 +20,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace
 from ..render import terminal, wire
 from ..render.fence import clean
-from .replies import IN_JSON, agreed, answer
+from .replies import IN_JSON, agreed, answer, can_ask
 
 SHOWN, EXAMPLES = 5, 3
 """Projects and skipped records that are named; entries that are shown."""
@@ -129,8 +128,7 @@ def offer(
     new: dict[str, int] = {}
     if found:
         terminal.say(found_text(found))
-        has_person = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
-        if wanted is None and has_person:
+        if wanted is None and can_ask():
             wanted = typer.confirm("Import it now?", default=False, err=True)
         if not wanted:
             terminal.say("`synaptic setup --import` takes it in, `synaptic import` lists it.")

@@ -65,13 +65,18 @@ def answer(
     return None
 
 
+def can_ask() -> bool:
+    """True where a person may be asked: on a terminal that shows no JSON."""
+    return not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
+
+
 def check_can_ask(
     command: str,
     *,
     yes: bool,
 ) -> None:
     """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
-    if not yes and (IN_JSON.get() or not terminal.is_terminal(sys.stdin, sys.stderr)):
+    if not (yes or can_ask()):
         raise InvalidArgument(
             f"{command} asks first, and nobody can be asked here.", "Add --yes."
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 import tomllib
 from collections.abc import Sequence
 
@@ -26,9 +25,9 @@ from ..clients.clients import (
 from ..clients.parts import EVENTS, Part, parts_of
 from ..clients.register import Step, work_on
 from ..render.fence import clean
-from ..render.terminal import emit, is_terminal, say
+from ..render.terminal import emit, say
 from .import_command import offer
-from .replies import IN_JSON, answer
+from .replies import answer, can_ask
 
 _TOOLS = (
     "Tell agents before an edit what the journal says of that file, and after a failed "
@@ -115,7 +114,7 @@ def _ask_about_tools(home: str | None, found: Sequence[Client]) -> None:
     said = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
     is_open = "tools" not in said.get("hooks", {})
     can_speak = any("tools" in client.hooks for client in found)
-    if is_open and can_speak and not IN_JSON.get() and is_terminal(sys.stdin, sys.stderr):
+    if is_open and can_speak and can_ask():
         wanted = typer.confirm(_TOOLS, default=False, err=True)
         write_setting(resolve_home(home), "hooks.tools", wanted)
 

@@ -43,6 +43,7 @@ from .replies import (
     agreed,
     answer,
     answer_receipt,
+    can_ask,
     check_can_ask,
     screen_of,
     when_empty,
@@ -481,8 +482,7 @@ def _sync(
     if (init or allow or auto) and agent():
         raise Refused("Only a person changes what is sent where.")
     if auto is not None:
-        can_ask = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
-        if auto and not can_ask:
+        if auto and not can_ask():
             raise Refused("Only a person switches that on, on a terminal.")
         if not auto or typer.confirm("Sync by itself from now on?", err=True):
             write_setting(config.home, "sync.auto", auto)
