@@ -70,6 +70,10 @@ class Words:
         written = self.read[section][name].replace("\n", "")
         return _PIECE.sub(lambda piece: self._piece(piece[1]), written)
 
+    def finder(self, name: str) -> re.Pattern[str]:
+        """The compiled pattern, which finds letters of either case."""
+        return compiled(self.pattern(name), re.IGNORECASE)
+
     def _piece(self, name: str) -> str:
         if name in self.read.get("patterns", ()):
             return self.pattern(name)

@@ -140,7 +140,7 @@ def anchor_times(
     """
     seen = _shown(text)
     changes = []
-    for found in compiled(TIMES.pattern("relative"), re.IGNORECASE).finditer(seen):
+    for found in TIMES.finder("relative").finditer(seen):
         dates = _dates(found[0], on) if _is_meant(found, seen) else None
         if dates:
             start, end = found.span()
@@ -155,8 +155,7 @@ def _dates(
     """The dates that the phrase means, as they are written; None beyond the years that a date
     can have.
     """
-    tail = compiled(TIMES.pattern("tail"), re.IGNORECASE)
-    span = read_time(tail.sub("", phrase), When(on, around=True))
+    span = read_time(TIMES.finder("tail").sub("", phrase), When(on, around=True))
     first, last = (span.start, span.end) if span else (None, None)
     if not first or not last or first == date.min or last == date.max:
         return None

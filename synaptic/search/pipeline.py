@@ -19,7 +19,6 @@ from dataclasses import asdict, replace
 
 from ..index.rows import moment
 from ..language.analysis.asked import QUESTIONS
-from ..language.lexicon import compiled
 from ..language.query import MAX_LIMIT
 from ..language.words import places
 from ..models import ONLY_REPLACED, Entry, Hit, Round, SearchResult, Why
@@ -130,8 +129,8 @@ def with_replaced(
     """
     request = evidence.request
     alone = replaced_alone(evidence, names)
-    is_former = _asks("former", request.parsed.text)
-    asks_why = is_former or _asks("for_a_reason", request.parsed.text)
+    is_former = QUESTIONS.finder("former").search(request.parsed.text) is not None
+    asks_why = is_former or QUESTIONS.finder("for_a_reason").search(request.parsed.text)
     if not (answer.weak or alone or asks_why):
         return answer, evidence, []
     wider = evidence.of(filters=replace(request.filters, include_superseded=True))
@@ -149,14 +148,6 @@ def with_replaced(
         old = [hit for hit in tried.hits[:REASONS] if hit.superseded_by in shown]
         answer = answer._replace(hits=beside_later(answer.hits, old, above=is_former))
     return answer, evidence, []
-
-
-def _asks(
-    name: str,
-    text: str,
-) -> bool:
-    """True if that pattern of questions is in the text."""
-    return compiled(QUESTIONS.pattern(name), re.IGNORECASE).search(text) is not None
 
 
 def beside_later(
@@ -339,7 +330,7 @@ def reasons(
     said = {}
     for entry in read_entries(evidence.ws, [index.resolve(id).rowid for id in ids]).values():
         sentences = _SENTENCE.split(entry.content.removeprefix(entry.title).strip(" .\n"))
-        because = [one for one in sentences if _asks("because", one)] or sentences
+        because = list(filter(QUESTIONS.finder("because").search, sentences)) or sentences
         why = " ".join(because[0].split())[:REASON_CHARS]
         title = entry.title.rstrip(".…")
         said[entry.id] = f"replaced {entry.date}: {title}. {why}".rstrip()

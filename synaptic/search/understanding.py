@@ -12,7 +12,7 @@ from datetime import timedelta
 from ..errors import NotFound
 from ..index.rows import instant
 from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
-from ..language.lexicon import TYPE_WORDS, compiled
+from ..language.lexicon import TYPE_WORDS
 from ..language.query import MAX_LIMIT, filled, terms_of
 from ..language.timephrase.table import shift
 from ..language.tongues import tongues_of
@@ -66,8 +66,7 @@ def _scoped(
     """
     own = request.project
     for name in ("only_here", "all_projects") if not request.filters.projects else ():
-        found = compiled(QUESTIONS.pattern(name), re.IGNORECASE)
-        text, count = found.subn(" ", request.parsed.text)
+        text, count = QUESTIONS.finder(name).subn(" ", request.parsed.text)
         if count and name == "all_projects":
             return replace(_reworded(ws, request, text.strip()), project=None)
         if count and own:
@@ -164,7 +163,7 @@ def _listed(
     text = asked.text
     times = asked.time_range
     if times:
-        text = compiled(QUESTIONS.pattern("catch_up"), re.IGNORECASE).sub("what changed", text)
+        text = QUESTIONS.finder("catch_up").sub("what changed", text)
     listed = listed_of(text, asked.tongue, known)
     today = request.now.date()
     if listed and times and times.start and times.end and times.start < today <= times.end:

@@ -48,8 +48,8 @@ class Question:
     """One line of text without the words that only ask to be told, and its named features."""
 
     def __init__(self, asked: Asked) -> None:
-        told = compiled(QUESTIONS.pattern("asking_to_be_told"), re.IGNORECASE)
-        short = compiled(QUESTIONS.pattern("short_is"), re.IGNORECASE)
+        told = QUESTIONS.finder("asking_to_be_told")
+        short = QUESTIONS.finder("short_is")
         self.line = short.sub(r"\1 is", told.sub("", asked.read, count=1) or asked.read)
         self.has_range = asked.time_range is not None
         self._features = QUESTIONS.patterns("features")
