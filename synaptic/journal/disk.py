@@ -6,7 +6,6 @@ elsewhere they follow their folder and the umask. Nothing here knows what a note
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import os
@@ -15,6 +14,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,7 @@ def fault(
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-@contextlib.contextmanager
+@contextmanager
 def disk_errors(
     path: Path | str,
     what: str = "written",
@@ -136,7 +136,7 @@ def make_dirs(
     if path.is_dir():
         return
     make_dirs(path.parent, private=private)
-    with contextlib.suppress(FileExistsError):
+    with suppress(FileExistsError):
         path.mkdir(mode=0o700 if private else 0o777)
         if private:
             path.chmod(0o700)
@@ -163,7 +163,7 @@ def sync_file(fd: int) -> None:
     """
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None and sys.platform != "win32":
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             fcntl.fcntl(fd, full)
             return
     os.fsync(fd)
@@ -310,7 +310,7 @@ def replace(
             sync_dir(path.parent)
         unlink(temp)
         fault("replaced")
-        with contextlib.suppress(OSError):  # the change is made: the call has succeeded
+        with suppress(OSError):  # the change is made: the call has succeeded
             if old >= 0:
                 carry_over(old, expected, path)
     finally:
@@ -403,7 +403,7 @@ def overwrite(
 
 def unlink(path: Path) -> bool:
     """True when there is no file `path` any more; False when the system keeps it."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         path.unlink()
     return not os.path.lexists(path)
 
@@ -468,7 +468,7 @@ def _copy_attributes(
             os.setxattr(new, name, os.getxattr(old, name))
 
 
-@contextlib.contextmanager
+@contextmanager
 def _unless_forbidden() -> Iterator[None]:
     """A context that ends early if a mark is forbidden, unknown to the file system, or gone."""
     try:

@@ -4,12 +4,12 @@ leaving the root.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
 from posixpath import join
@@ -184,7 +184,7 @@ def _notes(
                 raise _missing(roots.folders[""], error) from error
 
 
-@contextlib.contextmanager
+@contextmanager
 def _listed(folder: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
     """The contents of a folder, as a context. The folder is held open, so that its files are
     found even if its path changes.
@@ -208,7 +208,7 @@ def is_note(path: str) -> bool:
 
 def _is_text(path: str) -> bool:
     """False for a name that no program could pass on."""
-    with contextlib.suppress(UnicodeEncodeError):
+    with suppress(UnicodeEncodeError):
         return bool(path.encode())
     return False
 
@@ -308,7 +308,7 @@ def _open(
     _, root, within = roots.of(path)
     if os.open not in os.supports_dir_fd:
         return os.open(locate(roots, path), FLAGS)
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         return _open_below(root, within.split("/"))
     real = locate(roots, path)
     root = real_path(root)
@@ -323,7 +323,7 @@ def _open_below(
         return os.open(steps[-1], FLAGS | O_NOFOLLOW, dir_fd=folder)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _folder_of(
     root: Path,
     steps: Sequence[str],
@@ -342,7 +342,7 @@ def _folder_of(
         os.close(here)
 
 
-@contextlib.contextmanager
+@contextmanager
 def pinned(
     roots: Roots,
     path: str,

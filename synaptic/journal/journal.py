@@ -6,11 +6,11 @@ bytes are. The latest text of an entry is kept in `.state/done/`, a replaced one
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -152,7 +152,7 @@ class Journal:
 
     def present(self, path: str, id: str) -> tuple[bytes, Entry] | None:
         """The result of `find`; None if the entry does not stand in this file."""
-        with contextlib.suppress(NotFound):
+        with suppress(NotFound):
             return self.find(path, id)
         return None
 
@@ -171,7 +171,7 @@ class Journal:
         """The first file of each id that a comment carries. All files are read."""
         places: dict[str, str] = {}
         for stamp in self.scan():
-            with contextlib.suppress(NotFound):
+            with suppress(NotFound):
                 for id in ids_in(self.read(stamp.path)):
                     places.setdefault(id, stamp.path)
         return places
@@ -408,7 +408,7 @@ class Journal:
             "imports": self.runs.purge,
         }
         with self.writing():
-            with contextlib.suppress(NotFound):
+            with suppress(NotFound):
                 entry = self.exchange(path, id, lambda old, block: (None, b""), None)
             for name, purge in purges.items():
                 try:
@@ -433,7 +433,7 @@ class Journal:
         done = (self.saved.path_of(id) for id in self.saved.ids())
         runs = (self.runs.folder / run.name for run in self.runs.open())
         for path in (self.trash.path, *done, *runs):
-            with disk_errors(path, "read"), contextlib.suppress(FileNotFoundError):
+            with disk_errors(path, "read"), suppress(FileNotFoundError):
                 yield path, path.read_bytes()
 
     def open_copies(self, path: str, data: bytes) -> set[tuple[str, bytes]]:
@@ -462,7 +462,7 @@ class Journal:
         """Removes the `open_copies` of the file. While another process writes they stay, and
         `doctor` names them.
         """
-        with contextlib.suppress(Busy, JournalError):
+        with suppress(Busy, JournalError):
             shown = self.open_copies(path, data)
             if not shown:
                 return
@@ -612,7 +612,7 @@ class Journal:
 
     # -- the lock
 
-    @contextlib.contextmanager
+    @contextmanager
     def writing(self) -> Iterator[None]:
         """The write lock, as a context. Raises Busy after the timeout."""
         self.prepare()

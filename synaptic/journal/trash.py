@@ -8,11 +8,11 @@ shows when a kill has torn a piece.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -58,7 +58,7 @@ class Trash:
             return
         data = b"".join(map(_render, pieces))
         with disk.disk_errors(self.path):
-            with contextlib.suppress(FileExistsError):
+            with suppress(FileExistsError):
                 disk.write_new(self.path, _TOP, private=True, step="trash-created")
                 disk.sync_dir(self.path.parent)
             fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | disk.O_EXTRA)

@@ -14,13 +14,13 @@ A kill leaves the old file or the new one. The next writer removes the hidden fi
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,12 +97,12 @@ class FileWriter:
             files[PREFERENCES] = f'{{"older": {str(is_older).lower()}}}\n'
             for name, text in files.items():
                 file = self._state / name
-                with contextlib.suppress(FileExistsError):
+                with suppress(FileExistsError):
                     disk.write_new(file, text.encode(), private=True, step="prepared")
         if not journal.is_dir():
             raise folder.missing(journal)
 
-    @contextlib.contextmanager
+    @contextmanager
     def locked(self, timeout_s: float) -> Iterator[None]:
         """The write lock, as a context. Raises Busy after `timeout_s`.
 
@@ -128,7 +128,7 @@ class FileWriter:
                 self.settle()
                 yield
         finally:
-            with contextlib.suppress(OSError):  # the write itself is done
+            with suppress(OSError):  # the write itself is done
                 lock.release()
 
     def intend(
@@ -146,7 +146,7 @@ class FileWriter:
         """Moves the note of `intend` to `settled` if the file holds those bytes. Each holder of
         the lock does so first, and thus before the next change hides it.
         """
-        with contextlib.suppress(OSError, ValueError, SynapticError):
+        with suppress(OSError, ValueError, SynapticError):
             path, wanted = json.loads(self._intent.read_bytes())
             if hashlib.sha256(self._read(path)[0]).hexdigest() == wanted:
                 with self.settled.open("a", encoding="ascii") as file:
@@ -263,7 +263,7 @@ class FileWriter:
         finally:
             self._clear(real.parent)
             self._clear(self.saved.folder)
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 disk.sync_dir(real.parent)
 
     def _accept(
@@ -277,9 +277,9 @@ class FileWriter:
         try:
             self.saved.accept(temp, id)
         except OSError:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 self.saved.forget(id)
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             self.saved.expire()
 
     def _beside(self, file: Path) -> Path:
@@ -287,7 +287,7 @@ class FileWriter:
 
     def _clear(self, folder: Path) -> None:
         """Removes the hidden files that a killed writer of this home left in a folder."""
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             for name in os.listdir(folder):  # noqa: PTH208
                 if name.endswith(self._hidden):
                     disk.unlink(folder / name)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import ConfigError, InvalidArgument, SynapticError
@@ -23,7 +23,7 @@ def editor() -> list[str] | None:
     return chosen() if is_terminal(sys.stdin, sys.stdout) else None
 
 
-@contextlib.contextmanager
+@contextmanager
 def composed() -> Iterator[str]:
     """A context that gives the text a person wrote in the editor. If it fails, the text stays.
 

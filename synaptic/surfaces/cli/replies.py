@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -136,7 +136,7 @@ def listed_id(
             )
         return id
     ids: list[str] = []
-    with contextlib.suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):
         ids = json.loads((ws.config.state / _LAST_LIST).read_bytes())
     if 0 < int(name) <= len(ids):
         return ids[int(name) - 1]
@@ -216,7 +216,7 @@ def _keep_list(
     entries: Sequence[Entry],
 ) -> None:
     ids = json.dumps([entry.id for entry in entries])
-    with contextlib.suppress(OSError):  # a home that cannot be written can be read
+    with suppress(OSError):  # a home that cannot be written can be read
         overwrite(ws.config.state / _LAST_LIST, ids.encode(), sync=False)
 
 

@@ -6,7 +6,6 @@ Colours appear only on a terminal, and never with NO_COLOR.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -14,6 +13,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -134,7 +134,7 @@ def emit_json(data: Json) -> None:
 
 def say(text: str) -> None:
     """Prints `text`, which is no data, to standard error."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         print(clean(text), file=sys.stderr, flush=True)
 
 
@@ -149,7 +149,7 @@ def say_error(error: SynapticError) -> None:
 
 def _discard_output() -> None:
     """Drops the buffered output and all that follows, so that nothing fails at exit."""
-    with contextlib.suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -577,7 +577,7 @@ def progress() -> Callable[[str, int, int], None]:
         if is_terminal(sys.stderr) and (is_last or now - last > REPORT_S):
             last = now
             line = f"\r{phase} {done:,}/{total:,}"
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 print(
                     f"{line:60}",
                     end="\n" if is_last else "",
