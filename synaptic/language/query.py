@@ -282,8 +282,8 @@ def build_filters(
         from .timephrase.table import shift  # most saves and searches need none of its words
 
         since = shift(now.date(), -days).isoformat()
-    first = read_date(since, now=now, name="since") if since is not None else None
-    last = read_date(until, now=now, name="until") if until is not None else None
+    first = read_date(since, now, "since") if since is not None else None
+    last = read_date(until, now, "until") if until is not None else None
     if first and last and first > last:
         said = f"since ({first}) is later than until ({last})."
         raise InvalidArgument(said, "Swap them.")
@@ -352,7 +352,6 @@ def build_preference(values: Mapping[str, object]) -> Filters:
 
 def read_date(
     text: str,
-    *,
     now: datetime,
     name: str,
 ) -> str:
@@ -362,7 +361,7 @@ def read_date(
     week`, `Q2`. What is due or expires lies ahead: `friday` is the next one, today included.
     `timephrase.read_typed` says what is read.
     """
-    moment = read_moment(text, now=now, name=name)
+    moment = read_moment(text, now, name)
     try:
         return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
     except OverflowError:
@@ -371,7 +370,6 @@ def read_date(
 
 def read_moment(
     text: str,
-    *,
     now: datetime,
     name: str,
 ) -> datetime:

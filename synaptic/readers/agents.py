@@ -326,7 +326,7 @@ def _kinds(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     """(begun, asked, printed or said; number; text) of each line."""
     kind = ""
     is_code = False
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, 1):
         begun = _BEGIN.fullmatch(line)
         is_code = not begun and is_code != line.startswith("```")
         is_printed = line.startswith("> ") or (kind == "printed" and line.strip())

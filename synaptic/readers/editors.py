@@ -142,7 +142,7 @@ def _vscode_sessions(
             with reporting(skipped, f"{file.name}:{number}"):
                 chat = line if file.suffix == ".json" else _changed(chat, line)
         session.title = text_of(chat, "customTitle")
-        for number, request in enumerate(list_of(chat, "requests"), start=1):
+        for number, request in enumerate(list_of(chat, "requests"), 1):
             with reporting(skipped, f"{file.name}: {number}"):
                 _add_request(session, number, request)
         yield session

@@ -118,7 +118,7 @@ class _Page:
         tags = _TAGS.search(body[:_HEAD])
         if created:
             with suppress(InvalidArgument):
-                at = read_moment(created[1], now=at, name="created")
+                at = read_moment(created[1], at, "created")
         return Record(
             key=self._key,
             title=title,

@@ -165,7 +165,7 @@ def fitting(
     no reason to go on.
     """
     last = min(1, len(chance))
-    for place, (one, own) in enumerate(zip(chance, signs, strict=False), start=1):
+    for place, (one, own) in enumerate(zip(chance, signs, strict=False), 1):
         has_a_chance = one >= max(LEAST_CHANCE, LEAST_SHARE * chance[0])
         if has_a_chance and (own.words > 0 or own.meaning >= OWN):
             last = place

@@ -77,9 +77,9 @@ def typing_distance(
         return most + 1
     before = []
     row = list(range(len(b) + 1))
-    for i, letter in enumerate(a, start=1):
+    for i, letter in enumerate(a, 1):
         before, row, last = row, [i], before
-        for j, other in enumerate(b, start=1):
+        for j, other in enumerate(b, 1):
             replaced = before[j - 1] + (letter != other)
             cost = min(row[j - 1] + 1, before[j] + 1, replaced)
             if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:

@@ -195,7 +195,7 @@ def _start(
             return Start(left_off or now - WEEK, None, remark)
         since = before
     if not since.startswith("p:"):
-        day = read_date(since, now=now, name="since")
+        day = read_date(since, now, "since")
         return Start(datetime.fromisoformat(day).astimezone())
     position = _POSITION.fullmatch(since)
     if not position:
@@ -368,7 +368,7 @@ def due(
     """Returns what is due by this day, or on any, overdue first: entries, and tasks as entries
     with the title of the task. Raises InvalidArgument.
     """
-    last = read_date(until, now=ws.clock(), name="due") if until else _EVER
+    last = read_date(until, ws.clock(), "due") if until else _EVER
     return in_step(ws, lambda _: tuple(map(_as_entry, _due(ws, last, "*"))))
 
 

@@ -331,7 +331,7 @@ def days(
     With a `limit` the listing has the `cursor` of the next entries. Raises InvalidArgument for
     a text that is no date.
     """
-    day = calendar_day.fromisoformat(read_date(date, now=ws.clock(), name="date"))
+    day = calendar_day.fromisoformat(read_date(date, ws.clock(), "date"))
     first = last = day
     if week:
         first = day - timedelta(day.weekday())

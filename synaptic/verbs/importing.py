@@ -124,7 +124,7 @@ def look_around(
 ) -> Iterator[Json]:
     """The readable data on this machine: source, place, number of records, dates."""
     found = []
-    for number, source in enumerate(READERS, start=1):
+    for number, source in enumerate(READERS, 1):
         for place in places_of(source):
             with suppress(SynapticError):
                 records = _records(source, [place], lambda where, why: None, None)
@@ -246,7 +246,7 @@ def plan(
             f"{source} has left nothing here.",
             f"synaptic import {source} PATH names a place.",
         )
-    first = read_date(since, now=ws.clock(), name="since") if since else ""
+    first = read_date(since, ws.clock(), "since") if since else ""
     planned = ImportPlan(source, places)
     known = _Known(ws, source, project, into)
     seen = set()

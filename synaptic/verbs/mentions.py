@@ -154,7 +154,7 @@ def tasks(
     """
     now = ws.clock()
     today = now.date().isoformat()
-    last = read_date(due, now=now, name="due") if due else None
+    last = read_date(due, now, "due") if due else None
 
     def run(_: object) -> tuple[Task, ...]:
         rowids = ws.index.listing(Filters(has_tasks=True), order="newest", limit=-1)[1]

@@ -80,7 +80,7 @@ def replay(
                     for record in digest(session):
                         ended[key_id(source, record.key)] = record.until or record.at
     cases = sorted(cases, key=lambda case: case.at)[-prompts:]
-    for number, case in enumerate(cases, start=1):
+    for number, case in enumerate(cases, 1):
         with as_of(ws, min(case.at, ws.clock()).isoformat()) as then:
             for way, strategy in WAYS.items():
                 found = _answer(then, case, strategy, ended)

@@ -226,7 +226,7 @@ def _near(
     if not rows:
         return
     vectors = units([stored[row] for row in rows])
-    for place, new in enumerate(rows[1:], start=1):
+    for place, new in enumerate(rows[1:], 1):
         cosines = ws.index.scaled(vectors[:place] @ vectors[place])
         nearest = cosines.argsort()[: -MOST - 2 : -1].tolist()
         near = cosines[nearest].tolist()

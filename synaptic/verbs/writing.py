@@ -871,7 +871,7 @@ def _read_days(ws: Workspace, given: Json) -> list[str]:
     """A notice if the last day of an entry is over. `expires` and `due` become `YYYY-MM-DD`."""
     for name in ("expires", "due"):
         if given.get(name):
-            given[name] = read_date(given[name], now=ws.clock(), name=name)
+            given[name] = read_date(given[name], ws.clock(), name)
     last_day = given.get("expires") or None
     if has_expired(last_day, ws.today.isoformat()):
         return [f"It has expired already, on {last_day}."]
@@ -885,7 +885,7 @@ def moment_of(at: str | datetime | None, now: datetime) -> datetime:
     if at is None:
         return now.replace(microsecond=0)
     if isinstance(at, str):
-        at = read_moment(at, now=now, name="at")
+        at = read_moment(at, now, "at")
     try:
         return at.astimezone().replace(microsecond=0)
     except (OverflowError, OSError, ValueError):  # year 1 or 9999 at the edge of another zone

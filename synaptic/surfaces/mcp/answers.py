@@ -176,7 +176,7 @@ def _save(
             "context_save needs content or entries.", "Call it again with one of them."
         )
     texts = []
-    for number, entry in enumerate([{}] if given is None else given, start=1):
+    for number, entry in enumerate([{}] if given is None else given, 1):
         try:
             marks = common | (check_arguments(ENTRY, entry) if given else {})
         except InvalidArgument as error:

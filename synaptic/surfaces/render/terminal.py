@@ -163,7 +163,7 @@ def listing_text(
 ) -> str:
     """One line for each entry: id, time, type, title, marks; on a terminal numbered."""
     lines = []
-    for number, entry in enumerate(listing.entries, start=1):
+    for number, entry in enumerate(listing.entries, 1):
         count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
         title = to.at(entry.there.path, entry.there.line, one_line(entry.title))
         about = to.paint(marks(entry, listing.superseded_by.get(entry.id)), "dim")
@@ -303,7 +303,7 @@ def hits_text(
     highlighted.
     """
     blocks = []
-    for number, hit in enumerate(result.hits, start=1):
+    for number, hit in enumerate(result.hits, 1):
         lines = _hit(hit, is_hit, to)
         remark = remark_on(hit)
         if remark:

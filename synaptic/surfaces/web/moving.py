@@ -47,7 +47,7 @@ def _places(
     def run(_: object) -> list[Goal]:
         places = []
         with suppress(InvalidArgument):
-            day = read_date(query, now=ws.clock(), name="date")
+            day = read_date(query, ws.clock(), "date")
             places.append((_to("day", day), day, "day"))
         tags = ws.index.vocabulary().tags
         often = sorted(tags, key=lambda name: -tags[name])
