@@ -224,6 +224,11 @@ class Entry:
         return self.place
 
     @property
+    def path(self) -> str:
+        """The file in which it stands."""
+        return self.there.path
+
+    @property
     def short_id(self) -> str:
         """The eight characters after the date, which people see and type."""
         return self.id.partition("-")[2] or self.id

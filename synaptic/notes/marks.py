@@ -166,7 +166,7 @@ def names_of(
     folder on. The others are the day, the blocks of Logseq in its `text`, and the path of a
     file of several entries, which its `first` one keeps.
     """
-    parts = entry.there.path.split("/")
+    parts = entry.path.split("/")
     paths = ["/".join(parts[start:]) for start in range(len(parts))]
     own = [entry.id, entry.title]
     for key, text in entry.extra:
@@ -190,7 +190,7 @@ def links_of(
     title and fields; last what it supersedes. Any of the keys may be a name that the link leads
     to.
     """
-    path = entry.there.path
+    path = entry.path
     line = entry.there.line
     found = _links(text, path, entry.there.body_line)
     for value in (entry.title, *(value for _, value in entry.fields)):

@@ -53,7 +53,7 @@ def phrases_first(
     if not phrases:
         return ranked
     rowids = [r.rowid for r in ranked]
-    holding = evidence.ws.index.passing(Filters(words=phrases), rowids)
+    holding = evidence.index.passing(Filters(words=phrases), rowids)
     return sorted(ranked, key=lambda r: r.rowid not in holding)
 
 

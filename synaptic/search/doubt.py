@@ -263,7 +263,7 @@ def notices_of(
         notices.append("No entry holds that phrase; its words were searched one by one.")
     entries = len(kept)
     if report.pending_entries or not kept:
-        entries = evidence.ws.index.counts().entries
+        entries = evidence.index.counts().entries
     if evidence.trouble:
         notices.append(evidence.trouble)
     elif report.pending_entries:

@@ -220,7 +220,7 @@ def in_talk(
     for row, hit in hits.items():
         if hit.entry.type == "note" and not stands_alone(hit.entry.content):
             unclear.append(row)
-    found = evidence.ws.index.beside(unclear, evidence.request.filters)
+    found = evidence.index.beside(unclear, evidence.request.filters)
     for row, rows in found.items():
         near = read_entries(evidence.ws, [one for one in rows if one not in hits])
         hits[row] = replace(hits[row], beside=tuple(near.values()))
@@ -253,7 +253,7 @@ def deeper(
 def listed(evidence: Evidence) -> Answer:
     """Entries in order, for a query that is nothing but filters, or nothing."""
     request = evidence.request
-    index = evidence.ws.index
+    index = evidence.index
     if request.within is None:
         _, rowids = index.listing(
             request.filters,
@@ -284,7 +284,7 @@ def read(
     passages = evidence.passages([r.rowid for r in winners])
     entries = {row: entry for row, (entry, _, _) in passages.items()}
     entries = marked(evidence.ws, entries, request.here)
-    others = evidence.ws.index.entries([row for ranked in winners for row in ranked.also])
+    others = evidence.index.entries([row for ranked in winners for row in ranked.also])
     later = {}
     if not request.is_list:
         ids = {entry.id for entry in entries.values()}
@@ -326,7 +326,7 @@ def reasons(
     ids: Sequence[str],
 ) -> dict[str, str]:
     """By id what a later entry says in a line: day, title, and why."""
-    index = evidence.ws.index
+    index = evidence.index
     said = {}
     for entry in read_entries(evidence.ws, [index.resolve(id).rowid for id in ids]).values():
         sentences = _SENTENCE.split(entry.content.removeprefix(entry.title).strip(" .\n"))

@@ -98,7 +98,7 @@ def _moved_towards(
     """
     asked = evidence.asked
     chunks = [evidence.chunk(r.rowid, near=True) for r in best]
-    stored = evidence.ws.index.vectors(chunks)
+    stored = evidence.index.vectors(chunks)
     if not asked or not stored:
         return asked
     import numpy as np

@@ -392,7 +392,7 @@ def replaced_alone(
     alone: dict[str, str] = {}
     for word, typed in names.items():
         ids = [standing.id for standing in evidence.holders(word)]
-        if len(evidence.ws.index.superseded_by(ids)) == len(ids):
+        if len(evidence.index.superseded_by(ids)) == len(ids):
             alone |= dict.fromkeys(ids, typed)
     return alone
 

@@ -402,7 +402,7 @@ def _due(
         is_ours = key in ("*", own)
         tasks = tasks_of(entry, text) if is_ours else []
         if is_ours or own is None:
-            path = entry.there.path
+            path = entry.path
             title = entry.title
             tasks.insert(0, Task(title, False, entry.due, path, 0, entry.id, title, None))
         for task in tasks:

@@ -139,8 +139,8 @@ def _ranks(
                     limit=DEPTH,
                     strategy=strategy,
                 )
-                hits = [(hit.entry.there.path, hit.entry.there.start) for hit in found.hits]
-                right = paths[entry.there.path], entry.there.start
+                hits = [(hit.entry.path, hit.entry.there.start) for hit in found.hits]
+                right = paths[entry.path], entry.there.start
                 ranks[way].append(1 / (1 + hits.index(right)) if right in hits else 0.0)
     return ranks
 

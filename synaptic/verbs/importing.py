@@ -498,7 +498,7 @@ def _extra(
     entry: Entry,
 ) -> dict[str, str]:
     """The keys of an entry's comment that the index does not know."""
-    return dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
+    return dict(_written(ws, entry.path).get(entry.id, entry).extra)
 
 
 def _written(

@@ -357,7 +357,7 @@ def _write_update(
         changes[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
-    path = found.entry.there.path
+    path = found.entry.path
     copies = found.copies
     told: list[str] = []
     edit = ws.journal.edit
@@ -374,8 +374,8 @@ def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
     folder that is only read.
     """
     found = _find(ws, id)
-    writable(ws.journal.roots, found.entry.there.path, found.entry.there.line)
-    entry = replace(ws.journal.find(found.entry.there.path, found.own_id)[1], id=found.entry.id)
+    writable(ws.journal.roots, found.entry.path, found.entry.there.line)
+    entry = replace(ws.journal.find(found.entry.path, found.own_id)[1], id=found.entry.id)
     return entry, _seen(entry)
 
 
@@ -618,7 +618,7 @@ def delete(
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     entry = found.entry
     copies = found.copies
-    path = entry.there.path
+    path = entry.path
     writable(ws.journal.roots, path, entry.there.line)
     if (entry.whole_file or entry.pin) and not by_person:
         what = (
@@ -645,7 +645,7 @@ def delete(
     with suppress(SynapticError, apsw.Error):
         left = ws.index.resolve(found.own_id).entry
         notices.append(
-            f"Another text with this id remains in {left.there.path}:{left.there.line}; "
+            f"Another text with this id remains in {left.path}:{left.there.line}; "
             f"`synaptic delete {left.id}` removes it too."
         )
     return receipt_of(entry, notices=notices)
@@ -745,7 +745,7 @@ def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     """
     found = _find(ws, id)
     entry = found.entry
-    path = entry.there.path
+    path = entry.path
     texts = {str(at): text for at, (text, _) in enumerate(versions(ws, entry)[::-1])}
 
     def change(old: Entry, block: bytes) -> tuple[Entry, bytes]:
@@ -780,7 +780,7 @@ def _already_saved(ws: Workspace, entry: Entry, same: Sequence[Stored]) -> Entry
         if not entry.at - REPEAT_WINDOW <= stored.entry.at <= entry.at:
             continue
         with suppress(SynapticError):
-            first = ws.journal.find(stored.entry.there.path, stored.own_id)[1]
+            first = ws.journal.find(stored.entry.path, stored.own_id)[1]
             # the tags of its file are not those of the save
             said = _marks(replace(first, tags=own_tags(first)))
             is_same = first.content == entry.content and said == _marks(entry)
@@ -849,11 +849,11 @@ def _fixed(ws: Workspace, id: str) -> str:
     if found.entry.derived_id:
         with suppress(Refused):  # the id of a whole-file note depends on its path alone
             ws.journal.edit(
-                found.entry.there.path,
+                found.entry.path,
                 found.own_id,
                 lambda old: replace(old, id=found.entry.id, derived_id=False),
             )
-        index_now(ws, found.entry.there.path)
+        index_now(ws, found.entry.path)
     return found.entry.id
 
 
@@ -863,7 +863,7 @@ def receipt_of(
     path: str | None = None,
     notices: Sequence[str] = (),
 ) -> Receipt:
-    path = path or entry.there.path
+    path = path or entry.path
     return Receipt(entry.id, entry.date, entry.time, path, notices=tuple(notices))
 
 

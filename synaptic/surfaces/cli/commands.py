@@ -505,7 +505,7 @@ def delete(
         check_id(id)
 
     def question(entry: Entry) -> str:
-        thing = f"the whole file {entry.there.path}" if entry.whole_file else "it"
+        thing = f"the whole file {entry.path}" if entry.whole_file else "it"
         return f"Delete {thing}{' without a trace' if purge else ''}?"
 
     with open_home(home) as ws:

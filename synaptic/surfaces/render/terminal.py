@@ -165,7 +165,7 @@ def listing_text(
     lines = []
     for number, entry in enumerate(listing.entries, 1):
         count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
-        title = to.at(entry.there.path, entry.there.line, one_line(entry.title))
+        title = to.at(entry.path, entry.there.line, one_line(entry.title))
         about = to.paint(marks(entry, listing.superseded_by.get(entry.id)), "dim")
         lines.append(f"{count}{_stamp(entry, to)}  {title}  {about}".rstrip())
     return "\n".join(lines)
@@ -180,7 +180,7 @@ def entries_text(
     for entry in listing.entries:
         heading, below = headed(entry.title, entry.content)
         about = marks(entry, listing.superseded_by.get(entry.id), full=True)
-        place = to.at(entry.there.path, entry.there.line)
+        place = to.at(entry.path, entry.there.line)
         header = f"{_stamp(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
         if about:
             header += f" · {to.paint(about, 'dim')}"
@@ -323,7 +323,7 @@ def _hit(
     lines = [
         _lit(one_line(heading), is_hit, to),
         f"   {_stamp(entry, to)}  {about}".rstrip(),
-        f"   {to.at(entry.there.path, hit.snippet_line)}",
+        f"   {to.at(entry.path, hit.snippet_line)}",
     ]
     lines += [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
     return lines + [f"     {to.paint(line, 'dim')}" for line in lines_beside(hit)]

@@ -86,7 +86,7 @@ def _whole(
     at = [one.id for one in around].index(entry.id)
     children = replace(EVERY, parent=entry.id)
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
-    path = entry.there.path
+    path = entry.path
     versions = writing.versions(ws, entry)
     locked = ws.journal.roots.of(path)[0] not in OWN
     return {
@@ -340,12 +340,12 @@ def is_agreed(
     entry: Entry,
 ) -> bool:
     """True when a form was shown the question about this entry, where it stands now."""
-    return form.get("agreed") == f"{entry.id} {entry.there.path}"
+    return form.get("agreed") == f"{entry.id} {entry.path}"
 
 
 def file_of(entry: Entry) -> str:
     """The file that goes with an entry; empty where others may stand in it."""
-    return entry.there.path if entry.whole_file else ""
+    return entry.path if entry.whole_file else ""
 
 
 def deleted_text(entry: Entry) -> str:

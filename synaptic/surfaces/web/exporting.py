@@ -123,7 +123,7 @@ def _write(
 
 def _note_path(entry: Entry) -> str:
     """The path of an entry in a zip: its file, or beside that its date and title."""
-    path = entry.there.path
+    path = entry.path
     if entry.whole_file:
         return path
     title = entry.title[:60].replace("/", "-")

@@ -82,7 +82,7 @@ def linked_files(
         found = _find_file(
             roots,
             link[link.lastindex or 0],
-            entry.there.path,
+            entry.path,
             listing,
         )
         if found:

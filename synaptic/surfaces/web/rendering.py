@@ -246,7 +246,7 @@ class _Rendering:
         shown = Markup("")
         entry = self.entries.get(name)
         if entry and _is_rich(clean(entry.content)):
-            path = entry.there.path
+            path = entry.path
             shown = _Rendering(path, None, self.until).html(clean(entry.content), part)
             title = PurePath(path).stem if is_block else title
         if shown.startswith("<li"):
