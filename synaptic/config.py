@@ -353,7 +353,8 @@ def _read(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The checked values of the file by the fields of a Config, and notices of removed keys."""
     values: dict[str, Any] = {}
-    tables: dict[str, dict[str, Any]] = {"search": {}, "hooks": {}, "sync": {}}
+    made = {"search": SearchConfig, "hooks": HooksConfig, "sync": SyncConfig}
+    tables: dict[str, dict[str, Any]] = {table: {} for table in made}
     for table in tables:
         given = raw.pop(table, {})
         if not isinstance(given, dict):
@@ -367,9 +368,7 @@ def _read(
             continue
         table, _, name = key.rpartition(".")
         tables.get(table, values)[name] = _check(path, key, value)
-    values["search"] = SearchConfig(**tables["search"])
-    values["hooks"] = HooksConfig(**tables["hooks"])
-    values["sync"] = SyncConfig(**tables["sync"])
+    values |= {table: made[table](**given) for table, given in tables.items()}
     return values, tuple(notices)
 
 
