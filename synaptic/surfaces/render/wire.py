@@ -55,9 +55,8 @@ def entry_json(
     for name, value in entry.fields:
         properties.setdefault(name, []).append(value)
     data = {name: as_json(getattr(entry, name, None)) for name in OF_AN_ENTRY}
-    if entry.place:
-        data |= {"path": entry.place.path, "line": entry.place.line}
-    return data | {"superseded_by": superseded_by, "fields": properties, "truncated": False}
+    data |= {"superseded_by": superseded_by, "fields": properties, "truncated": False}
+    return data | {"line": entry.there.line}
 
 
 def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
