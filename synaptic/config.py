@@ -9,8 +9,6 @@
 | `SYNAPTIC_NOW`     | a fixed clock (ISO; naive means the local zone)                  |
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

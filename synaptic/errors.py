@@ -16,8 +16,6 @@ A message says what happened; `valid` lists the values that would have worked; `
 next step. They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeVar
 

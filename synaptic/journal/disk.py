@@ -4,8 +4,6 @@ Directories and files in the home are *private*: 0700 and 0600 under any umask. 
 elsewhere they follow their folder and the umask. Nothing here knows what a note is.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

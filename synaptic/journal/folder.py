@@ -2,8 +2,6 @@
 leaving the root.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

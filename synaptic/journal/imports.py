@@ -1,7 +1,5 @@
 """Puts the entries and pictures of an import into the journal, and takes them out again."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence

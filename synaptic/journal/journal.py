@@ -4,8 +4,6 @@ Every change of a file goes through `FileWriter.change`: this module only says w
 bytes are. The latest text of an entry is kept in `.state/done/`, a replaced one in the trash.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -1,7 +1,5 @@
 """Changes a file as its person would in an editor, and keeps the texts that it replaces."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Joins, compares and places the bytes of entries. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

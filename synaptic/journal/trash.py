@@ -6,8 +6,6 @@ looks like such a comment gains a backslash, so that no text can pose as a piece
 shows when a kill has torn a piece.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

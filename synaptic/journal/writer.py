@@ -12,8 +12,6 @@
 A kill leaves the old file or the new one. The next writer removes the hidden files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

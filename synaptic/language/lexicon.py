@@ -2,8 +2,6 @@
 numbers, stop words.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable

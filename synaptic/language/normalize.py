@@ -18,8 +18,6 @@ The patterns `note_*` in `data/words/times.toml` say where words like "last week
 `timephrase` says which time.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from typing import Literal

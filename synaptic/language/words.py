@@ -15,8 +15,6 @@ Pairs are what Lucene's CJKAnalyzer makes of such text; a text without blanks ne
 dictionary this way. Plain ASCII is left as it is.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Collection

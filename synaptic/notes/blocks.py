@@ -6,8 +6,6 @@ text, and its offsets are then byte offsets. Line ends are LF; a CR may stand be
 loop is linear in the text.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata

@@ -9,8 +9,6 @@ machines changed a file.
 | `x 2.md`, which may be a note of its own         | iCloud            | `x.md`  |
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Container

@@ -2,8 +2,6 @@
 comment of programs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable
 from datetime import date, datetime

@@ -10,8 +10,6 @@ Pure.
 and never writes.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace

@@ -12,8 +12,6 @@ no files.
 Within fences, code spans and comments nothing counts.
 """
 
-from __future__ import annotations
-
 import hashlib
 import posixpath
 import re

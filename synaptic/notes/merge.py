@@ -18,8 +18,6 @@ double a saved entry and tear a private passage: where there are any, both versi
 conflict.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence

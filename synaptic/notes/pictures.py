@@ -11,8 +11,6 @@ EXIF, XMP, IPTC, comments, thumbnails and whatever follows the image go. JPEG: I
 B, and EXIF 2.32 for the way it is turned; PNG: RFC 2083; WebP: RFC 9649.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence

@@ -22,8 +22,6 @@ and `escape_tags` escapes the tags that are left.
 stays. `blocks.shown` leaves these bytes out.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator

@@ -2,8 +2,6 @@
 a `ParseIssue`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -16,8 +16,6 @@ example keys of manuals. A hash, a UUID or an id alone is no secret. Zero-width 
 line end inside a token do not hide it.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import re

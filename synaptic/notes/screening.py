@@ -5,8 +5,6 @@ refuses secrets. Pure.
 made of the text, and a token that the title cuts short could no longer be found.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -57,8 +57,6 @@ a.py", "Running make", "Commit 7d68c80 Add the total"), up to an empty line. The
 answer. A session's key is made of the file's path and its beginning.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Nothing is unpacked into a folder, and no link is followed.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import zipfile

@@ -8,8 +8,6 @@ notes, files_read and files_edited. Prompts are no entries: `request` holds the 
 databases lack columns, and may hold an observation twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path

@@ -12,8 +12,6 @@ item_completed (item: UserMessage with content, or CommandExecution with id, com
 aggregated_output; its id is that of the call, or its own where a script of the model's ran it).
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import partial
 

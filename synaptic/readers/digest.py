@@ -6,8 +6,6 @@ earlier parts stay as they are while the session grows. Private passages and sec
 out of each text before it is shortened.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -30,8 +30,6 @@ a request with isSystemInitiated or confirmation. The line of an event is the nu
 request.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from collections.abc import Iterator

@@ -10,8 +10,6 @@ differs) and toolCalls (id, name, args, status, result). The folder of a project
 PROJECT/.project_root.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path

@@ -6,8 +6,6 @@ date, time, tags, starred}]}`. The files are named in `~/.config/jrnl/jrnl.yaml`
 {default: {journal: PATH}}`); the default is `~/.local/share/jrnl/journal.txt`.
 """
 
-from __future__ import annotations
-
 import re
 from codecs import BOM_UTF8
 from collections import Counter

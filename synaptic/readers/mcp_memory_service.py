@@ -6,8 +6,6 @@ object), created_at (seconds since 1970), created_at_iso, and later deleted_at. 
 which older ones lack, has source_hash, target_hash and, later, relationship_type.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial

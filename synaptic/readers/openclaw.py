@@ -6,8 +6,6 @@
 (`2026-11-21-1430.md`). `DREAMS.md` is its diary, `memory/.dreams` state.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress

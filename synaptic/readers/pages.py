@@ -9,8 +9,6 @@ Markdown, or an exporter): `Title.md`, `Title/Title.md` or `Title.html`, picture
 in a folder; only the times of the files say when.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator

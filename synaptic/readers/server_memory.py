@@ -8,8 +8,6 @@ Forks' observations are objects with `content`. The time is that of the file, `m
 beside the program, or at `MEMORY_FILE_PATH`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A session of an agent as events, and helpers for the readers of transcripts."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Helpers of several readers: places, kinds, tags, times, databases and Markdown files."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -4,8 +4,6 @@ All readers read through this module. No real export comes near a limit; docs/IM
 the limits.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -10,8 +10,6 @@
 | `told_once`      | equal passages of two files take one place  | by eye                    |
 """
 
-from __future__ import annotations
-
 from ..models import Filters
 from ..workspace.changes import has_expired, of_project
 from ..workspace.git import fate_of

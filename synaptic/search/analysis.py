@@ -1,7 +1,5 @@
 """Shows how a question or a note is understood, with the words that this journal knows."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -9,8 +9,6 @@ each and of those beside it.
 | of the best 100 by meaning those within the dates | strategy `bounded`          |
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Passages that stand in several files."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from ..notes.copies import copied_from

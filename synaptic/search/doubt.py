@@ -8,8 +8,6 @@ word of their answer (tests/data/panel/short.json); `bench.py sure` shows the ot
 tests/data/panel/begun.json was held apart.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import accumulate

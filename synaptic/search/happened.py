@@ -2,8 +2,6 @@
 when last.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Of two entries on one topic the later comes first: it may correct the earlier."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from ..index.rows import units

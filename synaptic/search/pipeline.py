@@ -10,8 +10,6 @@
 | any, without words | all, in order                    |                                    |
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@
 | more  | the question moved towards its best answers | the rest of the story uses their words |
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

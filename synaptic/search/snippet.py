@@ -1,7 +1,5 @@
 """The lines of a passage that show the words of a query. Pure."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ of the question looks for the token nearest to it. ColBERT (Khattab and Zaharia 
 signs of a rotated basis in place of vectors (ITQ, Gong and Lazebnik 2011).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

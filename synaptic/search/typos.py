@@ -1,7 +1,5 @@
 """Words that a typing error may have changed. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..language.tongues import fold

@@ -1,7 +1,5 @@
 """Reads a question with the words that this journal knows."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping

@@ -2,8 +2,6 @@
 folder.
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import os

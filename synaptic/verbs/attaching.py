@@ -1,7 +1,5 @@
 """Attach: files that a note shows, kept beside the notes under names of ours."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

@@ -4,8 +4,6 @@ A briefing ends with its position: the last change that the index had seen. Give
 `since`, it leads to all that changed later, also to entries that bear an older date.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Reads entries by id, by time, and by their types, tags, files and projects."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

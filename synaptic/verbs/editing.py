@@ -1,7 +1,5 @@
 """Edits a file of the journal as its person wrote it, and ticks its tasks."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from difflib import SequenceMatcher

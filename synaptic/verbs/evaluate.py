@@ -6,8 +6,6 @@ text and name of a file. A title that two entries share is no question. The copy
 passages and is deleted.
 """
 
-from __future__ import annotations
-
 import re
 import statistics
 import time

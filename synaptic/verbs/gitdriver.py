@@ -2,8 +2,6 @@
 git then calls.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

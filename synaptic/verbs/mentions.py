@@ -1,7 +1,5 @@
 """Lists links and tasks, each with the place where it stands."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Sequence
 from contextlib import suppress

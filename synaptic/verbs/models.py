@@ -1,7 +1,5 @@
 """The models that find notes by meaning: which there are, and the way from one to another."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import replace

@@ -5,8 +5,6 @@ error that it met later. The memory is that of the moment, as `as_of` reads it, 
 digest of a session that had not ended.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

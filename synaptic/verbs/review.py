@@ -3,8 +3,6 @@
 Nothing is done by itself; what a person answers is done by `update` and `delete`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

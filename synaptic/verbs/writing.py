@@ -1,7 +1,5 @@
 """Save, update, delete, restore: the verbs that change the journal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -5,8 +5,6 @@ the rows of types stand in `data/words/questions.toml`. To change a decision, ch
 change what a row notices, change its features.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping

@@ -3,8 +3,6 @@
 Every search asks this; `analyze` says more.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import replace

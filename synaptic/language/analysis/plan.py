@@ -12,8 +12,6 @@
 | What did we use before Postgres?           | What did we use; Postgres                   |
 """
 
-from __future__ import annotations
-
 import re
 
 from ...models import Strategy, Texts

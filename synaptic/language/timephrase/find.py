@@ -5,8 +5,6 @@ present day is an argument.
 second time makes of it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import field, replace
 from datetime import date

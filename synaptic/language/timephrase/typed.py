@@ -1,7 +1,5 @@
 """The time that a user typed where one is expected: `--since`, `--until`, `--at`."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from datetime import datetime, time, timedelta

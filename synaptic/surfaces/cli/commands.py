@@ -1,7 +1,5 @@
 """The commands about entries: their flags are the parameters of the verbs they call."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Opens the person's own editor: at an entry's line, or on an empty page."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

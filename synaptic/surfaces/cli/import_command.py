@@ -1,7 +1,5 @@
 """`synaptic import`: what is there, what would come, the question, and what was done."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress

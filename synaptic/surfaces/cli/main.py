@@ -4,8 +4,6 @@ Data goes to standard output, everything else to standard error. Exit status: 0 
 nothing was found), 1 error, 2 usage, 130 interrupted. Errors are caught once, in `main`.
 """
 
-from __future__ import annotations
-
 import atexit
 import copy
 import gc

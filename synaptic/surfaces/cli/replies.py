@@ -1,7 +1,5 @@
 """The answers of commands: for people through `terminal`, with --json through `wire`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Sequence

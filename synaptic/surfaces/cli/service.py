@@ -1,7 +1,5 @@
 """`synaptic serve --install`: the page from each login on, by systemd or launchd."""
 
-from __future__ import annotations
-
 import os
 import plistlib
 import shlex

@@ -1,7 +1,5 @@
 """The command `setup`: registers Synaptic with each client, and says how to check it."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import tomllib

@@ -1,7 +1,5 @@
 """The commands about the home, its index, and the programs that use it."""
 
-from __future__ import annotations
-
 import secrets
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The server as a client starts it, and the clients of `data/clients.toml`."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Edits JSON, also with comments and trailing commas; every byte beside the edit stays."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Answers tools and resources: calls a verb and makes its result a text for a model."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -7,8 +7,6 @@ the answer that is under way. The server never speaks first, so there is no stre
 The SDK is imported when the server starts, not with the command line.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

@@ -2,8 +2,6 @@
 client sends. Pure. The definitions are data, and nothing slow is imported here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

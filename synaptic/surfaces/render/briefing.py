@@ -1,7 +1,5 @@
 """Writes the briefing of a new session: pinned entries, the last hand-off, then titles."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ This is offered where the journal is, and nowhere else: the server is local and 
 the request names a loopback host, and no proxy says that it handed the request on.
 """
 
-from __future__ import annotations
-
 import asyncio
 from ipaddress import ip_address
 

@@ -1,7 +1,5 @@
 """The page on which a person edits a file of the journal as Markdown, and the page of tasks."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 from starlette.requests import Request

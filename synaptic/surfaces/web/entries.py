@@ -1,7 +1,5 @@
 """The pages of an entry, and all that a person does with one."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -4,8 +4,6 @@ a page to print.
 The address is that of a search, also with folders as `path`, or has the `id` of an entry.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import shutil

@@ -6,8 +6,6 @@ bytes `picture_kind` knows. Any other file that a link names is a download, in w
 runs.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

@@ -14,8 +14,6 @@ Pure.
 | ` ^id`, `id:: uuid`, headings     | the `id` of the block (see `anchor`)                 |
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -13,8 +13,6 @@ A session begins with the link that `serve` prints, which works once, with one o
 opens the page. It lives in memory: it ends with the server, and after IDLE_S without a request.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 import secrets

@@ -1,7 +1,5 @@
 """The ways to a place: the palette of Ctrl+K, and the pages of a tag and of a folder."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable

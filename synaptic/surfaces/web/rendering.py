@@ -7,8 +7,6 @@ the page does. Its headings stand below those of the page. Formulas and what it 
 cleaned apart and put in last.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 import time

@@ -1,7 +1,5 @@
 """The search page: hits as the words are typed, facets, and reasons of ranks on demand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -2,8 +2,6 @@
 the next page.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import re

@@ -1,7 +1,5 @@
 """The pages of upkeep: review, health and statistics."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import timedelta
 
