@@ -25,9 +25,9 @@ gone. `undone`: the import that brought it was taken back."""
 UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
 """Reasons for which a text is not to stand in the journal again."""
 _TOP = b"# Trash\n"
-_PIECE = re.compile(rb"^<!-- trash (\{.*\}) -->\n", re.M)
-_LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
-_ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
+_PIECE = re.compile(rb"(?m)^<!-- trash (\{.*\}) -->\n")
+_LOOKS_LIKE = re.compile(rb"(?m)^(\\*)(?=<!-- trash )")
+_ESCAPED = re.compile(rb"(?m)^\\(?=\\*<!-- trash )")
 
 
 class TrashedText(NamedTuple):

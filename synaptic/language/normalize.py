@@ -72,11 +72,10 @@ _CAPITAL = r"[A-ZÀ-ÖØ-Þ]\w+(?:-\w+)?"
 _ENDINGS = SHARED.pattern("file_endings")
 _FILE = rf"(?:[\w.~-]{{1,60}}/){{0,8}}[\w.-]{{1,80}}\.(?:{_ENDINGS})"
 _MENTION = re.compile(
-    rf"""(?P<thing>{CODE}+|(?<![\w/.~-]){_FILE}(?![\w/]))
+    rf"""(?x)(?P<thing>{CODE}+|(?<![\w/.~-]){_FILE}(?![\w/]))
     |(?<![\w/\\@\#=+$-])(?<!\bor\ )(?i:(?P<pronoun>{"|".join(PRONOUNS)}))(?![\w/\\@=+-]|\ or\b)
     |\b(?i:(?:{"|".join(TITLES)})\.\ )?{_CAPITAL}(?:\ {_CAPITAL}){{0,3}}(?:\ \d+(?:\.\d+)*)?\b
     |\b[^\W_]\w*""",
-    re.VERBOSE,
 )
 
 

@@ -15,9 +15,7 @@ from ..models import Pairs, Texts
 if TYPE_CHECKING:
     import yaml
 
-_FENCED = re.compile(
-    r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
-)
+_FENCED = re.compile(r"(?ms)---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)")
 _LONGEST = 64 * 1024
 _DEEPEST = 100
 """Levels of nested brackets that are read. libyaml's time for each character grows with their
@@ -25,10 +23,9 @@ depth.
 """
 _NESTS = re.compile(r"[\[\]{}]")
 _TAGS = re.compile(
-    rb"^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
+    rb"(?im)^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
     rb"(?P<words>[^\s\"'#\[\]{}&*!|>%@`](?:[^\"'#\r\n]*[^\"'#\s])?)(?P=quote))?"
     rb"[ \t]*(?:(?<=[ \t])#.*)?\r?\n(?P<items>(?:[ \t]*-(?:[ \t].*)?\r?\n)*)|.*\n)",
-    re.MULTILINE | re.IGNORECASE,
 )
 """The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is
 None for anything else.

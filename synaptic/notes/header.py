@@ -17,9 +17,9 @@ ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
 FINGERPRINT_DIGITS = 12
 COMMENT_START = re.compile(r"<!--[ \t]*syn:")
 
-_TYPE = re.compile(rf"({'|'.join(TYPES)})(?::[ \t]*|\Z)", re.IGNORECASE | re.ASCII)
+_TYPE = re.compile(rf"(?ai)({'|'.join(TYPES)})(?::[ \t]*|\Z)")
 _READS_AS_TIME = re.compile(
-    r"[ap]\.?m(?![a-z])|uhr|(?:-|–|—|:)(?:[ \t]|\Z)|[-–][ \t]?[0-9]", re.IGNORECASE
+    r"(?i)[ap]\.?m(?![a-z])|uhr|(?:-|–|—|:)(?:[ \t]|\Z)|[-–][ \t]?[0-9]"
 )
 _ESCAPED_HASH = re.compile(r"(?<!\\)\\(\\*)#")
 _CLOSING = re.compile(r"(?:^|(?<=[ \t]))#+\Z")

@@ -29,9 +29,7 @@ MAX_FIELDS, MAX_FIELD = 100, 500
 """Fields of an entry, and characters of a value, that are kept."""
 
 _NAME = r"[^\W\d_][\w./-]{0,40}(?: [\w./-]{1,40}){0,2}"
-_PROPERTY = re.compile(
-    rf"^[ \t>]*(?:[-*+][ \t]+)?\**({_NAME})\**::\**[ \t]+(\S[^\n]*)", re.MULTILINE
-)
+_PROPERTY = re.compile(rf"(?m)^[ \t>]*(?:[-*+][ \t]+)?\**({_NAME})\**::\**[ \t]+(\S[^\n]*)")
 _INLINE_FIELD = re.compile(rf"\[({_NAME})::[ \t]*((?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])*)\]")
 PAGE_PROPERTIES = re.compile(r"(?:[ \t]*(?:-[ \t]+)?[^\n:]{1,60}::(?:[ \t][^\n]*)?(?:\n|\Z))+")
 """The lines of properties that open a page, which tell of the page itself."""
@@ -39,25 +37,21 @@ _SAID_ELSEWHERE = (
     "title tag tags alias aliases date created synaptic template template-including-parent"
 ).split()
 _LOGSEQ_OWN = re.compile(LOGSEQ_OWN)
-_BLOCK_NAMES = re.compile(
-    r"^[ \t]*(?:[-*][ \t]+)?id::[ \t]+([0-9a-f-]{36})[ \t]*$", re.MULTILINE
-)
+_BLOCK_NAMES = re.compile(r"(?m)^[ \t]*(?:[-*][ \t]+)?id::[ \t]+([0-9a-f-]{36})[ \t]*$")
 _WORDS = re.compile(r"\w+|[^\w\s]+")
 
 _ATTACHMENT = re.compile(
-    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf"
+    r"(?i)\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf"
     r"|base|canvas|edn)\Z",
-    re.I,
 )
 _ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
 _OPEN = "TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS"
 _DONE = "DONE|CANCELL?ED"
 _TASK = re.compile(
-    rf"^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
+    rf"(?m)^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
     rf"(?:\[(?P<box>[ xX/-])\]|(?P<open>{_OPEN})|(?P<done>{_DONE}))[ \t]+(?P<text>\S[^\n]*)",
-    re.MULTILINE,
 )
-_NEXT_BLOCK = re.compile(r"^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)", re.MULTILINE)
+_NEXT_BLOCK = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)")
 _ON = r"[ ]?(?:\[\[)?([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _DUE = re.compile(rf"(?:\bdue::?|[📅📆🗓]\ufe0f?|\bDEADLINE:[ ]*<){_ON}")
 _SAID_DUE = re.compile(rf"[ ]?[\[(]?{_DUE.pattern}(?:(?:[ ]\w+)?>)?(?:\]\])?[\])]?")

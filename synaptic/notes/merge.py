@@ -37,7 +37,7 @@ ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 _BOM = b"\xef\xbb\xbf"
 _ID = re.compile(rb"<!--[ \t]*syn:[0-9]{8}-[0-9a-z]{8}")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-_MARKS = re.compile(rb"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
+_MARKS = re.compile(rb"(?m)^(<<<<<<<|>>>>>>>) ")
 
 
 class Merged(NamedTuple):

@@ -52,22 +52,21 @@ holds tags.
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _OF_AN_ENTRY = re.compile(
-    rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE
+    rf"(?m)^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])"
 )
-_CONFLICT = re.compile("^<<<<<<< ", re.MULTILINE)
+_CONFLICT = re.compile("(?m)^<<<<<<< ")
 _CLOCK = re.compile(
-    r"([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?",
-    re.IGNORECASE,
+    r"(?i)([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?",
 )
 _FIRST_TIME = re.compile(TIME_HEADING)
-_SAVED = re.compile(r"^<!--[ \t]*syn:[^\n]*?[ \t]at=", re.MULTILINE)
+_SAVED = re.compile(r"(?m)^<!--[ \t]*syn:[^\n]*?[ \t]at=")
 _OWN_H2S = re.compile(r"[ \t]h2=([0-9]{1,6})(?=[ \t]|-->)")
 _ALL = float("inf")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _DAY_WORDS = frozenset(
     map(str.lower, (*day_name, *day_abbr, *MONTHS, *(m[:3] for m in MONTHS)))
 )
-_BLOCK = re.compile(r"^-(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_BLOCK = re.compile(r"(?m)^-(?=[ \t\r\n]|\Z)")
 
 
 def parse_entries(

@@ -287,7 +287,7 @@ _PRINTED = re.compile(
     r"> (?:Applied edit to (?P<edited>.+)|Running (?P<ran>.+)"
     r"|Commit (?P<hash>[0-9a-f]{7,40}) (?P<subject>.+))"
 )
-_MARK = re.compile("^#### (?:<blank>)?", re.MULTILINE)
+_MARK = re.compile("(?m)^#### (?:<blank>)?")
 
 
 def _aider_sessions(

@@ -24,8 +24,7 @@ from .shared import named_in
 from .source import ENTRIES, FILE_BYTES, json_items
 
 _BEGIN = re.compile(
-    rb"(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] ",
-    re.MULTILINE,
+    rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] ",
 )
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
 _HINT = (

@@ -35,14 +35,14 @@ _LINK = re.compile(
     r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
 )
 _CREATED = re.compile(
-    r"^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$", re.M | re.I
+    r"(?im)^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$"
 )
-_TAGS = re.compile(r"^tags: *(.+)$", re.M | re.I)
+_TAGS = re.compile(r"(?im)^tags: *(.+)$")
 _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*# +(.+)|<title>([^<]+)</title>")
 _INLINE = re.compile(
     rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)"
 )
-_UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
+_UNSEEN = re.compile(r"(?s)<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)")
 _BLANK = re.compile(r"&(?:#0*(?:9|10|13|32)|#[xX]0*(?:9|20|[aAdD])|Tab|NewLine);?")
 _BLANKS = re.compile(r"([ \t\r\n]{80})[ \t\r\n]++")
 """Long runs of blanks and open tags: parser and converter are quadratic in their length."""

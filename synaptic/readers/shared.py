@@ -34,11 +34,10 @@ KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
 """The nearest entry type of other programs' kinds. A fixed bug is no open issue."""
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
 _CONTROL = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
+    r"(?s)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
     r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]",
-    re.DOTALL,
 )
-_DEEP = re.compile(r"^[ \t]*(type|name|modified):([^\n]*)$", re.MULTILINE)
+_DEEP = re.compile(r"(?m)^[ \t]*(type|name|modified):([^\n]*)$")
 """Keys at any depth, as in Claude Code's `metadata`, and of front matter that is no YAML."""
 SETTINGS_BYTES = 1_000_000
 STEPS = 1_000_000_000

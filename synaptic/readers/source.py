@@ -26,7 +26,7 @@ UNPACKED_BYTES = 4_000_000_000
 """Bytes that a packed file may give."""
 _CHUNK = 1 << 20
 """Characters of a list that are read at once."""
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STRING = re.compile(rb'(?s)"(?:[^"\\]++|\\.)*+"')
 _NO_SIGN = bytes(set(range(256)) - set(b"[]{},"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
 ENTRIES = r'\s*\{.*?"entries"\s*:\s*\['

@@ -52,7 +52,7 @@ REASONS = 3
 """Among the first of these hits a replaced entry is shown to who asks for a reason. By eye."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\n")
-_SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
+_SECTION = re.compile(r"(?m)^ {0,3}#{1,6}[ \t]([^\n]+)")
 
 
 def run(

@@ -30,7 +30,7 @@ ODD = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 DATA = Path(__file__).parents[2] / "data"
 _URL = re.compile(
-    r"(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?", re.I
+    r"(?i)(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?"
 )
 """An address without characters that a client would expand."""
 

@@ -43,7 +43,7 @@ asks the model for 60 of 100. With the model for each it shows 271 of 377.
 PROMPT_CHARS = 2_000
 """The model reads no more of a longer prompt."""
 
-_CONTEXT = re.compile(r"\A<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_CONTEXT = re.compile(r"(?s)\A<hook_context>.*?</hook_context>\s*")
 """Gemini CLI puts this in front of a prompt that came with its command line."""
 
 _TYPED = ("user", "sdk", None)

@@ -38,9 +38,8 @@ PART_BYTES = 65_536
 OTHER = "application/octet-stream"
 """The kind of a file that is no picture."""
 _FILE_LINK = re.compile(
-    r"\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
+    r"(?i)\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
     r"|\[\[([^\[\]|#\n]+)",
-    re.IGNORECASE,
 )
 """`](my.pdf`, `](<my cat.jpg`, `[[cat.jpg`."""
 Listing = Callable[[Path], Mapping[str, Sequence[str]]]

@@ -49,15 +49,14 @@ quote cite"""
 """Of callouts; the first name of a line stands for the others."""
 CALLOUTS = {name: row.split()[0] for row in TYPES.split("\n") for name in row.split()}
 BLOCK = re.compile(r"\(\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)\)")
-_PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
+_PICTURE = re.compile(r"(?i)\.(png|jpe?g|gif|webp|avif)$")
 _CALLOUT = re.compile(r"\[!([\w -]{1,40})(?:\|[^\]\n]*)?\]([+-]?)[ \t]*([^\n]*)\n?")
 _BLOCK_NAME = re.compile(
-    r"^[ \t]*id::[ \t]+(\S+)[ \t]*$|(?<![^ \t\n])\^([A-Za-z0-9-]+)\s*\Z", re.MULTILINE
+    r"(?m)^[ \t]*id::[ \t]+(\S+)[ \t]*$|(?<![^ \t\n])\^([A-Za-z0-9-]+)\s*\Z"
 )
 _HIDDEN = re.compile(
-    rf"^[ \t]*{LOGSEQ_OWN}::.*\n?|^[ \t]*:LOGBOOK:\n(?:[ \t]*CLOCK:.*\n)*[ \t]*:END:"
+    rf"(?m)^[ \t]*{LOGSEQ_OWN}::.*\n?|^[ \t]*:LOGBOOK:\n(?:[ \t]*CLOCK:.*\n)*[ \t]*:END:"
     r"|(?<![^ \t\n])\^[A-Za-z0-9-]+\s*\Z",
-    re.MULTILINE,
 )
 _NOT_SLUG = re.compile(r"[^\w]+")
 Inline = Callable[[StateInline, re.Match[str]], None]
