@@ -46,7 +46,7 @@ HIDDEN = "\x1f"
 _CODE_SPAN = r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S]){1,2000}?(?<!`)\1(?!`)"
 _FOREIGN = (
     # links
-    r"\[\[[^\[\]\n]{0,300}\]\]"
+    r"(?m)\[\[[^\[\]\n]{0,300}\]\]"
     r"|\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])"
     r"|\b(?:https?|ftp|file|ssh)://\S{1,2000}|\bwww\.\S{1,500}"
     r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|(?<![\w#@])[#@][\w/-]{1,100}"
@@ -117,7 +117,7 @@ def _shown(text: str) -> str:
     for start, end in scan(text).opaque:
         text = text[:start] + re.sub(r"[^\n]", HIDDEN, text[start:end]) + text[end:]
     text = compiled(_CODE_SPAN).sub(lambda span: re.sub(r"[^\n]", CODE, span[0]), text)
-    foreign = compiled(_FOREIGN, re.MULTILINE)
+    foreign = compiled(_FOREIGN)
     return foreign.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
 
 

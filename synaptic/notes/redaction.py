@@ -146,14 +146,11 @@ def _seen(
 
 
 @cache
-def _compiled(
-    pattern: str,
-    flags: int = 0,
-) -> re.Pattern[str]:
+def _compiled(pattern: str) -> re.Pattern[str]:
     """The compiled pattern. It is compiled when first needed, because all patterns together
     take 20 ms.
     """
-    return re.compile(pattern, flags)
+    return re.compile(pattern)
 
 
 def _has(
@@ -305,7 +302,7 @@ _LINE = r"(?:[^\n]*\\\n)*[^\n]*"
 def _in_lines(text: str) -> Iterator[Secret]:
     low = _lower(text)
     for kind, signs, check, parts in _table()["line"]:
-        pattern = _compiled("".join(parts), re.MULTILINE)
+        pattern = _compiled("(?m)" + "".join(parts))
         for sign in signs:
             at = low.find(sign)
             while at >= 0:
@@ -344,7 +341,7 @@ _GUARDS = {
 one of a secret: api_key, OPENAI_KEY and dbPass, not monkey, PRIMARY_KEY or bypass.
 """
 _ASSIGNED = (
-    r"(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key"
+    r"(?i)(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key"
     r"|credentials?|authorization|psk|pat|NAMES)"
     r"(?:[_-]?(?:base|value|key|[0-9]{1,2})){0,2}(?![A-Za-z0-9_-])"
     r"(?P<close>(?:\\?[\"'`]|\*\*|[\])]){0,3})"
@@ -392,7 +389,7 @@ def _assigned(text: str) -> Iterator[Secret]:
     low = _lower(text)
     names = _table()["passwords"]
     assigned = _ASSIGNED.replace("NAMES", "|".join(names))
-    pattern = _compiled(assigned, re.IGNORECASE)
+    pattern = _compiled(assigned)
     present = [name for name in names if name in low]
     stems = "|".join([_STEMS, *present])
     at = 0
@@ -466,7 +463,7 @@ _TERRAFORM = (
     r"\bdefault[ \t]{0,40}=[ \t]{0,40}(?P<value>\"[^\"\n]{1,400}\")"
 )
 _TABLE = (
-    r"^(?P<names>[^\n|]*\|[^\n]*)\n[ \t>|:]*-[|: \t-]*\r?\n"
+    r"(?m)^(?P<names>[^\n|]*\|[^\n]*)\n[ \t>|:]*-[|: \t-]*\r?\n"
     r"(?P<rows>(?:[^\n|]*\|[^\n]*(?:\n|\Z))+)"
 )
 _CELL_MARKS = " \t\r`*\"'"
@@ -477,7 +474,7 @@ def _apart(text: str) -> Iterator[Secret]:
     """The defaults of Terraform's variables, and the cells of a table's column."""
     for match in _compiled(_TERRAFORM).finditer(text):
         yield from _under(f"{match['name']} = ", match["value"], match.start("value"))
-    for table in _compiled(_TABLE, re.MULTILINE).finditer(text):
+    for table in _compiled(_TABLE).finditer(text):
         names = [name.strip(_CELL_MARKS)[:_LONGEST_NAME] for name in table["names"].split("|")]
         at = table.start("rows")
         for row in table["rows"].split("\n"):
