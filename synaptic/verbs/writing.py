@@ -25,12 +25,7 @@ from ..notes.privacy import reveals
 from ..notes.screening import Screen
 from ..search.near import near_entries, suggest_tags
 from ..workspace.changes import fingerprints, has_expired, of_project
-from ..workspace.checkout import (
-    LINE_CHARS,
-    claim_name,
-    project_of,
-    working_checkout,
-)
+from ..workspace.checkout import LINE_CHARS, claim_name, project_of, working_checkout
 from ..workspace.embed import embed_pending
 from ..workspace.preferences import Consent, hash_of_rule, standings
 from ..workspace.preferences import note as note_consent

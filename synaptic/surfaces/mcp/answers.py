@@ -38,12 +38,7 @@ from ..render.present import (
     render,
     short,
 )
-from ..render.wire import (
-    WHOLE_CONTENT,
-    as_json,
-    listing_json,
-    search_json,
-)
+from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..serving.arguments import take_filters
 from .tools import (
     CHARS_PER_TOKEN,

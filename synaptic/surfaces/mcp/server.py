@@ -39,15 +39,7 @@ from ..render.present import brief
 from ..render.wire import error_json
 from ..serving.tokens import Grant
 from ..serving.worker import Lane, Result, Verb, Worker, for_client, told
-from .answers import (
-    Call,
-    answer,
-    day_text,
-    entry_text,
-    for_agents,
-    json_text,
-    review_text,
-)
+from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text
 from .front import HOUR_MS, LISTS, Front, server_info
 from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
 

@@ -15,17 +15,7 @@ from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
 from .entries import SAME
 from .files import Attachments
-from .site import (
-    TEMPLATES,
-    ask,
-    back_of,
-    done,
-    form_of,
-    page,
-    session_of,
-    site_of,
-    status_of,
-)
+from .site import TEMPLATES, ask, back_of, done, form_of, page, session_of, site_of, status_of
 
 TEMPLATES.globals["tasks_in"] = lambda entry: tasks_of(entry, entry.content)
 TEMPLATES.filters["without_due"] = without_due
