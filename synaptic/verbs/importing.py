@@ -7,8 +7,6 @@ it also keeps a hash of the text, `was`, by which a later run sees that nobody h
 entry.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tomllib
@@ -21,7 +19,7 @@ from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from platformdirs import user_config_path
 
@@ -45,10 +43,8 @@ from ..workspace.embed import Progress
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .adopt import write_setting
+from .browse import Listing
 from .writing import clean_entry, delete, moment_of
-
-if TYPE_CHECKING:
-    from .browse import Listing
 
 SETTLED = timedelta(minutes=10)
 """The files of a session that ended no longer ago are as the session left them."""

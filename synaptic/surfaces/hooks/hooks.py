@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING
 
 from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
-from .stop import ASK, append, note, stop
+from .stop import ASK, Said, append, note, stop
 
 if TYPE_CHECKING:
     from ...workspace.workspace import Workspace
-    from .stop import Said
 
 SYNC_S = 0.5
 """How long a session that starts waits for the other machines' entries."""
