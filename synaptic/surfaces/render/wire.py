@@ -22,9 +22,9 @@ WHOLE_CONTENT = 2_000
 """Characters. A search shows only the best passage of a longer entry."""
 
 OF_AN_ENTRY = (
-    "id at date time date_source type title tags project importance files changed_files "
-    "parent supersedes "
-    "superseded_by by via branch expires due source pin fields content truncated path line"
+    """id at date time date_source type title tags project importance files changed_files
+    parent supersedes
+    superseded_by by via branch expires due source pin fields content truncated path line"""
 ).split()
 OF_AN_ERROR = ("code", "message", "valid", "hint")
 OF_A_ROW = (

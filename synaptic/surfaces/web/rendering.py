@@ -27,13 +27,13 @@ from ..render.present import IsHit, headed
 from .flavours import BLOCK, CALLOUTS, MARKDOWN, anchor, named_block, part_of, spoken
 
 TAGS = set(
-    "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd "
-    "li mark ol p pre q s "
-    "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
+    """a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd
+    li mark ol p pre q s
+    samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var""".split()
 )
 MATH_TAGS = set(
-    "math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mroot mrow mspace msqrt "
-    "mstyle msub msubsup msup mtable mtd mtext mtr munder munderover".split()
+    """math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mroot mrow mspace msqrt
+    mstyle msub msubsup msup mtable mtd mtext mtr munder munderover""".split()
 )
 ATTRIBUTES = {
     "a": {"href"},
