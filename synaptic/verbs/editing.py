@@ -43,7 +43,7 @@ class OpenText(NamedTuple):
     end: int
 
 
-def opened_text(ws: Workspace, path: str, id: str = "") -> OpenText:
+def opened_text(ws: Workspace, path: str, id: str) -> OpenText:
     """The passage of the file, or of the entry with this id in it.
 
     Raises NotFound for a path that is no note of the journal, and Refused for one that is only

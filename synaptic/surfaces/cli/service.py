@@ -79,17 +79,14 @@ def uninstall(home: str | None) -> None:
         emit(f"Removed {service.file}. The port stays in config.toml.")
 
 
-def service_of(
-    home: Path,
-    platform: str = sys.platform,
-) -> Service:
+def service_of(home: Path) -> Service:
     """The service of a home, each of which has its own. Raises ConfigError where this machine
     can have none.
     """
     name = "synaptic"
     if home != resolve_home("~/.synaptic"):
         name += f"-{blake2b(str(home).encode(), digest_size=4).hexdigest()}"
-    if platform == "darwin":
+    if sys.platform == "darwin":
         file = Path("~/Library/LaunchAgents").expanduser() / f"org.{name}.plist"
         stop = ("launchctl", "unload", "-w", str(file))
         return Service(file, [("launchctl", "load", "-w", str(file))], stop)
