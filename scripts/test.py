@@ -7,6 +7,7 @@ python3 scripts/test.py tests/test_x.py    # the same checks, but these tests al
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -19,7 +20,8 @@ def main() -> int:
     """0 when all checks passed; a failed one does not keep the others from running."""
     prepare("dev")
     python = [str(PYTHON), "-m"]
-    environ = clean_environ()
+    needs = {key: os.environ[key] for key in os.environ if key.startswith("SYNAPTIC_NEED_")}
+    environ = clean_environ() | needs
     environ.pop(
         "PYTHONDONTWRITEBYTECODE", None
     )  # else every process of a test compiles what it imports

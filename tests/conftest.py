@@ -20,6 +20,7 @@ from trials import SOAK, examples
 if TYPE_CHECKING:  # the process that only hands tests out imports no more than it needs
     from forks import ForkedHome, Forks
     from homes import Clock
+    from postgres import Database, Server
 
     from synaptic import Workspace
     from synaptic.index.embedding import FastEmbedder
@@ -98,6 +99,15 @@ def one_model() -> Iterator[None]:
         yield
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Whoever reads the last lines learns what was not tested."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in skipped}
+    for reason in sorted(reasons):
+        if reason.startswith("NO "):
+            terminalreporter.write_line(reason, yellow=True, bold=True)
+
+
 @pytest.fixture
 def clock() -> Clock:
     from homes import Clock
@@ -145,6 +155,26 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
     embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path_factory.mktemp("models"))
     embedder.load()
     return embedder
+
+
+@pytest.fixture(scope="session")
+def postgres(
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Iterator[Server]:
+    """A PostgreSQL with pgvector that the workers share."""
+    from postgres import shared_server
+
+    own = tmp_path_factory.getbasetemp()
+    with shared_server(own.parent if hasattr(request.config, "workerinput") else own) as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: Server) -> Iterator[Database]:
+    """A new database with pgvector, and an owner who is an ordinary role."""
+    with postgres.database() as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,14 +1,23 @@
-"""Filters as SQL."""
+"""Filters as SQL, which both engines understand (see `postgres` for what it says otherwise)."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
+from datetime import date
 from typing import Any
 
 from ..language.words import match
 from ..models import OF_SESSIONS, Filters, Texts
 from ..notes.marks import field_words, link_key
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+class Match(str):
+    """An expression of FTS5, such as `"a b" OR "c"*`."""
+
 
 THESE = "(SELECT value FROM json_each(?))"
 """SQL for a list that is bound as one JSON value: SQLite takes 32,766 values, and expressions
@@ -35,15 +44,16 @@ without an index made for the query: the targets are few, the entries many.
 
 SOURCE = """
     coalesce(e.via, (
-        SELECT iif(path GLOB '@*/*', substr(path, 1, instr(path, '/') - 1), 'by hand')
+        SELECT CASE WHEN path LIKE '@%/%' THEN substr(path, 1, instr(path, '/') - 1)
+            ELSE 'by hand' END
         FROM source WHERE id = e.source))"""
 """SQL for what `Filters.sources` compares."""
 
 COUNTED = {
     "source": SOURCE,
     "author": """coalesce(e."by", '')""",
-    "day": "iif(e.dated, e.date, NULL)",
-    "week": "iif(e.dated, date(e.date, 'weekday 0', '-6 days'), NULL)",  # its Monday
+    "day": "CASE e.dated WHEN 1 THEN e.date END",
+    "week": "CASE e.dated WHEN 1 THEN e.date END",
 }
 """SQL for what entries are counted by."""
 
@@ -66,7 +76,7 @@ def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
         parts.append(f"e.via IN {OF_SESSIONS}")
     for unwanted in (filters.without or Filters()).each().values():
         condition, of_unwanted = conditions(unwanted)
-        parts.append(f"(1{condition}) IS NOT TRUE")
+        parts.append(f"(1 = 1{condition}) IS NOT TRUE")
         values += of_unwanted
     return "".join(f" AND {part}" for part in parts), tuple(values)
 
@@ -81,13 +91,13 @@ def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     return condition, values
 
 
-def chunks_sql(
+def of_chunks(
     filters: Filters,
     within: Sequence[int] | None,
     phrases: Sequence[str],
 ) -> tuple[str, tuple[Any, ...]]:
-    """SQL for the JSON list of the chunks that pass the filters, are of the entries `within`,
-    and whose entries hold the quoted phrases, and its values; ("", ()) where all chunks pass.
+    """The conditions of chunks that pass the filters, are of the entries `within`, and whose
+    entries hold the quoted phrases, and their values; ("", ()) where all chunks pass.
     """
     condition, values = conditions(filters)
     if within is not None:
@@ -95,11 +105,8 @@ def chunks_sql(
         values = (*values, json.dumps(list(within)))
     for phrase in phrases:
         condition += f" AND {_HOLDS_PHRASE}"
-        values = (*values, phrase)
-    if not condition:
-        return "", ()
-    chunks = "SELECT json_group_array(a.rowid) FROM entry e JOIN chunk a ON a.entry = e.rowid"
-    return f"{chunks} WHERE 1{condition}", values
+        values = (*values, Match(phrase))
+    return condition, values
 
 
 def _one(value: object) -> tuple[object, ...]:
@@ -119,31 +126,40 @@ def _tags(tags: Sequence[str]) -> Texts:
     return json.dumps(tags), json.dumps(tags)
 
 
-def _files(paths: Sequence[str]) -> Texts:
+def _files(paths: Sequence[str]) -> tuple[str, str, str]:
     """A whole path, its last parts, or a folder."""
-    ways = []
-    for path in paths:
-        tail, head = f"/{path.lstrip('/')}", f"{path.rstrip('/')}/"
-        ways.append((path, tail, len(tail), head, len(head)))
-    return (json.dumps(ways),)
+    ends = [f"/{path.lstrip('/')}\n" for path in paths]
+    begins = [f"\n{path.rstrip('/')}/" for path in paths]
+    return json.dumps(paths), json.dumps(ends), json.dumps(begins)
 
 
-def _globs(paths: Sequence[str]) -> Texts:
+def _patterns(paths: Sequence[str]) -> Texts:
     """Patterns for paths: a folder (`en/`), a file with or without its ending, the last parts
-    of either; or a glob. One that begins with `/` stands in the journal's own folder.
+    of either, with `*` and `?`. One that begins with `/` stands in the journal's own folder.
     """
-    globs: list[str] = []
+    patterns: list[str] = []
     for path in paths:
-        glob = path.strip("/").replace("[", "[[]")
-        starts = ("",) if path.startswith("/") else ("", "*/")
-        ends = ("/*",) if path.endswith("/") else ("", ".md", "/*")
+        pattern = re.sub(r"[\\%_]", r"\\\g<0>", path.strip("/"))
+        pattern = pattern.replace("*", "%").replace("?", "_")
+        starts = ("",) if path.startswith("/") else ("", "%/")
+        ends = ("/%",) if path.endswith("/") else ("", ".md", "/%")
         for end in ends:
-            globs += [f"{start}{glob}{end}" for start in starts]
-    return _list(globs)
+            patterns += [f"{start}{pattern}{end}" for start in starts]
+    return _list(patterns)
+
+
+def _day(days: int) -> Callable[[str], tuple[int, str]]:
+    """The instant of a day so many days later, where UTC is midnight, and the day."""
+
+    def bound(day: str) -> tuple[int, str]:
+        since_1970 = date.fromisoformat(day).toordinal() - _EPOCH + days
+        return since_1970 * 86_400_000_000, day
+
+    return bound
 
 
 def _words(words: Sequence[str]) -> Texts:
-    return (" OR ".join(map(match, words)),)
+    return (Match(" OR ".join(map(match, words))),)
 
 
 _HOLDS_PHRASE = """e.rowid IN (
@@ -160,43 +176,33 @@ _CONDITIONS: dict[str, tuple[str, Callable[[Any], Sequence[Any]]]] = {
         _tags,
     ),
     "projects": (f"e.project_key IN {THESE}", _list),
-    "files": (  # length() ends at a zero byte
-        """e.rowid IN (
-        WITH wanted (path, tail, tail_length, head, head_length) AS MATERIALIZED (
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
-            FROM json_each(?))
-        SELECT f.entry FROM file f CROSS JOIN wanted w ON f.path = w.path
-        OR substr(f.path, -w.tail_length) = w.tail
-        OR substr(f.path, 1, w.head_length) = w.head)""",
+    "files": (
+        f"""e.rowid IN (
+        SELECT f.entry FROM file f WHERE f.path IN {THESE}
+        OR EXISTS (SELECT 1 FROM json_each(?) j WHERE instr(f.path || '\n', j.value) > 0)
+        OR EXISTS (SELECT 1 FROM json_each(?) j WHERE instr('\n' || f.path, j.value) > 0))""",
         _files,
     ),
     "paths": (
         """e.source IN (
-        SELECT s.id FROM source s JOIN json_each(?) j ON lower(s.path) GLOB lower(j.value))""",
-        _globs,
+        SELECT s.id FROM source s JOIN json_each(?) j
+        ON lower(s.path) LIKE lower(j.value) ESCAPE '\\')""",
+        _patterns,
     ),
     "words": (_HOLDS_PHRASE, _words),
-    "since": (
-        "e.dated = 1 AND e.at >= unixepoch(?, '-1 day') * 1000000 AND e.date >= ?",
-        _two,
-    ),
-    "until": (
-        # SQLite has no second day after 9999-12-30
-        "e.dated = 1 AND e.at < coalesce(unixepoch(?, '2 days'), 1e12) * 1000000 "
-        "AND e.date <= ?",
-        _two,
-    ),
+    "since": ("e.dated = 1 AND e.at >= ? AND e.date >= ?", _day(-1)),
+    "until": ("e.dated = 1 AND e.at < ? AND e.date <= ?", _day(2)),
     "min_importance": ("coalesce(e.importance, 5) >= ?", _one),
     "max_importance": ("coalesce(e.importance, 5) <= ?", _one),
     "parent": ("e.parent = ?", _one),
     "has_body": ("(e.body_end > e.body_start) = ?", _one),
-    "has_files": ("EXISTS (SELECT 1 FROM file WHERE entry = e.rowid) = ?", _one),
-    "has_tasks": ("EXISTS (SELECT 1 FROM task WHERE entry = e.rowid) = ?", _one),
+    "has_files": ("(EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)) = ?", _one),
+    "has_tasks": ("(EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)) = ?", _one),
     "links_to": (  # to this name, or to another name of the entry that it names
         """e.rowid IN (
         SELECT entry FROM link WHERE key = ?
-        UNION SELECT l.entry FROM name n JOIN name o ON o.entry = n.entry AND o.own
-        JOIN link l ON l.key = o.key AND l.entry <> n.entry WHERE n.key = ? AND n.own)""",
+        UNION SELECT l.entry FROM name n JOIN name o ON o.entry = n.entry AND o.own = 1
+        JOIN link l ON l.key = o.key AND l.entry <> n.entry WHERE n.key = ? AND n.own = 1)""",
         lambda name: _two(link_key(name)),
     ),
     "sources": (f"{SOURCE} IN {THESE}", _list),

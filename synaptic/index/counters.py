@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import apsw
 
-from .database import Database
+from .engine import Engine
 
 CALLS_KEPT = 1_000
 """Calls of each verb whose times are kept."""
@@ -39,8 +39,8 @@ class TimedCall(NamedTuple):
 class Counters:
     """Counts that are not written yet, and those in the index."""
 
-    def __init__(self, file: Database) -> None:
-        self._file = file
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._reads: Counter[str] = Counter()
         self._read_at = 0
         self._calls: dict[str, deque[TimedCall]] = {}
@@ -91,7 +91,7 @@ class Counters:
         """All that waits, which is forgotten here; None where nothing does."""
         if not self.waits:
             return None
-        taken = Counters(self._file)
+        taken = Counters(self._engine)
         taken.add(self)
         self.clear()
         return taken
@@ -106,7 +106,7 @@ class Counters:
 
     def calls(self, *, searches: int | None = None) -> list[TimedCall]:
         """All recorded calls, oldest first; with `searches` only the last warm searches."""
-        rows = self._file.rows(_CALLS, searches)
+        rows = self._engine.rows(_CALLS, searches)
         written = [
             TimedCall(verb, strategy, at, json.loads(stages))
             for verb, strategy, at, stages in rows
@@ -119,7 +119,7 @@ class Counters:
     def uses(self) -> dict[tuple[str, str], dict[str, int]]:
         """The counts of each agent by (Monday of the week, client), the latest first."""
         uses: dict[tuple[str, str], dict[str, int]] = {}
-        for week, client, name, count in self._file.rows(
+        for week, client, name, count in self._engine.rows(
             "SELECT * FROM use ORDER BY week DESC, client"
         ):
             counts = uses.setdefault((week, client), dict.fromkeys(USES, 0))

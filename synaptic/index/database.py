@@ -58,6 +58,11 @@ _TORN_FILE = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQ
 _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
+def tokenizer(stemming: bool) -> tuple[str, ...]:
+    """The name of FTS5's tokenizer, and its arguments."""
+    return ("porter", *TOKENIZER) if stemming else TOKENIZER
+
+
 def _is_damage(error: Exception) -> bool:
     """True for an error by which SQLite reports a damaged file."""
     if isinstance(error, apsw.IOError):
@@ -86,7 +91,6 @@ class Database:
         self.read_only = read_only
         self.trouble = ""
         self.kept: dict[str, object] = {}
-        self.tokenizer = ("porter", *TOKENIZER) if stemming else TOKENIZER
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._companions: Sequence[int] = ()
@@ -94,8 +98,8 @@ class Database:
         self._kept_at = (0, 0)
         self._scrub = path.with_name("index.scrub")
         self._owes_scrub = False
-        tokenizer = " ".join(f"'{part}'" for part in self.tokenizer).replace("'", "''")
-        script = SCHEMA.read_text(encoding="utf-8").replace("{tokenizer}", tokenizer)
+        parts = " ".join(f"'{part}'" for part in tokenizer(stemming)).replace("'", "''")
+        script = SCHEMA.read_text(encoding="utf-8").replace("{tokenizer}", parts)
         self._schema = re.sub(r"--.*|\s+", " ", script).strip()
 
     # -- using it
@@ -154,9 +158,6 @@ class Database:
         return next(iter(self.column(sql, *values)), None)
 
     def meta(self, key: str) -> Any:
-        """The value of this key: `model`, `dimensions`, `usual`, `reading`, `head`; else
-        None.
-        """
         return self.value("SELECT value FROM meta WHERE key = ?", key)
 
     def set_meta(
@@ -218,6 +219,10 @@ class Database:
             raise
         finally:
             db.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    def size(self) -> int:
+        files = (Path(f"{self.path}{suffix}") for suffix in ("", "-wal"))
+        return sum(path.stat().st_size for path in files if path.exists())
 
     def copy_to(self, path: Path) -> None:
         """Copies the index as it is to a new file. Where it cannot be read, the copy is empty

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from ..errors import Ambiguous, NotFound, SynapticError
-from ..models import OF_SESSIONS, Facets, Filters, Order, ParseIssue, Proof
-from .candidates import CandidateLists
+from ..errors import Ambiguous, NotFound, Refused, SynapticError
+from ..language.words import match
+from ..models import OF_SESSIONS, Facets, Filters, Matrix, Order, ParseIssue, Proof
+from .candidates import SqliteEngine
 from .conditions import COUNTED, SUPERSEDED, THESE, conditions, shown
 from .counters import Counters
-from .database import BUSY_TIMEOUT_MS, Database
+from .database import BUSY_TIMEOUT_MS
+from .engine import Engine, spread
 from .rows import (
     SELECT_ENTRY,
     Counts,
@@ -28,10 +31,17 @@ from .rows import (
     Vocabulary,
     instant,
     stored,
+    units,
 )
 from .store import Writer
 
 COMPACT_WAIT_MS = 2_000
+
+SAMPLED = 128
+"""Passages that tell how near a question is to any text; reading them takes 2 ms. By eye."""
+
+CODED = 6
+"""Passages of an entry whose tokens are compared: it keeps a question within 10 ms."""
 
 
 _KNOWN = {
@@ -61,30 +71,41 @@ def known(
 
 _JOINED = """
     SELECT e.rowid FROM (
-        SELECT n.entry other FROM link l JOIN name n ON n.key = l.key AND n.own
+        SELECT n.entry other FROM link l JOIN name n ON n.key = l.key AND n.own = 1
         WHERE l.entry = ?
         UNION SELECT l.entry FROM name n CROSS JOIN link l ON l.key = n.key
-        WHERE n.entry = ? AND n.own)
+        WHERE n.entry = ? AND n.own = 1) AS beside
     JOIN entry e ON e.rowid = other AND e.twin = 0 WHERE other <> ?
     ORDER BY e.at DESC LIMIT ?"""
 
 
-class Index(CandidateLists):
-    """The whole index; answers show the state of the last sync. `file` is the connection, which
-    opens and heals.
+class Index:
+    """The whole index; answers show the state of the last sync.
 
-    `writing` gives a Writer, which alone changes entries and vectors.
+    `file` is the engine of SQLite, which opens and heals. `writing` gives a Writer, which alone
+    changes entries and vectors. A published index has another engine, and neither of them.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        stemming: bool = True,
-        read_only: bool = False,
-    ) -> None:
-        super().__init__(Database(path, stemming=stemming, read_only=read_only))
-        self.counters = Counters(self.file)
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.meta = engine.meta
+        self.passing_chunks = engine.passing_chunks
+        self.holds = engine.holds
+        self.lexical = engine.lexical
+        self.semantic = engine.semantic
+        self.stem = engine.stem
+        self.stems_like = engine.stems_like
+        self.chunks_with_stem = engine.chunks_with_stem
+        self.counters = Counters(engine)
+
+    @property
+    def file(self) -> SqliteEngine:
+        """The engine of an index that is beside its journal. Raises Refused for another."""
+        if not isinstance(self.engine, SqliteEngine):
+            raise Refused(
+                "A published journal is only read.", hint="Ask where the journal is written."
+            )
+        return self.engine
 
     # -- changing it
     # --------------------------------------------------------------------------------
@@ -139,24 +160,83 @@ class Index(CandidateLists):
             file.owes_scrub = False
         return done
 
+    def scaled(self, cosines: Matrix) -> Matrix:
+        """Cosines of the model in use as the shipped one would have them, so that one rule fits
+        both.
+
+        What either finds usual becomes the same, and 1 stays 1: E5's .7 to 1 become about -.2
+        to 1.
+        """
+        apart = spread(self.engine)
+        return cosines if apart == 1 else 1 - (1 - cosines) / apart
+
+    def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
+        """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
+        sql = f"SELECT chunk, embedding FROM vector WHERE chunk IN {THESE}"
+        return dict(self.engine.rows(sql, json.dumps(list(chunk_rowids))))
+
+    def meanings(self, rowids: Sequence[int]) -> dict[int, bytes]:
+        """The int8 vector of the first passage of each of these entries that has one."""
+        first = (
+            f"SELECT rowid, entry FROM chunk WHERE seq = 0 AND vector > 0 AND entry IN {THESE}"
+        )
+        entries = dict(self.engine.rows(first, json.dumps(list(rowids))))
+        return {entries[chunk]: vector for chunk, vector in self.vectors(list(entries)).items()}
+
+    def codes(self, rowids: Sequence[int]) -> list[tuple[int, bytes]]:
+        """(entry, the codes of its tokens) for each of the first passages of these entries."""
+        return self.engine.rows(_CODES, json.dumps(list(rowids)), CODED)
+
+    def sample(self) -> tuple[Matrix, list[bytes]]:
+        """The unit vectors and codes of about SAMPLED passages, spread evenly over the journal;
+        taken anew as it grows.
+        """
+        total, _ = self.engine.frequencies(())
+        model = self.meta("model")
+
+        def taken() -> tuple[int, object, Matrix, list[bytes]]:
+            chunks = self.engine.spread_chunks(SAMPLED)
+            found = self.vectors(chunks)
+            codes = self.engine.column(_CODES_OF_CHUNKS, json.dumps(list(chunks)))
+            dimensions = self.meta("dimensions") or 0
+            return total, model, units(list(found.values()), dimensions), codes
+
+        at, made_by, vectors, codes = self.engine.keep("sample", taken)
+        if total > 1.5 * at or made_by != model or not len(vectors):
+            _, _, vectors, codes = self.engine.kept["sample"] = taken()
+        return vectors, codes
+
+    def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """(chunks in all, roughly the number that hold each of these words in any of its
+        forms).
+        """
+        quoted = {term: match(term) for term in terms}
+        total, counts = self.engine.frequencies(quoted.values())
+        return total, {term: counts[phrase] for term, phrase in quoted.items()}
+
+    def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
+        sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'
+        rows = self.engine.rows(sql, json.dumps(list(chunk_rowids)))
+        return {row[0]: Passage(*row) for row in rows}
+
     def vocabulary(self) -> Vocabulary:
         """The tags, projects and files that entries are marked with."""
 
         def asked() -> Vocabulary:
-            projects = self.file.column(_PROJECTS)
-            files = self.file.column("SELECT DISTINCT path FROM file")
+            projects = self.engine.column(_PROJECTS)
+            files = self.engine.column("SELECT DISTINCT path FROM file")
             return Vocabulary(
-                tags=dict(self.file.rows("SELECT name, count(*) FROM tag GROUP BY name")),
+                tags=dict(self.engine.rows("SELECT name, count(*) FROM tag GROUP BY name")),
                 projects=frozenset(projects),
                 files=frozenset(path.lower() for path in files),
             )
 
-        return self.file.keep("vocabulary", asked)
+        return self.engine.keep("vocabulary", asked)
 
     def field_names(self) -> frozenset[str]:
         """The names of fields that some entry has."""
         names = "SELECT DISTINCT name FROM field"
-        return self.file.keep("fields", lambda: frozenset(self.file.column(names)))
+        return self.engine.keep("fields", lambda: frozenset(self.engine.column(names)))
 
     def beside(
         self,
@@ -175,7 +255,7 @@ class Index(CandidateLists):
         """Entries by rowid, without content. Copies that have no id in force are left out."""
         these = json.dumps(list(rowids))
         labels = [self._grouped(sql, these) for sql in _LABELS]
-        found = self.file.rows(_ENTRIES, these)
+        found = self.engine.rows(_ENTRIES, these)
         try:
             return {
                 row[0]: stored(row, *(of_entry.get(row[0], ()) for of_entry in labels))
@@ -188,7 +268,7 @@ class Index(CandidateLists):
         """The standings of entries, by rowid. Copies that have no id in force are left
         out.
         """
-        rows = self.file.rows(_STANDINGS, json.dumps(rowids))
+        rows = self.engine.rows(_STANDINGS, json.dumps(rowids))
         return {row[0]: Standing(*row) for row in rows}
 
     def passing(
@@ -199,7 +279,7 @@ class Index(CandidateLists):
         """The entries of `rowids` that pass the filters."""
         condition, values = conditions(filters)
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
-        return set(self.file.column(sql, json.dumps(rowids), *values))
+        return set(self.engine.column(sql, json.dumps(rowids), *values))
 
     def _grouped(
         self,
@@ -210,7 +290,7 @@ class Index(CandidateLists):
         column.
         """
         groups: dict[int, list[Any]] = {}
-        for key, *columns in self.file.rows(sql, *values):
+        for key, *columns in self.engine.rows(sql, *values):
             groups.setdefault(key, []).append(columns[0] if len(columns) == 1 else columns)
         return groups
 
@@ -222,11 +302,11 @@ class Index(CandidateLists):
         fit.
         """
         name = name.strip().removeprefix("syn:")
-        rows = self.file.rows(_BY_ID, name, name)
+        rows = self.engine.rows(_BY_ID, name, name)
         day, _, part = name.lower().rpartition("-")
         if not rows and 4 <= len(part) <= 8 and part.isalnum() and (not day or day.isdigit()):
-            pattern = f"{day[:8] or '*'}-{part}*"
-            rows = self.file.rows("SELECT rowid FROM entry WHERE id GLOB ? LIMIT 6", pattern)
+            pattern = f"{day[:8] or '%'}-{part}%"
+            rows = self.engine.rows("SELECT rowid FROM entry WHERE id LIKE ? LIMIT 6", pattern)
         if not rows:
             raise NotFound(
                 f"No entry has the id {name[:40]!r}.",
@@ -241,7 +321,7 @@ class Index(CandidateLists):
                 hint="Give more of it.",
             )
         [one] = found.values()
-        return replace(one, copies=tuple(row[0] for row in self.file.rows(_COPIES, one.rowid)))
+        return replace(one, copies=tuple(self.engine.column(_COPIES, one.rowid)))
 
     def listing(
         self,
@@ -261,7 +341,7 @@ class Index(CandidateLists):
         come before all others; `after_first`: only the others are left.
         """
         condition, values = shown(filters)
-        total = self.file.value(
+        total = self.engine.value(
             f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values
         )
         if first is None or filters.projects:
@@ -306,7 +386,7 @@ class Index(CandidateLists):
                 bound = (*values, after[1], *after[1:])
             if after is None or not dated or after[0]:
                 ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
-                found += (row[0] for row in self.file.rows(ordered, *bound, limit - len(found)))
+                found += self.engine.column(ordered, *bound, limit - len(found))
         return found
 
     def pinned(self, project: str | None) -> list[int]:
@@ -315,7 +395,7 @@ class Index(CandidateLists):
 
         They stay until a person unpins them, also where a later entry supersedes them.
         """
-        return self.file.column(_PINNED, project)
+        return self.engine.column(_PINNED, project)
 
     def due(
         self,
@@ -327,22 +407,46 @@ class Index(CandidateLists):
         sql = f"""
             SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition}
             AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))"""
-        return self.file.column(sql, *values, until)
+        return self.engine.column(sql, *values, until)
 
     def latest_change(self) -> tuple[int, int]:
         """(the number of the count of changes, the number of the latest change)."""
-        [row] = self.file.rows(
+        [row] = self.engine.rows(
             "SELECT (SELECT said FROM seen WHERE id = ''), (SELECT max(number) FROM seen)"
         )
         return row[0], row[1]
 
     def changed_since(self, number: int) -> set[int]:
         """The entries that came, or said something else, after the change of this number."""
-        return set(self.file.column(_CHANGED, number))
+        return set(self.engine.column(_CHANGED, number))
+
+    def consents(self, ids: Sequence[str]) -> dict[str, Any]:
+        """Of a published index: by id who stands for a preference."""
+        sql = f"SELECT id, consent, consent_by FROM entry WHERE id IN {THESE}"
+        rows = self.engine.rows(sql, json.dumps(ids))
+        return {id: (word or "waits", by or "") for id, word, by in rows}
+
+    def some_ids(self) -> list[str]:
+        """Up to 1,000 ids, by which another machine knows the journal again."""
+        return self.engine.column("SELECT own_id FROM entry ORDER BY at LIMIT 1000")
+
+    def made_of(self) -> dict[str, str]:
+        """By path of each file all that its rows are made of, and what was settled besides."""
+        return dict(self.engine.rows(_MADE_OF))
+
+    def settled(self, path: str) -> dict[str, tuple[int, str | None, int]]:
+        """By own id of a file's entries: `twin`, `other_id`, and the number of the change that
+        brought what it says.
+        """
+        return {own_id: tuple(rest) for own_id, *rest in self.engine.rows(_SETTLED, path)}
+
+    def meanings_of_file(self, path: str) -> dict[int, tuple[bytes, bytes]]:
+        """By the hash of its text the vector and the codes of each passage of a file."""
+        return {hash: (vector, codes) for hash, vector, codes in self.engine.rows(_MEANT, path)}
 
     def paths_in_force(self) -> list[str]:
         """The paths of files that hold an entry which no other file holds too."""
-        return self.file.column("""
+        return self.engine.column("""
             SELECT DISTINCT s.path FROM entry e JOIN source s ON s.id = e.source
             WHERE e.id IS NOT NULL""")
 
@@ -350,18 +454,18 @@ class Index(CandidateLists):
         """By path of each file with entries that it does not date itself: their date by git, or
         None.
         """
-        return dict(self.file.rows(_DATED_BY_FILE))
+        return dict(self.engine.rows(_DATED_BY_FILE))
 
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that other entries supersede: the id of the latest of them."""
         sql = f"""
             SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE}
             ORDER BY new.at, new.twin DESC, new.id"""
-        return dict(self.file.rows(sql, json.dumps(ids)))
+        return dict(self.engine.rows(sql, json.dumps(ids)))
 
     def chain(self, rowid: int) -> list[int]:
         """The entry with all that it replaced and that replaced it, oldest first."""
-        return self.file.column(_CHAIN, rowid)
+        return self.engine.column(_CHAIN, rowid)
 
     def named(self, keys: Collection[int]) -> dict[int, list[int]]:
         """For each of these keys that is a name: the entries whose own name it is, else all
@@ -385,11 +489,11 @@ class Index(CandidateLists):
         sql = f"""
             SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry
             WHERE l.entry NOT IN {THESE} AND l.key IN (
-                SELECT key FROM name WHERE own AND entry IN {THESE}
+                SELECT key FROM name WHERE own = 1 AND entry IN {THESE}
                 UNION SELECT value FROM json_each(?))
             AND e.id IS NOT NULL ORDER BY e.at DESC"""
         these = json.dumps(list(rowids))
-        return self.file.rows(sql, these, these, json.dumps(list(keys)))
+        return self.engine.rows(sql, these, these, json.dumps(list(keys)))
 
     def joined(
         self,
@@ -397,11 +501,11 @@ class Index(CandidateLists):
         most: int,
     ) -> list[int]:
         """The entries that link to this one, or that it links to; at most so many."""
-        return self.file.column(_JOINED, rowid, rowid, rowid, most)
+        return self.engine.column(_JOINED, rowid, rowid, rowid, most)
 
     def unnamed(self) -> list[tuple[int, int]]:
         """(entry, key) of each link whose key is no name."""
-        return self.file.rows("""
+        return self.engine.rows("""
             SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry
             WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)""")
 
@@ -415,28 +519,28 @@ class Index(CandidateLists):
         """(the last day with entries before `since`, the first after `until`, entries on the
         day of the year `since`
         in other years, newest first). Undated entries do not count."""
-        [(before, after)] = self.file.rows(_DAYS_BESIDE, since, until)
-        return before, after, self.file.column(_SAME_DAY, since[4:], since, limit)
+        [(before, after)] = self.engine.rows(_DAYS_BESIDE, since, until)
+        return before, after, self.engine.column(_SAME_DAY, since[4:], since, limit)
 
     def moments(self) -> list[tuple[str, str, int, int]]:
         """(path, id, instant, 1 or 0 for a date) of each entry."""
-        return self.file.rows("""
+        return self.engine.rows("""
             SELECT s.path, e.own_id, e.at, e.dated
             FROM entry e JOIN source s ON s.id = e.source""")
 
     def standing(self) -> dict[str, tuple[str, str]]:
         """(id, path of the file) of each entry that has an id, by the part after its dash."""
         sql = "SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source"
-        return {id[9:]: (id, path) for id, path in self.file.rows(sql)}
+        return {id[9:]: (id, path) for id, path in self.engine.rows(sql)}
 
     def named_by_others(self, ids: Sequence[str]) -> set[str]:
         """The ids of `ids` that any other entry links to, continues or supersedes."""
-        return set(self.file.column(_NAMED_BY_OTHERS, json.dumps(ids)))
+        return set(self.engine.column(_NAMED_BY_OTHERS, json.dumps(ids)))
 
     def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """The titles of the entries that have one of these ids."""
         sql = f"SELECT own_id, title FROM entry WHERE own_id IN {THESE}"
-        return dict(self.file.rows(sql, json.dumps(ids)))
+        return dict(self.engine.rows(sql, json.dumps(ids)))
 
     def titles_folded(self, fold: Callable[[str], str]) -> list[tuple[int, str]]:
         """(entry, its title folded) of each entry, newest first; always the same `fold`."""
@@ -445,16 +549,16 @@ class Index(CandidateLists):
             ORDER BY dated DESC, at DESC"""
 
         def asked() -> list[tuple[int, str]]:
-            return [(row, fold(title)) for row, title in self.file.rows(sql)]
+            return [(row, fold(title)) for row, title in self.engine.rows(sql)]
 
-        return self.file.keep("titles", asked)
+        return self.engine.keep("titles", asked)
 
     def same_content(
         self,
         content_hash: int,
     ) -> list[int]:
         """The rowids of the dated entries with this content."""
-        return self.file.column(_SAME_CONTENT, content_hash)
+        return self.engine.column(_SAME_CONTENT, content_hash)
 
     def facets(self, filters: Filters) -> Facets:
         """Counts of the entries that `listing` lists, by each type, tag, project and month
@@ -471,7 +575,7 @@ class Index(CandidateLists):
             by: str,
         ) -> tuple[tuple[str, int], ...]:
             sql = f"SELECT {what}, count(*) n FROM {table} IN {chosen} {by}"
-            return tuple(self.file.rows(sql, *values))
+            return tuple(self.engine.rows(sql, *values))
 
         return Facets(
             types=count("type", "entry WHERE rowid", "GROUP BY 1 ORDER BY n DESC, 1"),
@@ -500,10 +604,11 @@ class Index(CandidateLists):
         """
         condition, values = shown(filters)
         sql = f"""
-            SELECT {COUNTED[by]} value, count(*) n FROM entry e
-            WHERE e.id IS NOT NULL AND value IS NOT NULL {condition}
-            GROUP BY value ORDER BY n DESC, value"""
-        return self.file.rows(sql, *values)
+            SELECT value, count(*) n FROM (
+                SELECT {COUNTED[by]} value FROM entry e WHERE e.id IS NOT NULL {condition}
+            ) counted WHERE value IS NOT NULL GROUP BY value ORDER BY n DESC, value"""
+        counts = self.engine.rows(sql, *values)
+        return _by_monday(counts) if by == "week" else counts
 
     def reads(
         self,
@@ -524,22 +629,20 @@ class Index(CandidateLists):
             FROM entry e LEFT JOIN access a ON a.id = e.id WHERE e.id IS NOT NULL {condition}"""
         counts = f"""
             SELECT count(a.id), count(*) FILTER (WHERE a.id IS NULL AND e.dated = 1
-                AND e.at < ? AND NOT e.derived AND NOT e.pin) {chosen}"""
+                AND e.at < ? AND e.derived = 0 AND e.pin = 0) {chosen}"""
         most = f"""
             SELECT e.id, e.title, a.count {chosen} AND a.count > 0
             ORDER BY a.count DESC, e.at DESC LIMIT ?"""
-        [(ever, unread)] = self.file.rows(counts, instant(old), *values)
-        return ever, unread, self.file.rows(most, *values, limit)
+        [(ever, unread)] = self.engine.rows(counts, instant(old), *values)
+        return ever, unread, self.engine.rows(most, *values, limit)
 
     # -- the whole of it
     # ----------------------------------------------------------------------------
 
     def counts(self) -> Counts:
         """Counts of all that is indexed, and of what waits for a vector."""
-        files = (Path(f"{self.file.path}{suffix}") for suffix in ("", "-wal"))
-        [counted] = self.file.rows(_COUNTS)
-        bytes = sum(path.stat().st_size for path in files if path.exists())
-        return Counts._make([*counted, bytes])
+        [counted] = self.engine.rows(_COUNTS)
+        return Counts._make([*counted, self.engine.size()])
 
     def pending(
         self,
@@ -556,7 +659,7 @@ class Index(CandidateLists):
         sql = f"""
             SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING}
             AND (?1 IS NULL OR c.rowid {beyond} ?1) ORDER BY c.rowid {order} LIMIT ?2"""
-        return [Passage(*row) for row in self.file.rows(sql, after, limit)]
+        return [Passage(*row) for row in self.engine.rows(sql, after, limit)]
 
     def proofs(self) -> Mapping[str, Proof | None]:
         """By path, proof that an indexed file is as it was; None where nothing proves it. Kept
@@ -564,24 +667,33 @@ class Index(CandidateLists):
         """
 
         def asked() -> dict[str, Proof | None]:
-            rows = self.file.rows(_PROOFS)
+            rows = self.engine.rows(_PROOFS)
             return {path: tuple(proof) if settled else None for path, settled, *proof in rows}
 
-        return self.file.keep("proofs", asked)
+        return self.engine.keep("proofs", asked)
 
     def known_bytes(self, path: str) -> tuple[int, int] | None:
         """The time of change of an indexed file, and the hash of its bytes."""
         sql = "SELECT mtime_ns, digest FROM source WHERE path = ?"
-        return next(iter(self.file.rows(sql, path)), None)
+        return next(iter(self.engine.rows(sql, path)), None)
 
     def ids_by_file(self) -> dict[str, tuple[int, set[str]]]:
         """By path the hash of the bytes of an indexed file, and the ids that it gives."""
-        rows = self.file.rows(_IDS_BY_FILE)
+        rows = self.engine.rows(_IDS_BY_FILE)
         return {path: (digest, set(json.loads(ids))) for path, digest, ids in rows}
 
     def issues(self) -> tuple[ParseIssue, ...]:
         """Pieces that could not be read as meant, and ids that several files claim."""
-        return tuple(ParseIssue(*row) for row in self.file.rows(_ISSUES))
+        return tuple(ParseIssue(*row) for row in self.engine.rows(_ISSUES))
+
+
+def _by_monday(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Counts of days as those of their weeks, by Monday, the most first."""
+    weeks = Counter[str]()
+    for day, count in days:
+        on = date.fromisoformat(day)
+        weeks[(on - timedelta(on.weekday())).isoformat()] += count
+    return sorted(weeks.items(), key=lambda week: (-week[1], week[0]))
 
 
 _ENTRIES = f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"
@@ -598,13 +710,14 @@ _STANDINGS = f"""
     FROM entry e JOIN source s ON s.id = e.source LEFT JOIN access a ON a.id = e.id
     WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"""
 _CHAIN = """
-    WITH RECURSIVE chain (id) AS (
+    WITH RECURSIVE step (id, other) AS (
+        SELECT e.own_id, s.target FROM supersedes s JOIN entry e ON e.rowid = s.entry
+        UNION SELECT s.target, e.own_id FROM supersedes s JOIN entry e ON e.rowid = s.entry),
+    chain (id) AS (
         SELECT own_id FROM entry WHERE rowid = ?
-        UNION SELECT s.target FROM chain JOIN entry e ON e.own_id = chain.id
-            JOIN supersedes s ON s.entry = e.rowid
-        UNION SELECT e.own_id FROM chain JOIN supersedes s ON s.target = chain.id
-            JOIN entry e ON e.rowid = s.entry)
-    SELECT rowid FROM entry WHERE own_id IN chain AND id IS NOT NULL ORDER BY at, seq"""
+        UNION SELECT step.other FROM chain JOIN step ON step.id = chain.id)
+    SELECT rowid FROM entry WHERE own_id IN (SELECT id FROM chain) AND id IS NOT NULL
+    ORDER BY at, seq"""
 _DAYS_BESIDE = """
     SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?)
     FROM entry WHERE id IS NOT NULL AND dated = 1"""
@@ -628,6 +741,25 @@ _ISSUES = """
         ' belongs to another entry too; this one is known as ' || e.id
     FROM entry e JOIN source s ON s.id = e.source
     WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"""
+_CODES = f"""
+    SELECT c.entry, t.codes FROM chunk c JOIN token t ON t.chunk = c.rowid
+    WHERE c.entry IN {THESE} AND c.seq < ? AND length(t.codes) > 0"""
+_CODES_OF_CHUNKS = f"SELECT codes FROM token WHERE chunk IN {THESE} AND length(codes) > 0"
+_MADE_OF = """
+    SELECT path, digest || ' ' || coalesce(group_concat(row_hash || ' ' || twin || ' '
+        || coalesce(other_id, '') || ' ' || change || ' ' || vectors, ' '), '')
+    FROM (SELECT s.path, s.digest, e.row_hash, e.twin, e.other_id,
+            coalesce((SELECT number FROM seen WHERE id = e.id), 0) change,
+            (SELECT count(*) FROM chunk WHERE entry = e.rowid AND vector > 0) vectors
+        FROM source s LEFT JOIN entry e ON e.source = s.id ORDER BY s.id, e.seq)
+    GROUP BY path"""
+_SETTLED = """
+    SELECT e.own_id, e.twin, e.other_id, coalesce((SELECT number FROM seen WHERE id = e.id), 0)
+    FROM entry e JOIN source s ON s.id = e.source WHERE s.path = ?"""
+_MEANT = """
+    SELECT c.hash, v.embedding, t.codes FROM source s JOIN entry e ON e.source = s.id
+    JOIN chunk c ON c.entry = e.rowid JOIN vector v ON v.chunk = c.rowid
+    JOIN token t ON t.chunk = c.rowid WHERE s.path = ?"""
 _PROJECTS = "SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL"
 _PROOFS = """
     SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""
@@ -670,5 +802,5 @@ _CHANGED = """
     WHERE s.number > ?"""
 _PINNED = f"""
     SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source
-    WHERE e.pin AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL)
+    WHERE e.pin = 1 AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL)
     ORDER BY {_ORDERS["oldest"]}"""

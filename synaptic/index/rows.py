@@ -24,13 +24,14 @@ MICROSECOND = timedelta(microseconds=1)
 class ChunkRow:
     """One passage to be indexed. `start:end` are bytes from the entry's body.
 
-    `hash` is that of the text to embed, `words_hash` that of the words; signed, 64 bit.
+    `hash` is that of the `text` to embed, `words_hash` that of the words; signed, 64 bit.
     """
 
     start: int
     end: int
     hash: int
     words_hash: int
+    text: str
     words: str
     embed: bool
 

@@ -74,7 +74,7 @@ CREATE INDEX entry_by_file ON entry (source) WHERE date_source IN ('git', 'mtime
 CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
 CREATE INDEX entry_project ON entry (project_key) WHERE project_key IS NOT NULL;
 CREATE INDEX entry_due ON entry (due) WHERE due IS NOT NULL;
-CREATE INDEX entry_pin ON entry (project_key) WHERE pin;
+CREATE INDEX entry_pin ON entry (project_key) WHERE pin = 1;
 
 CREATE TABLE tag (
     entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,

@@ -55,6 +55,13 @@ class Rough(NamedTuple):
     seen: int
 
 
+def rough_bits(vectors: Array) -> Array:
+    """Three bits for each component of these int8 vectors, packed: a row of bytes each."""
+    deviation = VECTOR_SCALE / vectors.shape[1] ** 0.5
+    levels = [np.packbits(vectors > level * deviation, axis=1) for level in LEVELS]
+    return np.concatenate(levels, axis=1)
+
+
 class Sketch:
     """Rough copies of all vectors of one model in one open index, 152 bytes each. All threads
     of a process share the `latest`, and each takes as much of it as its snapshot shows.
@@ -69,7 +76,6 @@ class Sketch:
         self._file = file
         self.made_for = file.db, dimensions
         self._dimensions = dimensions
-        self._levels = [level * VECTOR_SCALE / dimensions**0.5 for level in LEVELS]
         self._latest = latest
         bits = self._rough(np.zeros((0, dimensions), dtype=np.int8))
         self._own = Rough(np.zeros(0, dtype=np.int64), bits, 0, 0)
@@ -111,8 +117,7 @@ class Sketch:
 
     def _rough(self, vectors: Array) -> Array:
         """The bits of these vectors, 64 in a number: a column for each vector."""
-        levels = [np.packbits(vectors > level, axis=1) for level in self._levels]
-        packed = np.concatenate(levels, axis=1)
+        packed = rough_bits(vectors)
         padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
         return cast("Array", padded.view(np.uint64).T)
 

@@ -166,11 +166,11 @@ class Writer:
             self._db.execute(_CHANGE_ENTRY, (*values, known))
             entry = known
             before = {number: columns for number, *columns in self._rows(_CHUNKS, entry)}
-            for table in _labels(row):
+            for table in labels_of(row):
                 self._db.execute(f"DELETE FROM {table} WHERE entry = ?", (entry,))
             if row.hides:
                 self._file.owes_scrub = True
-        for table, labels in _labels(row).items():
+        for table, labels in labels_of(row).items():
             if labels:
                 sql = f"INSERT INTO {table} VALUES (?{', ?' * len(labels[0])})"
                 self._db.executemany(sql, [(entry, *label) for label in labels])
@@ -290,7 +290,7 @@ _says = attrgetter(
 )
 
 
-def _labels(row: EntryRow) -> dict[str, list[Any]]:
+def labels_of(row: EntryRow) -> dict[str, list[Any]]:
     """The rows of an entry in each table of labels, without its rowid."""
     entry = row.entry
     known = dict(entry.fingerprints)

@@ -169,7 +169,7 @@ class Evidence:
         self.preferred = request.prefer.each()
         phrases = [match(phrase) for phrase in request.parsed.phrases]
         self.required = []
-        if request.parsed.only_phrases and ws.index.passing_chunks(Filters(), None, phrases):
+        if request.parsed.only_phrases and ws.index.holds(phrases):
             self.required = phrases
         self._beginnings = [term[:-1] for term in terms if term.endswith("*")]
 

@@ -181,4 +181,5 @@ def _load(
 
 def known_costs(ws: Workspace) -> Costs:
     """The costs of searches on this machine, of this journal."""
-    return costs_of(ws.index.counters.calls(searches=CALLS_READ), time.time())
+    calls = [] if ws.published else ws.index.counters.calls(searches=CALLS_READ)
+    return costs_of(calls, time.time())

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ..config import DEFAULT_MODEL
 from ..errors import ModelError
+from ..index.candidates import SqliteEngine
 from ..index.embedding import FastEmbedder, about_models, is_downloaded, listed_models
-from ..index.lookup import Index
 from ..models import Texts, frozen
 from ..workspace.embed import Progress, embed_pending
 from ..workspace.sync import in_step
@@ -57,7 +57,7 @@ def models(ws: Workspace) -> tuple[Model, ...]:
     cache = ws.config.state / "models"
     used = {}
     for path in sorted(ws.config.state.glob("index-*.db")):
-        meta = Index(path).meta
+        meta = SqliteEngine(path).meta
         used[str(meta("model")).rpartition("@")[0]] = int(meta("dimensions") or 0)
     found = {}
     for name in (DEFAULT_MODEL, *offered, ws.config.model, *used):

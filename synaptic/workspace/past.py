@@ -27,6 +27,7 @@ from datetime import datetime, time
 from typing import Any
 
 from ..errors import InvalidArgument, NotFound, Refused
+from ..index.candidates import SqliteEngine
 from ..index.lookup import Index
 from ..index.rows import FileRows, instant
 from ..journal.journal import Journal
@@ -228,7 +229,9 @@ def _past(
     other then are read anew.
     """
     journal = PastJournal(ws, moment, may_write)
-    index = Index(ws.config.state / "past" / "index.db", stemming=ws.config.search.stemming)
+    index = Index(
+        SqliteEngine(ws.config.state / "past" / "index.db", stemming=ws.config.search.stemming)
+    )
     past = Workspace(ws.config, journal, index, ws.embedder, lambda: moment)
     index.file.hold(ws.index.file)
     kept = {path for path, id, *_ in journal.entries if id not in journal.left_out}

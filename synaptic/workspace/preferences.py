@@ -90,6 +90,9 @@ def standings(
     One that was typed into a file is noted when it is first seen. Those that were notes for an
     older program wait.
     """
+    if ws.published:
+        said = ws.index.consents([entry.id for entry in entries])
+        return {id: Consent(*consent) for id, consent in said.items()}
     consents, are_older = kept(ws.config.state)
     if are_older:
         entries = [*entries, *every_preference(ws)]

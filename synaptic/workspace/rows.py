@@ -95,12 +95,14 @@ def _chunk_rows(
         text = plain_text(body_text(body[span.start : span.end], typed=typed))
         words = "\n".join(part for part in (title, text, labels) if part)
         title, labels = _repeated(title), _repeated(labels)
+        to_embed = embedded_text(entry, text)
         chunks.append(
             ChunkRow(
                 start=span.start,
                 end=span.end,
-                hash=hash_of(embedded_text(entry, text)),
+                hash=hash_of(to_embed),
                 words_hash=hash_of(words),
+                text=to_embed,
                 words=words,
                 embed=span.embed,
             )

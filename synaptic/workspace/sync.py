@@ -103,6 +103,8 @@ def in_step(
     are done. While another process writes, the answer comes from the state before; NotFound is
     raised only after a wait for that process. A reader asks the writer for all that is written.
     """
+    if ws.published:
+        return _on_published(ws, action)
     if ws.ask_writer:
         synced = partial(
             in_step, action=lambda report: report, embed_ms=embed_ms, at_least=at_least
@@ -146,6 +148,27 @@ def in_step(
     raise JournalError(
         "The journal changes faster than it can be read.", hint="Try again in a moment."
     )
+
+
+def _on_published(
+    ws: Workspace,
+    action: Callable[[SyncReport], Result],
+) -> Result:
+    """The result of `action` on the journals that the asker may read. A connection that was
+    lost is opened again once.
+    """
+    from psycopg import OperationalError  # only where the database is
+
+    def attempt() -> Result:
+        with ws.index.engine.transaction(ws.journals):
+            return action(SyncReport())
+
+    try:
+        return attempt()
+    except IndexUnusable as error:
+        if not isinstance(error.__cause__, OperationalError):
+            raise
+    return attempt()
 
 
 def _on_snapshot(

@@ -11,10 +11,11 @@ from typing import Any
 
 from ..config import Config, make_clock
 from ..errors import JournalError
+from ..index.candidates import SqliteEngine
 from ..index.embedding import Embedder, FastEmbedder
 from ..index.lookup import Index
 from ..journal.journal import Journal
-from ..models import frozen
+from ..models import Texts, frozen
 
 
 class NeedsWriter(Exception):
@@ -33,7 +34,8 @@ class Workspace:
     """A journal with its index, its embedder and a clock. One thread owns it.
 
     `ask_writer`, of a reader, runs a verb on the workspace of the writer, or, `at_leisure`,
-    only while that does nothing for a client. None: this is the writer's.
+    only while that does nothing for a client. None: this is the writer's. `published`: it is
+    read from a database, of whose journals the asker may read these `journals`; None: all.
     """
 
     config: Config
@@ -42,14 +44,17 @@ class Workspace:
     embedder: Embedder
     clock: Callable[[], datetime]
     ask_writer: Callable[..., Any] | None = None
+    published: bool = False
+    journals: Texts | None = None
 
     @property
     def today(self) -> date:
         return self.clock().date()
 
     def close(self) -> None:
-        self.index.flush()
-        self.index.file.close()
+        if not self.published:
+            self.index.flush()
+        self.index.engine.close()
 
     def __enter__(self) -> Workspace:
         return self
@@ -64,12 +69,12 @@ def open_reader(
 ) -> Workspace:
     """A workspace beside the writer's, with a connection of its own and the same model."""
     config = writer.config
-    index = Index(config.index_file, stemming=config.search.stemming, read_only=True)
-    index.latest_rough = writer.index.latest_rough
+    engine = SqliteEngine(config.index_file, stemming=config.search.stemming, read_only=True)
+    engine.latest_rough = writer.index.file.latest_rough
     return replace(
         writer,
         journal=ReadJournal(config),
-        index=index,
+        index=Index(engine),
         ask_writer=ask_writer,
     )
 
@@ -94,7 +99,7 @@ def open_workspace(
     return Workspace(
         config=config,
         journal=journal,
-        index=Index(config.index_file, stemming=config.search.stemming),
+        index=Index(SqliteEngine(config.index_file, stemming=config.search.stemming)),
         embedder=embedder
         or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
         clock=clock or make_clock(),

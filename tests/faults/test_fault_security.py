@@ -39,6 +39,7 @@ from trials import examples
 from synaptic import Workspace
 from synaptic.config import load_config
 from synaptic.errors import InvalidArgument, NotFound, SynapticError
+from synaptic.index.candidates import SqliteEngine
 from synaptic.index.lookup import Index
 from synaptic.journal import folder
 from synaptic.language.query import build_filters
@@ -1289,7 +1290,7 @@ def vectors_of(
     index: Path,
     id: str,
 ) -> list[bytes]:
-    opened = Index(index)
+    opened = Index(SqliteEngine(index))
     try:
         rowid = opened.resolve(id).rowid
         found = opened.file.db.execute("SELECT rowid FROM chunk WHERE entry = ?", (rowid,))

@@ -1,16 +1,20 @@
 """The commands about the home, its index, and the programs that use it."""
 
+from __future__ import annotations
+
+import os
 import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ...config import load_config
 from ...errors import (
+    ConfigError,
     InvalidArgument,
     JournalError,
     NotFound,
@@ -46,6 +50,9 @@ from .replies import (
     screen_of,
     when_empty,
 )
+
+if TYPE_CHECKING:
+    from ...verbs.publish import PublishReport
 
 
 @command("rebuild-index", switch("fresh", "Embed all entries again."))
@@ -86,6 +93,10 @@ def status(
         from ...verbs.syncing import state  # most journals do without
 
         waiting += state(ws.config)
+    if (ws.config.state / "publish.json").exists():
+        from ...verbs import publish  # most journals do without
+
+        waiting += publish.state(ws)
     now = replace(now, notices=(*now.notices, *language_notice(ws), *waiting))
     return answer(wire.status_json(now), text, now.notices)
 
@@ -508,6 +519,75 @@ def _sync(
 
 
 @command(
+    "publish",
+    argument(
+        str | None,
+        "address",
+        "[ADDRESS]",
+        "The database, by libpq. [default: SYNAPTIC_DATABASE]",
+    ),
+    text_option("journal", "The name of this journal there; it is remembered."),
+    switch("follow", "Go on after each change, until Ctrl-C."),
+    switch("drop", "Take the journal out of the database."),
+    switch("insecure", "Do not ask the database to prove who it is."),
+)
+def _publish(
+    ws: Workspace,
+    follow: bool,
+    drop: bool,
+    insecure: bool,
+    address: str | None = None,
+    journal: str | None = None,
+) -> None:
+    """Publish the journal in a PostgreSQL database, for readers without it (docs/TEAM.md).
+
+    Private passages and secrets stay here. Only what changed is sent.
+
+    Example: synaptic publish --journal platform
+    """
+    try:
+        from ...verbs import publish  # needs the extra
+        from ...workspace.published import VARIABLE, check_address
+    except ImportError as error:
+        raise ConfigError(
+            "This needs psycopg, which is not installed.",
+            hint="pip install 'synaptic-journal[postgres]'",
+        ) from error
+    typed = address is not None
+    address = check_address(
+        address or os.environ.get(VARIABLE, ""), insecure=insecure, typed=typed
+    )
+    if follow:
+        parent = os.environ.get("SYNAPTIC_PARENT")  # `serve --publish`, which it ends with
+        return publish.keep_publishing(
+            ws,
+            address,
+            journal,
+            lambda done: emit(_published_text(done)),
+            lambda: parent in (None, str(os.getppid())),
+        )
+    publisher = publish.Publisher(ws, address, journal)
+    if drop:
+        publisher.drop()
+        return answer(
+            {"success": True}, f"The journal {publisher.journal} is out of the database."
+        )
+    progress = terminal.progress()
+    publisher.begin(progress)
+    done = publisher.follow(progress)
+    return answer({"success": True} | wire.as_json(done), _published_text(done))
+
+
+def _published_text(done: PublishReport | SynapticError) -> str:
+    if isinstance(done, SynapticError):
+        return clean(str(done))
+    text = f"Published as {done.journal}: files {done.files:,}, removed {done.removed:,}."
+    if done.left_out:
+        text += f" Left out, with a secret in the name: {len(done.left_out):,}."
+    return text
+
+
+@command(
     "setup",
     f.CLIENT,
     text_option(
@@ -616,6 +696,7 @@ def mcp(home: str | None) -> None:
     switch("no_link", "Print no login; `synaptic open --page` gives one."),
     switch("install", "Serve from each login on this machine on, by systemd or launchd."),
     switch("uninstall", "Undo --install."),
+    switch("publish", "Also publish after each save (see `publish`)."),
     texts_option(
         "revoke", "Log out the browser of this name that stays logged in; or all; repeatable."
     ),

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 
 from ...config import load_config
 from ...errors import ConfigError, InvalidArgument, SynapticError
+from ..serving.apart import run_apart
 from ..serving.devices import Devices
 from ..serving.running import Running, announced
 from ..serving.tokens import Grant, Tokens
@@ -179,6 +180,7 @@ def serve(
     no_link: bool = False,
     token_file: str | None = None,
     allow_host: Collection[str] = (),
+    publish: bool = False,
 ) -> None:
     """Serves until Ctrl-C. Raises ConfigError where the address cannot be had, and
     InvalidArgument.
@@ -219,6 +221,8 @@ def serve(
         print(ADVICE, flush=True)
     if open_it:
         webbrowser.open(link)
+    if publish:
+        run_apart(load_config(home), "publish", "--follow", parent=True)
     announcing = announced(home, running) if running else None
     app = build_app(site, names, make_mcp_app(worker, tokens, read_only), announcing)
     _run(app, listening, behind_proxy=bool(allow_host))

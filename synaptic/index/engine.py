@@ -1,0 +1,99 @@
+"""What an engine of the index does in its own way. All else is SQL that both understand.
+
+`candidates.SqliteEngine` has the index beside a journal, `postgres.PostgresEngine` a published
+one. The SQL is SQLite's as far as PostgreSQL agrees; `postgres` says what it words otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeVar
+
+from ..models import Filters, Vector
+from .embedding import USUAL
+from .rows import VECTOR_SCALE, Candidate
+
+Made = TypeVar("Made")
+
+
+class Engine(Protocol):
+    """One connection; one thread owns it. `latest_rough` and `kept` are its memory."""
+
+    kept: dict[str, object]
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """Every row of a query; `?` stands for a value, lists are bound as JSON."""
+
+    def column(self, sql: str, *values: Any) -> list[Any]:
+        """The first column of every row."""
+
+    def value(self, sql: str, *values: Any) -> Any:
+        """The first column of the first row; None where there is no row."""
+
+    def meta(self, key: str) -> Any:
+        """The value of this key: `model`, `dimensions`, `usual`, `reading`, `head`; else
+        None.
+        """
+
+    def keep(self, name: str, make: Callable[[], Made]) -> Made:
+        """The last result of `make`, which is called again once the index changed."""
+
+    def transaction(self, /, *allowed: Any) -> AbstractContextManager[Any]:
+        """A context in which all queries see one state. It may nest."""
+
+    def close(self) -> None:
+        """Closes the connection; the next use opens it again."""
+
+    def size(self) -> int:
+        """Bytes on disk."""
+
+    def passing_chunks(
+        self,
+        filters: Filters,
+        within: Sequence[int] | None,
+        phrases: Sequence[str],
+    ) -> Any:
+        """The chunks that pass the filters, are of the entries `within`, and whose entries hold
+        the quoted phrases, in a form for `lexical` and `semantic`; None: all pass.
+        """
+
+    def holds(self, phrases: Sequence[str]) -> bool:
+        """True if the entry of some chunk holds all these quoted phrases."""
+
+    def lexical(self, terms: Sequence[str], passing: Any, *, limit: int) -> list[Candidate]:
+        """The chunks that hold any of the quoted `terms`, best BM25 first; of equals the
+        later.
+        """
+
+    def semantic(self, vector: Vector, passing: Any, *, limit: int | None) -> list[Candidate]:
+        """The passing chunks nearest to the vector, nearest first; all with `limit` None."""
+
+    def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """(chunks in all, roughly the number that hold each of these quoted terms)."""
+
+    def spread_chunks(self, count: int) -> Sequence[int]:
+        """About so many chunks, spread evenly over all."""
+
+    def stem(self, word: str) -> str | None:
+        """The stem of one word by the tokenizer; None where it is not one token."""
+
+    def stems_like(self, stem: str) -> list[tuple[str, int]]:
+        """Indexed stems of the same first letter and about the same length, or its beginnings;
+        with document counts.
+        """
+
+    def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
+        """Chunks whose text, title or tags hold a word of this stem."""
+
+
+def spread(engine: Engine) -> float:
+    """The distance of texts of other matters by the model in use, over the shipped one."""
+    return (1 - float(engine.meta("usual") or USUAL)) / (1 - USUAL)
+
+
+def cosine(engine: Engine, squared: float) -> float:
+    """The cosine of two unit vectors from the squared distance of their int8 forms, as the
+    shipped model would have it.
+    """
+    return 1.0 - squared / (2.0 * VECTOR_SCALE * VECTOR_SCALE * spread(engine))

@@ -1,0 +1,445 @@
+"""The engine of a published index, on PostgreSQL with pgvector, for those without the journal.
+
+Words are our own stems in a `tsvector`, scored by the formula of FTS5; the nearest vectors come
+roughly by HNSW over the bits that `sketch` makes, and are compared in full here. Every query
+runs in a transaction that only reads and sees the allowed journals alone: the database hides
+the rows of all others (`postgres.sql`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar, cast
+
+import apsw
+import numpy as np
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from ..errors import IndexUnusable
+from ..models import Filters, Vector
+from .candidates import Stems, rarest
+from .conditions import Match, of_chunks
+from .engine import cosine
+from .rows import Candidate, quantise
+from .sketch import FEW, OVERSAMPLED, rough_bits
+
+Made = TypeVar("Made")
+Passing = tuple[str, tuple[Any, ...]]
+
+VERSION = 1
+K1, B = 1.2, 0.75
+"""Of BM25, as FTS5 has them."""
+MOST_SCANNED = 1_000
+"""Vectors that one step of HNSW may keep in view; pgvector takes no more."""
+CONNECT_S = 10
+LAGGING = frozenset({"sample"})
+"""Names of kept values that may lag behind what is published."""
+_PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
+
+
+class Phrase(NamedTuple):
+    """Stems that stand one after another; of a `beginning`, the last is cut short."""
+
+    stems: tuple[str, ...]
+    beginning: bool
+
+    @property
+    def query(self) -> str:
+        """It as a tsquery."""
+        quoted = [quote(stem) for stem in self.stems]
+        return " <-> ".join(quoted) + ":*" * self.beginning
+
+    @property
+    def is_word(self) -> bool:
+        return len(self.stems) == 1 and not self.beginning
+
+
+class State(NamedTuple):
+    """What is known of a published journal."""
+
+    name: str
+    published: int
+    chunks: int
+    length: int
+    model: str | None
+    dimensions: int | None
+    usual: float | None
+    stemming: bool | None
+
+
+class PostgresEngine:
+    """One connection; one thread owns it."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.kept: dict[str, object] = {}
+        self._memory: dict[tuple[str, ...], tuple[object, dict[str, object]]] = {}
+        self._db: psycopg.Connection | None = None
+        self._states: list[State] = []
+        self._tokenizing = apsw.Connection(":memory:")
+        self._stems: dict[bool, Stems] = {}
+
+    # -- the connection
+
+    @contextmanager
+    def transaction(self, allowed: Sequence[str] | None = ()) -> Iterator[None]:
+        """A context in which only rows of these journals are seen; None: of all that are
+        ready. Raises IndexUnusable where the database cannot be read.
+        """
+        if self._db is not None and self._db.info.transaction_status:
+            yield
+            return
+        try:
+            db = self._connected()
+            db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            self._allow(db, allowed)
+            yield
+            db.execute("COMMIT")
+        except psycopg.Error as error:
+            self._leave()
+            raise unusable(error, self.address) from error
+        except BaseException:
+            self._leave()
+            raise
+
+    def _leave(self) -> None:
+        """Ends what was begun, so that nothing of one asker is left to the next."""
+        if self._db is not None:
+            try:
+                self._db.rollback()
+            except psycopg.Error:
+                self.close()
+
+    def _connected(self) -> psycopg.Connection:
+        if self._db is None or self._db.closed:
+            self._db = connect(self.address, autocommit=True)
+            [(role, version)] = self._db.execute(_SEES_ALL).fetchall()
+            if role:
+                self.close()
+                raise IndexUnusable(
+                    f"The role {role} owns the tables or passes by their rules: it would see "
+                    "every journal.",
+                    hint="Let readers log in as a member of synaptic_reader (docs/TEAM.md).",
+                )
+            if version != VERSION:
+                self.close()
+                raise IndexUnusable(
+                    f"The database holds version {version} of a published index; this Synaptic "
+                    f"reads {VERSION}.",
+                    hint="Use one version of Synaptic everywhere.",
+                )
+        return self._db
+
+    def _allow(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
+        db.execute("SELECT set_config('search_path', $1, true)", (SEARCH_PATH,))
+        found = db.execute("SELECT name FROM journal WHERE ready ORDER BY name")
+        names = [name for (name,) in found if allowed is None or name in allowed]
+        db.execute("SELECT set_config('synaptic.journals', $1, true)", (",".join(names),))
+        self._states = [State(*row) for row in db.execute(_STATES)]
+        published = [state.published for state in self._states]
+        key = tuple(state.name for state in self._states)
+        at, kept = self._memory.get(key, (published, {}))
+        if at != published:
+            kept = {name: value for name, value in kept.items() if name in LAGGING}
+        if len(self._memory) > 100 and key not in self._memory:
+            self._memory.clear()
+        self._memory[key] = published, kept
+        self.kept = kept
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db = None
+
+    # -- what both engines do
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        text, lists = translated(sql)
+        bound = []
+        for value, is_list in zip(values, lists, strict=True):
+            if is_list:
+                bound.append(json.loads(value))
+            elif isinstance(value, Match):
+                bound.append(self._query(value))
+            else:
+                bound.append(value)
+        with self.transaction():
+            return self._connected().execute(text, bound).fetchall()
+
+    def column(self, sql: str, *values: Any) -> list[Any]:
+        return [row[0] for row in self.rows(sql, *values)]
+
+    def value(self, sql: str, *values: Any) -> Any:
+        return next(iter(self.column(sql, *values)), None)
+
+    def keep(self, name: str, make: Callable[[], Made]) -> Made:
+        with self.transaction():
+            if name not in self.kept:
+                self.kept[name] = make()
+            return cast("Made", self.kept[name])
+
+    def bytes_of(self, path: str) -> bytes | None:
+        """The published bytes of a file; None where there is none."""
+        return self.value("SELECT bytes FROM source WHERE path = ?", path)  # type: ignore[no-any-return]
+
+    def size(self) -> int:
+        return int(self.value("SELECT pg_database_size(current_database())"))
+
+    def meta(self, key: str) -> Any:
+        """None, too, where the journals differ: their vectors cannot be compared."""
+        with self.transaction():
+            found = {getattr(state, key, None) for state in self._states}
+        return found.pop() if len(found) == 1 else None
+
+    # -- words
+
+    @property
+    def _by_tokenizer(self) -> Stems:
+        stemming = self.meta("stemming") is not False
+        if stemming not in self._stems:
+            self._stems[stemming] = Stems(stemming, lambda: self._tokenizing)
+        return self._stems[stemming]
+
+    def stem(self, word: str) -> str | None:
+        return self._by_tokenizer.stem(word)
+
+    def _phrases(self, expression: str) -> list[Phrase]:
+        """The phrases of an FTS5 expression, `"a b" OR "c"*`."""
+        found = []
+        for text, star in _PHRASE.findall(expression):
+            stems = self._by_tokenizer.of(text.replace('""', '"'), apsw.FTS5_TOKENIZE_QUERY)
+            if stems:
+                found.append(Phrase(tuple(stems), bool(star)))
+        return found
+
+    def _query(self, expression: str) -> str:
+        return " | ".join(f"({phrase.query})" for phrase in self._phrases(expression))
+
+    def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        with self.transaction():
+            words = {}
+            counts = {}
+            for term in terms:
+                phrases = self._phrases(term)
+                if phrases and phrases[0].is_word:
+                    words[term] = phrases[0].stems[0]
+                else:
+                    counts[term] = self.value(_HOLDERS, Match(term))
+            known = dict(self.rows(_DOCS, json.dumps(list(words.values()))))
+            counts |= {term: known.get(stem, 0) for term, stem in words.items()}
+            return sum(state.chunks for state in self._states), counts
+
+    def stems_like(self, stem: str) -> list[tuple[str, int]]:
+        after = chr(ord(stem[0]) + 1)
+        return self.rows(_STEMS_LIKE, stem[0], after, len(stem) - 2, len(stem) + 2, stem)
+
+    def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
+        return self.column(_WITH_STEM, quote(stem), limit)
+
+    def lexical(
+        self,
+        terms: Sequence[str],
+        passing: Passing | None,
+        *,
+        limit: int,
+    ) -> list[Candidate]:
+        """Of very many matches only those with one of the rarest words are scored."""
+        with self.transaction():
+            total, counts = self.frequencies(terms)
+            score, values = self._score(total, counts)
+            best: list[Candidate] = []
+            for sought in filter(None, (rarest(counts), " OR ".join(terms))):
+                if not self._query(sought):
+                    continue
+                condition, of_filters = passing or ("", ())
+                sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
+                sql += f"{condition} ORDER BY score DESC, c.rowid DESC LIMIT ?"
+                found = self.rows(sql, *values, Match(sought), *of_filters, limit)
+                best = [Candidate(row, entry, -score) for row, entry, score in found]
+                if len(best) == limit:
+                    break
+            return best
+
+    def _score(self, total: int, counts: Mapping[str, int]) -> tuple[str, list[Any]]:
+        """SQL for the BM25 of a chunk `c`, and its values. How often a phrase stands there is
+        taken from its rarest word.
+        """
+        length = sum(state.length for state in self._states)
+        parts = []
+        values: list[Any] = []
+        for term, count in counts.items():
+            for phrase in self._phrases(term):
+                times = ", ".join(["coalesce((c.repeats ->> ?)::int, 1)"] * len(phrase.stems))
+                parts.append(_PART.format(times=times))
+                idf = max(1e-6, math.log((total - count + 0.5) / (count + 0.5)))
+                values += [phrase.query, idf * (K1 + 1), K1 * (1 - B), K1 * B]
+                values += [max(1, total) / max(1, length), *phrase.stems]
+        return " + ".join(parts) or "0", values
+
+    # -- meaning
+
+    def passing_chunks(
+        self,
+        filters: Filters,
+        within: Sequence[int] | None,
+        phrases: Sequence[str],
+    ) -> Passing | None:
+        """The conditions: the query that wants them applies them."""
+        passing = of_chunks(filters, within, phrases)
+        return passing if passing[0] else None
+
+    def holds(self, phrases: Sequence[str]) -> bool:
+        condition, values = of_chunks(Filters(), None, phrases)
+        return bool(self.rows(f"SELECT 1 FROM entry e WHERE 1 = 1{condition} LIMIT 1", *values))
+
+    def spread_chunks(self, count: int) -> Sequence[int]:
+        """Those of the least hashes, which depend on nothing but their texts."""
+        return self.column(_SPREAD, count)
+
+    def semantic(
+        self,
+        vector: Vector,
+        passing: Passing | None,
+        *,
+        limit: int | None,
+    ) -> list[Candidate]:
+        asked = np.frombuffer(quantise(vector), np.int8)
+        condition, values = passing or ("", ())
+        with self.transaction():
+            sql = _WITH_VECTOR.format(entries=ENTRIES * bool(passing)) + condition
+            if limit is not None and sum(state.chunks for state in self._states) > FEW:
+                bits = 8 * rough_bits(asked[None]).shape[1]
+                width = min(MOST_SCANNED, OVERSAMPLED * limit)
+                self.rows(_SCAN, str(width))
+                sql += f" ORDER BY c.rough::bit({bits}) <~> ?::bit({bits}) LIMIT ?"
+                values = (*values, _bits(asked), OVERSAMPLED * limit)
+            entries = dict(self.rows(sql, *values))
+            stored = self.rows(_EMBEDDINGS, json.dumps(list(entries)))
+            if not stored:
+                return []
+            rows = np.array([row for row, _ in stored])
+            vectors = np.frombuffer(b"".join(one for _, one in stored), np.int8)
+            apart = vectors.reshape(len(rows), -1).astype(np.int32) - asked
+            squared = (apart * apart).sum(axis=1)
+            nearest = np.lexsort((-rows, squared))[:limit]
+            return [
+                Candidate(row, entries[row], cosine(self, float(squared[place])))
+                for place in nearest
+                for row in [int(rows[place])]
+            ]
+
+
+def connect(address: str, *, autocommit: bool) -> psycopg.Connection:
+    """A connection to this address of libpq. Statements are not prepared, which PgBouncer
+    cannot follow.
+    """
+    return psycopg.connect(
+        address,
+        autocommit=autocommit,
+        prepare_threshold=None,
+        connect_timeout=CONNECT_S,
+        cursor_factory=psycopg.RawCursor,
+        application_name="synaptic",
+    )
+
+
+def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
+    """The error as a person is told of it; it shows no password."""
+    about = conninfo_to_dict(address)
+    where = f"{about.get('dbname', '')} at {about.get('host', 'this machine')}".strip()
+    said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if about.get("password"):
+        said = said.replace(str(about["password"]), "***")
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        hint = "Grant the role what docs/TEAM.md lists."
+    elif isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.InvalidSchemaName):
+        hint = "`synaptic publish` writes there first."
+    elif isinstance(error, psycopg.errors.DiskFull):
+        hint = "Make room on the disk of the database, and run it again: it goes on."
+    else:
+        hint = "Look whether the database runs, and ask again."
+    return IndexUnusable(f"The database {where} cannot be used: {said}.", hint=hint)
+
+
+def quote(stem: str) -> str:
+    """A stem as a lexeme of a tsvector or a tsquery."""
+    return "'" + stem.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _bits(vector: np.ndarray[Any, Any]) -> str:
+    packed = rough_bits(vector[None])
+    return "".join("01"[bit] for bit in np.unpackbits(packed))
+
+
+@lru_cache(500)
+def translated(sql: str) -> tuple[str, tuple[bool, ...]]:
+    """SQL of SQLite as PostgreSQL has it, and of each value whether it is a list in JSON."""
+    for said, meant in _OTHERWISE:
+        sql = said.sub(meant, sql)
+    lists = []
+    parts = sql.split("?")
+    text = parts[0]
+    for number, part in enumerate(parts[1:], start=1):
+        lists.append(text.endswith("/*list*/"))
+        text += f"${number}{part}"
+    return text, tuple(lists)
+
+
+_OTHERWISE = [
+    (re.compile(said), meant)
+    for said, meant in (
+        (r"NOT IN \(SELECT value FROM json_each\(\?\)\)", "<> ALL (/*list*/?)"),
+        (r"IN \(SELECT value FROM json_each\(\?\)\)", "= ANY (/*list*/?)"),
+        (r"SELECT value FROM json_each\(\?\)", "SELECT unnest(/*list*/?::bigint[])"),
+        (r"json_each\(\?\) j\b", "unnest(/*list*/?::text[]) AS j (value)"),
+        (
+            r"FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid\s+WHERE w.chunk_fts MATCH \?",
+            "FROM chunk p WHERE p.words @@ ?::tsquery",
+        ),
+        (r"\bCROSS JOIN\b", "JOIN"),
+        (r"\bINDEXED BY \w+", ""),
+        (r"\binstr\(", "strpos("),
+        (r"\bLIMIT \?", "LIMIT nullif(?::bigint, -1)"),
+    )
+]
+"""What SQLite says, and PostgreSQL otherwise. A list is bound as an array."""
+
+SEARCH_PATH = "synaptic, public, extensions"
+"""Where the tables and pgvector are; some hosts keep extensions apart."""
+ENTRIES = " JOIN entry e ON e.rowid = c.entry"
+_SEES_ALL = """
+    SELECT CASE WHEN r.rolsuper OR r.rolbypassrls OR pg_has_role(c.relowner, 'MEMBER')
+        THEN r.rolname END, v.number
+    FROM pg_roles r, pg_class c, synaptic.version v
+    WHERE r.rolname = current_user AND c.oid = 'synaptic.entry'::regclass"""
+_STATES = """
+    SELECT journal, published, chunks, length, model, dimensions, usual, stemming
+    FROM state ORDER BY journal"""
+_HOLDERS = "SELECT count(*) FROM chunk WHERE words @@ ?::tsquery"
+_DOCS = """
+    SELECT term, sum(doc)::bigint FROM stem WHERE term IN (SELECT value FROM json_each(?))
+    GROUP BY term"""
+_STEMS_LIKE = """
+    SELECT term, sum(doc)::bigint FROM stem WHERE term >= ? AND term < ?
+    AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND strpos(?, term) = 1))
+    GROUP BY term ORDER BY term"""
+_WITH_STEM = "SELECT rowid FROM chunk WHERE words @@ ?::tsquery ORDER BY rowid LIMIT ?"
+_PART = """
+    CASE WHEN c.words @@ ?::tsquery THEN ?::float8
+    / (1 + (?::float8 + ?::float8 * c.length * ?::float8) / least({times})) ELSE 0 END"""
+_SCORED = """
+    SELECT c.rowid, c.entry, {score} AS score FROM chunk c{entries}
+    WHERE c.words @@ ?::tsquery"""
+_SPREAD = "SELECT rowid FROM chunk WHERE vector > 0 ORDER BY hash, rowid LIMIT ?"
+_WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"
+_SCAN = """
+    SELECT set_config('hnsw.ef_search', ?, true),
+        set_config('hnsw.iterative_scan', 'relaxed_order', true)"""
+_EMBEDDINGS = """
+    SELECT chunk, embedding FROM vector WHERE chunk IN (SELECT value FROM json_each(?))"""

@@ -1,0 +1,289 @@
+"""Publishes the journal: its text and its index into a database, for readers without it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ..errors import (
+    Busy,
+    IndexUnusable,
+    InvalidArgument,
+    ModelError,
+    NotFound,
+    SynapticError,
+)
+from ..index.publishing import Position, Publication, PublishedFile, Settled
+from ..index.rows import FileRows, hash_of, quantise
+from ..journal.disk import make_dirs, overwrite
+from ..journal.journal import Journal
+from ..models import Texts, frozen
+from ..notes.blocks import shown
+from ..notes.privacy import mask
+from ..notes.screening import Screen
+from ..workspace.embed import Progress, embed_pending
+from ..workspace.preferences import Consent, every_preference, standings
+from ..workspace.sync import in_step, read_file
+from ..workspace.workspace import Workspace
+
+BATCH_FILES, BATCH_BYTES = 200, 1_000_000
+"""Files, or bytes of them, that are published in one transaction."""
+STEP_S = 0.25
+"""How soon one that follows looks for a change."""
+RETRY_S = 5.0
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+STATE = "publish.json"
+
+
+@frozen
+class PublishReport:
+    """What a publication changed. `left_out` are files with a secret in their names."""
+
+    journal: str
+    files: int
+    removed: int
+    left_out: Texts
+    seconds: float
+
+
+class CleanJournal(Journal):
+    """The journal without private passages and secrets. `digests` are the hashes of the bytes
+    that were read, by path, before they were cleaned.
+    """
+
+    def __init__(self, ws: Workspace) -> None:
+        super().__init__(ws.config)
+        self.digests: dict[str, int] = {}
+
+    def read(self, path: str) -> bytes:
+        data = super().read(path)
+        self.digests[path] = hash_of(data)
+        text = shown(mask(data)).decode("utf-8", "surrogateescape")
+        return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
+
+    def hide(self, path: str, data: bytes) -> None:
+        """Does nothing: only the present journal decides about copies."""
+
+
+class Wanted(NamedTuple):
+    """What the index says now: by path a hash of what a file's rows are made of, by id who
+    stands for a preference, the position, and the state of git's history.
+    """
+
+    seen: dict[str, bytes]
+    consents: dict[str, Consent]
+    position: Position
+    head: str
+
+
+class Publisher:
+    """Keeps a publication in step with a journal.
+
+    What files are made of is hashed with a key of this machine, so that nobody can try from
+    outside what a private passage says.
+    """
+
+    def __init__(self, ws: Workspace, address: str, journal: str | None = None) -> None:
+        self._ws = ws
+        self._clean = CleanJournal(ws)
+        self.journal, self._key = _named(ws, journal)
+        self._to = Publication(address, self.journal, stemming=ws.config.search.stemming)
+        self._seen: dict[str, bytes] = {}
+        self._position: Position | None = None
+        self.close = self._to.close
+        self.drop = self._to.drop
+
+    def begin(self, progress: Progress | None = None) -> None:
+        """Takes the name for this journal, whose passages get the vectors that they lack.
+        Raises Busy, and IndexUnusable.
+        """
+        self._to.begin(in_step(self._ws, lambda _: self._ws.index.some_ids()))
+        with suppress(ModelError, Busy):  # what has no vector yet follows later
+            self._ws.embedder.load()
+            embed_pending(self._ws, budget_s=None, progress=progress)
+        self._seen = self._to.seen()
+
+    def follow(self, progress: Progress | None = None) -> PublishReport:
+        """Publishes what differs now, in transactions of some files each."""
+        started = time.monotonic()
+        wanted = in_step(self._ws, lambda _: self._wanted(), embed_ms=200, at_least=8)
+        named = {path for path in wanted.seen if not _has_secret(path)}
+        removed = sorted(self._seen.keys() - named)
+        changed = sorted(path for path in named if self._seen.get(path) != wanted.seen[path])
+        done = 0
+        for files in self._batches(changed, wanted):
+            self._to.put(files, (), None)
+            self._seen |= {file.path: file.seen for file in files}
+            done += len(files)
+            if progress:
+                progress("publishing", done, len(changed))
+        if removed or wanted.position != self._position:
+            self._to.put((), removed, wanted.position)
+            self._seen = {path: seen for path, seen in self._seen.items() if path in named}
+            self._position = wanted.position
+            counting, change = wanted.position.counting, wanted.position.change
+            _remember(self._ws, counting=counting, change=change, at=time.time(), trouble="")
+        self._to.finish()
+        left_out = tuple(sorted(wanted.seen.keys() - named))
+        seconds = time.monotonic() - started
+        return PublishReport(self.journal, done, len(removed), left_out, seconds)
+
+    def _wanted(self) -> Wanted:
+        index = self._ws.index
+        preferences = every_preference(self._ws)
+        consents = standings(self._ws, preferences)
+        made_of = index.made_of()
+        for entry in preferences:
+            made_of[entry.there.path] += repr(consents[entry.id])
+        model, dimensions, usual = map(index.meta, ("model", "dimensions", "usual"))
+        seen = {}
+        for path, made in made_of.items():
+            said = f"{model} {made}".encode()
+            seen[path] = hashlib.blake2b(said, key=self._key, digest_size=16).digest()
+        position = Position(model, dimensions, usual, *index.latest_change())
+        return Wanted(seen, consents, position, index.meta("head") or "")
+
+    def _batches(
+        self,
+        paths: Sequence[str],
+        wanted: Wanted,
+    ) -> Iterator[list[PublishedFile]]:
+        batch: list[PublishedFile] = []
+        size = 0
+        for path in paths:
+            with suppress(NotFound):  # the next time it is gone from the index, too
+                batch.append(self._published(path, wanted))
+                size += len(batch[-1].bytes)
+            if len(batch) == BATCH_FILES or size > BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _published(
+        self,
+        path: str,
+        wanted: Wanted,
+    ) -> PublishedFile:
+        ws = self._ws
+        stamp = self._clean.stamp(path)
+        if stamp is None:
+            raise NotFound(f"{path} is gone.")
+        data = self._clean.read(path)
+        file = read_file(replace(ws, journal=self._clean), stamp, wanted.head)
+        settled = ws.index.settled(path)
+        rows = []
+        for row in file.rows:
+            consent = wanted.consents.get(row.entry.id, ())
+            of_index = settled.get(row.entry.id, (0, None, 0))
+            rows.append((row, Settled(*of_index, tuple(consent))))
+        meanings = ws.index.meanings_of_file(path)
+        if file.digest != self._clean.digests[path]:
+            meanings |= self._meanings_of_cleaned(file, meanings)
+        model = wanted.position.model
+        return PublishedFile(path, wanted.seen[path], data, rows, model, meanings)
+
+    def _meanings_of_cleaned(
+        self,
+        file: FileRows,
+        known: Mapping[int, tuple[bytes, bytes]],
+    ) -> dict[int, tuple[bytes, bytes]]:
+        """The meanings of passages that only stand so in the cleaned file; none without the
+        model.
+        """
+        found = {}
+        with suppress(ModelError):
+            for row in file.rows:
+                for chunk in row.chunks():
+                    if chunk.embed and chunk.hash not in known:
+                        meaning = self._ws.embedder.embed_passage(chunk.text)
+                        found[chunk.hash] = quantise(meaning.vector), meaning.codes
+        return found
+
+
+def keep_publishing(
+    ws: Workspace,
+    address: str,
+    journal: str | None,
+    told: Callable[[PublishReport | SynapticError], None],
+    wanted: Callable[[], bool],
+) -> None:
+    """Publishes after each change of the index, while it is `wanted`. Others keep the index in
+    step with the journal. Where publishing fails it begins anew in a while.
+    """
+    while wanted():
+        try:
+            with closing(Publisher(ws, address, journal)) as publisher:
+                publisher.begin()
+                while wanted():
+                    at = _version(ws)
+                    report = publisher.follow()
+                    if report.files or report.removed:
+                        told(report)
+                    while wanted() and _version(ws) == at:
+                        time.sleep(STEP_S)
+        except (Busy, IndexUnusable) as error:
+            _remember(ws, trouble=str(error))
+            told(error)
+            time.sleep(RETRY_S)
+
+
+def _version(ws: Workspace) -> Any:
+    """A number that changes when another process writes the index."""
+    ws.index.file.look()
+    return ws.index.file.value("PRAGMA data_version")
+
+
+def state(ws: Workspace) -> Texts:
+    """A sentence on how far the publication is behind; none where nothing is published."""
+    known = _known(ws)
+    if "journal" not in known:
+        return ()
+    counting, change = in_step(ws, lambda _: ws.index.latest_change())
+    there = known.get("change", 0) if counting == known.get("counting") else 0
+    at = known.get("at")
+    when = time.strftime("on %Y-%m-%d at %H:%M", time.localtime(at)) if at else "never"
+    behind = "all of it" if there == change else "with changes waiting"
+    said = f"Published as {known['journal']} {when}, {behind}."
+    trouble = known.get("trouble")
+    return (f"{said} The last time did not work: {trouble}",) if trouble else (said,)
+
+
+def _has_secret(path: str) -> bool:
+    return Screen("redact").redacted("path", path) != path
+
+
+def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
+    """The name under which this journal is published, which is remembered, and the key."""
+    known = _known(ws)
+    name = name or known.get("journal", "")
+    if not _NAME.fullmatch(name):
+        raise InvalidArgument(
+            f"{name!r} is no name for a published journal."
+            if name
+            else "The journal has no name yet under which it is published.",
+            valid=("1 to 40 small letters, digits, - and _",),
+            hint="synaptic publish --journal NAME",
+        )
+    key = known.get("key") or secrets.token_hex(32)
+    if known.get("journal") != name:
+        _remember(ws, journal=name, key=key)
+    return name, bytes.fromhex(key)
+
+
+def _known(ws: Workspace) -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        return dict(json.loads((ws.config.state / STATE).read_bytes()))
+    return {}
+
+
+def _remember(ws: Workspace, **more: Any) -> None:
+    make_dirs(ws.config.state, private=True)
+    overwrite(ws.config.state / STATE, json.dumps(_known(ws) | more).encode())

@@ -1,0 +1,105 @@
+"""A workspace on a published journal: to be read, from a database alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from ..config import Config, make_clock
+from ..errors import InvalidArgument, NotFound, Refused
+from ..index.embedding import FastEmbedder
+from ..index.lookup import Index
+from ..index.postgres import PostgresEngine
+from ..journal.journal import Journal
+from .workspace import Workspace
+
+VARIABLE = "SYNAPTIC_DATABASE"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class PublishedJournal(Journal):
+    """The files as they were published. Their paths begin with `@` and the journal's name."""
+
+    def __init__(self, config: Config, engine: PostgresEngine) -> None:
+        super().__init__(config)
+        self._engine = engine
+        self.place = Path
+        self.absent = tuple
+        self.trashed = tuple
+
+    def read(self, path: str) -> bytes:
+        data = self._engine.bytes_of(path)
+        if data is None:
+            raise NotFound(f"No file {path} is published.", hint="It was moved or deleted.")
+        return data
+
+    def writing(self) -> Any:
+        raise Refused(
+            "A published journal is only read.",
+            hint="Write where the journal is; `serve --read --writer URL` hands it on.",
+        )
+
+
+def open_published(config: Config, address: str) -> Workspace:
+    """A workspace on the journals of this database; one thread owns it."""
+    engine = PostgresEngine(address)
+    config = replace(config, track_access=False, metrics=False)
+    return Workspace(
+        config=config,
+        journal=PublishedJournal(config, engine),
+        index=Index(engine),
+        embedder=FastEmbedder(
+            config.model, cache=config.state / "models", threads=config.threads
+        ),
+        clock=make_clock(),
+        published=True,
+    )
+
+
+def check_address(
+    address: str,
+    *,
+    insecure: bool = False,
+    typed: bool = False,
+) -> str:
+    """The address of libpq to use. Another host than this machine has to prove who it is,
+    unless `insecure`; one that was `typed` may hold no password. Raises InvalidArgument.
+    """
+    if not address:
+        raise InvalidArgument(
+            f"{VARIABLE} names no database.",
+            hint=f"export {VARIABLE}=postgresql://me@db.example.org/notes, or service=notes; "
+            "the password goes into ~/.pgpass.",
+        )
+    try:
+        about = conninfo_to_dict(address)
+    except ProgrammingError as error:
+        raise InvalidArgument(
+            "This is no address of a PostgreSQL database.",
+            valid=(
+                "postgresql://USER@HOST/DATABASE",
+                "host=HOST dbname=DATABASE",
+                "service=NAME",
+            ),
+        ) from error
+    if typed and about.get("password"):
+        raise InvalidArgument(
+            "A password on the command line can be read by others on this machine.",
+            hint="Put it into ~/.pgpass, or name a service.",
+        )
+    host = str(about.get("host") or "")
+    is_local = host.startswith("/") or host in _LOCAL
+    if insecure or is_local:
+        return address
+    mode = about.get("sslmode", "verify-full")
+    if mode != "verify-full":
+        raise InvalidArgument(
+            f"sslmode={mode} does not prove that {host} is the database.",
+            valid=("sslmode=verify-full",),
+            hint="--insecure goes without, in a network that you trust.",
+        )
+    return make_conninfo(address, sslmode="verify-full")
