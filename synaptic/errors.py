@@ -17,8 +17,6 @@ A message says what happened; `valid` lists the values that would have worked; `
 next step. They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -33,9 +31,9 @@ class SynapticError(Exception):
     def __init__(
         self,
         message: str,
+        hint: str = "",
         *,
         valid: Iterable[str] = (),
-        hint: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message

@@ -9,6 +9,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import (
     TYPE_CHECKING,
+    Any,
     Literal,
     NamedTuple,
     TypeAlias,
@@ -59,6 +60,8 @@ class Meaning(NamedTuple):
         return b"" if self.tokens is None else np.packbits(self.tokens > 0, axis=1).tobytes()
 
 
+Json = dict[str, Any]
+"""A JSON object, or values by name."""
 Texts = tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]
 Counts = tuple[tuple[str, int], ...]
@@ -218,8 +221,13 @@ class Entry:
     @property
     def there(self) -> Place:
         """The place of an entry that stands in a file."""
-        assert self.place is not None
+        assert self.place
         return self.place
+
+    @property
+    def path(self) -> str:
+        """The file in which it stands."""
+        return self.there.path
 
     @property
     def short_id(self) -> str:

@@ -3,8 +3,6 @@
 A flag is named as the parameter of the verb that takes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial

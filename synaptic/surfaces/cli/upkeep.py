@@ -45,6 +45,7 @@ from .replies import (
     agreed,
     answer,
     answer_receipt,
+    can_ask,
     check_can_ask,
     screen_of,
     when_empty,
@@ -124,7 +125,7 @@ def _doctor(
     if fix + secrets + bool(restore) + bool(dismiss) > 1:
         raise InvalidArgument(
             "--fix, --restore, --dismiss and --secrets exclude each other.",
-            hint="Give one of them.",
+            "Give one of them.",
         )
     with open_home(home) as ws:
         if restore:
@@ -194,7 +195,7 @@ def _settle(
 ) -> None:
     """Does what the answer to a finding says."""
     receipt = review.answer(ws, key, said, by_person=not agent())
-    if receipt is None:
+    if not receipt:
         return answer({"success": True, "kept": key}, f"Kept {key}")
     done = "Deleted" if said in ("delete", "merge") else "Updated"
     return answer_receipt(ws, done, receipt)
@@ -431,7 +432,7 @@ def _export(
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise JournalError(
-            f"{to} cannot be written: {error.strerror}.", hint="Name a new file."
+            f"{to} cannot be written: {error.strerror}.", "Name a new file."
         ) from error
 
 
@@ -490,8 +491,7 @@ def _sync(
     if (init or allow or auto) and agent():
         raise Refused("Only a person changes what is sent where.")
     if auto is not None:
-        can_ask = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
-        if auto and not can_ask:
+        if auto and not can_ask():
             raise Refused("Only a person switches that on, on a terminal.")
         if not auto or typer.confirm("Sync by itself from now on?", err=True):
             write_setting(config.home, "sync.auto", auto)
@@ -504,7 +504,7 @@ def _sync(
         done = syncing.init(config, init, lambda asked: yes or typer.confirm(asked, err=True))
     else:
         done = syncing.sync(config)
-    if done is None:
+    if not done:
         return None
     notices = [*done.notices]
     if done.conflicts:
@@ -739,7 +739,8 @@ def serve(
 
         if uninstall:
             return service.uninstall(home)
-        port, read_only = given.pop("port", None), given.pop("read_only")
+        port = given.pop("port", None)
+        read_only = given.pop("read_only")
         if given.pop("host") != "127.0.0.1" or any(given.values()):
             raise InvalidArgument("--install goes with --port and --read-only alone.")
         return service.install(home, port, read_only=read_only)

@@ -1,7 +1,5 @@
 """Answers tools and resources: calls a verb and makes its result a text for a model."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -11,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidArgument, SynapticError, check_range, one_of
 from ...language.query import build_preference
-from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Near, Texts
+from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
 from ...notes.header import taken
 from ...search.search import search
 from ...verbs.brief import WEEK, Reader
@@ -40,13 +38,7 @@ from ..render.present import (
     render,
     short,
 )
-from ..render.wire import (
-    WHOLE_CONTENT,
-    Json,
-    as_json,
-    listing_json,
-    search_json,
-)
+from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..serving.arguments import take_filters
 from ..serving.roles import not_published
 from .tools import (
@@ -87,11 +79,10 @@ _FOR_AGENTS = (
 class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
     not there yet; `may_write`: the client may change the journal. `session` names the session
-    of the client, if it has one. `notices` are to
-    be said with the answer.
+    of the client, if it has one. `notices` are said with the answer.
     """
 
-    args: dict[str, Any]
+    args: Json
     client: str | None = None
     loading: bool = False
     session: str = ""
@@ -187,10 +178,10 @@ def _save(
     given = common.pop("entries", None)
     if (given is None) != ("content" in common) or given == []:
         raise InvalidArgument(
-            "context_save needs content or entries.", hint="Call it again with one of them."
+            "context_save needs content or entries.", "Call it again with one of them."
         )
-    texts: list[tuple[str, Marks]] = []
-    for number, entry in enumerate([{}] if given is None else given, start=1):
+    texts = []
+    for number, entry in enumerate([{}] if given is None else given, 1):
         try:
             marks = common | (check_arguments(ENTRY, entry) if given else {})
         except InvalidArgument as error:
@@ -204,7 +195,7 @@ def _save(
     return _receipts(save_all(ws, texts), "Saved")
 
 
-def _for_verbs(args: Mapping[str, Any]) -> dict[str, Any]:
+def _for_verbs(args: Mapping[str, Any]) -> Json:
     return {VERB_NAMES.get(name, name): value for name, value in args.items()}
 
 
@@ -263,7 +254,7 @@ def _get(
         listing = with_source(ws, listing)
     entries = listing.entries
     if offset and len(entries) > 1:
-        raise InvalidArgument("offset goes with one id.", hint="Call it for each id.")
+        raise InvalidArgument("offset goes with one id.", "Call it for each id.")
     check_range("offset", offset, 0, max(0, len(entries[0].content) - 1))
     share = room = (call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
     for number, size in enumerate(sorted(len(entry.content) for entry in entries)):

@@ -7,8 +7,6 @@ the answer that is under way. The server never speaks first, so there is no stre
 The SDK is imported when the server starts, not with the command line.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator
@@ -70,10 +68,10 @@ class Remote:
         if grant and grant.page:
             asked = 'Bearer error="insufficient_scope"'
             return _no(403, f"This token opens the page, and no tool. {CURE}", asked)
-        if grant is None and token:
+        if not grant and token:
             asked = 'Bearer error="invalid_token"'
             return _no(401, f"The server knows no such token. {CURE}", asked)
-        if grant is None:
+        if not grant:
             return _no(401, f"The request bears no token. {CURE}", "Bearer")
         scope["grant"] = grant._replace(read_only=grant.read_only or self._read_only)
         scope.update(self._shared)

@@ -2,8 +2,6 @@
 journal.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets
@@ -232,7 +230,7 @@ def serve(
         command = f"synaptic token NAME --token-file {tokens.path}"
         raise InvalidArgument(
             "Another host than this machine needs --token-file with a token.",
-            hint=f"`{command}` writes one; give that file here, too.",
+            f"`{command}` writes one; give that file here, too.",
         )
     if port is None:
         with suppress(ConfigError):  # with a broken one the page says so
@@ -253,7 +251,8 @@ def serve(
     link, way = f"{at}/login?token={sessions.link}", "this link works once"
     if no_link:
         sessions.link = ""
-        link, way = at, "`synaptic open --page` logs a browser in"
+        link = at
+        way = "`synaptic open --page` logs a browser in"
     print(f"Synaptic is at {link}", flush=True)
     print(f"({way}; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
     if not local:
@@ -303,7 +302,7 @@ def _listen(
     except (OSError, OverflowError) as error:
         raise ConfigError(
             f"{host}:{port} cannot be had: {error}.",
-            hint="Give another --port; 0 takes a free one. Where the page is served there "
+            "Give another --port; 0 takes a free one. Where the page is served there "
             "already, `synaptic open --page` opens it.",
         ) from error
     # without it the end of an answer waits for 40 ms

@@ -4,8 +4,6 @@ This is offered where the journal is, and nowhere else: the server is local and 
 the request names a loopback host, and no proxy says that it handed the request on.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from starlette.requests import Request
@@ -83,11 +81,12 @@ async def _devices(request: Request) -> Response:
 async def _change(request: Request) -> Response:
     """Has this browser stay, or puts out the browser that is named."""
     form = await form_of(request)
-    site, session = site_of(request), session_of(request)
+    site = site_of(request)
+    session = session_of(request)
     if not may_stay(request, session):
         raise Refused(
             "A browser stays logged in only on the machine of the journal, at a fixed port.",
-            hint="`synaptic serve --port 8765` there, and `synaptic open --page`.",
+            "`synaptic serve --port 8765` there, and `synaptic open --page`.",
         )
     if "gone" in form:
         site.devices.remove(form["gone"])

@@ -6,8 +6,6 @@ bytes `picture_kind` knows. Any other file that a link names is a download, in w
 runs.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re
@@ -40,9 +38,8 @@ PART_BYTES = 65_536
 OTHER = "application/octet-stream"
 """The kind of a file that is no picture."""
 _FILE_LINK = re.compile(
-    r"\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
+    r"(?i)\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
     r"|\[\[([^\[\]|#\n]+)",
-    re.IGNORECASE,
 )
 """`](my.pdf`, `](<my cat.jpg`, `[[cat.jpg`."""
 Listing = Callable[[Path], Mapping[str, Sequence[str]]]
@@ -82,7 +79,7 @@ def linked_files(
         found = _find_file(
             roots,
             link[link.lastindex or 0],
-            entry.there.path,
+            entry.path,
             listing,
         )
         if found:

@@ -13,8 +13,6 @@ A session begins with the link that `serve` prints, which works once, with one o
 opens the page. It lives in memory: it ends with the server, and after IDLE_S without a request.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 import secrets
@@ -103,7 +101,7 @@ class Sessions:
         if self.link and hmac.compare_digest(self.link.encode(), given):
             self.link = ""
             return True
-        if self.running is None or token in self._used or not self.running.accepts(token):
+        if not self.running or token in self._used or not self.running.accepts(token):
             return False
         self._used.add(token)
         return True
@@ -118,7 +116,7 @@ class Sessions:
         now = time.monotonic()
         self._open = {key: one for key, one in self._open.items() if now - one.seen < IDLE_S}
         found = self._open.get(cookie)
-        if found is None or not found.granted():
+        if not found or not found.granted():
             return None
         found.seen = now
         return found
@@ -204,7 +202,7 @@ class Guard:
         host = headers.get("host", "").lower()
         origin = headers.get("origin")
         called = _HOST.fullmatch(host)
-        if called is None or not self._knows(called[1] or called[2]):
+        if not called or not self._knows(called[1] or called[2]):
             told = "This host is unknown here: synaptic serve --allow-host NAME lets it in.\n"
             return PlainTextResponse(told, 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
@@ -217,7 +215,7 @@ class Guard:
         if path == "/login":
             return None
         session = self.sessions.of(Request(scope).cookies.get(cookie_name(scope), ""))
-        if session is None:
+        if not session:
             if headers.get("hx-request"):
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})
             if not reading:

@@ -2,8 +2,6 @@
 the next page.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import re
@@ -192,7 +190,7 @@ async def form_of(request: Request) -> Mapping[str, str]:
     ):
         raise Refused(
             "This form is not of this session; nothing was changed.",
-            hint="Go back, copy what you typed, and load the page again.",
+            "Go back, copy what you typed, and load the page again.",
         )
     return fields
 
