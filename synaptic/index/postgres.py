@@ -61,7 +61,7 @@ class Phrase(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known of a published journal."""
+    """The facts of a published journal that every search needs."""
 
     name: str
     published: int
@@ -309,7 +309,7 @@ class PostgresEngine:
         return bool(self.rows(f"SELECT 1 FROM entry e WHERE 1 = 1{condition} LIMIT 1", *values))
 
     def spread_chunks(self, count: int) -> Sequence[int]:
-        """Those of the least hashes, which depend on nothing but their texts."""
+        """The chunks of the least hashes, which depend on nothing but their texts."""
         return self.column(_SPREAD, count)
 
     def semantic(

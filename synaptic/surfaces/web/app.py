@@ -253,8 +253,7 @@ def serve(
         sessions.link = ""
         link = at
         way = "`synaptic open --page` logs a browser in"
-    print(f"Synaptic is at {link}", flush=True)
-    print(f"({way}; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
+    print(f"Synaptic is at {link}\n({way}; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
     if not local:
         print(ADVICE, flush=True)
     if open_it:
