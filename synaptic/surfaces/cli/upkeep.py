@@ -744,12 +744,9 @@ def serve(
         if given.pop("host") != "127.0.0.1" or any(given.values()):
             raise InvalidArgument("--install goes with --port and --read-only alone.")
         return service.install(home, port, read_only=read_only)
-    given |= _published(given.pop("read"), given.pop("insecure"), given.pop("writer", None))
-    if given.get("database") and given["publish"]:
-        raise InvalidArgument(
-            "--read and --publish exclude each other.",
-            hint="The server of a journal publishes it; others read it.",
-        )
+    given |= _published(
+        **{name: given.pop(name, None) for name in ("read", "publish", "insecure", "writer")}
+    )
     from ..mcp.remote import Remote  # slow to import
     from ..web import app
 
@@ -757,21 +754,32 @@ def serve(
 
 
 def _published(
-    is_read: bool,
+    *,
+    read: bool,
+    publish: bool,
     insecure: bool,
     writer: str | None,
-) -> dict[str, str]:
-    """The addresses that a server of published journals needs. Raises InvalidArgument."""
-    if not is_read:
-        if writer is None and not insecure:
-            return {}
+) -> dict[str, Any]:
+    """The arguments of a server that reads or writes a database. Raises InvalidArgument."""
+    if read and publish:
         raise InvalidArgument(
-            "--writer and --insecure go with --read: any other server writes its own journal.",
-            hint="`synaptic serve --read --writer URL`, or without both.",
+            "--read and --publish exclude each other.",
+            "The server of a journal publishes it; others read it.",
         )
+    if writer and not read:
+        raise InvalidArgument(
+            "--writer goes with --read: any other server writes its own journal.",
+            "`synaptic serve --read --writer URL`, or without it.",
+        )
+    if not (read or publish):
+        if insecure:
+            raise InvalidArgument("--insecure goes with --read or --publish.")
+        return {}
+    database = _database(None, insecure=insecure)
+    if publish:
+        return {"publish": ["--insecure"] * insecure}
     from ..mcp.forwarding import checked_writer  # only here
 
-    database = _database(None, insecure=insecure)
     return {"database": database, "writer": checked_writer(writer) if writer else ""}
 
 

@@ -8,7 +8,7 @@ import secrets
 import socket
 import time
 import webbrowser
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -216,7 +216,7 @@ def serve(
     no_link: bool = False,
     token_file: str | None = None,
     allow_host: Collection[str] = (),
-    publish: bool = False,
+    publish: Sequence[str] | None = None,
     database: str = "",
     writer: str = "",
 ) -> None:
@@ -258,8 +258,8 @@ def serve(
         print(ADVICE, flush=True)
     if open_it:
         webbrowser.open(link)
-    if publish:
-        run_apart(load_config(home), "publish", "--follow", parent=True)
+    if publish is not None:
+        run_apart(load_config(home), "publish", "--follow", *publish, parent=True)
     announcing = announced(home, running) if running else None
     refuses = read_only or bool(database and not writer)
     mcp = make_mcp_app(worker, tokens, refuses, writer)
