@@ -423,6 +423,12 @@ class Index:
         )
         return row[0], row[1]
 
+    def positions(self) -> list[tuple[int, int]]:
+        """The `latest_change` of each journal."""
+        if isinstance(self.engine, SqliteEngine):
+            return [self.latest_change()]
+        return self.engine.rows("SELECT counting, change FROM state")
+
     def changed_since(self, number: int) -> set[int]:
         """The entries that came, or said something else, after the change of this number."""
         return set(self.engine.column(_CHANGED, number))

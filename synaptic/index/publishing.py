@@ -57,7 +57,7 @@ Meanings = Mapping[int, tuple[bytes, bytes]]
 
 @frozen
 class Settled:
-    """What the index beside the journal decided about an entry: the id in force, the number of
+    """The decisions of the journal's index about an entry: the id in force, the number of
     its last change, and who stands for a preference.
     """
 

@@ -44,7 +44,7 @@ STATE = "publish.json"
 
 @frozen
 class PublishReport:
-    """What a publication changed. `left_out` are files with a secret in their names."""
+    """The changes of a publication. `left_out` are files with a secret in their names."""
 
     journal: str
     files: int
@@ -73,7 +73,7 @@ class CleanJournal(Journal):
 
 
 class Wanted(NamedTuple):
-    """What the index says now: by path a hash of what a file's rows are made of, by id who
+    """The state of the index: by path a hash of what a file's rows are made of, by id who
     stands for a preference, the position, and the state of git's history.
     """
 

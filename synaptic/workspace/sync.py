@@ -106,9 +106,7 @@ def in_step(
     if ws.published:
         return _on_published(ws, action)
     if ws.ask_writer:
-        synced = partial(
-            in_step, action=lambda report: report, embed_ms=embed_ms, at_least=at_least
-        )
+        synced = partial(in_step, action=_as_is, embed_ms=embed_ms, at_least=at_least)
         embeds = embed_ms > 0 and ws.embedder.ready
         return _on_snapshot(ws, action, partial(ws.ask_writer, synced), embeds=embeds)
     at_rest = 0
@@ -148,6 +146,10 @@ def in_step(
     raise JournalError(
         "The journal changes faster than it can be read.", hint="Try again in a moment."
     )
+
+
+def _as_is(report: SyncReport) -> SyncReport:
+    return report
 
 
 def _on_published(

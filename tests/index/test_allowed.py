@@ -443,7 +443,10 @@ def test_a_role_that_would_see_all_is_refused(shelf: Shelf, who: str) -> None:
     database = shelf.database
     address = {"owner": database.address, "superuser": database.superuser}.get(who)
     if who == "bypass":
-        address = readers(database, "bypass", attributes="BYPASSRLS")
+        address = readers(database, "bypass")
+        with database.server.connect() as db:
+            role = sql.Identifier(database.roles[-1])
+            db.execute(sql.SQL("ALTER ROLE {} BYPASSRLS").format(role))
     if address is None:
         address = readers(database, "member")
         with database.server.connect() as db:
