@@ -405,8 +405,12 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
         hint = "`synaptic publish` writes there first."
     elif isinstance(error, psycopg.errors.DiskFull):
         hint = "Make room on the disk of the database, and run it again: it goes on."
+    elif isinstance(error, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile):
+        hint = "Have pgvector 0.8 or later installed where the database runs."
+    elif "password" in said:
+        hint = "Put the right one into ~/.pgpass, or name a service."
     else:
-        hint = "Look whether the database runs, and ask again."
+        hint = "Look whether the database runs and the address is right, and ask again."
     return IndexUnusable(f"The database {where} cannot be used: {said}.", hint=hint)
 
 
