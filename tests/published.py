@@ -33,7 +33,17 @@ WORDS = (
     "ticket Prague rain umbrella running runs ran studies studied node.js C++ 404 3.14 v2.1.0 "
     "東京 記憶 日誌 ประชุม งาน مفتاح الكتاب خط O'Brien don't café naïve"
 ).split()
-TAGS = ("db", "db/redis", "db/redis/pool", "area/kitchen", "area", "köln", "東京", "odd-one", "a_b")
+TAGS = (
+    "db",
+    "db/redis",
+    "db/redis/pool",
+    "area/kitchen",
+    "area",
+    "köln",
+    "東京",
+    "odd-one",
+    "a_b",
+)
 PROJECTS = (None, "Web", "web", "Shop", "Käse", "100%_sure")
 FILES = ("src/store.py", "src/index/store.py", "docs/a b.md", "src/50%_off.ts", "README.md")
 HARD = (
@@ -171,7 +181,7 @@ def _write_typed(folder: Path, chance: random.Random) -> None:
         "notes/sub/Deep.md": "# Deep\n\nBack to [garden](../Garden.md). [[Garden]]\n",
         "notes/Äpfel & Birnen.md": "# Äpfel\n\nApfelmus für den Winter, Straße.\n",
         "notes/100%_sure.md": "# Sure\n\nA name with signs of patterns.\n",
-        "notes/it's a \"quote\".md": "# Quote\n\nNames with quotes.\n",
+        'notes/it\'s a "quote".md': "# Quote\n\nNames with quotes.\n",
         "notes/日本語ノート.md": "# 東京都に行った\n\n新しい日誌を書いた。記憶は大切です。\n",
         "notes/ไทย.md": "# ประชุมวันนี้\n\nการประชุมเรื่องงบประมาณ ที่กรุงเทพ\n",
         "notes/عربي.md": "# مفتاح الخادم\n\nقرأت الكتاب في المكتبة أمس.\n",

@@ -64,7 +64,9 @@ class Phrase(NamedTuple):
         tests = ["{}.lexeme = ?"] * len(self.stems)
         if self.beginning:
             tests[-1] = "starts_with({}.lexeme, ?)"
-        after = (_STANDS_AFTER.format(test.format("n"), n) for n, test in enumerate(tests[1:], 1))
+        after = (
+            _STANDS_AFTER.format(test.format("n"), n) for n, test in enumerate(tests[1:], 1)
+        )
         return _COUNTED.format(tests[0].format("w"), "".join(after))
 
     @property
@@ -184,7 +186,7 @@ class PostgresEngine:
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         text, lists = translated(sql)
-        bound = []
+        bound: list[Any] = []
         for value, is_list in zip(values, lists, strict=True):
             if is_list:
                 bound.append([storable(each) for each in json.loads(value)])
@@ -280,7 +282,9 @@ class PostgresEngine:
         """
         with self.transaction():
             total, counts = self.frequencies(terms)
-            is_rough = not all(phrase.is_word for term in counts for phrase in self._phrases(term))
+            is_rough = not all(
+                phrase.is_word for term in counts for phrase in self._phrases(term)
+            )
             depth = OVERSAMPLED * limit if is_rough else limit
             score, values = self._score(total, counts)
             best: list[Candidate] = []
@@ -505,7 +509,8 @@ _SCORED = """
     WHERE c.words @@ ?::tsquery"""
 _AMONG = """
     SELECT c.rowid, c.entry, {score} AS score FROM chunk c
-    WHERE c.rowid IN (SELECT value FROM json_each(?)) ORDER BY score DESC, c.rowid DESC LIMIT ?"""
+    WHERE c.rowid IN (SELECT value FROM json_each(?))
+    ORDER BY score DESC, c.rowid DESC LIMIT ?"""
 _COUNTED = "(SELECT count(*) FROM unnest(c.words) w, unnest(w.positions) at WHERE {}{})"
 _STANDS_AFTER = """
     AND EXISTS (SELECT 1 FROM unnest(c.words) n WHERE {} AND at + {} = ANY (n.positions))"""

@@ -7,25 +7,21 @@ journal begin with `@platform/`.
 from __future__ import annotations
 
 import dataclasses
-import json
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from homes import Clock, open_home
+from homes import open_home
 from postgres import Server
 from published import publish, readers, reading, write_mixed
 
-from synaptic import Filters, SynapticError, Workspace, build_filters, find, get, recent, search
-from synaptic.index.embedding import FastEmbedder
-from synaptic.index.rows import Candidate, quantise
-from synaptic.language.words import match, spell
-from synaptic.models import ORDERS, STRATEGIES, TYPES, Entry
+from synaptic import Filters, SynapticError, Workspace, find, get, recent, search
+from synaptic.index.rows import Candidate
+from synaptic.language.words import match
+from synaptic.models import ORDERS, STRATEGIES, TYPES
 from synaptic.notes.marks import link_key
 from synaptic.search.ranking import PRESETS
 from synaptic.surfaces.render import wire
@@ -79,10 +75,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return re.sub(rf"(@|%40){NAME}(/|%2F)", "", value).replace("\0", "\ufffd")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+        return {
+            each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)
+        }
     if isinstance(value, dict):
         timed = ("timings", "actual_ms", "ms")
-        return {repr(plain(key)): plain(each) for key, each in value.items() if key not in timed}
+        return {
+            repr(plain(key)): plain(each) for key, each in value.items() if key not in timed
+        }
     if isinstance(value, set | frozenset):
         return sorted(map(plain, value), key=repr)
     if isinstance(value, np.ndarray):
@@ -236,7 +236,12 @@ def test_a_search_finds_the_same(pair: Pair, query: str) -> None:
     pair.agree(lambda side: wire.search_json(search(side.ws, query, explain=True)))
 
 
-ABOUT = ("redis pool timeout", "Anna refund lunch in Prague", "東京 記憶", "-tag:db kestrel pump")
+ABOUT = (
+    "redis pool timeout",
+    "Anna refund lunch in Prague",
+    "東京 記憶",
+    "-tag:db kestrel pump",
+)
 WAYS: dict[str, dict[str, Any]] = {
     **{strategy: {"strategy": strategy} for strategy in STRATEGIES},
     **{preset: {"preset": preset} for preset in PRESETS},
@@ -272,7 +277,15 @@ FILTERS: dict[str, Filters] = {
     },
     **{
         f"file {path}": Filters(files=(path,))
-        for path in ("src/store.py", "store.py", "src/", "docs", "a b.md", "src/50%_off.ts", "/")
+        for path in (
+            "src/store.py",
+            "store.py",
+            "src/",
+            "docs",
+            "a b.md",
+            "src/50%_off.ts",
+            "/",
+        )
     },
     **{
         f"path {path}": Filters(paths=(path,))
@@ -284,7 +297,14 @@ FILTERS: dict[str, Filters] = {
     },
     **{
         f"words {words}": Filters(words=words)
-        for words in (("redis",), ("red*", "東京"), ("redis pool",), ("o'brien",), ("\\",), ("",))
+        for words in (
+            ("redis",),
+            ("red*", "東京"),
+            ("redis pool",),
+            ("o'brien",),
+            ("\\",),
+            ("",),
+        )
     },
     "since": Filters(since="2025-12-20"),
     "until": Filters(until="2025-12-20"),
@@ -311,7 +331,11 @@ FILTERS: dict[str, Filters] = {
     "without dates": Filters(without=Filters(since="2025-12-01", until="2025-12-31")),
     "without words": Filters(without=Filters(words=("redis", "pump"), sessions=True)),
     "all at once": Filters(
-        types=("decision", "note"), tags=("db",), since="2025-11-01", has_body=True, max_importance=9
+        types=("decision", "note"),
+        tags=("db",),
+        since="2025-11-01",
+        has_body=True,
+        max_importance=9,
     ),
 }
 
@@ -326,7 +350,9 @@ def test_a_filter_lets_the_same_pass(pair: Pair, name: str) -> None:
         for order in ORDERS:
             total, rows = index.listing(filters, order=order, limit=40)
             told[order] = total, [side.entries[row] for row in rows]
-        told["passing"] = {side.entries[row] for row in index.passing(filters, list(side.entries))}
+        told["passing"] = {
+            side.entries[row] for row in index.passing(filters, list(side.entries))
+        }
         told["facets"] = index.facets(filters)
         for by in ("source", "author", "day", "week"):
             told[by] = index.counted(filters, by)
@@ -334,8 +360,12 @@ def test_a_filter_lets_the_same_pass(pair: Pair, name: str) -> None:
         passing = index.passing_chunks(filters, None, ())
         meant = side.ws.embedder.embed_query("redis").vector
         told["near"] = side.named(index.semantic(meant, passing, limit=20))
-        told["all near"] = side.named(index.semantic(meant, passing, limit=None)) if passing else []
-        told["words"] = side.named(index.lexical([match("redis"), match("pump")], passing, limit=20))
+        told["all near"] = (
+            side.named(index.semantic(meant, passing, limit=None)) if passing else []
+        )
+        told["words"] = side.named(
+            index.lexical([match("redis"), match("pump")], passing, limit=20)
+        )
         return told
 
     pair.agree(ask)
@@ -389,7 +419,9 @@ def test_rows_are_read_alike(pair: Pair) -> None:
         keys = [link_key(name) for name in ("Garden", "Page of pumps", "nowhere", "2026-11-21")]
         return {
             "entries": {
-                side.entries[row]: one._replace(rowid=0) if hasattr(one, "_replace") else dataclasses.replace(one, rowid=0)
+                side.entries[row]: one._replace(rowid=0)
+                if hasattr(one, "_replace")
+                else dataclasses.replace(one, rowid=0)
                 for row, one in index.entries(rows).items()
             },
             "standings": {
@@ -397,9 +429,12 @@ def test_rows_are_read_alike(pair: Pair) -> None:
                 for row, one in index.standings(rows).items()
             },
             "passages": {
-                side.chunks[row]: (one.start, one.end, one.hash) for row, one in passages.items()
+                side.chunks[row]: (one.start, one.end, one.hash)
+                for row, one in passages.items()
             },
-            "vectors": {side.chunks[row]: one for row, one in index.vectors(list(side.chunks)).items()},
+            "vectors": {
+                side.chunks[row]: one for row, one in index.vectors(list(side.chunks)).items()
+            },
             "meanings": {side.entries[row]: one for row, one in meant.items()},
             "codes": sorted((side.entries[row], one) for row, one in codes),
             "beside": sorted(
@@ -408,21 +443,33 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             ),
             "superseded": index.superseded_by([id for _, id in names]),
             "chains": {
-                side.entries[row]: [side.entries[one] for one in index.chain(row)] for row in some
+                side.entries[row]: [side.entries[one] for one in index.chain(row)]
+                for row in some
             },
             "named": {
-                key: [side.entries[one] for one in found] for key, found in index.named(keys).items()
+                key: [side.entries[one] for one in found]
+                for key, found in index.named(keys).items()
             },
-            "linking": sorted((side.entries[row], key) for row, key in index.linking(rows[:50], keys)),
+            "linking": sorted(
+                (side.entries[row], key) for row, key in index.linking(rows[:50], keys)
+            ),
             "joined": {
                 side.entries[row]: [side.entries[one] for one in index.joined(row, 8)]
                 for row in rows
             },
             "unnamed": sorted((side.entries[row], key) for row, key in index.unnamed()),
             "calendar": [
-                (*index.calendar(day, day, limit=9)[:2],
-                 [side.entries[one] for one in index.calendar(day, day, limit=9)[2]])
-                for day in ("2025-11-21", "2026-11-21", "2024-02-29", "0001-01-01", "9999-12-31")
+                (
+                    *index.calendar(day, day, limit=9)[:2],
+                    [side.entries[one] for one in index.calendar(day, day, limit=9)[2]],
+                )
+                for day in (
+                    "2025-11-21",
+                    "2026-11-21",
+                    "2024-02-29",
+                    "0001-01-01",
+                    "9999-12-31",
+                )
             ],
             "moments": sorted(index.moments()),
             "standing": index.standing(),
@@ -431,15 +478,18 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             "folded": [
                 (side.entries[row], title) for row, title in index.titles_folded(str.casefold)
             ],
-            "same content": {
-                side.entries[row]
-                for one in index.entries(rows).values()
-                for row in index.same_content(one.content_hash)
-            } if hasattr(next(iter(index.entries(rows).values())), "content_hash") else 0,
+            "same content": sorted(
+                [
+                    side.entries[row]
+                    for row in sorted(index.same_content(hash), key=side.entries.get)
+                ]
+                for (hash,) in index.engine.rows("SELECT DISTINCT content_hash FROM entry")
+            ),
             "vocabulary": index.vocabulary(),
             "fields": index.field_names(),
             "pinned": [
-                [side.entries[row] for row in index.pinned(key)] for key in (None, "web", "shop", "no")
+                [side.entries[row] for row in index.pinned(key)]
+                for key in (None, "web", "shop", "no")
             ],
             "counts": index.counts()._replace(bytes=0),
             "paths": sorted(index.paths_in_force()),
@@ -457,7 +507,14 @@ def test_rows_are_read_alike(pair: Pair) -> None:
 NAMES = (
     *("kkkk", "syn:20251120-kkkkkkkk", "20261121-twintwin", "twintwin", "twin", "TWIN", "no"),
     *("%", "____", "", " ", "\x00", "Garden", "garden", "beet", "Page of pumps", "nowhere"),
-    *("notes/Garden.md", "2026-11-20", "Äpfel", "日本語ノート", "notes/sub/Deep.md", "2025-11-21"),
+    *(
+        "notes/Garden.md",
+        "2026-11-20",
+        "Äpfel",
+        "日本語ノート",
+        "notes/sub/Deep.md",
+        "2025-11-21",
+    ),
     *("'", "\\", "a" * 300),
 )
 
@@ -468,7 +525,9 @@ def test_a_name_leads_to_the_same(pair: Pair, name: str) -> None:
     pair.agree(lambda side: links(side.ws, name))
     pair.agree(lambda side: id_called(side.ws, name))
     pair.agree(lambda side: [entry.id for entry in history(side.ws, name).entries])
-    pair.agree(lambda side: leading_to(side.ws, [name, "../Garden.md", "x"], "notes/sub/Deep.md"))
+    pair.agree(
+        lambda side: leading_to(side.ws, [name, "../Garden.md", "x"], "notes/sub/Deep.md")
+    )
 
 
 def test_every_entry_is_whole(pair: Pair) -> None:
@@ -509,8 +568,17 @@ VERBS: dict[str, Callable[[Workspace], Any]] = {
     "waiting": lambda ws: waiting(ws),
     "not in force": lambda ws: not_in_force(ws),
     **{
-        f"days {day} {week}": lambda ws, day=day, week=week: wire.days_json(days(ws, day, week=week))
-        for day in ("2025-11-21", "2026-11-19", "2026-11-20", "today", "2024-02-29", "1999-01-01")
+        f"days {day} {week}": lambda ws, day=day, week=week: wire.days_json(
+            days(ws, day, week=week)
+        )
+        for day in (
+            "2025-11-21",
+            "2026-11-19",
+            "2026-11-20",
+            "today",
+            "2024-02-29",
+            "1999-01-01",
+        )
         for week in (False, True)
     },
     **{
@@ -528,7 +596,7 @@ def test_a_verb_answers_alike(pair: Pair, name: str) -> None:
 
 def test_page_after_page_shows_the_same(pair: Pair) -> None:
     def pages(side: Side) -> Any:
-        told = []
+        told: list[list[str]] = []
         cursor = None
         while not told or cursor:
             page = find(side.ws, limit=23, cursor=cursor)
@@ -536,4 +604,4 @@ def test_page_after_page_shows_the_same(pair: Pair) -> None:
             cursor = page.cursor
         return told
 
-    assert len(sum(pair.agree(pages), [])) > 150
+    assert sum(map(len, pair.agree(pages))) > 150
