@@ -151,7 +151,7 @@ class Publication:
         if list(map(int, re.findall(r"\d+", pgvector)))[:2] < OLDEST_PGVECTOR:
             raise IndexUnusable(
                 f"The database has pgvector {pgvector}; 0.8 or later is needed.",
-                hint="Have it made or updated: CREATE EXTENSION or ALTER EXTENSION vector UPDATE.",
+                hint="Have it made, or updated: ALTER EXTENSION vector UPDATE.",
             )
 
     def begin(self, ids: Sequence[str]) -> None:

@@ -160,7 +160,7 @@ STATES: dict[str, tuple[Callable[[Database], str], str]] = {
     "no pgvector": (_no_vector, "Have pgvector 0.8 or later installed"),
     "older pgvector": (
         _older_vector,
-        "pgvector 0.7.4; 0.8 or later is needed. Have it made or updated",
+        "pgvector 0.7.4; 0.8 or later is needed. Have it made, or updated",
     ),
     "pgvector dropped": (_vector_dropped, "pgvector none; 0.8 or later is needed."),
     "newer schema": (
