@@ -104,9 +104,7 @@ def in_step(
     raised only after a wait for that process. A reader asks the writer for all that is written.
     """
     if ws.ask_writer:
-        synced = partial(
-            in_step, action=lambda report: report, embed_ms=embed_ms, at_least=at_least
-        )
+        synced = partial(in_step, action=_report, embed_ms=embed_ms, at_least=at_least)
         embeds = embed_ms > 0 and ws.embedder.ready
         return _on_snapshot(ws, action, partial(ws.ask_writer, synced), embeds=embeds)
     at_rest = 0
@@ -146,6 +144,11 @@ def in_step(
     raise JournalError(
         "The journal changes faster than it can be read.", hint="Try again in a moment."
     )
+
+
+def _report(report: SyncReport) -> SyncReport:
+    """An action that another process can send."""
+    return report
 
 
 def _on_snapshot(

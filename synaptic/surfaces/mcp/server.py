@@ -32,13 +32,13 @@ from mcp.shared.message import SessionMessage
 from pydantic import BaseModel
 
 from ...config import resolve_home
-from ...errors import Busy, InvalidArgument, Refused, SynapticError
+from ...errors import Busy, InvalidArgument, Refused, SynapticError, told
 from ...notes.screening import Screen
 from ..render.fence import one_line
 from ..render.present import brief
 from ..render.wire import error_json
 from ..serving.tokens import Grant
-from ..serving.worker import Lane, Result, Verb, Worker, for_client, told
+from ..serving.worker import Lane, Result, Verb, Worker, for_client
 from .answers import (
     Call,
     answer,
@@ -448,7 +448,7 @@ async def _get_prompt(
         raise _refused(f"{params.name} has no argument {unknown!r}. Valid: {argument}.")
     findings = ""
     if params.name == "review":
-        findings = await _ask(ctx, lambda ws: review_text(ws, value), "beside")
+        findings = await _ask(ctx, partial(review_text, project=value), "apart")
     text = text.format(focus=f": {value}" if value else "", findings=findings)
     content = types.TextContent(type="text", text=text)
     message = types.PromptMessage(role="user", content=content)

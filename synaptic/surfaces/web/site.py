@@ -24,7 +24,7 @@ from ..render.fence import one_line
 from ..render.present import page_end, short
 from ..serving.devices import Devices
 from ..serving.tokens import Tokens
-from ..serving.worker import Lane, Result, Worker
+from ..serving.worker import Lane, Result, Verb, Worker
 from .guard import BODY_BYTES, READING, Sessions, Visitor
 from .rendering import Quoted, plain, plain_heading, render
 
@@ -108,17 +108,13 @@ async def ask(
 
 async def ask_beside(
     request: Request,
-    verb: Callable[Concatenate[Workspace, Arguments], Result],
-    *args: Arguments.args,
-    **named: Arguments.kwargs,
+    verb: Verb[Result],
+    lane: Lane = "apart",
 ) -> Result:
-    """The result of a verb that takes long, on a reader of its own. It ends when the browser is
-    gone. Raises SynapticError.
+    """The result of a verb that takes long. It ends when the browser is gone. Raises
+    SynapticError.
     """
-    worker = site_of(request).worker
-    asked = asyncio.ensure_future(
-        worker.ask(lambda ws: verb(ws, *args, **named), "beside"),
-    )
+    asked = asyncio.ensure_future(site_of(request).worker.ask(verb, lane))
     while not asked.done():
         await asyncio.wait((asked,), timeout=GONE_S)
         if not asked.done() and await request.is_disconnected():
