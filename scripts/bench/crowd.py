@@ -34,6 +34,8 @@ TOKEN = "crowd-" + "x" * 32
 SEARCHES_OF = 4
 """Of so many requests all but one are searches."""
 WARM = 40
+RETRY_S = 0.05
+"""Until a client whose connection was closed tries again."""
 
 
 def run(
@@ -119,13 +121,11 @@ class Crowd:
         self._said = list(entry_texts(pool, 5_000, seed=3))
         self._source = random.Random(7)
         self._failed = 0
+        self._connections: dict[int, Any] = {}
 
     async def measure(self, rate: float, seconds: float, beside: bool) -> Row:
-        connections = [
-            await asyncio.open_connection("127.0.0.1", self._port) for _ in range(CLIENTS)
-        ]
         for number in range(WARM):
-            await self._call(connections[number % CLIENTS], number, number % 8 == 7)
+            await self._call(number % CLIENTS, number, number % 8 == 7)
         times: dict[bool, list[float]] = {False: [], True: []}
         plan = []
         at = 0.0
@@ -140,7 +140,7 @@ class Crowd:
         async def client(number: int) -> None:
             for index, at, is_save in shares[number]:
                 await asyncio.sleep(max(0, begun + at - time.perf_counter()))
-                await self._call(connections[number], index + WARM, is_save)
+                await self._call(number, index + WARM, is_save)
                 times[is_save].append(time.perf_counter() - begun - at)
 
         reviews = asyncio.create_task(self._reviews()) if beside else None
@@ -148,7 +148,7 @@ class Crowd:
         took = time.perf_counter() - begun
         if reviews:
             reviews.cancel()
-        for _, writing in connections:
+        for _, writing in self._connections.values():
             writing.close()
         row: Row = {"answered": f"{len(plan) / took:.1f}/s", "failed": self._failed}
         for is_save, name in ((False, "search"), (True, "save")):
@@ -159,19 +159,18 @@ class Crowd:
             }
         return row
 
-    async def _call(self, connection: Any, number: int, is_save: bool) -> None:
+    async def _call(self, client: int, number: int, is_save: bool) -> None:
         if is_save:
             text = self._said[number % len(self._said)] + f" {number}"
             named = {"name": "context_save", "arguments": {"content": text}}
         else:
             query = self._asked[number % QUERIES]
             named = {"name": "context_search", "arguments": {"query": query}}
-        answer = await self._post(connection, "tools/call", named)
+        answer = await self._post(client, "tools/call", named)
         if answer["result"].get("isError"):
             self._failed += 1
 
-    async def _post(self, connection: Any, method: str, params: Row) -> Any:
-        reading, writing = connection
+    async def _post(self, client: int, method: str, params: Row) -> Any:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         body = json.dumps(message).encode()
         head = (
@@ -180,14 +179,22 @@ class Crowd:
             f"Accept: application/json, text/event-stream\r\n"
             f"MCP-Protocol-Version: 2025-06-18\r\nContent-Length: {len(body)}\r\n\r\n"
         )
-        writing.write(head.encode() + body)
-        answer = await reading.readuntil(b"\r\n\r\n")
-        length = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
-        assert length, answer
-        return json.loads(await reading.readexactly(int(length[1])))
+        while True:  # a server closes what is idle, and may be killed
+            try:
+                if client not in self._connections:
+                    opened = await asyncio.open_connection("127.0.0.1", self._port)
+                    self._connections[client] = opened
+                reading, writing = self._connections[client]
+                writing.write(head.encode() + body)
+                answer = await reading.readuntil(b"\r\n\r\n")
+                length = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
+                assert length, answer
+                return json.loads(await reading.readexactly(int(length[1])))
+            except (OSError, asyncio.IncompleteReadError):
+                self._connections.pop(client, None)
+                await asyncio.sleep(RETRY_S)
 
     async def _reviews(self) -> None:
         """One review after another, as an agent's prompt."""
-        connection = await asyncio.open_connection("127.0.0.1", self._port)
         while True:
-            await self._post(connection, "prompts/get", {"name": "review"})
+            await self._post(CLIENTS, "prompts/get", {"name": "review"})
