@@ -353,7 +353,7 @@ def _followed(
     known: Mapping[str, Proof | None] = {}
     for path in written:
         is_known = ws.index.known_bytes(path) is not None and not redated
-        stamp = ws.journal.stamp(path) if is_known else None
+        stamp = ws.journal.stamp(path, listed=True) if is_known else None
         if stamp is None:
             written = ()
         else:
