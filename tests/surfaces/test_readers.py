@@ -22,7 +22,7 @@ from embedders import HashingEmbedder
 from homes import open_home
 from served import served
 
-from synaptic.errors import Busy, NotFound, SynapticError
+from synaptic.errors import NotFound, SynapticError
 from synaptic.search.search import search
 from synaptic.surfaces.serving.worker import Worker
 from synaptic.verbs.browse import get, recent
@@ -161,7 +161,9 @@ def test_a_long_look_stops_nobody_and_ends_with_its_client(worker: Worker) -> No
     asyncio.run(clients())
 
 
-def count_for_ever(ws: Workspace) -> object:
+def count_for_ever(ws: Workspace, begun: Path | None = None) -> object:
+    if begun:
+        begun.touch()
     return in_step(ws, lambda _: ws.index.file.value(COUNT_FOR_EVER))
 
 
@@ -186,7 +188,7 @@ def is_alive(process: int) -> bool:
 
 
 def ends(process: int) -> bool:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while is_alive(process) and time.monotonic() < until:
         time.sleep(0.01)
     return not is_alive(process)
@@ -196,36 +198,42 @@ def test_a_long_look_has_a_process_that_sees_what_readers_see(
     worker: Worker,
     tmp_path: Path,
 ) -> None:
-    process, entries = worker.submit(process_of, "apart").result(20)
+    process, entries = worker.submit(process_of, "apart").result(60)
     assert (process != os.getpid(), entries) == (True, 1)
-    worker.submit(partial(save, content="Saved.", force=True)).result(20)
-    assert worker.submit(process_of, "apart").result(20) == (process, 2)
+    worker.submit(partial(save, content="Saved.", force=True)).result(60)
+    assert worker.submit(process_of, "apart").result(60) == (process, 2)
     note = tmp_path / "home" / "journal" / "2026-01-01.md"
     note.write_text("## 10:00 Typed.\n")
-    assert worker.submit(process_of, "apart").result(20) == (process, 3)
+    assert worker.submit(process_of, "apart").result(60) == (process, 3)
     # what it may not do is done by the writer, and its errors keep their words
     id = (
         worker.submit(partial(save, content="By the writer.", force=True), "apart")
-        .result(20)
+        .result(60)
         .id
     )
-    assert worker.submit(partial(get, ids=[id]), "read").result(20).entries[0].id == id
+    assert worker.submit(partial(get, ids=[id]), "read").result(60).entries[0].id == id
     with pytest.raises(NotFound) as refused:
-        worker.submit(refuse, "apart").result(20)
+        worker.submit(refuse, "apart").result(60)
     assert str(refused.value) == "There is no pump. Valid: valve. Ask the plumber."
     with pytest.raises(SynapticError, match="ZeroDivisionError"):
-        worker.submit(fail, "apart").result(20)
-    assert worker.submit(process_of, "apart").result(20) == (process, 4)
+        worker.submit(fail, "apart").result(60)
+    assert worker.submit(process_of, "apart").result(60) == (process, 4)
     worker.close(20)
     assert ends(process)
 
 
-def test_a_process_ends_with_its_client_and_another_goes_on(worker: Worker) -> None:
-    process, _ = worker.submit(process_of, "apart").result(20)
+def test_a_process_ends_with_its_client_and_another_goes_on(
+    worker: Worker,
+    tmp_path: Path,
+) -> None:
+    begun = tmp_path / "begun"
+    process, _ = worker.submit(process_of, "apart").result(60)
 
     async def client() -> None:
         look = asyncio.create_task(worker.ask(count_for_ever, "beside"))
-        far = asyncio.create_task(worker.ask(count_for_ever, "apart"))
+        far = asyncio.create_task(worker.ask(partial(count_for_ever, begun=begun), "apart"))
+        while not begun.exists():
+            await asyncio.sleep(0.01)
         found = await worker.ask(partial(search, query="first"), "read")
         assert found.hits and not far.done() and is_alive(process)
         far.cancel()
@@ -235,14 +243,14 @@ def test_a_process_ends_with_its_client_and_another_goes_on(worker: Worker) -> N
 
     asyncio.run(client())
     assert ends(process)
-    another, _ = worker.submit(process_of, "apart").result(20)
+    another, _ = worker.submit(process_of, "apart").result(60)
     waiting = worker.submit(count_for_ever, "apart")
     while not waiting.running():
         time.sleep(0.001)
     os.kill(another, signal.SIGKILL)
-    with pytest.raises(Busy):
-        waiting.result(20)
-    assert worker.submit(process_of, "apart").result(20)[1] == 1
+    with pytest.raises(SynapticError, match="ended from outside"):
+        waiting.result(60)
+    assert worker.submit(process_of, "apart").result(60)[1] == 1
 
 
 def test_a_process_without_work_ends(
@@ -250,9 +258,9 @@ def test_a_process_without_work_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("synaptic.surfaces.serving.worker.IDLE_S", 0.1)
-    process, _ = worker.submit(process_of, "apart").result(20)
+    process, _ = worker.submit(process_of, "apart").result(60)
     assert ends(process)
-    assert worker.submit(process_of, "apart").result(20)[0] != process
+    assert worker.submit(process_of, "apart").result(60)[0] != process
 
 
 @pytest.mark.parametrize("at_work", [False, True])

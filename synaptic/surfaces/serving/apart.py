@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from ...config import Config
-from ...errors import Busy, JournalError, told
+from ...errors import JournalError, SynapticError, told
 from ...workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ class Apart:
                 self._pipe.send(_sendable(outcome(self._ask_writer, *said)))
         except (EOFError, OSError) as error:
             self.end()
-            raise Busy("The work was ended from outside.", hint="Ask again.") from error
+            told_so = "The process that did this was ended from outside."
+            raise SynapticError(told_so, hint="Ask again.") from error
         except BaseException:
             self.end()
             raise

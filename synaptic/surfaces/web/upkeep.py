@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -24,8 +24,11 @@ from .entries import ask_first, deleted_text, is_agreed
 from .following import follower_of
 from .site import Values, ask, ask_beside, done, form_of, page
 
+Page = Callable[[Request], Awaitable[Response]]
 PAGE_FINDINGS = 20
 """Findings on a page."""
+MANY = 10_000
+"""Entries from which on a page here takes longer than a second."""
 WEEKS = 53
 MOST_READ = 10
 ANSWERED = {
@@ -37,6 +40,27 @@ ANSWERED = {
 }
 
 
+def _after_notice(show: Page) -> Page:
+    """The page; in a large journal after another one that says what is read meanwhile."""
+
+    async def answer(request: Request) -> Response:
+        count = 0
+        with suppress(SynapticError):  # the page says so
+            count = await ask(request, _entries)
+        if count < MANY or "wait" in request.query_params:
+            return await show(request)
+        notice = await page(request, "long.html", count=count)
+        notice.headers["Refresh"] = f"0;url=?{request.url.include_query_params(wait=1).query}"
+        return notice
+
+    return answer
+
+
+def _entries(ws: Workspace) -> int:
+    return in_step(ws, lambda _: ws.index.counts().entries)
+
+
+@_after_notice
 async def _review(request: Request) -> Response:
     """The page of findings, which are looked for anew."""
     query = request.query_params
@@ -94,6 +118,7 @@ async def _answer_finding(request: Request) -> Response:
     return done(request, where, message, undo=receipt.id if receipt else "")
 
 
+@_after_notice
 async def _health(request: Request) -> Response:
     return await page(request, "health.html", **await ask_beside(request, _check))
 
@@ -124,6 +149,7 @@ async def _mend(request: Request) -> Response:
     return done(request, "/health", message)
 
 
+@_after_notice
 async def _statistics(request: Request) -> Response:
     return await page(request, "statistics.html", **await ask_beside(request, _counts))
 
