@@ -164,7 +164,7 @@ def test_a_long_look_stops_nobody_and_ends_with_its_client(worker: Worker) -> No
 def count_for_ever(ws: Workspace, begun: Path | None = None) -> object:
     if begun:
         begun.touch()
-    return in_step(ws, lambda _: ws.index.file.value(COUNT_FOR_EVER))
+    return ws.index.file.value(COUNT_FOR_EVER)
 
 
 def process_of(ws: Workspace) -> tuple[int, int]:
@@ -266,16 +266,22 @@ def test_a_process_without_work_ends(
 @pytest.mark.parametrize("at_work", [False, True])
 def test_a_killed_server_leaves_no_process_behind(tmp_path: Path, at_work: bool) -> None:
     script = f"""
-import sys
+import sys, time
+from functools import partial
+from pathlib import Path
 from synaptic.surfaces.serving.worker import Worker
 from test_readers import count_for_ever, process_of, save
 if __name__ == "__main__":
     worker = Worker(sys.argv[1])
     worker.submit(lambda ws: save(ws, "The first entry.")).result(60)
     print(worker.submit(process_of, "apart").result(60)[0], flush=True)
+    begun = Path(sys.argv[1], "begun")
     if {at_work}:
-        worker.submit(count_for_ever, "apart")
-    worker.submit(lambda _: print("at work", flush=True) or sys.stdin.read())
+        worker.submit(partial(count_for_ever, begun=begun), "apart")
+    while {at_work} and not begun.exists():
+        time.sleep(0.01)
+    print("at work", flush=True)
+    sys.stdin.read()
 """
     file = tmp_path / "server.py"
     file.write_text(script)
