@@ -88,7 +88,7 @@ Changes = dict[str, bytes | tuple[str, str] | None]
 @dataclass(frozen=True, slots=True)
 class Synced:
     """The numbers of files that were sent and received. `conflicts` are files in which both
-    machines changed one entry; `sent` is None where the remote could not be reached.
+    machines changed one entry; `sent` is None where nothing could be sent.
     """
 
     url: str
