@@ -363,8 +363,8 @@ def _with_both_tails(
     ours: bytes,
     theirs: bytes,
 ) -> bytes:
-    """What both sides added below one text, as paragraphs or items of a list; empty if either
-    did more, or if ours could swallow theirs.
+    """A text with the paragraphs and items of a list that both sides added below it; empty if
+    either did more, or if ours could swallow theirs.
     """
     tail = theirs.removeprefix(base)
     is_added = base and all(
