@@ -359,15 +359,17 @@ class Worker:
         ws: Workspace,
         now: float,
     ) -> float:
-        """Has another process sync what was saved, at most once a minute; returns the seconds
-        until then, if anything waits.
+        """Has another process sync what was saved, or edited by hand, at most once a minute;
+        returns the seconds until then, if anything waits.
         """
-        saved = ws.journal.saved.folder.stat().st_mtime_ns
-        if self._synced == saved:
+        changed = [ws.journal.saved.folder.stat().st_mtime_ns]
+        with suppress(apsw.Error):  # the next call mends the index
+            changed += (proof[1] for proof in ws.index.proofs().values() if proof)
+        if max(changed) <= self._synced:
             return SYNC_EVERY_S
         if now >= self._sync_at:
             self._sync_at = now + SYNC_EVERY_S
-            self._synced = saved
+            self._synced = time.time_ns()
             process = run_apart(ws.config, "sync")
             threading.Thread(target=process.wait, daemon=True).start()
         return self._sync_at - now
