@@ -357,8 +357,8 @@ BAD = {
         HUSH,
         "takes no name and no password",
     ),
-    "--writer https://memory.example": (HUSH, "go with --read"),
-    "--insecure": (HUSH, "go with --read"),
+    "--writer https://memory.example": (HUSH, "--writer goes with --read"),
+    "--insecure": (HUSH, "--insecure goes with --read or --publish"),
     "--read --install": (HUSH, "--install goes with --port and --read-only alone"),
 }
 

@@ -284,7 +284,7 @@ class Worker:
         opened = cache(lambda: replace(self._open(), embedder=first.embedder))
         while (job := jobs.get()).rank != END:
             if job.future.set_running_or_notify_cancel():
-                _settle(job.future, *outcome(job.verb, opened))
+                _settle(job.future, *outcome(_answered, job.verb, opened))
         jobs.put(job)  # for the next reader
         if opened.cache_info().currsize:
             opened().close()
@@ -378,6 +378,10 @@ class Worker:
 def _has_trouble(ws: Workspace) -> bool:
     """True where the index is in the memory of the writer alone."""
     return not ws.published and bool(ws.index.file.trouble)
+
+
+def _answered(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
+    return verb(opened())
 
 
 def _nothing(_: Workspace) -> None:
