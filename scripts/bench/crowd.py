@@ -21,8 +21,6 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +32,8 @@ TOKEN = "crowd-" + "x" * 32
 SEARCHES_OF = 4
 """Of so many requests all but one are searches."""
 WARM = 40
+RETRY_S = 0.05
+"""Until a client whose connection was closed tries again."""
 
 
 def run(
@@ -50,11 +50,14 @@ def run(
         for name, checkout in programs.items():
             home = scratch / "home"
             shutil.copytree(prepared_by(checkout, cache, arguments), home)
-            with server(home, checkout) as (port, process):
-                crowd = Crowd(port, pool)
-                measured = asyncio.run(crowd.measure(rate, arguments.seconds, arguments.upkeep))
+            server = Server(home, checkout)
+            try:
+                crowd = Crowd(server, pool)
+                measured = asyncio.run(crowd.measure(rate, arguments))
                 said = {"program": name, "a second": rate} | measured
-                rows.append(said | cost(process))
+                rows.append(said | cost(server.process.pid))
+            finally:
+                server.kill()
             shutil.rmtree(home)
             print(rows[-1], file=sys.stderr, flush=True)
     return rows
@@ -75,28 +78,35 @@ def prepared_by(checkout: Path, cache: Path, arguments: argparse.Namespace) -> P
     return kept
 
 
-@contextmanager
-def server(home: Path, checkout: Path) -> Iterator[tuple[int, int]]:
-    """The port and the process of a server of this checkout's program."""
-    tokens = home / "tokens.toml"
-    tokens.write_text(f'[crowd]\ntoken = "{TOKEN}"\n')
-    tokens.chmod(0o600)
-    command = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", "--port", "0"]
-    started = subprocess.Popen(
-        command,
-        env=os.environ | NOW | {"PYTHONPATH": str(checkout)},
-        cwd=home,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert started.stdout
-    try:
-        at = re.search(r":(\d+)/", started.stdout.readline())
+class Server:
+    """A server of a checkout's program, which can be killed and started again."""
+
+    def __init__(self, home: Path, checkout: Path) -> None:
+        tokens = home / "tokens.toml"
+        tokens.write_text(f'[crowd]\ntoken = "{TOKEN}"\n')
+        tokens.chmod(0o600)
+        self.home = home
+        self.port = 0
+        self._environ = os.environ | NOW | {"PYTHONPATH": str(checkout)}
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "synaptic", "--home", str(self.home), "serve"]
+        self.process = subprocess.Popen(
+            [*command, "--port", str(self.port)],
+            env=self._environ,
+            cwd=self.home,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout
+        at = re.search(r":(\d+)/", self.process.stdout.readline())
         assert at
-        yield int(at[1]), started.pid
-    finally:
-        started.kill()
-        started.wait()
+        self.port = int(at[1])
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
 
 def cost(process: int) -> Row:
@@ -113,19 +123,19 @@ def cost(process: int) -> Row:
 class Crowd:
     """Clients, each with one connection and one request at a time."""
 
-    def __init__(self, port: int, pool: list[str]) -> None:
-        self._port = port
+    def __init__(self, server: Server, pool: list[str]) -> None:
+        self._server = server
         self._asked = queries(pool, QUERIES)
         self._said = list(entry_texts(pool, 5_000, seed=3))
         self._source = random.Random(7)
         self._failed = 0
+        self._saved: set[str] = set()
+        self._connections: dict[int, Any] = {}
 
-    async def measure(self, rate: float, seconds: float, beside: bool) -> Row:
-        connections = [
-            await asyncio.open_connection("127.0.0.1", self._port) for _ in range(CLIENTS)
-        ]
+    async def measure(self, rate: float, arguments: argparse.Namespace) -> Row:
+        seconds = arguments.seconds
         for number in range(WARM):
-            await self._call(connections[number % CLIENTS], number, number % 8 == 7)
+            await self._call(number % CLIENTS, number, number % 8 == 7)
         times: dict[bool, list[float]] = {False: [], True: []}
         plan = []
         at = 0.0
@@ -140,17 +150,20 @@ class Crowd:
         async def client(number: int) -> None:
             for index, at, is_save in shares[number]:
                 await asyncio.sleep(max(0, begun + at - time.perf_counter()))
-                await self._call(connections[number], index + WARM, is_save)
+                await self._call(number, index + WARM, is_save)
                 times[is_save].append(time.perf_counter() - begun - at)
 
-        reviews = asyncio.create_task(self._reviews()) if beside else None
+        others = [asyncio.create_task(self._kills(arguments.kills, seconds))]
+        if arguments.upkeep:
+            others.append(asyncio.create_task(self._reviews()))
         await asyncio.gather(*map(client, range(CLIENTS)))
         took = time.perf_counter() - begun
-        if reviews:
-            reviews.cancel()
-        for _, writing in connections:
+        for other in others:
+            other.cancel()
+        for _, writing in self._connections.values():
             writing.close()
         row: Row = {"answered": f"{len(plan) / took:.1f}/s", "failed": self._failed}
+        row |= {"saved": len(self._saved), "lost": self._lost()}
         for is_save, name in ((False, "search"), (True, "save")):
             cuts = statistics.quantiles(times[is_save], n=20, method="inclusive")
             row |= {
@@ -159,35 +172,59 @@ class Crowd:
             }
         return row
 
-    async def _call(self, connection: Any, number: int, is_save: bool) -> None:
+    async def _call(self, client: int, number: int, is_save: bool) -> None:
         if is_save:
             text = self._said[number % len(self._said)] + f" {number}"
             named = {"name": "context_save", "arguments": {"content": text}}
         else:
             query = self._asked[number % QUERIES]
             named = {"name": "context_search", "arguments": {"query": query}}
-        answer = await self._post(connection, "tools/call", named)
+        answer = await self._post(client, "tools/call", named)
+        told = answer["result"]["content"][0]["text"]
         if answer["result"].get("isError"):
             self._failed += 1
+        elif is_save:
+            self._saved |= set(re.findall(r"\b[0-9a-z]{8}(?= \()", told))
 
-    async def _post(self, connection: Any, method: str, params: Row) -> Any:
-        reading, writing = connection
+    async def _post(self, client: int, method: str, params: Row) -> Any:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         body = json.dumps(message).encode()
         head = (
-            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{self._server.port}\r\n"
             f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
             f"Accept: application/json, text/event-stream\r\n"
             f"MCP-Protocol-Version: 2025-06-18\r\nContent-Length: {len(body)}\r\n\r\n"
         )
-        writing.write(head.encode() + body)
-        answer = await reading.readuntil(b"\r\n\r\n")
-        length = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
-        assert length, answer
-        return json.loads(await reading.readexactly(int(length[1])))
+        while True:  # a server closes what is idle, and may be killed
+            try:
+                if client not in self._connections:
+                    opened = await asyncio.open_connection("127.0.0.1", self._server.port)
+                    self._connections[client] = opened
+                reading, writing = self._connections[client]
+                writing.write(head.encode() + body)
+                answer = await reading.readuntil(b"\r\n\r\n")
+                length = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
+                assert length, answer
+                return json.loads(await reading.readexactly(int(length[1])))
+            except (OSError, asyncio.IncompleteReadError):
+                self._connections.pop(client, None)
+                await asyncio.sleep(RETRY_S)
+
+    def _lost(self) -> int:
+        """The number of acknowledged entries that are not in the journal."""
+        there = set[str]()
+        for file in (self._server.home / "journal").glob("*.md"):
+            there |= set(re.findall(r"syn:\d{8}-([0-9a-z]{8})", file.read_text()))
+        return len(self._saved - there)
+
+    async def _kills(self, kills: int, seconds: float) -> None:
+        """Kills the server so often, evenly spread, and starts it again."""
+        for _ in range(kills):
+            await asyncio.sleep(seconds / (kills + 1))
+            self._server.kill()
+            await asyncio.to_thread(self._server.start)
 
     async def _reviews(self) -> None:
         """One review after another, as an agent's prompt."""
-        connection = await asyncio.open_connection("127.0.0.1", self._port)
         while True:
-            await self._post(connection, "prompts/get", {"name": "review"})
+            await self._post(CLIENTS, "prompts/get", {"name": "review"})
