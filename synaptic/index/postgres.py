@@ -38,6 +38,8 @@ K1, B = 1.2, 0.75
 """Of BM25, as FTS5 has them."""
 MOST_SCANNED = 1_000
 """Vectors that one step of HNSW may keep in view; pgvector takes no more."""
+LEAST_COUNTED = 200
+"""Passages in which phrases are counted, which takes some 10 ms."""
 MOST_STEM_BYTES = 2_000
 """A tsvector holds no longer word."""
 CONNECT_S = 10
@@ -285,7 +287,7 @@ class PostgresEngine:
             is_rough = not all(
                 phrase.is_word for term in counts for phrase in self._phrases(term)
             )
-            depth = OVERSAMPLED * limit if is_rough else limit
+            depth = max(LEAST_COUNTED, OVERSAMPLED * limit) if is_rough else limit
             score, values = self._score(total, counts)
             best: list[Candidate] = []
             for sought in filter(None, (rarest(counts), " OR ".join(terms))):

@@ -96,7 +96,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(each) for each in value if each != f"@{NAME}"]  # a mark says it
     return value
 
 
