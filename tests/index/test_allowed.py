@@ -433,7 +433,8 @@ def test_answers_are_the_same_bytes_whatever_a_forbidden_journal_says(
                 for address in addresses
             )
             first, second = replace(first, journals=allowed), replace(second, journals=allowed)
-            for name, question in QUESTIONS.items():
+            for name in QUESTIONS if len(allowed) == 2 else REMEMBERED:
+                question = QUESTIONS[name]
                 assert told(first, question) == told(second, question), (allowed, name)
             for id in (old, *shelf.ids["platform"][:3]):
                 for whole in (

@@ -425,12 +425,7 @@ def test_a_search_finds_the_same(pair: Pair, query: str) -> None:
     pair.agree(lambda side: wire.search_json(search(side.ws, query, explain=True)))
 
 
-ABOUT = (
-    "redis pool timeout",
-    "Anna refund lunch in Prague",
-    "東京 記憶",
-    "-tag:db kestrel pump",
-)
+ABOUT = ("redis pool timeout in Prague", "-tag:db kestrel 東京 pump")
 WAYS: dict[str, dict[str, Any]] = {
     **{strategy: {"strategy": strategy} for strategy in STRATEGIES},
     **{preset: {"preset": preset} for preset in PRESETS},
@@ -727,7 +722,7 @@ def test_every_entry_is_whole(pair: Pair) -> None:
 
     def around(side: Side) -> Any:
         told = []
-        for id in ids[::9]:
+        for id in ids[::23]:
             graph = neighbours(side.ws, id)
             beside = [[side.entries[row] for row in column] for column in graph.columns]
             told.append((beside, sentences(side.ws, links(side.ws, id).backlinks).values()))
@@ -808,11 +803,7 @@ def test_meaning_finds_the_same(
         publish(ws, database.address, NAME)
         with reading(reader, tmp_path, embedder=model) as published:
             pair = Pair(Side.of(ws), Side.of(published))
-            for query in (
-                *QUERIES[:24],
-                "where does water come out",
-                "who paid for the bicycle",
-            ):
+            for query in (*QUERIES[:6], *QUERIES[18:24], "where does water come out"):
                 for strategy in ("auto", "semantic", "smart"):
                     ask = partial(_searched, query, strategy)
                     pair.agree(ask)
