@@ -29,6 +29,8 @@ from synaptic.verbs.mentions import broken_links, id_called, links, tasks
 from synaptic.verbs.publish import Publisher
 from synaptic.workspace.sync import in_step
 
+pytestmark = pytest.mark.fault(row=13)
+
 JOURNALS = ("platform", "web", "secret")
 MARK = "zanzibar"
 """A word that stands in each text, tag, title, name and path of the forbidden journal, alone."""

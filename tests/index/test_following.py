@@ -21,6 +21,8 @@ from synaptic.errors import SynapticError
 from synaptic.verbs.publish import Publisher
 from synaptic.workspace.sync import in_step
 
+pytestmark = pytest.mark.fault(row=13)
+
 WORDS = (
     "redis",
     "pump",

@@ -24,6 +24,8 @@ from synaptic import save, search
 from synaptic.errors import Busy, IndexUnusable
 from synaptic.verbs.publish import Publisher
 
+pytestmark = pytest.mark.fault(row=13)
+
 SECRET = "hunter2%hunter2"
 NOW = "2026-11-21T10:30:00"
 
