@@ -85,9 +85,7 @@ def test_of_twenty_right_answers_in_a_new_journal_at_most_one_is_doubted(
     matters are doubted still.
     """
     told = [
-        one
-        for journal in JOURNALS
-        for one in asked(journal, tmp_path / journal["name"], model)
+        one for journal in JOURNALS for one in asked(journal, tmp_path / journal["name"], model)
     ]
     doubts = {
         kind: [doubt for one, doubt in told if one == kind] for kind in ("right", "other")
