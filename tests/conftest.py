@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -64,6 +65,14 @@ def pytest_configure(config: pytest.Config) -> None:
     about = os.statvfs(memory)
     if about.f_bavail * about.f_frsize > ROOM_BYTES and not about.f_flag & os.ST_NOEXEC:
         os.environ["TMPDIR"] = tempfile.tempdir = str(memory)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: the collector need not look through it all again and
+    again.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,6 +14,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import pty
 import resource
 import select
@@ -40,20 +41,17 @@ from mcp.server.stdio import stdio_server
 from outside import TIMEOUT_S, Answer, Home, Server, connected
 
 LOADED = (
+    "encodings.utf_8_sig",
     "filelock",
     "numpy",
     "onnxruntime",
+    "sqlite3",
     "tokenizers",
+    "tomlkit",
     "yaml",
-    "synaptic.search.understanding",
-    "synaptic.surfaces.cli.commands",
-    "synaptic.surfaces.cli.main",
-    "synaptic.surfaces.cli.setup_command",
-    "synaptic.surfaces.cli.upkeep",
-    "synaptic.surfaces.mcp.server",
-    "synaptic.surfaces.web.app",
+    "zstandard",
 )
-"""What every fork finds imported."""
+"""What every fork finds imported, beside all of Synaptic."""
 _SERVE = "import sys; sys.path.insert(0, sys.argv[1]); import forks; forks.serve()"
 
 
@@ -411,13 +409,22 @@ def _load() -> None:
     """Has everything imported, read and compiled that a command needs, on no thread: a fork has
     only its own.
     """
-    for module in LOADED:
-        importlib.import_module(module)
+    import synaptic
+
+    modules = pkgutil.walk_packages(synaptic.__path__, "synaptic.")
+    for module in (*LOADED, *(module.name for module in modules)):
+        if module != "synaptic.__main__":
+            importlib.import_module(module)
     from disturbed import disturb
 
-    import synaptic
     from synaptic.index import embedding
+    from synaptic.language.analysis.asked import happened
     from synaptic.surfaces.cli import main
+    from synaptic.surfaces.web.site import TEMPLATES
+
+    happened("How often did she run?")
+    for template in TEMPLATES.list_templates():
+        TEMPLATES.get_template(template)
 
     disturb()
     embedding.FolderModel = functools.cache(embedding.FolderModel)  # type: ignore[misc]

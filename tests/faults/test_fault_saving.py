@@ -382,8 +382,12 @@ class Case:
     typed: str = "nothing"
     then: str = ""
 
-    def run(self, home: Home) -> None:
-        id = self._prepare(home)
+    def run(
+        self,
+        home: Home,
+        made: Path,
+    ) -> None:
+        id = self._prepare(home, made)
         assert self._operate(home, id, SYNAPTIC_FAULT=self.step) == -signal.SIGKILL, (
             f"{self} did not die"
         )
@@ -409,22 +413,17 @@ class Case:
                     f"{self} cannot be undone"
                 )
 
-    def _prepare(self, home: Home) -> str:
-        """The id of the entry to be changed, in a home that is ready for the operation."""
-        with open_home(home.path) as ws:
-            if self.operation == "first save":
-                return ""
-            _, id, _ = (
-                synaptic.save(ws, small(key), at=AT).id for key in ("above", "target", "below")
-            )
-            if self.operation == "undelete":
-                synaptic.delete(ws, id)
-            if self.operation == "undo":
-                synaptic.update(ws, id, content=small("changed"))
+    def _prepare(
+        self,
+        home: Home,
+        made: Path,
+    ) -> str:
+        """The id of the entry to be changed, in a copy of what was made for the operation."""
+        shutil.copytree(made / self.operation, home.path)
         if self.typed == "an entry in CRLF":
             path = home.journal / f"{DAY}.md"
             path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-        return id
+        return (made / f"{self.operation}.id").read_text()
 
     def _operate(
         self,
@@ -491,6 +490,25 @@ class Case:
         return set(saved.values())
 
 
+def make_homes(folder: Path) -> None:
+    """A home that is ready for each operation, and beside it the id of the entry to be
+    changed.
+    """
+    for operation in STEPS:
+        id = ""
+        with open_home(folder / operation) as ws:
+            if operation != "first save":
+                _, id, _ = (
+                    synaptic.save(ws, small(key), at=AT).id
+                    for key in ("above", "target", "below")
+                )
+            if operation == "undelete":
+                synaptic.delete(ws, id)
+            if operation == "undo":
+                synaptic.update(ws, id, content=small("changed"))
+        (folder / f"{operation}.id").write_text(id)
+
+
 def cases(soak: bool) -> list[Case]:
     """Each step once, and torn blocks with something typed below; in a soak all pairs of steps,
     each with all of it.
@@ -521,6 +539,8 @@ def test_killed_at_each_step(
     forks: Forks,
 ) -> None:
     chosen = cases(bool(request.config.getoption("--soak")))
+    made = tmp_path / "made"
+    make_homes(made)
     failures: list[str] = []
     free = threading.Semaphore(os.cpu_count() or 1)
 
@@ -528,7 +548,8 @@ def test_killed_at_each_step(
         folder = tmp_path / str(number)
         try:
             folder.mkdir()
-            chosen[number].run(ForkedHome(folder / "home", {"HOME": str(folder)}, forks=forks))
+            home = ForkedHome(folder / "home", {"HOME": str(folder)}, forks=forks)
+            chosen[number].run(home, made)
             shutil.rmtree(folder)
         except Exception as error:
             failures.append(f"{chosen[number]}: {error!r}")

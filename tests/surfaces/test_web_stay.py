@@ -261,6 +261,7 @@ def test_the_page_opens_once_by_an_address_of_this_home(
     assert none[0] == 1 and "synaptic serve" in none[1]
     with served(home, "--port", str(port), "--no-link", log_in=False) as server:
         assert "token" not in server.link
+        assert server.client.get("/login").status_code == 200  # it serves, so it is announced
         file = home / ".state" / f"page-{port}.json"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         code, _, address = open_page(home, tmp_path)

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from forks import ForkedHome
 from homes import open_home
-from outside import SYNAPTIC
 
 from synaptic import rebuild
 from synaptic.config import DEFAULT_MODEL
@@ -66,28 +65,21 @@ def test_a_rebuild_that_is_cut_short_keeps_what_it_has(
     home: Path,
     ending: signal.Signals,
 ) -> None:
-    environ = os.environ | {"SYNAPTIC_HOME": str(home)}
-    assert any(was_cut_short(home, environ, ending) for _ in range(5))
-    answer = subprocess.run(
-        [str(SYNAPTIC), "rebuild-index"],
-        env=environ,
-        capture_output=True,
-        check=False,
-    )
-    assert answer.returncode == 0, answer.stderr
+    forked = ForkedHome(home)
+    assert any(was_cut_short(forked, ending) for _ in range(5))
+    answer = forked.run("rebuild-index")
+    assert answer.code == 0, answer.err
     assert len(vectors(home)) == ENTRIES
 
 
 def was_cut_short(
-    home: Path,
-    environ: dict[str, str],
+    forked: ForkedHome,
     ending: signal.Signals,
 ) -> bool:
     """False where the rebuild had ended before anybody could end it."""
-    command = [str(SYNAPTIC), "rebuild-index", "--fresh"]
     with (
-        subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) as process,
-        open_home(home) as ws,
+        forked.start("rebuild-index", "--fresh") as process,
+        open_home(forked.path) as ws,
     ):
         while process.poll() is None:
             done = ws.index.file.db.execute("SELECT count(*) FROM chunk WHERE vector > 0").get
