@@ -413,6 +413,8 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
         hint = "Make room on the disk of the database, and run it again: it goes on."
     elif isinstance(error, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile):
         hint = "Have pgvector 0.8 or later installed where the database runs."
+    elif " SSL" in said:
+        hint = "--insecure goes without, in a network that you trust."
     elif "password" in said:
         hint = "Put the right one into ~/.pgpass, or name a service."
     else:

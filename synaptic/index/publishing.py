@@ -135,7 +135,9 @@ class Publication:
                 self._db.execute(SCHEMA.read_text("utf-8"))
                 self._db.execute("INSERT INTO synaptic.version VALUES ($1)", (VERSION,))
             self._check_versions()
-            if self._value("SELECT 1 FROM pg_roles WHERE rolname = $1", READERS):
+            found = self._value("SELECT 1 FROM pg_roles WHERE rolname = $1", READERS)
+            self.has_readers = bool(found)
+            if found:
                 self._db.execute(_GRANT)
 
     def _check_versions(self) -> None:
@@ -154,7 +156,7 @@ class Publication:
                 hint="Have it made, or updated: ALTER EXTENSION vector UPDATE.",
             )
 
-    def begin(self, ids: Sequence[str]) -> None:
+    def take(self, ids: Sequence[str]) -> None:
         """Takes the journal for this process. `ids` are some of its entries.
 
         Raises Busy while another process has it, and IndexUnusable where a journal of this name
@@ -171,16 +173,19 @@ class Publication:
                 raise IndexUnusable(
                     f"The database has another journal of the name {self.journal!r}: it shares "
                     "no entry with this one.",
-                    hint="Give another name, or `synaptic publish --drop` takes that one away.",
+                    hint="synaptic publish --journal ANOTHER",
                 )
-            with self._db.transaction():
-                self._db.execute(_STAGES)
-                self._db.execute(_ADD_JOURNAL, (self.journal,))
-                self._db.execute(_ADD_STATE, (self.journal, self._stemming))
-                if not self._value("SELECT to_regclass($1)::text", self._part.as_string(None)):
-                    self._db.execute(_PART.format(self._part, sql.Literal(self.journal)))
-                    for column in ("rowid", "entry"):
-                        self._index("btree", column, column)
+
+    def make(self) -> None:
+        """Makes room for the journal that was taken."""
+        with self._told(), self._db.transaction():
+            self._db.execute(_STAGES)
+            self._db.execute(_ADD_JOURNAL, (self.journal,))
+            self._db.execute(_ADD_STATE, (self.journal, self._stemming))
+            if not self._value("SELECT to_regclass($1)::text", self._part.as_string(None)):
+                self._db.execute(_PART.format(self._part, sql.Literal(self.journal)))
+                for column in ("rowid", "entry"):
+                    self._index("btree", column, column)
 
     def _index(
         self,
@@ -224,7 +229,7 @@ class Publication:
             if not self._value("SELECT 1 FROM journal WHERE name = $1", self.journal):
                 raise NotFound(
                     f"The database has no journal {self.journal!r}.",
-                    hint="`synaptic publish` says which name this one has.",
+                    hint="`synaptic status` says which name this one has.",
                 )
             for table in (*_OF_ENTRIES, "entry", "source", "stem"):
                 self._db.execute(_EMPTY.format(sql.Identifier(table)))

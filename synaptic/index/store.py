@@ -89,6 +89,8 @@ class Writer:
         self._settle_numbered(removed)
         number = 1 + self._value("SELECT max(number) FROM seen")
         self._db.executemany(_SEE, [(*said, number) for said in self._said])
+        if self._doomed:
+            self._db.execute("UPDATE seen SET number = ? WHERE id = ''", (number,))
         self._file.set_meta("reading", reading)
         self._file.set_meta("head", head)
         self._file.set_meta("stored", self._change)

@@ -22,7 +22,7 @@ from ..errors import (
 )
 from ..index.publishing import Position, Publication, PublishedFile, Settled
 from ..index.rows import FileRows, hash_of, quantise
-from ..journal.disk import make_dirs, overwrite
+from ..journal.disk import PUBLISHED, make_dirs, overwrite
 from ..journal.journal import Journal
 from ..models import Texts, frozen
 from ..notes.blocks import shown
@@ -39,17 +39,19 @@ STEP_S = 0.25
 """How soon one that follows looks for a change."""
 RETRY_S = 5.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-STATE = "publish.json"
 
 
 @frozen
 class PublishReport:
-    """The changes of a publication. `left_out` are files with a secret in their names."""
+    """The changes of a publication. `left_out` counts files with a secret in their names;
+    `readers`: the database has the role for them.
+    """
 
     journal: str
     files: int
     removed: int
-    left_out: Texts
+    left_out: int
+    readers: bool
     seconds: float
 
 
@@ -98,17 +100,29 @@ class Publisher:
         self._seen: dict[str, bytes] = {}
         self._position: Position | None = None
         self.close = self._to.close
-        self.drop = self._to.drop
 
     def begin(self, progress: Progress | None = None) -> None:
         """Takes the name for this journal, whose passages get the vectors that they lack.
         Raises Busy, and IndexUnusable.
         """
-        self._to.begin(in_step(self._ws, lambda _: self._ws.index.some_ids()))
+        self._take()
+        self._to.make()
+        _remember(self._ws, journal=self.journal, key=self._key.hex())
         with suppress(ModelError, Busy):  # what has no vector yet follows later
             self._ws.embedder.load()
             embed_pending(self._ws, budget_s=None, progress=progress)
         self._seen = self._to.seen()
+
+    def drop(self) -> None:
+        """Takes the journal out of the database, and forgets the name. Raises Busy,
+        IndexUnusable, and NotFound.
+        """
+        self._take()
+        self._to.drop()
+        (self._ws.config.state / PUBLISHED).unlink(missing_ok=True)
+
+    def _take(self) -> None:
+        self._to.take(in_step(self._ws, lambda _: self._ws.index.some_ids()))
 
     def follow(self, progress: Progress | None = None) -> PublishReport:
         """Publishes what differs now, in transactions of some files each."""
@@ -131,9 +145,10 @@ class Publisher:
             counting, change = wanted.position.counting, wanted.position.change
             _remember(self._ws, counting=counting, change=change, at=time.time(), trouble="")
         self._to.finish()
-        left_out = tuple(sorted(wanted.seen.keys() - named))
+        left_out = len(wanted.seen) - len(named)
         seconds = time.monotonic() - started
-        return PublishReport(self.journal, done, len(removed), left_out, seconds)
+        readers = self._to.has_readers
+        return PublishReport(self.journal, done, len(removed), left_out, readers, seconds)
 
     def _wanted(self) -> Wanted:
         index = self._ws.index
@@ -230,7 +245,8 @@ def keep_publishing(
                     while wanted() and _version(ws) == at:
                         time.sleep(STEP_S)
         except (Busy, IndexUnusable) as error:
-            _remember(ws, trouble=str(error))
+            if not isinstance(error, Busy):
+                _remember(ws, trouble=str(error))
             told(error)
             time.sleep(RETRY_S)
 
@@ -250,8 +266,8 @@ def state(ws: Workspace) -> Texts:
     there = known.get("change", 0) if counting == known.get("counting") else 0
     at = known.get("at")
     when = time.strftime("on %Y-%m-%d at %H:%M", time.localtime(at)) if at else "never"
-    behind = "all of it" if there == change else "with changes waiting"
-    said = f"Published as {known['journal']} {when}, {behind}."
+    behind = "nothing changed since" if there == change else "with changes waiting"
+    said = f"Last published as {known['journal']} {when}, {behind}."
     trouble = known.get("trouble")
     return (f"{said} The last time did not work: {trouble}",) if trouble else (said,)
 
@@ -261,9 +277,17 @@ def _has_secret(path: str) -> bool:
 
 
 def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
-    """The name under which this journal is published, which is remembered, and the key."""
+    """The name under which this journal is published, and the key. Raises InvalidArgument."""
     known = _known(ws)
-    name = name or known.get("journal", "")
+    before = known.get("journal", "")
+    name = name or before
+    if before not in ("", name):
+        raise InvalidArgument(
+            f"This journal is published as {before}; under a second name that would stay as "
+            "it is now.",
+            valid=(before,),
+            hint="`synaptic publish --drop` takes that away.",
+        )
     if not _NAME.fullmatch(name):
         raise InvalidArgument(
             f"{name!r} is no name for a published journal."
@@ -272,18 +296,15 @@ def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
             valid=("1 to 40 small letters, digits, - and _",),
             hint="synaptic publish --journal NAME",
         )
-    key = known.get("key") or secrets.token_hex(32)
-    if known.get("journal") != name:
-        _remember(ws, journal=name, key=key)
-    return name, bytes.fromhex(key)
+    return name, bytes.fromhex(known.get("key") or secrets.token_hex(32))
 
 
 def _known(ws: Workspace) -> dict[str, Any]:
     with suppress(OSError, ValueError):
-        return dict(json.loads((ws.config.state / STATE).read_bytes()))
+        return dict(json.loads((ws.config.state / PUBLISHED).read_bytes()))
     return {}
 
 
 def _remember(ws: Workspace, **more: Any) -> None:
     make_dirs(ws.config.state, private=True)
-    overwrite(ws.config.state / STATE, json.dumps(_known(ws) | more).encode())
+    overwrite(ws.config.state / PUBLISHED, json.dumps(_known(ws) | more).encode())

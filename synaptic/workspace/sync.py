@@ -159,6 +159,12 @@ def _on_published(
 
     def attempt() -> Result:
         with ws.index.engine.transaction(ws.journals):
+            if not ws.index.positions():
+                wanted = f" of {', '.join(ws.journals)}" if ws.journals else ""
+                raise NotFound(
+                    f"No journal{wanted} is published there yet.",
+                    hint="`synaptic publish` publishes one; `token --journals` names them.",
+                )
             return action(SyncReport())
 
     try:

@@ -21,7 +21,7 @@ from psycopg import sql
 from published import publish, readers, reading, tables_of
 
 from synaptic import save, search
-from synaptic.errors import Busy, IndexUnusable
+from synaptic.errors import Busy, IndexUnusable, InvalidArgument, NotFound
 from synaptic.verbs.publish import Publisher
 
 pytestmark = pytest.mark.fault(row=13)
@@ -214,7 +214,15 @@ def test_a_name_that_another_journal_has(tmp_path: Path, database: Database) -> 
             with pytest.raises(IndexUnusable) as refused:
                 publish(other, database.address, "platform")
             assert "another journal of the name 'platform'" in str(refused.value)
-            assert "Give another name, or `synaptic publish --drop`" in str(refused.value)
+            assert "--journal ANOTHER" in str(refused.value)
+            with (
+                closing(Publisher(other, database.address, "platform")) as publisher,
+                pytest.raises(IndexUnusable, match="another journal"),
+            ):
+                publisher.drop()
+            publish(other, database.address, f"web{number}")  # the refused name was not kept
+            with pytest.raises(InvalidArgument, match="is published as web"):
+                publish(other, database.address, "second")
     with reading(reader, tmp_path) as readable:
         assert len(search(readable, "pump").hits) == 1
 
@@ -306,8 +314,11 @@ def test_a_first_publication_that_was_killed_goes_on(
                     break
             process.kill()
             assert process.wait(60) == -signal.SIGKILL
-            with reading(reader, tmp_path) as readable:
-                assert not search(readable, "pump").hits
+            with (
+                reading(reader, tmp_path) as readable,
+                pytest.raises(NotFound, match="published there yet"),
+            ):
+                search(readable, "pump")
         before = _files(database)
         assert 12 <= before < 28
         with open_home(tmp_path / "one") as ws:

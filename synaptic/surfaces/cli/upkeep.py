@@ -23,6 +23,7 @@ from ...errors import (
     check_range,
 )
 from ...journal import losses
+from ...journal.disk import PUBLISHED
 from ...language.query import MAX_LIMIT
 from ...models import CAPTURED, SESSIONS, SearchResult
 from ...verbs import browse, doctor, gitdriver, importing, review, writing
@@ -93,7 +94,7 @@ def status(
         from ...verbs.syncing import state  # most journals do without
 
         waiting += state(ws.config)
-    if (ws.config.state / "publish.json").exists():
+    if (ws.config.state / PUBLISHED).exists():
         from ...verbs import publish  # most journals do without
 
         waiting += publish.state(ws)
@@ -593,7 +594,9 @@ def _published_text(done: PublishReport | SynapticError) -> str:
         return clean(str(done))
     text = f"Published as {done.journal}: files {done.files:,}, removed {done.removed:,}."
     if done.left_out:
-        text += f" Left out, with a secret in the name: {len(done.left_out):,}."
+        text += f" Left out, with a secret in the name: {done.left_out:,}."
+    if not done.readers:
+        text += " Nobody may read it: CREATE ROLE synaptic_reader NOLOGIN, then run it again."
     return text
 
 

@@ -5,7 +5,7 @@ token = "at least 32 characters"
 project = "ledger"      # the project of new entries; its entries are listed first
 read-only = true        # else false
 page = true             # it opens the page, as a person, in place of /mcp
-journals = ["platform"] # what it may read where journals are published; else all there are
+journals = ["platform"] # it opens these published journals, and their own servers; else all
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import os
 import stat
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
-from ...journal.disk import overwrite
+from ...journal.disk import PUBLISHED, overwrite
 from ...models import Texts
 from ...verbs.adopt import toml_lines
 from ...verbs.writing import PERSON
@@ -51,18 +52,31 @@ class Tokens:
         self,
         home: str | Path | None,
         file: str | None,
+        *,
+        of_published: bool = False,
     ) -> None:
-        self.path = Path(file).expanduser() if file else resolve_home(home) / "tokens.toml"
+        self._home = resolve_home(home)
+        self._of_published = of_published
+        self.path = Path(file).expanduser() if file else self._home / "tokens.toml"
 
     def grant(self, token: str) -> Grant | None:
-        """The rights of this token; None for one that is unknown. Raises ConfigError for a file
-        that cannot be used.
+        """The rights of this token; None for one that is unknown, and at the server of a
+        journal for one of other journals. Raises ConfigError for a file that cannot be used.
         """
         found = None
         for secret, grant in self.read():
             if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
                 found = grant  # and go on: the time tells nothing
+        if found and found.journals is not None and not self._of_published:
+            return found if self._own_name() in found.journals else None
         return found
+
+    def _own_name(self) -> str:
+        """The name under which the home's journal is published; empty without one."""
+        with suppress(OSError, ValueError):
+            known = json.loads((self._home / ".state" / PUBLISHED).read_bytes())
+            return str(known.get("journal", ""))
+        return ""
 
     def read(self) -> list[tuple[str, Grant]]:
         """Each token with its grant; none without a file. Raises ConfigError that names the

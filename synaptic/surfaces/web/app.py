@@ -224,7 +224,7 @@ def serve(
     server at `writer`. Raises ConfigError where the address cannot be had, and InvalidArgument.
     """
     local = is_loopback(host) and not allow_host
-    tokens = Tokens(home, token_file)
+    tokens = Tokens(home, token_file, of_published=bool(database))
     grants = tokens.read()  # a file that cannot be used is the first error
     if not local and not (grants and token_file):
         command = f"synaptic token NAME --token-file {tokens.path}"
