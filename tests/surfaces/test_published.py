@@ -25,6 +25,7 @@ from synaptic.config import load_config
 from synaptic.surfaces.mcp.server import BEHIND
 from synaptic.surfaces.mcp.tools import READING
 from synaptic.surfaces.serving.roles import PAGES
+from synaptic.surfaces.serving.tokens import Tokens
 from synaptic.verbs.publish import Publisher
 from synaptic.verbs.writing import save
 from synaptic.workspace.past import as_of
@@ -384,3 +385,18 @@ def test_a_database_that_cannot_be_had_is_named_without_its_password(
             server.shown("/search?q=queue", 500),
         ):
             assert "database notes" in said and "hush" not in said and "Traceback" not in said
+
+
+def test_a_token_of_other_journals_opens_nothing_where_a_journal_is_written(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".state").mkdir()
+    token = "t" * 40
+    (tmp_path / "tokens.toml").write_text(f'[ben]\ntoken = "{token}"\njournals = ["web"]\n')
+    (tmp_path / "tokens.toml").chmod(0o600)
+    assert Tokens(tmp_path, None, of_published=True).grant(token)
+    for name, opens in (("platform", False), ("web", True)):
+        (tmp_path / ".state" / "publish.json").write_text(json.dumps({"journal": name}))
+        assert bool(Tokens(tmp_path, None).grant(token)) is opens
+    (tmp_path / ".state" / "publish.json").unlink()
+    assert Tokens(tmp_path, None).grant(token) is None
