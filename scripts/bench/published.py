@@ -1,0 +1,140 @@
+"""Compares a published index with the one beside the journal, on a PostgreSQL of its own.
+
+`--parts panel`: the questions of the panel to both engines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from corpus import ROOT
+from panel import mean, measures
+from psycopg import sql
+from sets import CachedEmbedder, Corpus, Maker
+from speed import Row
+
+from synaptic import Workspace, search
+from synaptic.verbs.publish import Publisher
+from synaptic.workspace.published import open_published
+
+sys.path.append(str(ROOT / "tests"))
+from postgres import Database, Server, separate_server
+
+SETTINGS = {
+    "fsync": "on",
+    "full_page_writes": "on",
+    "autovacuum": "on",
+    "shared_buffers": "512MB",
+    "max_wal_size": "2GB",
+    "effective_cache_size": "2GB",
+}
+"""Of the server, as docs/TEAM.md advises for a machine with 4 GB."""
+READERS = "synaptic_reader"
+
+
+def run(
+    arguments: argparse.Namespace,
+    scratch: Path,
+) -> list[Row]:
+    rows: list[Row] = []
+    with separate_server(**SETTINGS) as server:
+        with server.connect() as db:
+            db.execute(f"CREATE ROLE {READERS} NOLOGIN")
+        if "panel" in arguments.parts:
+            rows += of_panel(arguments, scratch, server)
+    return rows
+
+
+# -- the panel on both engines
+
+
+@dataclass
+class Compared:
+    """nDCG@10 of each question on the engine beside the journal and on the published one."""
+
+    here: list[float] = field(default_factory=list)
+    there: list[float] = field(default_factory=list)
+    same_first: list[bool] = field(default_factory=list)
+    same_ten: list[bool] = field(default_factory=list)
+
+    def row(self, name: str) -> Row:
+        return {
+            "set": name,
+            "questions": len(self.here),
+            "SQLite": f"{mean(self.here):.4f}",
+            "PostgreSQL": f"{mean(self.there):.4f}",
+            "first hit equal": f"{mean(self.same_first):.4f}",
+            "ten hits equal": f"{mean(self.same_ten):.4f}",
+        }
+
+
+def of_panel(arguments: argparse.Namespace, scratch: Path, server: Server) -> list[Row]:
+    embedder = CachedEmbedder(scratch / "models", arguments.model)
+    sets: dict[str, Compared] = {}
+    for name, corpora in Maker(arguments, scratch, embedder).sets():
+        compared = sets[name] = Compared()
+        for corpus in corpora:
+            with published(corpus.workspace, server) as (reader, _):
+                compare(corpus, reader, compared, wrong=arguments.wrong)
+            corpus.workspace.close()
+        print(compared.row(name), file=sys.stderr, flush=True)
+    rows = [compared.row(name) for name, compared in sets.items()]
+    return [*rows, whole_panel(list(sets.values()))]
+
+
+def whole_panel(sets: list[Compared]) -> Row:
+    """The means over sets of nDCG@10, and over questions of what is equal."""
+    every = Compared()
+    for one in sets:
+        every.same_first += one.same_first
+        every.same_ten += one.same_ten
+        every.here.append(mean(one.here))
+        every.there.append(mean(one.there))
+    return every.row("all") | {"questions": len(every.same_first)}
+
+
+def compare(corpus: Corpus, reader: Workspace, compared: Compared, *, wrong: bool) -> None:
+    for question in corpus.questions:
+        here = answer(corpus.workspace, question.text)
+        there = answer(reader, question.text)
+        compared.here.append(measures(here, question.wanted)[1])
+        compared.there.append(measures(there, question.wanted)[1])
+        compared.same_first.append(here[:1] == there[:1])
+        compared.same_ten.append(here[:10] == there[:10])
+        if wrong and here[:1] != there[:1]:
+            print(f"  {corpus.name}: {question.text!r}", file=sys.stderr)
+
+
+def answer(workspace: Workspace, text: str) -> list[str]:
+    return [hit.entry.id for hit in search(workspace, text, limit=20).hits]
+
+
+@contextmanager
+def published(workspace: Workspace, server: Server) -> Iterator[tuple[Workspace, Database]]:
+    """A reader of this journal, which is published into a database of its own."""
+    with server.database() as database:
+        address = reading_role(database)
+        with closing(Publisher(workspace, database.address, "bench")) as publisher:
+            publisher.begin()
+            publisher.follow()
+        reader = open_published(workspace.config, address)
+        yield (
+            replace(reader, embedder=workspace.embedder, clock=workspace.clock),
+            database,
+        )
+        reader.close()
+
+
+def reading_role(database: Database) -> str:
+    """The address of a new role that may read what is published."""
+    address = database.role()
+    with database.server.connect() as db:
+        grant = sql.SQL("GRANT {} TO {}")
+        names = sql.Identifier(READERS), sql.Identifier(database.roles[-1])
+        db.execute(grant.format(*names))
+    return address
