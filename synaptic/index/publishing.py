@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +91,8 @@ class Publication:
         self.address = address
         self.journal = journal
         self._stemming = stemming
-        self._stems = Stems(stemming, partial(apsw.Connection, ":memory:"))
+        tokenizing = apsw.Connection(":memory:")
+        self._stems = Stems(stemming, lambda: tokenizing)
         self._part = sql.Identifier("synaptic", f"chunk_{journal}")
         with self._told():
             self._db = connect(address, autocommit=True)
