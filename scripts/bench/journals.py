@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -126,10 +126,11 @@ class LargeJournal:
         file = read_file(replace(self.workspace, journal=self._clean), stamp, "")
         number = int(path.removesuffix(".md").partition("-")[2])
         meanings = {}
+        rows = []
         for place, row in enumerate(file.rows, start=number):
-            for chunk in row.chunks():
-                meanings[chunk.hash] = self.meaning(place)
-        rows = [(row, Settled()) for row in file.rows]
+            chunks = row.chunks()
+            meanings |= {chunk.hash: self.meaning(place) for chunk in chunks}
+            rows.append((replace(row, chunks=partial(tuple, chunks)), Settled()))
         return PublishedFile(path, b"seen", self._clean.latest, rows, meanings)
 
     def meaning(self, number: int) -> tuple[bytes, bytes]:

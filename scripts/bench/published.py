@@ -6,19 +6,25 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from corpus import ROOT
+from journals import LargeJournal
 from panel import mean, measures
 from psycopg import sql
 from sets import CachedEmbedder, Corpus, Maker
 from speed import Row
 
 from synaptic import Workspace, search
+from synaptic.config import DEFAULT_MODEL
+from synaptic.index.embedding import FastEmbedder
+from synaptic.index.publishing import Position, Publication
 from synaptic.verbs.publish import Publisher
 from synaptic.workspace.published import open_published
 
@@ -35,6 +41,11 @@ SETTINGS = {
 }
 """Of the server, as docs/TEAM.md advises for a machine with 4 GB."""
 READERS = "synaptic_reader"
+JOURNAL = "bench"
+FILES = 70
+"""In one transaction, as `synaptic publish` has it: about a megabyte."""
+MODEL = FastEmbedder(DEFAULT_MODEL, cache=Path())
+POSITION = Position(MODEL.name, MODEL.dimensions, None, 1, 1)
 
 
 def run(
@@ -48,6 +59,73 @@ def run(
         if "panel" in arguments.parts:
             rows += of_panel(arguments, scratch, server)
     return rows
+
+
+# -- a large journal
+
+
+def publish(journal: LargeJournal, paths: list[str], database: Database) -> Iterator[Row]:
+    """Publishes the files; the time of each part, and of processors: this one and the
+    database's.
+    """
+    entries = journal.entries
+    with closing(Publication(database.address, JOURNAL, stemming=True)) as publication:
+        publication.begin([])
+        with database.connect() as db:
+            [(process,)] = db.execute(_PUBLISHER).fetchall()
+        begun = cpu_seconds(process)
+        started = time.perf_counter()
+        for number, files in enumerate(journal.batches(paths, FILES), start=1):
+            publication.put(files, (), POSITION)
+            if number % 20 == 0:
+                done = number * FILES / len(paths)
+                took = time.perf_counter() - started
+                print(f"  {done:.0%}, {took:.0f} s", file=sys.stderr, flush=True)
+        yield spent("text and vectors", started, begun, process, entries)
+        begun = cpu_seconds(process)
+        started = time.perf_counter()
+        publication.finish(POSITION.dimensions)
+        yield spent("indexes", started, begun, process, entries)
+
+
+def spent(what: str, started: float, begun: float, process: int, entries: int) -> Row:
+    """The row of one part of a publication."""
+    seconds = time.perf_counter() - started
+    cpu = cpu_seconds(process) - begun
+    return {
+        "what": what,
+        "entries": entries,
+        "seconds": f"{seconds:.0f}",
+        "a second": f"{entries / seconds:.0f}",
+        "processor s": f"{cpu:.0f}",
+        "a processor second": f"{entries / cpu:.0f}",
+    }
+
+
+def cpu_seconds(process: int) -> float:
+    """Of this process and another; not of helpers that the other had."""
+    times = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return time.process_time() + sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+
+def sizes(database: Database) -> list[Row]:
+    """Bytes of each table and index, the largest first."""
+    with database.server.connect(database.name) as db:
+        found = db.execute(_SIZES).fetchall()
+        [(whole,)] = db.execute("SELECT pg_database_size(current_database())").fetchall()
+    shown = [(name, size) for name, size in found if size > 10_000_000]
+    rows = [*shown, ("all", whole)]
+    return [{"table or index": name, "MB": f"{size / 1e6:.0f}"} for name, size in rows]
+
+
+_PUBLISHER = """
+    SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+    WHERE l.locktype = 'advisory' AND d.datname = current_database()"""
+_SIZES = """
+    SELECT c.relname, pg_relation_size(c.oid) + CASE c.relkind WHEN 'r'
+        THEN coalesce(pg_relation_size(c.reltoastrelid), 0) ELSE 0 END AS size
+    FROM pg_class c WHERE c.relnamespace = 'synaptic'::regnamespace
+    AND c.relkind IN ('r', 'i') ORDER BY size DESC"""
 
 
 # -- the panel on both engines
@@ -119,7 +197,7 @@ def published(workspace: Workspace, server: Server) -> Iterator[tuple[Workspace,
     """A reader of this journal, which is published into a database of its own."""
     with server.database() as database:
         address = reading_role(database)
-        with closing(Publisher(workspace, database.address, "bench")) as publisher:
+        with closing(Publisher(workspace, database.address, JOURNAL)) as publisher:
             publisher.begin()
             publisher.follow()
         reader = open_published(workspace.config, address)

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import combinations
 from typing import Any, NamedTuple, TypeVar, cast
 
 import apsw
@@ -23,7 +24,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ..errors import IndexUnusable
 from ..models import Filters, Vector
-from .candidates import Stems, rarest
+from .candidates import Stems
 from .conditions import Match, of_chunks
 from .engine import cosine
 from .rows import Candidate, quantise
@@ -35,8 +36,10 @@ Passing = tuple[str, tuple[Any, ...]]
 VERSION = 1
 K1, B = 1.2, 0.75
 """Of BM25, as FTS5 has them."""
-MOST_SCANNED = 1_000
-"""Vectors that one step of HNSW may keep in view; pgvector takes no more."""
+MOST_SCORED = 5_000
+"""Chunks of which a search computes the BM25, about."""
+SCANNED = 480
+"""Vectors that one step of HNSW keeps in view; it takes more steps where it needs them."""
 CONNECT_S = 10
 LAGGING = frozenset({"sample"})
 """Names of kept values that may lag behind what is published."""
@@ -97,7 +100,7 @@ class PostgresEngine:
             return
         try:
             db = self._connected()
-            db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            db.execute(_BEGIN)
             self._allow(db, allowed)
             yield
             db.execute("COMMIT")
@@ -137,10 +140,7 @@ class PostgresEngine:
         return self._db
 
     def _allow(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
-        db.execute("SELECT set_config('search_path', $1, true)", (SEARCH_PATH,))
-        found = db.execute("SELECT name FROM journal WHERE ready ORDER BY name")
-        names = [name for (name,) in found if allowed is None or name in allowed]
-        db.execute("SELECT set_config('synaptic.journals', $1, true)", (",".join(names),))
+        db.execute(_ALLOW, (None if allowed is None else list(allowed),))
         self._states = [State(*row) for row in db.execute(_STATES)]
         published = [state.published for state in self._states]
         key = tuple(state.name for state in self._states)
@@ -223,17 +223,20 @@ class PostgresEngine:
 
     def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         with self.transaction():
+            known: dict[str, int] = self.keep("frequencies", dict)
             words = {}
-            counts = {}
             for term in terms:
-                phrases = self._phrases(term)
-                if phrases and phrases[0].is_word:
-                    words[term] = phrases[0].stems[0]
-                else:
-                    counts[term] = self.value(_HOLDERS, Match(term))
-            known = dict(self.rows(_DOCS, json.dumps(list(words.values()))))
-            counts |= {term: known.get(stem, 0) for term, stem in words.items()}
-            return sum(state.chunks for state in self._states), counts
+                if term not in known:
+                    phrases = self._phrases(term)
+                    if phrases and phrases[0].is_word:
+                        words[term] = phrases[0].stems[0]
+                    else:
+                        known[term] = self.value(_HOLDERS, Match(term))
+            if words:
+                docs = dict(self.rows(_DOCS, json.dumps(list(words.values()))))
+                known |= {term: docs.get(stem, 0) for term, stem in words.items()}
+            total = sum(state.chunks for state in self._states)
+            return total, {term: known[term] for term in terms}
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         after = chr(ord(stem[0]) + 1)
@@ -249,19 +252,25 @@ class PostgresEngine:
         *,
         limit: int,
     ) -> list[Candidate]:
-        """Of very many matches only those with one of the rarest words are scored."""
+        """Of very many matches only those are scored that hold a rare word, or two."""
         with self.transaction():
             total, counts = self.frequencies(terms)
+            queries = {term: self._query(term) for term in terms}
+            counts = {term: count for term, count in counts.items() if queries[term]}
             score, values = self._score(total, counts)
+            condition, of_filters = passing or ("", ())
+            sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
+            sql += f"{condition} ORDER BY score DESC, c.rowid DESC LIMIT ?"
+            every = {(term,) for term in counts}
+            likely = best_held(counts, total)
             best: list[Candidate] = []
-            for sought in filter(None, (rarest(counts), " OR ".join(terms))):
-                if not self._query(sought):
-                    continue
-                condition, of_filters = passing or ("", ())
-                sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
-                sql += f"{condition} ORDER BY score DESC, c.rowid DESC LIMIT ?"
-                found = self.rows(sql, *values, Match(sought), *of_filters, limit)
-                best = [Candidate(row, entry, -score) for row, entry, score in found]
+            for way in (likely, every - likely and every):
+                sought = " | ".join(
+                    " & ".join(queries[term] for term in together) for together in way
+                )
+                if sought:
+                    found = self.rows(sql, *values, sought, *of_filters, limit)
+                    best = [Candidate(row, entry, -score) for row, entry, score in found]
                 if len(best) == limit:
                     break
             return best
@@ -315,24 +324,44 @@ class PostgresEngine:
             sql = _WITH_VECTOR.format(entries=ENTRIES * bool(passing)) + condition
             if limit is not None and sum(state.chunks for state in self._states) > FEW:
                 bits = 8 * rough_bits(asked[None]).shape[1]
-                width = min(MOST_SCANNED, OVERSAMPLED * limit)
-                self.rows(_SCAN, str(width))
                 sql += f" ORDER BY c.rough::bit({bits}) <~> ?::bit({bits}) LIMIT ?"
                 values = (*values, _bits(asked), OVERSAMPLED * limit)
-            entries = dict(self.rows(sql, *values))
-            stored = self.rows(_EMBEDDINGS, json.dumps(list(entries)))
+            stored = self.rows(_EMBEDDINGS.format(sql), *values)
             if not stored:
                 return []
-            rows = np.array([row for row, _ in stored])
-            vectors = np.frombuffer(b"".join(one for _, one in stored), np.int8)
+            rows = np.array([row for row, *_ in stored])
+            vectors = np.frombuffer(b"".join(one for *_, one in stored), np.int8)
             apart = vectors.reshape(len(rows), -1).astype(np.int32) - asked
             squared = (apart * apart).sum(axis=1)
             nearest = np.lexsort((-rows, squared))[:limit]
             return [
-                Candidate(row, entries[row], cosine(self, float(squared[place])))
+                Candidate(row, entry, cosine(self, float(squared[place])))
                 for place in nearest
-                for row in [int(rows[place])]
+                for row, entry, _ in [stored[place]]
             ]
+
+
+def best_held(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
+    """The terms, and pairs of frequent terms, of which the best of `total` chunks hold one.
+    About MOST_SCORED hold one.
+    """
+    found: set[tuple[str, ...]] = set()
+    frequent = []
+    room = float(MOST_SCORED)
+    for term in sorted(counts, key=lambda term: counts[term]):
+        if counts[term] <= room:
+            found.add((term,))
+            room -= counts[term]
+        else:
+            frequent.append(term)
+    for pair in combinations(frequent, 2):
+        both = counts[pair[0]] * counts[pair[1]] / total
+        if both <= room:
+            found.add(pair)
+            room -= both
+    if frequent and not found:
+        found.add(tuple(frequent))
+    return found
 
 
 def connect(address: str, *, autocommit: bool) -> psycopg.Connection:
@@ -367,6 +396,7 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
     return IndexUnusable(f"The database {where} cannot be used: {said}.", hint=hint)
 
 
+@lru_cache(20_000)
 def quote(stem: str) -> str:
     """A stem as a lexeme of a tsvector or a tsquery."""
     return "'" + stem.replace("\\", "\\\\").replace("'", "''") + "'"
@@ -412,6 +442,14 @@ _OTHERWISE = [
 
 SEARCH_PATH = "synaptic, public, extensions"
 """Where the tables and pgvector are; some hosts keep extensions apart."""
+_BEGIN: Any = f"""
+    BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL search_path = {SEARCH_PATH}; SET LOCAL jit = off;
+    SET LOCAL hnsw.ef_search = {SCANNED}; SET LOCAL hnsw.iterative_scan = relaxed_order"""
+_ALLOW = """
+    SELECT set_config(
+        'synaptic.journals', coalesce(string_agg(name, ',' ORDER BY name), ''), true)
+    FROM journal WHERE ready AND ($1::text[] IS NULL OR name = ANY ($1))"""
 ENTRIES = " JOIN entry e ON e.rowid = c.entry"
 _SEES_ALL = """
     SELECT CASE WHEN r.rolsuper OR r.rolbypassrls OR pg_has_role(c.relowner, 'MEMBER')
@@ -438,8 +476,5 @@ _SCORED = """
     WHERE c.words @@ ?::tsquery"""
 _SPREAD = "SELECT rowid FROM chunk WHERE vector > 0 ORDER BY hash, rowid LIMIT ?"
 _WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"
-_SCAN = """
-    SELECT set_config('hnsw.ef_search', ?, true),
-        set_config('hnsw.iterative_scan', 'relaxed_order', true)"""
 _EMBEDDINGS = """
-    SELECT chunk, embedding FROM vector WHERE chunk IN (SELECT value FROM json_each(?))"""
+    SELECT c.rowid, c.entry, v.embedding FROM ({}) c JOIN vector v ON v.chunk = c.rowid"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,7 +37,7 @@ READERS = "synaptic_reader"
 """The role whose members may read, where the database has it."""
 OLDEST_PGVECTOR = (0, 8)
 """The first that goes on searching where filters are narrow."""
-MOST_STEM_BYTES, MOST_POSITIONS, LAST_POSITION, MOST_WORDS = 2_000, 255, 16_383, 60_000
+MOST_STEM_CHARS, MOST_WORDS = 500, 60_000
 """Limits of a tsvector. A chunk has few of its size; a hundred thousand tags are cut."""
 BYTES_A_CHUNK = 900
 """Memory that the graph of nearest vectors takes while it is built, for each."""
@@ -349,15 +350,13 @@ class _Change:
         meaning: tuple[bytes, bytes] | None,
     ) -> None:
         stems = self._stems.of(spell(chunk.words))
-        places: dict[str, list[int]] = {}
-        for number, stem in enumerate(stems[:MOST_WORDS], start=1):
-            if len(stem.encode()) < MOST_STEM_BYTES:
-                places.setdefault(stem, []).append(min(number, LAST_POSITION))
+        # PostgreSQL joins what is equal, and leaves out positions beyond its limits
         words = " ".join(
-            f"{quote(stem)}:{','.join(map(str, at[:MOST_POSITIONS]))}"
-            for stem, at in places.items()
+            f"{quote(stem)}:{number}"
+            for number, stem in enumerate(stems[:MOST_WORDS], start=1)
+            if len(stem) < MOST_STEM_CHARS
         )
-        repeats = {stem: len(at) for stem, at in places.items() if len(at) > 1}
+        repeats = {stem: times for stem, times in Counter(stems).items() if times > 1}
         state, rough = (0 if chunk.embed else -1), None
         if meaning:
             vector, codes = meaning
@@ -384,14 +383,15 @@ class _Change:
 
 def _plain(values: Sequence[Any]) -> tuple[Any, ...]:
     """The values as PostgreSQL takes them: no truth but numbers, no NUL in a text."""
-    return tuple(
-        int(value)
-        if isinstance(value, bool)
-        else value.replace("\0", "").encode("utf-8", "replace").decode()
-        if isinstance(value, str)
-        else value
-        for value in values
-    )
+    return tuple([_plain_value(value) for value in values])
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str) and not (value.isascii() and value.isprintable()):
+        return value.replace("\0", "").encode("utf-8", "replace").decode()
+    return value
 
 
 _OF_ENTRIES = ("tag", "file", "supersedes", "field", "link", "name", "task", "vector", "token")
