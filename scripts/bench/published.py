@@ -14,17 +14,21 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 from corpus import ROOT
 from journals import LargeJournal
 from panel import mean, measures
 from psycopg import sql
 from sets import CachedEmbedder, Corpus, Maker
-from speed import Row
+from speed import Row, row, timed
 
-from synaptic import Workspace, search
+from synaptic import Filters, Workspace, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.publishing import Position, Publication
+from synaptic.index.rows import quantise
+from synaptic.models import Vector
+from synaptic.search.evidence import DEPTH
 from synaptic.verbs.publish import Publisher
 from synaptic.workspace.published import open_published
 
@@ -45,6 +49,11 @@ JOURNAL = "bench"
 FILES = 70
 """In one transaction, as `synaptic publish` has it: about a megabyte."""
 MODEL = FastEmbedder(DEFAULT_MODEL, cache=Path())
+BEST = 10
+KNN_FILTERS = {
+    "no filter": Filters(),
+    "one day in a hundred": Filters(since="2025-01-01", until="2025-01-11"),
+}
 POSITION = Position(MODEL.name, MODEL.dimensions, None, 1, 1)
 
 
@@ -116,6 +125,48 @@ def sizes(database: Database) -> list[Row]:
     shown = [(name, size) for name, size in found if size > 10_000_000]
     rows = [*shown, ("all", whole)]
     return [{"table or index": name, "MB": f"{size / 1e6:.0f}"} for name, size in rows]
+
+
+def searches(reader: Workspace, asked: list[str]) -> Row:
+    """Times of one client's searches."""
+    for text in asked[:10]:
+        search(reader, text)
+    return row("search, one client", [timed(search, reader, text) for text in asked])
+
+
+def nearest(reader: Workspace, asked: list[str]) -> list[Row]:
+    """The share of the exactly nearest ten passages that an answer by meaning begins with."""
+    index = reader.index
+    vectors = [reader.embedder.embed_query(text).vector for text in asked]
+    with index.engine.transaction():
+        every = index.engine.rows("SELECT chunk, embedding FROM vector")
+    chunks = np.array([chunk for chunk, _ in every])
+    stored = np.frombuffer(b"".join(one for _, one in every), np.int8)
+    stored = stored.reshape(len(chunks), -1).astype(np.float32)
+    sizes = (stored * stored).sum(axis=1)
+
+    def among_all(vector: Vector) -> list[int]:
+        asked_for = np.frombuffer(quantise(vector), np.int8).astype(np.float32)
+        apart = sizes - 2 * (stored @ asked_for)
+        return [int(chunk) for chunk in chunks[np.argsort(apart)[:BEST]]]
+
+    rows = []
+    for name, filters in KNN_FILTERS.items():
+        passing = index.passing_chunks(filters, None, ())
+        shares = []
+        times = []
+        for vector in vectors:
+            begun = time.perf_counter()
+            found = index.semantic(vector, passing, limit=DEPTH)
+            times.append(time.perf_counter() - begun)
+            wanted = among_all(vector)
+            if passing is not None:
+                exact = index.semantic(vector, passing, limit=None)
+                wanted = [one.chunk_rowid for one in exact[:BEST]]
+            best = {one.chunk_rowid for one in found[:BEST]}
+            shares.append(len(best.intersection(wanted)) / len(wanted))
+        rows.append(row(f"nearest, {name}", times) | {"recall@10": f"{mean(shares):.4f}"})
+    return rows
 
 
 _PUBLISHER = """
