@@ -48,12 +48,13 @@ def _hook(
 
         capture(home, client, sys.stdin.buffer.read())
         return 0
-    told = ("session-start", "user-prompt", "stop", "pre-tool", "tool-failure")
-    if event not in told:
-        return _command()  # which says what is valid
+    from .errors import InvalidArgument
     from .surfaces.hooks.hooks import answer
 
-    answer(event, home, client)
+    try:
+        answer(event, home, client)
+    except InvalidArgument:
+        return _command()  # which says what is valid
     return 0
 
 

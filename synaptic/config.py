@@ -9,8 +9,6 @@
 | `SYNAPTIC_NOW`     | a fixed clock (ISO; naive means the local zone)                  |
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -147,9 +145,7 @@ def load_config(home: str | Path | None = None) -> Config:
     except (FileNotFoundError, NotADirectoryError):
         raw = {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{path} is not valid TOML: {error}.", hint="Mend that line."
-        ) from error
+        raise ConfigError(f"{path} is not valid TOML: {error}.", "Mend that line.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     values, notices = _read(path, raw)
@@ -189,7 +185,8 @@ def read_sources(
     for source in sources:
         name, sign, place = source.partition("=")
         if not sign or Path(name).name != name:
-            name, place = "", source
+            name = ""
+            place = source
         folder = own.home / _expand(place, f"{path}: sources")
         folder = Path(os.path.abspath(folder))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"
@@ -202,12 +199,12 @@ def read_sources(
         if name.casefold() in map(str.casefold, folders):
             raise ConfigError(
                 f"{path}: two folders are {name}.",
-                hint=f'Name one: sources = ["NAME={folder}"].',
+                f'Name one: sources = ["NAME={folder}"].',
             )
         if os.path.realpath(folder) in map(os.path.realpath, folders.values()):
             raise ConfigError(
                 f"{path}: journal and sources name a folder twice: {folder}.",
-                hint="Name each once.",
+                "Name each once.",
             )
         folders[name] = folder
     return {name: folder for name, folder in folders.items() if name not in own.roots}
@@ -223,11 +220,11 @@ def make_clock() -> Callable[[], datetime]:
         return lambda: datetime.now().astimezone()
     try:
         moment = datetime.fromisoformat(fixed)
-        moment = moment.astimezone() if moment.tzinfo is None else moment
+        moment = moment.astimezone() if not moment.tzinfo else moment
     except (ValueError, OverflowError, OSError) as error:
         raise ConfigError(
             f"SYNAPTIC_NOW is {fixed!r}, which is no ISO date-time.",
-            hint="Write it like 2026-11-21T09:31:00.",
+            "Write it like 2026-11-21T09:31:00.",
         ) from error
     return lambda: moment
 
@@ -243,7 +240,7 @@ def _expand(
     except RuntimeError as error:
         raise ConfigError(
             f"{what} is {path}, and this machine knows no home folder for it ($HOME is unset).",
-            hint="Set SYNAPTIC_HOME to an absolute path.",
+            "Set SYNAPTIC_HOME to an absolute path.",
         ) from error
 
 
@@ -354,7 +351,8 @@ def _read(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The checked values of the file by the fields of a Config, and notices of removed keys."""
     values: dict[str, Any] = {}
-    tables: dict[str, dict[str, Any]] = {"search": {}, "hooks": {}, "sync": {}}
+    made = {"search": SearchConfig, "hooks": HooksConfig, "sync": SyncConfig}
+    tables: dict[str, dict[str, Any]] = {table: {} for table in made}
     for table in tables:
         given = raw.pop(table, {})
         if not isinstance(given, dict):
@@ -368,9 +366,7 @@ def _read(
             continue
         table, _, name = key.rpartition(".")
         tables.get(table, values)[name] = _check(path, key, value)
-    values["search"] = SearchConfig(**tables["search"])
-    values["hooks"] = HooksConfig(**tables["hooks"])
-    values["sync"] = SyncConfig(**tables["sync"])
+    values |= {table: made[table](**given) for table, given in tables.items()}
     return values, tuple(notices)
 
 

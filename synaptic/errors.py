@@ -10,13 +10,12 @@
     ├── Busy                another process holds a lock
     ├── JournalError        the disk, git or a client's file failed: full, read-only, missing
     ├── IndexUnusable       the index cannot be opened (a stranger's database, no permission)
-    └── ModelError          the embedding model cannot be loaded
+    ├── ModelError          the embedding model cannot be loaded
+    └── Unreachable         the server that writes the journal gave no answer, or refused
 
 A message says what happened; `valid` lists the values that would have worked; `hint` is the
 next step. They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -32,9 +31,9 @@ class SynapticError(Exception):
     def __init__(
         self,
         message: str,
+        hint: str = "",
         *,
         valid: Iterable[str] = (),
-        hint: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -89,6 +88,10 @@ class IndexUnusable(SynapticError):
 
 class ModelError(SynapticError):
     code = "model-error"
+
+
+class Unreachable(SynapticError):
+    code = "unreachable"
 
 
 def one_of(

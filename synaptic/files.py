@@ -2,8 +2,6 @@
 by its first bytes.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

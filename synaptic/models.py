@@ -9,6 +9,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import (
     TYPE_CHECKING,
+    Any,
     Literal,
     NamedTuple,
     TypeAlias,
@@ -59,6 +60,8 @@ class Meaning(NamedTuple):
         return b"" if self.tokens is None else np.packbits(self.tokens > 0, axis=1).tobytes()
 
 
+Json = dict[str, Any]
+"""A JSON object, or values by name."""
 Texts = tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]
 Counts = tuple[tuple[str, int], ...]
@@ -134,7 +137,8 @@ class Entry:
     (`YYYY-MM-DD`) is the last on which the entry comes first; from the day `due` on it begins
     each session until it is done. A pinned entry begins each
     session of its project, or of all projects if it has none.
-    `marks`: its project or branch, if not the current one, and `expired` with the day.
+    `marks`: its journal where there are several, its project or branch, if not the current one,
+    and `expired` with the day.
     `fields` are (name in lower case, value) of front matter and properties that no other
     attribute holds; a list gives a pair for each item. `file_tags` are the tags that only the
     front matter of a file with several entries holds; the index does not know them apart.
@@ -217,8 +221,13 @@ class Entry:
     @property
     def there(self) -> Place:
         """The place of an entry that stands in a file."""
-        assert self.place is not None
+        assert self.place
         return self.place
+
+    @property
+    def path(self) -> str:
+        """The file in which it stands."""
+        return self.there.path
 
     @property
     def short_id(self) -> str:

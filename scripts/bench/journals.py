@@ -20,12 +20,14 @@ from corpus import LAST_DAY, rendered, sentences, sentences_of
 from sets import turns_of
 
 from synaptic import Workspace
+from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.publishing import PublishedFile, Settled
 from synaptic.index.rows import quantise
 from synaptic.verbs.publish import CleanJournal
 from synaptic.workspace.sync import read_file
 
+MODEL = FastEmbedder(DEFAULT_MODEL, cache=Path())
 REAL = 100_000
 """Vectors of the model; those of further passages lie beside one of them."""
 APART = 4.0
@@ -131,7 +133,7 @@ class LargeJournal:
             chunks = row.chunks()
             meanings |= {chunk.hash: self.meaning(place) for chunk in chunks}
             rows.append((replace(row, chunks=partial(tuple, chunks)), Settled()))
-        return PublishedFile(path, b"seen", self._clean.latest, rows, meanings)
+        return PublishedFile(path, b"seen", self._clean.latest, rows, MODEL.name, meanings)
 
     def meaning(self, number: int) -> tuple[bytes, bytes]:
         """The vector and the codes of an entry's passages."""

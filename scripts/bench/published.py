@@ -16,15 +16,13 @@ from pathlib import Path
 
 import numpy as np
 from corpus import ROOT
-from journals import LargeJournal
+from journals import MODEL, LargeJournal
 from panel import mean, measures
 from psycopg import sql
 from sets import CachedEmbedder, Corpus, Maker
 from speed import Row, row, timed
 
 from synaptic import Filters, Workspace, search
-from synaptic.config import DEFAULT_MODEL
-from synaptic.index.embedding import FastEmbedder
 from synaptic.index.publishing import Position, Publication
 from synaptic.index.rows import quantise
 from synaptic.models import Vector
@@ -48,7 +46,6 @@ READERS = "synaptic_reader"
 JOURNAL = "bench"
 FILES = 70
 """In one transaction, as `synaptic publish` has it: about a megabyte."""
-MODEL = FastEmbedder(DEFAULT_MODEL, cache=Path())
 BEST = 10
 KNN_FILTERS = {
     "no filter": Filters(),
@@ -93,7 +90,7 @@ def publish(journal: LargeJournal, paths: list[str], database: Database) -> Iter
         yield spent("text and vectors", started, begun, process, entries)
         begun = cpu_seconds(process)
         started = time.perf_counter()
-        publication.finish(POSITION.dimensions)
+        publication.finish()
         yield spent("indexes", started, begun, process, entries)
 
 

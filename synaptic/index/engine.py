@@ -1,4 +1,4 @@
-"""What an engine of the index does in its own way. All else is SQL that both understand.
+"""The things that an engine of the index does in its own way; all else is SQL of both.
 
 `candidates.SqliteEngine` has the index beside a journal, `postgres.PostgresEngine` a published
 one. The SQL is SQLite's as far as PostgreSQL agrees; `postgres` says what it words otherwise.

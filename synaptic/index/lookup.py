@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -377,6 +378,7 @@ class Index:
             f"e.id IS NOT "
             f"NULL {condition}"
         )
+        most = limit if limit >= 0 else sys.maxsize  # PostgreSQL takes no negative one
         found: list[int] = []
         for dated in (1, 0) if by_time else (None,):
             beyond, bound = f" AND e.dated = {dated}" if by_time else "", values
@@ -386,7 +388,7 @@ class Index:
                 bound = (*values, after[1], *after[1:])
             if after is None or not dated or after[0]:
                 ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
-                found += self.engine.column(ordered, *bound, limit - len(found))
+                found += self.engine.column(ordered, *bound, most - len(found))
         return found
 
     def pinned(self, project: str | None) -> list[int]:
@@ -415,6 +417,12 @@ class Index:
             "SELECT (SELECT said FROM seen WHERE id = ''), (SELECT max(number) FROM seen)"
         )
         return row[0], row[1]
+
+    def positions(self) -> list[tuple[int, int]]:
+        """The `latest_change` of each journal."""
+        if isinstance(self.engine, SqliteEngine):
+            return [self.latest_change()]
+        return self.engine.rows("SELECT counting, change FROM state")
 
     def changed_since(self, number: int) -> set[int]:
         """The entries that came, or said something else, after the change of this number."""

@@ -64,7 +64,7 @@ class Phrase(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known of a published journal."""
+    """The facts of a published journal that every search needs."""
 
     name: str
     published: int
@@ -85,6 +85,7 @@ class PostgresEngine:
         self._memory: dict[tuple[str, ...], tuple[object, dict[str, object]]] = {}
         self._db: psycopg.Connection | None = None
         self._states: list[State] = []
+        self._hides = False
         self._tokenizing = apsw.Connection(":memory:")
         self._stems: dict[bool, Stems] = {}
 
@@ -110,6 +111,12 @@ class PostgresEngine:
         except BaseException:
             self._leave()
             raise
+
+    def hide_after(self, at: int) -> None:
+        """Hides entries that bear a later time, to the end of the transaction."""
+        self.kept = {}
+        self.rows("SELECT set_config('synaptic.until', ?, true)", str(at))
+        self._hides = True
 
     def _leave(self) -> None:
         """Ends what was begun, so that nothing of one asker is left to the next."""
@@ -141,6 +148,7 @@ class PostgresEngine:
 
     def _allow(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
         db.execute(_ALLOW, (None if allowed is None else list(allowed),))
+        self._hides = False
         self._states = [State(*row) for row in db.execute(_STATES)]
         published = [state.published for state in self._states]
         key = tuple(state.name for state in self._states)
@@ -300,15 +308,17 @@ class PostgresEngine:
         phrases: Sequence[str],
     ) -> Passing | None:
         """The conditions: the query that wants them applies them."""
-        passing = of_chunks(filters, within, phrases)
-        return passing if passing[0] else None
+        condition, values = of_chunks(filters, within, phrases)
+        if self._hides:
+            condition += " AND e.at IS NOT NULL"  # of rows that are seen
+        return (condition, values) if condition else None
 
     def holds(self, phrases: Sequence[str]) -> bool:
         condition, values = of_chunks(Filters(), None, phrases)
         return bool(self.rows(f"SELECT 1 FROM entry e WHERE 1 = 1{condition} LIMIT 1", *values))
 
     def spread_chunks(self, count: int) -> Sequence[int]:
-        """Those of the least hashes, which depend on nothing but their texts."""
+        """The chunks of the least hashes, which depend on nothing but their texts."""
         return self.column(_SPREAD, count)
 
     def semantic(

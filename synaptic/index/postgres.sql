@@ -209,4 +209,6 @@ BEGIN
             'CREATE POLICY allowed ON %I USING (journal = ANY (string_to_array('
             'current_setting(''synaptic.journals'', true), '','')))', one);
     END LOOP;
+    CREATE POLICY until ON entry AS RESTRICTIVE USING (
+        at <= coalesce(nullif(current_setting('synaptic.until', true), '')::bigint, at));
 END $$;

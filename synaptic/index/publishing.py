@@ -48,7 +48,7 @@ Meanings = Mapping[int, tuple[bytes, bytes]]
 
 @frozen
 class Settled:
-    """What the index beside the journal decided about an entry: the id in force, the number of
+    """The decisions of the journal's index about an entry: the id in force, the number of
     its last change, and who stands for a preference.
     """
 
@@ -69,6 +69,7 @@ class PublishedFile:
     seen: bytes
     bytes: bytes
     rows: Sequence[tuple[EntryRow, Settled]]
+    model: str | None
     meanings: Meanings
 
 
@@ -92,8 +93,13 @@ class Publication:
         self.address = address
         self.journal = journal
         self._stemming = stemming
+<<<<<<< HEAD
         tokenizing = apsw.Connection(":memory:")
         self._stems = Stems(stemming, lambda: tokenizing)
+=======
+        self._made_for: tuple[int | None, ...] = ()
+        self._stems = Stems(stemming, partial(apsw.Connection, ":memory:"))
+>>>>>>> main
         self._part = sql.Identifier("synaptic", f"chunk_{journal}")
         with self._told():
             self._db = connect(address, autocommit=True)
@@ -187,10 +193,12 @@ class Publication:
             )
         )
 
-    def finish(self, dimensions: int | None) -> None:
+    def finish(self) -> None:
         """Makes what searches need and no row yet had, and lets readers in."""
         with self._told():
-            chunks = self._value("SELECT chunks FROM state")
+            chunks, dimensions = self._db.execute(_MADE).fetchone() or (0, None)
+            if self._made_for == (dimensions,):
+                return
             memory = min(2_000_000, max(65_536, chunks * BYTES_A_CHUNK // 1024))
             self._db.execute(_BUILD_WITHIN, (f"{memory}kB",))
             self._index("gin", "words", "words")
@@ -199,6 +207,7 @@ class Publication:
                 bits = 8 * rough_bits(np.zeros((1, dimensions), np.int8)).shape[1]
                 near = f"(rough::bit({bits})) bit_hamming_ops"
                 self._index("hnsw", f"near_{bits}", near, "rough IS NOT NULL")
+            self._made_for = (dimensions,)
             if not self._value("SELECT ready FROM journal WHERE name = $1", self.journal):
                 self._db.execute("ANALYZE")
                 self._db.execute(_READY, (self.journal,))
@@ -275,7 +284,7 @@ class _Change:
             for seq, (row, settled) in enumerate(file.rows):
                 chunks = row.chunks()
                 embedded = [chunk.hash in file.meanings for chunk in chunks]
-                said = hash_of(repr((row.row_hash, settled, embedded)))
+                said = hash_of(repr((row.row_hash, settled, embedded, file.model)))
                 place = _plain(place_values(seq, row))
                 rowid, old, *stood = known.pop((source, row.entry.id), (None, None))
                 if old != said:
@@ -454,6 +463,7 @@ _COUNT_CHUNKS = """
     FROM (SELECT count(*) number, coalesce(sum(c.length), 0)::bigint words
         FROM chunk c WHERE entry = ANY ($1)) more"""
 _BUILD_WITHIN = "SELECT set_config('maintenance_work_mem', $1, false)"
+_MADE = "SELECT chunks, dimensions FROM state"
 _READY = "UPDATE journal SET ready = true WHERE name = $1"
 _COUNT_STEMS = """
     INSERT INTO stem AS s (journal, term, doc)

@@ -1,7 +1,5 @@
 """Finds the ids that comments carry: `<!-- syn:20261121-7k3m9q2x -->` at a line's start."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -4,9 +4,6 @@ Directories and files in the home are *private*: 0700 and 0600 under any umask. 
 elsewhere they follow their folder and the umask. Nothing here knows what a note is.
 """
 
-from __future__ import annotations
-
-import contextlib
 import errno
 import hashlib
 import os
@@ -15,6 +12,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -95,7 +93,7 @@ def fault(
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-@contextlib.contextmanager
+@contextmanager
 def disk_errors(
     path: Path | str,
     what: str = "written",
@@ -108,7 +106,7 @@ def disk_errors(
         if getattr(error, "winerror", 0) == _SHARING_VIOLATION:
             number = errno.EBUSY
         reason, hint = _REASONS.get(number or 0, (error.strerror or str(error), "Try again."))
-        raise JournalError(f"{path} cannot be {what}: {reason}.", hint=hint) from error
+        raise JournalError(f"{path} cannot be {what}: {reason}.", hint) from error
 
 
 def seal(text: bytes) -> dict[str, Any]:
@@ -136,7 +134,7 @@ def make_dirs(
     if path.is_dir():
         return
     make_dirs(path.parent, private=private)
-    with contextlib.suppress(FileExistsError):
+    with suppress(FileExistsError):
         path.mkdir(mode=0o700 if private else 0o777)
         if private:
             path.chmod(0o700)
@@ -163,7 +161,7 @@ def sync_file(fd: int) -> None:
     """
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None and sys.platform != "win32":
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             fcntl.fcntl(fd, full)
             return
     os.fsync(fd)
@@ -310,7 +308,7 @@ def replace(
             sync_dir(path.parent)
         unlink(temp)
         fault("replaced")
-        with contextlib.suppress(OSError):  # the change is made: the call has succeeded
+        with suppress(OSError):  # the change is made: the call has succeeded
             if old >= 0:
                 carry_over(old, expected, path)
     finally:
@@ -403,7 +401,7 @@ def overwrite(
 
 def unlink(path: Path) -> bool:
     """True when there is no file `path` any more; False when the system keeps it."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         path.unlink()
     return not os.path.lexists(path)
 
@@ -440,7 +438,7 @@ def copy_marks(
                 os.chown(new, uid, was.st_gid)
                 break
     fcopyfile = None if hasattr(os, "listxattr") else _libc("fcopyfile")
-    if fcopyfile is not None:
+    if fcopyfile:
         acl = 1 << 0  # copyfile.h
         xattr = 1 << 2
         fcopyfile(old, new, None, acl | xattr)
@@ -468,7 +466,7 @@ def _copy_attributes(
             os.setxattr(new, name, os.getxattr(old, name))
 
 
-@contextlib.contextmanager
+@contextmanager
 def _unless_forbidden() -> Iterator[None]:
     """A context that ends early if a mark is forbidden, unknown to the file system, or gone."""
     try:
@@ -543,7 +541,7 @@ def exchange(
     names = os.fsencode(one), os.fsencode(other)
     swap = 2  # RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS
     rename = _libc("renameat2")
-    if rename is not None:
+    if rename:
         at_cwd = -100
         return bool(
             rename(

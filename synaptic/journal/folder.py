@@ -2,14 +2,12 @@
 leaving the root.
 """
 
-from __future__ import annotations
-
-import contextlib
 import errno
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
 from posixpath import join
@@ -184,7 +182,7 @@ def _notes(
                 raise _missing(roots.folders[""], error) from error
 
 
-@contextlib.contextmanager
+@contextmanager
 def _listed(folder: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
     """The contents of a folder, as a context. The folder is held open, so that its files are
     found even if its path changes.
@@ -208,7 +206,7 @@ def is_note(path: str) -> bool:
 
 def _is_text(path: str) -> bool:
     """False for a name that no program could pass on."""
-    with contextlib.suppress(UnicodeEncodeError):
+    with suppress(UnicodeEncodeError):
         return bool(path.encode())
     return False
 
@@ -239,7 +237,7 @@ def _check(path: str) -> None:
     steps = path.split("/")
     if "" in steps or ".." in steps or "\0" in path or "\\" in path:
         raise JournalError(
-            f"{path!r} is no path inside the journal.", hint="Give it relative to the journal."
+            f"{path!r} is no path inside the journal.", "Give it relative to the journal."
         )
 
 
@@ -256,7 +254,7 @@ def locate(
     if not real.is_relative_to(real_path(root)):
         raise JournalError(
             f"{path} leads out of the journal, to {real}.",
-            hint="Only files inside it are touched.",
+            "Only files inside it are touched.",
         )
     return real
 
@@ -272,7 +270,7 @@ def writable(
     name, root, _ = roots.of(path)
     if name not in OWN:
         raise Refused(
-            f"{roots.place(path)}:{line} is read in place from {root}.", hint="Edit it there."
+            f"{roots.place(path)}:{line} is read in place from {root}.", "Edit it there."
         )
     return locate(roots, path)
 
@@ -293,7 +291,7 @@ def read(
             if error.errno not in _GONE:
                 raise
             raise NotFound(
-                f"The journal has no file {path}.", hint="It was moved or deleted."
+                f"The journal has no file {path}.", "It was moved or deleted."
             ) from error
 
 
@@ -308,7 +306,7 @@ def _open(
     _, root, within = roots.of(path)
     if os.open not in os.supports_dir_fd:
         return os.open(locate(roots, path), FLAGS)
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         return _open_below(root, within.split("/"))
     real = locate(roots, path)
     root = real_path(root)
@@ -323,7 +321,7 @@ def _open_below(
         return os.open(steps[-1], FLAGS | O_NOFOLLOW, dir_fd=folder)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _folder_of(
     root: Path,
     steps: Sequence[str],
@@ -342,7 +340,7 @@ def _folder_of(
         os.close(here)
 
 
-@contextlib.contextmanager
+@contextmanager
 def pinned(
     roots: Roots,
     path: str,
@@ -365,7 +363,7 @@ def missing(root: Path) -> JournalError:
     """The error for a journal that is not there."""
     return JournalError(
         f"The journal {root} is missing (a disk that is not mounted?).",
-        hint="Mount or create it, or choose another folder: synaptic init --journal DIR.",
+        "Mount or create it, or choose another folder: synaptic init --journal DIR.",
     )
 
 
@@ -377,7 +375,7 @@ def _missing(
         return missing(root)
     return JournalError(
         f"The journal {root} cannot be listed: {error.strerror}.",
-        hint="Check its owner and mode.",
+        "Check its owner and mode.",
     )
 
 

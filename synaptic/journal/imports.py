@@ -1,7 +1,5 @@
 """Puts the entries and pictures of an import into the journal, and takes them out again."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -70,7 +68,7 @@ def _weave(
         if others != list(here) or len(now) != len(others) + len(texts):
             raise JournalError(
                 f"{journal.place(path)} cannot take entries between its own.",
-                hint="Look for a fence or a <private> that nothing closes, mend it, and import "
+                "Look for a fence or a <private> that nothing closes, mend it, and import "
                 "again.",
             )
         return Draft(woven)

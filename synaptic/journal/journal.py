@@ -4,13 +4,11 @@ Every change of a file goes through `FileWriter.change`: this module only says w
 bytes are. The latest text of an entry is kept in `.state/done/`, a replaced one in the trash.
 """
 
-from __future__ import annotations
-
-import contextlib
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -152,7 +150,7 @@ class Journal:
 
     def present(self, path: str, id: str) -> tuple[bytes, Entry] | None:
         """The result of `find`; None if the entry does not stand in this file."""
-        with contextlib.suppress(NotFound):
+        with suppress(NotFound):
             return self.find(path, id)
         return None
 
@@ -165,13 +163,13 @@ class Journal:
         """The entry of a copy from this file. Raises NotFound for a copy without one."""
         for entry in self.parse(path, block, block=True).entries:
             return entry
-        raise NotFound(f"The copy of {id} holds no entry.", hint=f"Look at {self.trash.path}.")
+        raise NotFound(f"The copy of {id} holds no entry.", f"Look at {self.trash.path}.")
 
     def places(self) -> dict[str, str]:
         """The first file of each id that a comment carries. All files are read."""
         places: dict[str, str] = {}
         for stamp in self.scan():
-            with contextlib.suppress(NotFound):
+            with suppress(NotFound):
                 for id in ids_in(self.read(stamp.path)):
                     places.setdefault(id, stamp.path)
         return places
@@ -189,7 +187,7 @@ class Journal:
         texts = tuple(self.kept(path, entry.id, proven_block(entry)) for entry in entries)
 
         def make(data: bytes, status: Stat) -> Draft:
-            if status is None:
+            if not status:
                 data = self.heading(path, texts[0].text)
             for text in texts:
                 data += joined(path, text.text, data)
@@ -262,7 +260,7 @@ class Journal:
 
         def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
             new = change(old)
-            if new is None or old.whole_file:
+            if not new or old.whole_file:
                 return new, b""
             return new, rewrite_block(block, old, new)
 
@@ -286,10 +284,8 @@ class Journal:
 
         def make(data: bytes, status: Stat) -> Draft:
             nonlocal trashed
-            if status is None:
-                raise NotFound(
-                    f"The journal has no file {path}.", hint="It was moved or deleted."
-                )
+            if not status:
+                raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
             parsed = self.parse(path, data, status.st_mtime_ns)
             old, start, end = entry_of(parsed, path, id)
             folder.writable(self.roots, path, old.there.line)
@@ -309,7 +305,7 @@ class Journal:
                 self.trash.put(*aside)
                 trashed = block
             result[:] = [new or old]
-            if old.whole_file and new is None:
+            if old.whole_file and not new:
                 return Draft(None)
             rest = data[end:]
             if old.id in ids_in(block):  # its equal copies change with it
@@ -343,13 +339,11 @@ class Journal:
         _, start, end = entry_of(parsed, path, old.id)
         place = self.place(path)
         if in_logseq(path) and old.content.startswith("-"):
-            raise Refused(
-                f"{path} is a day of Logseq, which writes it anew.", hint=f"Edit {place}."
-            )
-        if new is None:
+            raise Refused(f"{path} is a day of Logseq, which writes it anew.", f"Edit {place}.")
+        if not new:
             if end - start < len(data):
                 raise Refused(
-                    f"{path} holds more than this note.", hint=f"Delete its text in {place}."
+                    f"{path} holds more than this note.", f"Delete its text in {place}."
                 )
             return b""
         wanted = said(new if entry.id == old.id else entry for entry in parsed.entries)
@@ -366,7 +360,7 @@ class Journal:
             f"{path}:{old.there.line} is a note without entry headings: it takes appended "
             f"text, and added tags if its front matter has a usual form and is of no other "
             f"entry. Nothing was changed.",
-            hint=hint,
+            hint,
         )
 
     def record(self, id: str) -> SavedText | None:
@@ -412,7 +406,7 @@ class Journal:
             "imports": self.runs.purge,
         }
         with self.writing():
-            with contextlib.suppress(NotFound):
+            with suppress(NotFound):
                 entry = self.exchange(path, id, lambda old, block: (None, b""), None)
             for name, purge in purges.items():
                 try:
@@ -424,10 +418,9 @@ class Journal:
             raise JournalError(
                 f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: "
                 f"{first.message}",
-                hint=f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes "
-                f"them.",
+                f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
             )
-        if not found and entry is None:
+        if not found and not entry:
             raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
         return entry
 
@@ -438,7 +431,7 @@ class Journal:
         done = (self.saved.path_of(id) for id in self.saved.ids())
         runs = (self.runs.folder / run.name for run in self.runs.open())
         for path in (self.trash.path, *done, *runs):
-            with disk_errors(path, "read"), contextlib.suppress(FileNotFoundError):
+            with disk_errors(path, "read"), suppress(FileNotFoundError):
                 yield path, path.read_bytes()
 
     def open_copies(self, path: str, data: bytes) -> set[tuple[str, bytes]]:
@@ -467,7 +460,7 @@ class Journal:
         """Removes the `open_copies` of the file. While another process writes they stay, and
         `doctor` names them.
         """
-        with contextlib.suppress(Busy, JournalError):
+        with suppress(Busy, JournalError):
             shown = self.open_copies(path, data)
             if not shown:
                 return
@@ -490,7 +483,7 @@ class Journal:
         ids = [*copies, *self.saved.ids()]
         id = resolve(id, iter(ids), "Neither the journal nor the trash")
         copy = copies.get(id) or self.saved.get(id)
-        if copy is None:
+        if not copy:
             raise NotFound(f"The copy of {id} is torn.")
         return copy.path, replace(self.copied(id, copy.path, copy.text), id=id)
 
@@ -522,7 +515,7 @@ class Journal:
                 raise Refused(
                     f"{places[id]} holds the comment of {id}, but no readable entry: nothing "
                     f"was restored.",
-                    hint="It lost its heading or is private. `synaptic doctor` names the "
+                    "It lost its heading or is private. `synaptic doctor` names the "
                     "line; mend or delete it.",
                 )
             return newest.path, self.put_back(self.record_of(newest))
@@ -545,7 +538,7 @@ class Journal:
         raise NotFound(
             f"{entry.id} stands in {path}, and the trash holds no other text of it that may be "
             f"shown.",
-            hint="`synaptic doctor` lists updates that vanished from the file.",
+            "`synaptic doctor` lists updates that vanished from the file.",
         )
 
     def swap(
@@ -567,7 +560,7 @@ class Journal:
         if not self.writer.change(piece.path, lambda _, status: None if status else draft):
             raise Refused(
                 f"{self.place(piece.path)} is there already, and restore overwrites no file.",
-                hint="Move it away and try again.",
+                "Move it away and try again.",
             )
         self.trash.settle(piece.id, UNDOABLE)
         return self.find(piece.path, piece.id)[1]
@@ -602,7 +595,7 @@ class Journal:
         self.trash.put(*self.aside(text.id, title, text.text, b""))
 
         def make(data: bytes, status: Stat) -> Draft:
-            if status is None:
+            if not status:
                 data = self.heading(text.path, text.text)
             comment = find_comment(data, text.id)
             if comment >= 0:  # its text stands there and has lost its heading
@@ -617,7 +610,7 @@ class Journal:
 
     # -- the lock
 
-    @contextlib.contextmanager
+    @contextmanager
     def writing(self) -> Iterator[None]:
         """The write lock, as a context. Raises Busy after the timeout."""
         self.prepare()

@@ -1,7 +1,5 @@
 """Finds saves and changes that an editor's old buffer, or a checkout, has undone."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Changes a file as its person would in an editor, and keeps the texts that it replaces."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,8 +34,8 @@ def rewrite(
     replaced: list[Entry] = []
 
     def make(data: bytes, status: Stat) -> Draft | None:
-        if status is None:
-            raise NotFound(f"The journal has no file {path}.", hint="It was moved or deleted.")
+        if not status:
+            raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
         writable(journal.roots, path)
         was = journal.parse(path, data, status.st_mtime_ns)
         text = change(data, was)

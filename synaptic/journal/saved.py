@@ -8,8 +8,6 @@ text:
     ## 09:31 ...                 exactly `bytes` bytes; older versions wrote marks below
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

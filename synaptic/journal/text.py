@@ -1,7 +1,5 @@
 """Joins, compares and places the bytes of entries. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -27,7 +25,7 @@ def joined(
 ) -> bytes:
     """The block as it is appended to `data`: in its line ends, after one blank line."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise JournalError(f"{path} is UTF-16.", hint="Convert it to UTF-8 and save again.")
+        raise JournalError(f"{path} is UTF-16.", "Convert it to UTF-8 and save again.")
     eol = line_end(data[-4096:])
     block = block.replace(b"\n", eol)
     end = data[-4:].replace(b"\r\n", b"\n")
@@ -99,7 +97,7 @@ def entry_of(
             begins = entry.whole_file and number == 0
             return entry, 0 if begins else entry.there.start, entry.there.end
     raise NotFound(
-        f"{path} has no entry {id}.", hint="It was moved or deleted; search for it again."
+        f"{path} has no entry {id}.", "It was moved or deleted; search for it again."
     )
 
 

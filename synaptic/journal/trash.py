@@ -6,13 +6,11 @@ looks like such a comment gains a backslash, so that no text can pose as a piece
 shows when a kill has torn a piece.
 """
 
-from __future__ import annotations
-
-import contextlib
 import json
 import os
 import re
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -27,9 +25,9 @@ gone. `undone`: the import that brought it was taken back."""
 UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
 """Reasons for which a text is not to stand in the journal again."""
 _TOP = b"# Trash\n"
-_PIECE = re.compile(rb"^<!-- trash (\{.*\}) -->\n", re.M)
-_LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
-_ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
+_PIECE = re.compile(rb"(?m)^<!-- trash (\{.*\}) -->\n")
+_LOOKS_LIKE = re.compile(rb"(?m)^(\\*)(?=<!-- trash )")
+_ESCAPED = re.compile(rb"(?m)^\\(?=\\*<!-- trash )")
 
 
 class TrashedText(NamedTuple):
@@ -58,7 +56,7 @@ class Trash:
             return
         data = b"".join(map(_render, pieces))
         with disk.disk_errors(self.path):
-            with contextlib.suppress(FileExistsError):
+            with suppress(FileExistsError):
                 disk.write_new(self.path, _TOP, private=True, step="trash-created")
                 disk.sync_dir(self.path.parent)
             fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | disk.O_EXTRA)

@@ -12,15 +12,13 @@
 A kill leaves the old file or the new one. The next writer removes the hidden files.
 """
 
-from __future__ import annotations
-
-import contextlib
 import hashlib
 import json
 import os
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,12 +95,12 @@ class FileWriter:
             files[PREFERENCES] = f'{{"older": {str(is_older).lower()}}}\n'
             for name, text in files.items():
                 file = self._state / name
-                with contextlib.suppress(FileExistsError):
+                with suppress(FileExistsError):
                     disk.write_new(file, text.encode(), private=True, step="prepared")
         if not journal.is_dir():
             raise folder.missing(journal)
 
-    @contextlib.contextmanager
+    @contextmanager
     def locked(self, timeout_s: float) -> Iterator[None]:
         """The write lock, as a context. Raises Busy after `timeout_s`.
 
@@ -119,7 +117,7 @@ class FileWriter:
                 raise Busy(
                     f"Another process has been writing to the journal for {timeout_s:g} s; "
                     f"nothing was saved.",
-                    hint="Try again.",
+                    "Try again.",
                 ) from error
         try:
             with disk_errors(self._state, "used"):
@@ -128,7 +126,7 @@ class FileWriter:
                 self.settle()
                 yield
         finally:
-            with contextlib.suppress(OSError):  # the write itself is done
+            with suppress(OSError):  # the write itself is done
                 lock.release()
 
     def intend(
@@ -146,7 +144,7 @@ class FileWriter:
         """Moves the note of `intend` to `settled` if the file holds those bytes. Each holder of
         the lock does so first, and thus before the next change hides it.
         """
-        with contextlib.suppress(OSError, ValueError, SynapticError):
+        with suppress(OSError, ValueError, SynapticError):
             path, wanted = json.loads(self._intent.read_bytes())
             if hashlib.sha256(self._read(path)[0]).hexdigest() == wanted:
                 with self.settled.open("a", encoding="ascii") as file:
@@ -182,11 +180,11 @@ class FileWriter:
                 raise Refused(
                     f"{path} has a second name (a hard link), and a change would part the two. "
                     f"Nothing was saved.",
-                    hint=f"Make it a file of its own: cp -p {real} {real}.copy && "
+                    f"Make it a file of its own: cp -p {real} {real}.copy && "
                     f"mv {real}.copy {real}",
                 )
             draft = make(data, status)
-            if draft is None:
+            if not draft:
                 return None
             folder.writable(self.roots, path)
             try:
@@ -204,11 +202,9 @@ class FileWriter:
                     raise
                 raise JournalError(
                     f"{error.message} It may have been changed all the same.",
-                    hint="Look at it before you try again.",
+                    "Look at it before you try again.",
                 ) from error
-        raise Changed(
-            f"{path} changed while it was edited; nothing was written.", hint="Try again."
-        )
+        raise Changed(f"{path} changed while it was edited; nothing was written.", "Try again.")
 
     def _read(self, path: str) -> tuple[bytes, Stat]:
         try:
@@ -230,7 +226,7 @@ class FileWriter:
     ) -> bool:
         """True when the file holds the draft; False when it changed meanwhile."""
         private = self.roots.of(path)[1].is_relative_to(self._config.home)
-        if status is None:
+        if not status:
             disk.make_dirs(real.parent, private=private)
         copies = {text.id: self._beside(self.saved.path_of(text.id)) for text in draft.saved}
         try:
@@ -239,7 +235,7 @@ class FileWriter:
                     self.saved.write_temp(copies[text.id], text)
                 temp = self._beside(file)
                 new = draft.data or b""
-                if status is None:
+                if not status:
                     disk.create(file, new, private=private or draft.mode is not None, temp=temp)
                     if draft.mode is not None:
                         file.chmod(draft.mode)
@@ -265,7 +261,7 @@ class FileWriter:
         finally:
             self._clear(real.parent)
             self._clear(self.saved.folder)
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 disk.sync_dir(real.parent)
 
     def _accept(
@@ -279,9 +275,9 @@ class FileWriter:
         try:
             self.saved.accept(temp, id)
         except OSError:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 self.saved.forget(id)
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             self.saved.expire()
 
     def _beside(self, file: Path) -> Path:
@@ -289,7 +285,7 @@ class FileWriter:
 
     def _clear(self, folder: Path) -> None:
         """Removes the hidden files that a killed writer of this home left in a folder."""
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             for name in os.listdir(folder):  # noqa: PTH208
                 if name.endswith(self._hidden):
                     disk.unlink(folder / name)

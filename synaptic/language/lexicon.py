@@ -2,16 +2,13 @@
 numbers, stop words.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
-from ..models import TYPES, EntryType, Texts
+from ..models import TYPES, EntryType, Json, Texts
 
 _FOLDER = Path(__file__).parents[1] / "data" / "words"
 _PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
@@ -34,7 +31,7 @@ class Words:
         self._path = _FOLDER / f"{name}.toml"
 
     @cached_property
-    def read(self) -> dict[str, Any]:
+    def read(self) -> Json:
         return tomllib.loads(self._path.read_text("utf-8"))
 
     def __getattr__(self, name: str) -> frozenset[str]:
@@ -70,6 +67,10 @@ class Words:
         """A regular expression, with the pieces that it names."""
         written = self.read[section][name].replace("\n", "")
         return _PIECE.sub(lambda piece: self._piece(piece[1]), written)
+
+    def finder(self, name: str) -> re.Pattern[str]:
+        """The compiled pattern, which finds letters of either case."""
+        return compiled(self.pattern(name), re.IGNORECASE)
 
     def _piece(self, name: str) -> str:
         if name in self.read.get("patterns", ()):

@@ -18,8 +18,6 @@ The patterns `note_*` in `data/words/times.toml` say where words like "last week
 `timephrase` says which time.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from typing import Literal
@@ -48,7 +46,7 @@ HIDDEN = "\x1f"
 _CODE_SPAN = r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S]){1,2000}?(?<!`)\1(?!`)"
 _FOREIGN = (
     # links
-    r"\[\[[^\[\]\n]{0,300}\]\]"
+    r"(?m)\[\[[^\[\]\n]{0,300}\]\]"
     r"|\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])"
     r"|\b(?:https?|ftp|file|ssh)://\S{1,2000}|\bwww\.\S{1,500}"
     r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|(?<![\w#@])[#@][\w/-]{1,100}"
@@ -74,11 +72,10 @@ _CAPITAL = r"[A-ZÀ-ÖØ-Þ]\w+(?:-\w+)?"
 _ENDINGS = SHARED.pattern("file_endings")
 _FILE = rf"(?:[\w.~-]{{1,60}}/){{0,8}}[\w.-]{{1,80}}\.(?:{_ENDINGS})"
 _MENTION = re.compile(
-    rf"""(?P<thing>{CODE}+|(?<![\w/.~-]){_FILE}(?![\w/]))
+    rf"""(?x)(?P<thing>{CODE}+|(?<![\w/.~-]){_FILE}(?![\w/]))
     |(?<![\w/\\@\#=+$-])(?<!\bor\ )(?i:(?P<pronoun>{"|".join(PRONOUNS)}))(?![\w/\\@=+-]|\ or\b)
     |\b(?i:(?:{"|".join(TITLES)})\.\ )?{_CAPITAL}(?:\ {_CAPITAL}){{0,3}}(?:\ \d+(?:\.\d+)*)?\b
     |\b[^\W_]\w*""",
-    re.VERBOSE,
 )
 
 
@@ -120,7 +117,7 @@ def _shown(text: str) -> str:
     for start, end in scan(text).opaque:
         text = text[:start] + re.sub(r"[^\n]", HIDDEN, text[start:end]) + text[end:]
     text = compiled(_CODE_SPAN).sub(lambda span: re.sub(r"[^\n]", CODE, span[0]), text)
-    foreign = compiled(_FOREIGN, re.MULTILINE)
+    foreign = compiled(_FOREIGN)
     return foreign.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
 
 
@@ -140,7 +137,7 @@ def anchor_times(
     """
     seen = _shown(text)
     changes = []
-    for found in compiled(TIMES.pattern("relative"), re.IGNORECASE).finditer(seen):
+    for found in TIMES.finder("relative").finditer(seen):
         dates = _dates(found[0], on) if _is_meant(found, seen) else None
         if dates:
             start, end = found.span()
@@ -155,8 +152,7 @@ def _dates(
     """The dates that the phrase means, as they are written; None beyond the years that a date
     can have.
     """
-    tail = compiled(TIMES.pattern("tail"), re.IGNORECASE)
-    span = read_time(tail.sub("", phrase), When(on, around=True))
+    span = read_time(TIMES.finder("tail").sub("", phrase), When(on, around=True))
     first, last = (span.start, span.end) if span else (None, None)
     if not first or not last or first == date.min or last == date.max:
         return None

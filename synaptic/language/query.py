@@ -2,8 +2,6 @@
 with `now`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -13,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidArgument, check_range
-from ..models import TYPES, Filters, Texts, frozen
+from ..models import TYPES, Filters, Json, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
 from ..notes.header import SYNONYMS, check_type, taken, unique
 from ..notes.marks import field_name
@@ -247,7 +245,7 @@ def _built(
     now: datetime,
 ) -> Filters:
     """The filters of these values; of a date the last counts."""
-    given: dict[str, Any] = {}
+    given: Json = {}
     for key, values in found.items():
         given[_HAS.get(key, key)] = key in _HAS or (values[-1] if key in _DATES else values)
     return build_filters(now=now, **given)
@@ -277,25 +275,23 @@ def build_filters(
     """
     if days is not None:
         if since is not None:
-            raise InvalidArgument(
-                "days and since exclude each other.", hint="Give days or since."
-            )
+            raise InvalidArgument("days and since exclude each other.", "Give days or since.")
         check_range("days", days, 0, 400_000)
         from .timephrase.table import shift  # most saves and searches need none of its words
 
         since = shift(now.date(), -days).isoformat()
-    first = read_date(since, now=now, name="since") if since is not None else None
-    last = read_date(until, now=now, name="until") if until is not None else None
+    first = read_date(since, now, "since") if since is not None else None
+    last = read_date(until, now, "until") if until is not None else None
     if first and last and first > last:
         said = f"since ({first}) is later than until ({last})."
-        raise InvalidArgument(said, hint="Swap them.")
+        raise InvalidArgument(said, "Swap them.")
     low = given.get("min_importance")
     high = given.get("max_importance")
     check_range("min_importance", low, 0, 10)
     check_range("max_importance", high, 0, 10)
     if low is not None and high is not None and low > high:
         said = f"min_importance ({low}) is above max_importance ({high})."
-        raise InvalidArgument(said, hint="Swap them.")
+        raise InvalidArgument(said, "Swap them.")
     if days is not None and last is None:
         last = now.date().isoformat()
     for name in given.keys() & _LISTS.keys():
@@ -335,7 +331,7 @@ FILTER_NAMES = frozenset(_LISTS) | {
 
 def build_preference(values: Mapping[str, object]) -> Filters:
     """Preferences as filters that need not be met. Raises InvalidArgument."""
-    given: dict[str, Any] = {}
+    given: Json = {}
     for name, value in values.items():
         key = name.removesuffix("s")
         if key not in ("type", "tag", "project"):
@@ -354,7 +350,6 @@ def build_preference(values: Mapping[str, object]) -> Filters:
 
 def read_date(
     text: str,
-    *,
     now: datetime,
     name: str,
 ) -> str:
@@ -364,7 +359,7 @@ def read_date(
     week`, `Q2`. What is due or expires lies ahead: `friday` is the next one, today included.
     `timephrase.read_typed` says what is read.
     """
-    moment = read_moment(text, now=now, name=name)
+    moment = read_moment(text, now, name)
     try:
         return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
     except OverflowError:
@@ -373,7 +368,6 @@ def read_date(
 
 def read_moment(
     text: str,
-    *,
     now: datetime,
     name: str,
 ) -> datetime:
@@ -387,7 +381,7 @@ def read_moment(
 
     found = read_typed(text, now=now, ahead=name in _AHEAD)
     moment = found and found[name in ("until", *_AHEAD)]
-    if moment is None:
+    if not moment:
         raise _no_time(name, text)
     return moment
 

@@ -6,8 +6,6 @@ ago" to it, `la semaine dernière` and `上周` "last week". The words are in
 `data/words/tongues.toml`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -15,8 +15,6 @@ Pairs are what Lucene's CJKAnalyzer makes of such text; a text without blanks ne
 dictionary this way. Plain ASCII is left as it is.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Collection
@@ -93,7 +91,7 @@ def sought(text: str) -> tuple[str, bool]:
     plain = _plain(text).rstrip()
     last = next((run for run in _RUN.finditer(plain) if run.end() == len(plain)), None)
     spelled = spell(text).strip()
-    if last is None:
+    if not last:
         return spelled, False
     letters = _LETTER.findall(last[0])
     if len(letters) == 1:

@@ -6,8 +6,6 @@ text, and its offsets are then byte offsets. Line ends are LF; a CR may stand be
 loop is linear in the text.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata
@@ -41,31 +39,27 @@ TIME = re.compile(
 `[18:31]`, `18:30 -`.
 """
 _STRUCTURE = re.compile(
-    r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+){0,20})"
+    r"(?m)^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+){0,20})"
     r"(?P<run>`{3,}(?![^`\n]*`)|~{3,})(?P<info>[^\n]*))|(?P<comment> {0,3}<!--)"
     r"|(?P<heading>\#(?:[ \t]+|(?=[\r\n]|\Z))|\#{2,3}[ \t]+(?=[^ \t\r\n])))",
-    re.MULTILINE,
 )
 _SYN_BELOW = re.compile(r"[^\n]*\n(?:[ \t]*\r?\n)?(?=<!--[ \t]*syn:)")
-_UNQUOTED = re.compile(r"^(?! {0,3}>)", re.MULTILINE)
+_UNQUOTED = re.compile(r"(?m)^(?! {0,3}>)")
 _OUTER_LINE = re.compile(
-    r"^(?:(?P<item>[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z))|[^ \t\r\n])", re.MULTILINE
+    r"(?m)^(?:(?P<item>[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z))|[^ \t\r\n])"
 )
 """A line that begins a list item, or one that is not indented and so ends a list."""
 
 _ALWAYS_ESCAPED = re.compile(
-    r"^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))",
-    re.MULTILINE,
+    r"(?m)^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))",
 )
-_ESCAPED = re.compile(
-    r"^( {0,3})\\(?=\\*<!--)|^\\(?=\\*(?:##[ \t]+[0-9]|#(?:[ \t]|$)))", re.MULTILINE
-)
-_H2_ESCAPED = re.compile(r"^\\(?=\\*##[ \t]+[^ \t\r\n0-9])", re.MULTILINE)
-_H2_BEHIND_BACKSLASH = re.compile(r"^(?=\\+##[ \t]+[^ \t\r\n0-9])", re.MULTILINE)
+_ESCAPED = re.compile(r"(?m)^( {0,3})\\(?=\\*<!--)|^\\(?=\\*(?:##[ \t]+[0-9]|#(?:[ \t]|$)))")
+_H2_ESCAPED = re.compile(r"(?m)^\\(?=\\*##[ \t]+[^ \t\r\n0-9])")
+_H2_BEHIND_BACKSLASH = re.compile(r"(?m)^(?=\\+##[ \t]+[^ \t\r\n0-9])")
 PRIVATE_TAG = r"(?ai:</?private)(?:[ \t][^<>\r\n]*)?>"
 """`<private>` or `</private>`, on one line; behind a backslash it is text (see `privacy`)."""
 _ESCAPED_TAG = re.compile(rf"(?<!\\)\\(?=\\*{PRIVATE_TAG})")
-_COMMENT_OPENER = re.compile(r"^ {0,3}(?=<!--)", re.MULTILINE)
+_COMMENT_OPENER = re.compile(r"(?m)^ {0,3}(?=<!--)")
 
 # `\w` lacks the vowel signs that Indic, Thai, Arabic and decomposed Latin words are written
 # with.
@@ -82,9 +76,7 @@ _INLINE = re.compile(
     rf"(?P<ticks>`+)|(?P<comment><!--)|{WIKI_TAG.pattern}|\[\[[^\[\]\n]*\]\]"
     rf"|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{TAG.pattern}"
 )
-_TAG_PROPERTY = re.compile(
-    r"^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)", re.IGNORECASE | re.MULTILINE
-)
+_TAG_PROPERTY = re.compile(r"(?im)^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)")
 LISTED = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
 """A page or a text in the value of a property, which may list several."""
 LOGSEQ_OWN = (
@@ -95,8 +87,8 @@ LOGSEQ_OWN = (
 """The properties in which Logseq keeps the state of its editor (`built-in properties` of its
 documentation).
 """
-_LOGSEQ_LINE = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?{LOGSEQ_OWN}:: [^\n]*\n?", re.MULTILINE)
-_COMMENT = re.compile(r"<!(?=--).*?-->", re.DOTALL)
+_LOGSEQ_LINE = re.compile(rf"(?m)^[ \t]*(?:[-*][ \t]+)?{LOGSEQ_OWN}:: [^\n]*\n?")
+_COMMENT = re.compile(r"(?s)<!(?=--).*?-->")
 """`<!-->` is a whole comment."""
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 TICKS = re.compile("`+")
@@ -189,21 +181,21 @@ def scan(
         at, end = match.span()
         level = match[0].count("#") if match["heading"] else 0
         below = _SYN_BELOW.match(text, end) if level == 2 else None
-        if inside is not None and at >= inside.limit:
+        if inside and at >= inside.limit:
             found.opaque.append((inside.start, inside.limit))
             inside = None
-        if inside is not None and below is not None:
+        if inside and below:
             inside.at_end = False
             found.unclosed.append(inside)
             found.opaque.append((inside.start, at))
             inside = None
-        if inside is not None:
+        if inside:
             if match["fence"] and _closes(match, inside):
                 found.opaque.append((inside.start, end))
                 inside = None
         elif level:
             when = read_when(text, end, TIME) if dated else None
-            if when is not None:
+            if when:
                 below = _SYN_BELOW.match(text, end)
             own_comment = below.end() if below else -1
             time = TIME.match(text, end) if level == 2 else None
@@ -217,7 +209,7 @@ def scan(
                 closing = text.find("-->", end - 2)
                 comment_end = never if closing < 0 else eol_at(text, closing)
             inside = Unclosed(at, comment_end)
-    if inside is not None:
+    if inside:
         found.opaque.append((inside.start, min(inside.limit, len(text))))
         if inside.limit == never:
             found.unclosed.append(inside)

@@ -9,8 +9,6 @@ machines changed a file.
 | `x 2.md`, which may be a note of its own         | iCloud            | `x.md`  |
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Container
@@ -18,10 +16,9 @@ from collections.abc import Callable, Container
 from ..errors import SynapticError
 
 _MARK = re.compile(
-    r"(?:\.sync-conflict-[0-9]{8}[-0-9A-Za-z]{0,20}"
+    r"(?i)(?:\.sync-conflict-[0-9]{8}[-0-9A-Za-z]{0,20}"
     r"| \((?:[^()/]{1,80} )?conflicted copy(?: [^()/]{0,40}(?:\([0-9]+\))?)?\))"
     r"(?=\.[^./]+\Z)",
-    re.IGNORECASE,
 )
 _NUMBERS = "23456789"
 ALIKE_SHARE = 0.5

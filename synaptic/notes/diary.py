@@ -10,8 +10,6 @@
 | `## 2026-03-14, Version 0.2.0`                | none                |           |
 """
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from typing import NamedTuple

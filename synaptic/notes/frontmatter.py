@@ -10,12 +10,12 @@ from datetime import date, datetime, time
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..models import Pairs, Texts
+
 if TYPE_CHECKING:
     import yaml
 
-_FENCED = re.compile(
-    r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
-)
+_FENCED = re.compile(r"(?ms)---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)")
 _LONGEST = 64 * 1024
 _DEEPEST = 100
 """Levels of nested brackets that are read. libyaml's time for each character grows with their
@@ -23,10 +23,9 @@ depth.
 """
 _NESTS = re.compile(r"[\[\]{}]")
 _TAGS = re.compile(
-    rb"^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
+    rb"(?im)^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
     rb"(?P<words>[^\s\"'#\[\]{}&*!|>%@`](?:[^\"'#\r\n]*[^\"'#\s])?)(?P=quote))?"
     rb"[ \t]*(?:(?<=[ \t])#.*)?\r?\n(?P<items>(?:[ \t]*-(?:[ \t].*)?\r?\n)*)|.*\n)",
-    re.MULTILINE | re.IGNORECASE,
 )
 """The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is
 None for anything else.
@@ -67,11 +66,11 @@ class FrontMatter(NamedTuple):
     """
 
     title: str | None = None
-    tags: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
+    tags: Texts = ()
+    aliases: Texts = ()
     created_at: datetime | None = None
     excluded: bool = False
-    fields: tuple[tuple[str, str], ...] = ()
+    fields: Pairs = ()
 
 
 def front_matter_end(
@@ -135,12 +134,12 @@ def add_tags(
     line = b"tags: [%b]" % b", ".join(named) + eol
     begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     block = front_matter_end(data.decode("latin-1"), begin)
-    if block is None:
+    if not block:
         return b"".join([data[:begin], b"---", eol, line, b"---", eol, data[begin:]])
     start, stop = block.span("yaml")
     lines = _TAGS.finditer(data[:stop], start)
     known = max(lines, key=lambda line: len(line["key"]), default=None)  # `tags` before `tag`
-    if known is None:
+    if not known:
         return data[:stop] + line + data[stop:]
     if known["items"] is None:
         return data

@@ -2,8 +2,6 @@
 comment of programs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable
 from datetime import date, datetime
@@ -12,16 +10,16 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import one_of
-from ..models import TYPES, Entry, EntryType, Texts
+from ..models import TYPES, Entry, EntryType, Json, Pairs, Texts
 from .blocks import TIME, inline_tags, insert_backslashes, unescape_tags
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
 FINGERPRINT_DIGITS = 12
 COMMENT_START = re.compile(r"<!--[ \t]*syn:")
 
-_TYPE = re.compile(rf"({'|'.join(TYPES)})(?::[ \t]*|\Z)", re.IGNORECASE | re.ASCII)
+_TYPE = re.compile(rf"(?ai)({'|'.join(TYPES)})(?::[ \t]*|\Z)")
 _READS_AS_TIME = re.compile(
-    r"[ap]\.?m(?![a-z])|uhr|(?:-|–|—|:)(?:[ \t]|\Z)|[-–][ \t]?[0-9]", re.IGNORECASE
+    r"(?i)[ap]\.?m(?![a-z])|uhr|(?:-|–|—|:)(?:[ \t]|\Z)|[-–][ \t]?[0-9]"
 )
 _ESCAPED_HASH = re.compile(r"(?<!\\)\\(\\*)#")
 _CLOSING = re.compile(r"(?:^|(?<=[ \t]))#+\Z")
@@ -50,7 +48,7 @@ def read_heading(raw: str) -> Heading:
     """The parts of a heading after its time: `[type:] [title] [#tags]`."""
     title, tags = read_title(raw)
     match = _TYPE.match(title)
-    if match is None:
+    if not match:
         return Heading("note", title, tags)
     return Heading(check_type(match[1]), title[match.end() :], tags)
 
@@ -225,7 +223,7 @@ class Comment(NamedTuple):
     id: str | None
     raw: dict[str, str]
     at: datetime | None
-    values: dict[str, Any]
+    values: Json
     problems: list[str]
 
 
@@ -237,7 +235,7 @@ def _texts(value: str) -> Texts:
     return tuple(unquote(part) for part in value.split(",") if part)
 
 
-def _files(value: str) -> tuple[tuple[str, str], ...]:
+def _files(value: str) -> Pairs:
     """(path, fingerprint) of each file in `src/a.py@3f9a0c1d2e4b,src/b.py`; "" for a file
     without one.
     """
@@ -295,7 +293,7 @@ def read_comment(text: str) -> Comment:
             f"{first[:40]!r} is no id; an id is 8 digits, a dash and 8 letters or digits"
         )
     raw: dict[str, str] = {}
-    values: dict[str, Any] = {}
+    values: Json = {}
     extra = []
     for word in words:
         key, _, value = word.partition("=")

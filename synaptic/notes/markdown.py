@@ -10,8 +10,6 @@ Pure.
 and never writes.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -88,7 +86,7 @@ def compose_entry(
     notices: list[str] = []
     text = _normal_content(content, notices)
     if not text:
-        raise InvalidArgument("There is no text to save.", hint="Give the content some words.")
+        raise InvalidArgument("There is no text to save.", "Give the content some words.")
     kind = check_type(type)
     notices += taken([type])
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
@@ -97,7 +95,7 @@ def compose_entry(
     inline = (tag for _, _, tag in inline_tags(name))
     heading_tags = unique((*inline, *map(check_tag, tags), *from_title))
     # whole seconds at a fixed offset are all that `at=` can express
-    if at.tzinfo is None:
+    if not at.tzinfo:
         at = aware(at)
     offset = timezone(at.utcoffset() or timedelta())
     entry = Entry(
@@ -199,7 +197,7 @@ def proven_block(entry: Entry) -> bytes:
     if not is_open or not _says(block, entry, dated=False):
         raise Refused(
             "This text would not read back as it was given; nothing was saved.",
-            hint="Word it otherwise.",
+            "Word it otherwise.",
         )
     return block
 
@@ -245,7 +243,7 @@ def rewrite_block(
         raise edit.holds_private()
     raise Refused(
         "This entry would not read back as it was given; nothing was changed.",
-        hint="Save a new entry, or ask the person to edit the file.",
+        "Save a new entry, or ask the person to edit the file.",
     )
 
 
@@ -355,7 +353,7 @@ class _Edit:
         return Refused(
             f"{where} holds private text, so only a person changes its words, in the file; "
             "nothing was changed.",
-            hint="Append to it, or save a new entry that supersedes it.",
+            "Append to it, or save a new entry that supersedes it.",
         )
 
 

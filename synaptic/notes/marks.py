@@ -12,8 +12,6 @@ no files.
 Within fences, code spans and comments nothing counts.
 """
 
-from __future__ import annotations
-
 import hashlib
 import posixpath
 import re
@@ -23,7 +21,7 @@ from functools import lru_cache
 from itertools import chain
 from urllib.parse import unquote
 
-from ..models import Entry, Link, Task, Texts
+from ..models import Entry, Link, Pairs, Task, Texts
 from .blocks import LINK, LISTED, LOGSEQ_OWN, WIKI_LINK, without_code
 from .frontmatter import DAY_PAGES, day_named
 
@@ -31,9 +29,7 @@ MAX_FIELDS, MAX_FIELD = 100, 500
 """Fields of an entry, and characters of a value, that are kept."""
 
 _NAME = r"[^\W\d_][\w./-]{0,40}(?: [\w./-]{1,40}){0,2}"
-_PROPERTY = re.compile(
-    rf"^[ \t>]*(?:[-*+][ \t]+)?\**({_NAME})\**::\**[ \t]+(\S[^\n]*)", re.MULTILINE
-)
+_PROPERTY = re.compile(rf"(?m)^[ \t>]*(?:[-*+][ \t]+)?\**({_NAME})\**::\**[ \t]+(\S[^\n]*)")
 _INLINE_FIELD = re.compile(rf"\[({_NAME})::[ \t]*((?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])*)\]")
 PAGE_PROPERTIES = re.compile(r"(?:[ \t]*(?:-[ \t]+)?[^\n:]{1,60}::(?:[ \t][^\n]*)?(?:\n|\Z))+")
 """The lines of properties that open a page, which tell of the page itself."""
@@ -41,25 +37,21 @@ _SAID_ELSEWHERE = (
     "title tag tags alias aliases date created synaptic template template-including-parent"
 ).split()
 _LOGSEQ_OWN = re.compile(LOGSEQ_OWN)
-_BLOCK_NAMES = re.compile(
-    r"^[ \t]*(?:[-*][ \t]+)?id::[ \t]+([0-9a-f-]{36})[ \t]*$", re.MULTILINE
-)
+_BLOCK_NAMES = re.compile(r"(?m)^[ \t]*(?:[-*][ \t]+)?id::[ \t]+([0-9a-f-]{36})[ \t]*$")
 _WORDS = re.compile(r"\w+|[^\w\s]+")
 
 _ATTACHMENT = re.compile(
-    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf"
+    r"(?i)\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf"
     r"|base|canvas|edn)\Z",
-    re.I,
 )
 _ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
 _OPEN = "TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS"
 _DONE = "DONE|CANCELL?ED"
 _TASK = re.compile(
-    rf"^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
+    rf"(?m)^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
     rf"(?:\[(?P<box>[ xX/-])\]|(?P<open>{_OPEN})|(?P<done>{_DONE}))[ \t]+(?P<text>\S[^\n]*)",
-    re.MULTILINE,
 )
-_NEXT_BLOCK = re.compile(r"^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)", re.MULTILINE)
+_NEXT_BLOCK = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)")
 _ON = r"[ ]?(?:\[\[)?([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _DUE = re.compile(rf"(?:\bdue::?|[📅📆🗓]\ufe0f?|\bDEADLINE:[ ]*<){_ON}")
 _SAID_DUE = re.compile(rf"[ ]?[\[(]?{_DUE.pattern}(?:(?:[ ]\w+)?>)?(?:\]\])?[\])]?")
@@ -69,7 +61,7 @@ _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 def fields_of(
     front_matter: Iterable[tuple[str, str]],
     text: str,
-) -> tuple[tuple[str, str], ...]:
+) -> Pairs:
     """(name, value) of each field: of the front matter, then of the properties in `text`.
 
     The title, the tags, the date and the state of an editor are no fields.
@@ -166,7 +158,7 @@ def names_of(
     folder on. The others are the day, the blocks of Logseq in its `text`, and the path of a
     file of several entries, which its `first` one keeps.
     """
-    parts = entry.there.path.split("/")
+    parts = entry.path.split("/")
     paths = ["/".join(parts[start:]) for start in range(len(parts))]
     own = [entry.id, entry.title]
     for key, text in entry.extra:
@@ -190,7 +182,7 @@ def links_of(
     title and fields; last what it supersedes. Any of the keys may be a name that the link leads
     to.
     """
-    path = entry.there.path
+    path = entry.path
     line = entry.there.line
     found = _links(text, path, entry.there.body_line)
     for value in (entry.title, *(value for _, value in entry.fields)):

@@ -18,8 +18,6 @@ double a saved entry and tear a private passage: where there are any, both versi
 conflict.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,7 +37,7 @@ ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 _BOM = b"\xef\xbb\xbf"
 _ID = re.compile(rb"<!--[ \t]*syn:[0-9]{8}-[0-9a-z]{8}")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-_MARKS = re.compile(rb"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
+_MARKS = re.compile(rb"(?m)^(<<<<<<<|>>>>>>>) ")
 
 
 class Merged(NamedTuple):
@@ -113,9 +111,9 @@ def merge(
     bom = _BOM if ours.startswith(_BOM) else b""
     texts = [data.removeprefix(_BOM) for data in (base, ours, theirs)]
     done = _by_entries(texts, path, day_file)
-    if done is None and not any(mentions(text) or _ID.search(text) for text in texts):
+    if not done and not any(mentions(text) or _ID.search(text) for text in texts):
         done = Merged(*by_lines(*texts))
-    if done is None:
+    if not done:
         eol = _line_end(ours)
         done = Merged(_conflict(texts[1], texts[2], eol) + eol, 1)
     return Merged(bom + done.data, done.conflicts)
@@ -142,7 +140,7 @@ def _by_entries(
     data += pieces[-1].text + mine.end
     read = _read(data, path, day_file)
     # none lost and none mixed
-    if read is None or _texts([read.head, *read.pieces]) != _texts(pieces):
+    if not read or _texts([read.head, *read.pieces]) != _texts(pieces):
         return None
     return Merged(data, sum(piece.conflict for piece in pieces))
 
@@ -291,7 +289,7 @@ def _in_order(
     waiting = below[None]
     for piece in ours:
         twin = twins.get(piece)
-        if twin is None and not _stays(piece, old_of.get(piece)):
+        if not twin and not _stays(piece, old_of.get(piece)):
             continue
         while waiting and (twin or _is_before(waiting[0], piece)):
             yield waiting.popleft()

@@ -11,8 +11,6 @@ EXIF, XMP, IPTC, comments, thumbnails and whatever follows the image go. JPEG: I
 B, and EXIF 2.32 for the way it is turned; PNG: RFC 2083; WebP: RFC 9649.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +37,7 @@ def without_place(
     that is not read. Raises ValueError for one that is broken.
     """
     read = _READERS.get(kind)
-    if read is None:
+    if not read:
         return None
     try:
         return list(read(memoryview(data)))
@@ -52,7 +50,7 @@ def _jpeg(data: memoryview) -> Iterator[bytes | memoryview]:
     at = 2
     while True:
         marker = _MARKER.search(data, at)
-        if marker is None:
+        if not marker:
             raise ValueError(BROKEN)
         kind = marker[1][0]
         start = marker.end()
@@ -70,7 +68,7 @@ def _jpeg(data: memoryview) -> Iterator[bytes | memoryview]:
             yield data[start - 2 : at]
         if kind == _START_OF_SCAN:
             ends = _MARKER.search(data, at)
-            if ends is None:
+            if not ends:
                 raise ValueError(BROKEN)
             yield data[at : ends.start()]
             at = ends.start()

@@ -22,8 +22,6 @@ and `escape_tags` escapes the tags that are left.
 stays. `blocks.shown` leaves these bytes out.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator
@@ -43,11 +41,11 @@ from .blocks import (
 
 _TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
 _FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
-_NOT_IN_CODE = re.compile(rf"^(?:{TIME_HEADING}|<{{7}} |={{7}}\r?$|>{{7}} )", re.MULTILINE)
+_NOT_IN_CODE = re.compile(rf"(?m)^(?:{TIME_HEADING}|<{{7}} |={{7}}\r?$|>{{7}} )")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]{1,1000}?(?<!`)\1(?!`)")
-_TAGS = re.compile(rb"</?private[^<>]*>", re.IGNORECASE)
+_TAGS = re.compile(rb"(?i)</?private[^<>]*>")
 _KEPT = re.compile(rb"[^\r\n]+")
-_SIGN = re.compile(rb"<private", re.IGNORECASE)
+_SIGN = re.compile(rb"(?i)<private")
 Span = tuple[int, int]
 _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
 

@@ -2,8 +2,6 @@
 a `ParseIssue`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata
@@ -19,7 +17,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place, Texts
+from ..models import DateSource, Entry, Pairs, ParsedFile, ParseIssue, Place, Texts
 from .blocks import (
     TIME_HEADING,
     Mark,
@@ -54,22 +52,21 @@ holds tags.
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _OF_AN_ENTRY = re.compile(
-    rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE
+    rf"(?m)^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])"
 )
-_CONFLICT = re.compile("^<<<<<<< ", re.MULTILINE)
+_CONFLICT = re.compile("(?m)^<<<<<<< ")
 _CLOCK = re.compile(
-    r"([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?",
-    re.IGNORECASE,
+    r"(?i)([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?",
 )
 _FIRST_TIME = re.compile(TIME_HEADING)
-_SAVED = re.compile(r"^<!--[ \t]*syn:[^\n]*?[ \t]at=", re.MULTILINE)
+_SAVED = re.compile(r"(?m)^<!--[ \t]*syn:[^\n]*?[ \t]at=")
 _OWN_H2S = re.compile(r"[ \t]h2=([0-9]{1,6})(?=[ \t]|-->)")
 _ALL = float("inf")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _DAY_WORDS = frozenset(
     map(str.lower, (*day_name, *day_abbr, *MONTHS, *(m[:3] for m in MONTHS)))
 )
-_BLOCK = re.compile(r"^-(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_BLOCK = re.compile(r"(?m)^-(?=[ \t\r\n]|\Z)")
 
 
 def parse_entries(
@@ -241,7 +238,7 @@ def is_day_file(
     day_file: str,
 ) -> bool:
     """True if a file's name is a date and no more, as `2026-11-21 Saturday.md`."""
-    if date_in_path(path, day_file) is None:
+    if not date_in_path(path, day_file):
         return False
     with suppress(ValueError, re.error):
         return bool(datetime.strptime(path, day_file))
@@ -420,7 +417,7 @@ class _Reader:
                 message = f"the YAML cannot be read ({reason}); it is read as text"
                 self._issue(block.start("yaml"), "front-matter", message)
             else:
-                if front is not None:
+                if front:
                     self.front = front
                     self.start = block.end()
                     self.has_front = True
@@ -533,7 +530,7 @@ class _Reader:
         content = body_text(self.data[slice(*body)], typed=typed) if has_body else ""
         of_all = self.of_day or self.diary > 0 or not self.has_note
         front = self.front.fields if of_all or not name else ()
-        fields: tuple[tuple[str, str], ...] = ()
+        fields: Pairs = ()
         if front or "::" in (content or title):
             fields = fields_of(front, content or title)
         own = unique((*tags, *find_tags(content)))
@@ -565,7 +562,7 @@ class _Reader:
     ) -> tuple[datetime, DateSource]:
         """The moment of an entry with this time in its heading and this one in its comment."""
         day, source = self.day
-        if at is None:
+        if not at:
             if clock:
                 return aware(datetime.combine(day, _clock(clock))), source
             # it stands behind the entry above it
@@ -641,7 +638,7 @@ class _Reader:
         words = _words(title)
         day = self.named_day
         numbers = set(map(int, re.findall("[0-9]+", title)))
-        if day is None or len(words) > 2 or day.month in numbers:
+        if not day or len(words) > 2 or day.month in numbers:
             return _DAY_WORDS.issuperset(words)
         return _DAY_WORDS.issuperset(words) or {day.day, day.year} <= numbers
 
@@ -723,7 +720,7 @@ class _Reader:
 def _clock(token: str) -> time:
     """The time in a heading's token: `9:31 am`, `[9h31]` and `9:31-10:00` are 09:31."""
     match = _CLOCK.search(token)
-    assert match is not None
+    assert match
     hour, minute, second = (int(part or 0) for part in match.groups()[:3])
     if match[4]:
         hour = hour % 12 + (12 if match[4] in "pP" else 0)

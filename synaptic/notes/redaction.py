@@ -16,8 +16,6 @@ example keys of manuals. A hash, a UUID or an id alone is no secret. Zero-width 
 line end inside a token do not hide it.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import re
@@ -148,14 +146,11 @@ def _seen(
 
 
 @cache
-def _compiled(
-    pattern: str,
-    flags: int = 0,
-) -> re.Pattern[str]:
+def _compiled(pattern: str) -> re.Pattern[str]:
     """The compiled pattern. It is compiled when first needed, because all patterns together
     take 20 ms.
     """
-    return re.compile(pattern, flags)
+    return re.compile(pattern)
 
 
 def _has(
@@ -261,10 +256,10 @@ def _token_at(
     token = before + text[start:stop]
     for _ in range(_WRAPPED_LINES):
         joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
-        if joint is None or start < end < stop:
+        if not joint or start < end < stop:
             break
         piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE)
-        if piece is None or (end > start and not _is_part_of_token(piece[0])):
+        if not piece or (end > start and not _is_part_of_token(piece[0])):
             break
         token += piece[0]
         stop = piece.end()
@@ -307,12 +302,12 @@ _LINE = r"(?:[^\n]*\\\n)*[^\n]*"
 def _in_lines(text: str) -> Iterator[Secret]:
     low = _lower(text)
     for kind, signs, check, parts in _table()["line"]:
-        pattern = _compiled("".join(parts), re.MULTILINE)
+        pattern = _compiled("(?m)" + "".join(parts))
         for sign in signs:
             at = low.find(sign)
             while at >= 0:
                 line = _compiled(_LINE).match(text, text.rfind("\n", 0, at) + 1)
-                assert line is not None
+                assert line
                 for match in pattern.finditer(text, *line.span()):
                     value = match["secret"].rstrip(".,;)")
                     if _CHECKS[check](value) and not _is_example(value):
@@ -346,7 +341,7 @@ _GUARDS = {
 one of a secret: api_key, OPENAI_KEY and dbPass, not monkey, PRIMARY_KEY or bypass.
 """
 _ASSIGNED = (
-    r"(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key"
+    r"(?i)(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key"
     r"|credentials?|authorization|psk|pat|NAMES)"
     r"(?:[_-]?(?:base|value|key|[0-9]{1,2})){0,2}(?![A-Za-z0-9_-])"
     r"(?P<close>(?:\\?[\"'`]|\*\*|[\])]){0,3})"
@@ -394,7 +389,7 @@ def _assigned(text: str) -> Iterator[Secret]:
     low = _lower(text)
     names = _table()["passwords"]
     assigned = _ASSIGNED.replace("NAMES", "|".join(names))
-    pattern = _compiled(assigned, re.IGNORECASE)
+    pattern = _compiled(assigned)
     present = [name for name in names if name in low]
     stems = "|".join([_STEMS, *present])
     at = 0
@@ -404,7 +399,7 @@ def _assigned(text: str) -> Iterator[Secret]:
         if start < at or not guard.search(text, max(0, start - 40), start + 1):
             continue
         name = pattern.match(text, start)
-        if name is None:
+        if not name:
             continue
         secret = _value_of(text, name)
         if secret:
@@ -418,7 +413,7 @@ def _value_of(
 ) -> Secret | None:
     """The value of a name, if it is a secret."""
     value = _compiled(_VALUE).match(text, name.end())
-    if value is None:
+    if not value:
         return None
     before = text[max(0, name.start() - 100) : name.start()]
     in_front = before.rstrip(_NAME_CHARS)
@@ -468,7 +463,7 @@ _TERRAFORM = (
     r"\bdefault[ \t]{0,40}=[ \t]{0,40}(?P<value>\"[^\"\n]{1,400}\")"
 )
 _TABLE = (
-    r"^(?P<names>[^\n|]*\|[^\n]*)\n[ \t>|:]*-[|: \t-]*\r?\n"
+    r"(?m)^(?P<names>[^\n|]*\|[^\n]*)\n[ \t>|:]*-[|: \t-]*\r?\n"
     r"(?P<rows>(?:[^\n|]*\|[^\n]*(?:\n|\Z))+)"
 )
 _CELL_MARKS = " \t\r`*\"'"
@@ -479,7 +474,7 @@ def _apart(text: str) -> Iterator[Secret]:
     """The defaults of Terraform's variables, and the cells of a table's column."""
     for match in _compiled(_TERRAFORM).finditer(text):
         yield from _under(f"{match['name']} = ", match["value"], match.start("value"))
-    for table in _compiled(_TABLE, re.MULTILINE).finditer(text):
+    for table in _compiled(_TABLE).finditer(text):
         names = [name.strip(_CELL_MARKS)[:_LONGEST_NAME] for name in table["names"].split("|")]
         at = table.start("rows")
         for row in table["rows"].split("\n"):

@@ -5,8 +5,6 @@ refuses secrets. Pure.
 made of the text, and a token that the title cuts short could no longer be found.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 
@@ -83,7 +81,7 @@ class Screen:
         """
         if "\0" in text and name in ("text", "title", "tag"):
             raise InvalidArgument(
-                f"The {name} holds a NUL character; nothing was saved.", hint="Save it without."
+                f"The {name} holds a NUL character; nothing was saved.", "Save it without."
             )
         shown = without_private(text)
         if shown != text:
@@ -91,7 +89,7 @@ class Screen:
             if not shown.strip():
                 raise InvalidArgument(
                     f"All of the {name} is private; nothing was saved.",
-                    hint="Write it into the file itself.",
+                    "Write it into the file itself.",
                 )
         self._unclosed |= bool(unclosed_tags(shown.encode("utf-8", "surrogatepass")))
         return self.redacted(name, shown, after=after)
@@ -119,7 +117,7 @@ class Screen:
             places = [f"{s.kind} in line {line_of(text, s.start)}" for s in mine[:5]]
             raise Refused(
                 f"The {name} holds secrets: {', '.join(places)}; nothing was saved.",
-                hint="Leave it out, and say where it is kept instead.",
+                "Leave it out, and say where it is kept instead.",
             )
         self._redacted |= dict.fromkeys(
             s.kind if name == "text" else f"{s.kind} ({name})" for s in mine

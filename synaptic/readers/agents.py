@@ -57,8 +57,6 @@ a.py", "Running make", "Commit 7d68c80 Add the total"), up to an empty line. The
 answer. A session's key is made of the file's path and its beginning.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -72,6 +70,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import read_regular
+from ..models import Json
 from .digest import Transcripts
 from .record import Skipped, reporting
 from .session import (
@@ -93,7 +92,7 @@ from .source import FILE_BYTES, read_json
 def _add_qwen(
     session: Session,
     number: int,
-    line: dict[str, Any],
+    line: Json,
 ) -> None:
     session.folder = session.folder or text_of(line, "cwd")
     session.branch = text_of(line, "gitBranch") or session.branch
@@ -126,7 +125,7 @@ def _add_qwen(
 def _add_copilot(
     session: Session,
     number: int,
-    line: dict[str, Any],
+    line: Json,
 ) -> None:
     kind = line.get("type")
     data = line.get("data")
@@ -288,7 +287,7 @@ _PRINTED = re.compile(
     r"> (?:Applied edit to (?P<edited>.+)|Running (?P<ran>.+)"
     r"|Commit (?P<hash>[0-9a-f]{7,40}) (?P<subject>.+))"
 )
-_MARK = re.compile("^#### (?:<blank>)?", re.MULTILINE)
+_MARK = re.compile("(?m)^#### (?:<blank>)?")
 
 
 def _aider_sessions(
@@ -299,7 +298,7 @@ def _aider_sessions(
     for file in files:
         place = blake2b(from_home(file).encode(), digest_size=4).hexdigest()
         session = None
-        lines: list[str] = []
+        lines = []
         with reporting(skipped, str(file)):
             lines = read_regular(file, FILE_BYTES).decode("utf-8", "replace").splitlines()
         for kind, group in groupby(_kinds(lines), key=itemgetter(0)):
@@ -325,7 +324,7 @@ def _kinds(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     """(begun, asked, printed or said; number; text) of each line."""
     kind = ""
     is_code = False
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, 1):
         begun = _BEGIN.fullmatch(line)
         is_code = not begun and is_code != line.startswith("```")
         is_printed = line.startswith("> ") or (kind == "printed" and line.strip())

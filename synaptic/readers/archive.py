@@ -3,8 +3,6 @@
 Nothing is unpacked into a folder, and no link is followed.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import zipfile
@@ -59,7 +57,7 @@ def files_of(
                 return dict(_zipped(stream, skipped, [left]))
         except ZIP_ERRORS as error:
             raise InvalidArgument(
-                f"{path} cannot be unpacked: {error}.", hint="Download it again."
+                f"{path} cannot be unpacked: {error}.", "Download it again."
             ) from error
         stream.close()
     top = path if path.is_dir() else path.parent
@@ -137,4 +135,4 @@ def read_items(
         except Exception as error:  # of the disk, the zip and the parser
             skipped(name, f"it is damaged after its record {number}: {error}")
     if not is_export:
-        raise InvalidArgument(f"{path} is no such export.", hint=hint)
+        raise InvalidArgument(f"{path} is no such export.", hint)

@@ -6,8 +6,6 @@ permalink, tags). Its lines `- [category] text #tag (context)` and `- relation [
 as they are. Its time is the time of its file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

@@ -12,8 +12,6 @@ edits and commits count. A resumed or forked session may repeat the lines of ano
 with their `uuid`; `forkedFrom.sessionId` names that session.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

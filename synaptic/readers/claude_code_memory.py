@@ -7,8 +7,6 @@ looked for. A project's folder below `projects` has the project's path as its na
 for each other sign than a letter or digit.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -8,8 +8,6 @@ notes, files_read and files_edited. Prompts are no entries: `request` holds the 
 databases lack columns, and may hold an observation twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -59,7 +57,7 @@ def _record(
     files = ", ".join(items_of(texts.get("files_read")))
     text = markdown(*parts, fields=[("files_read", files)])
     at = moment(row.get("created_at_epoch"), row.get("created_at"))
-    if at is None:
+    if not at:
         raise ValueError("it has no time")
     if not (text or title):
         raise ValueError("it has no text")

@@ -12,12 +12,10 @@ item_completed (item: UserMessage with content, or CommandExecution with id, com
 aggregated_output; its id is that of the call, or its own where a script of the model's ran it).
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
+from ..models import Json
 from .digest import Transcripts
 from .session import ROLES, Session, sessions_of_lines
 from .shared import dig, text_of
@@ -27,7 +25,7 @@ from .source import read_json
 def _add_line(
     session: Session,
     number: int,
-    line: dict[str, Any],
+    line: Json,
 ) -> None:
     payload = line["payload"] if isinstance(line.get("payload"), dict) else line
     if number == 1:
@@ -74,7 +72,7 @@ def _add_item(
 
 def _add_output(
     session: Session,
-    payload: dict[str, Any],
+    payload: Json,
 ) -> None:
     output = text_of(payload, "output")
     status = None

@@ -13,8 +13,6 @@ message has `sender` (`human` or `assistant`), `content`, a list of blocks of wh
 type `text` have `text`, and `text`, the whole of it in older exports.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

@@ -7,8 +7,6 @@ escaped), `creationDate` (ISO, UTC), `timeZone`, `tags`, `starred`, `location` (
 `![](dayone-moment://IDENTIFIER)`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

@@ -6,8 +6,6 @@ earlier parts stay as they are while the session grows. Private passages and sec
 out of each text before it is shortened.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -123,7 +121,7 @@ def digest(
     if is_work and len(turns) < FEW_PROMPTS and not works:
         return
     title = _title(session, turns[0][0].text)
-    for number, (events, texts) in enumerate(_parts(turns), start=1):
+    for number, (events, texts) in enumerate(_parts(turns), 1):
         until = max(event.at for event in events)
         edited = dict.fromkeys(event.text for event in events if event.kind == "edited")
         yield Record(

@@ -30,8 +30,6 @@ a request with isSystemInitiated or confirmation. The line of an event is the nu
 request.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -137,12 +135,12 @@ def _vscode_sessions(
         if file.suffix == ".json" and file.with_suffix(".jsonl").exists():
             continue
         session = Session(file.stem, "VS Code", _folder_of(file.parents[1]))
-        chat: Any = None
+        chat = None
         for number, line in json_lines(file, skipped):
             with reporting(skipped, f"{file.name}:{number}"):
                 chat = line if file.suffix == ".json" else _changed(chat, line)
         session.title = text_of(chat, "customTitle")
-        for number, request in enumerate(list_of(chat, "requests"), start=1):
+        for number, request in enumerate(list_of(chat, "requests"), 1):
             with reporting(skipped, f"{file.name}: {number}"):
                 _add_request(session, number, request)
         yield session

@@ -10,14 +10,13 @@ differs) and toolCalls (id, name, args, status, result). The folder of a project
 PROJECT/.project_root.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..files import read_regular
+from ..models import Json
 from .digest import Transcripts
 from .record import Skipped, reporting
 from .session import Session, json_lines
@@ -45,12 +44,12 @@ def _sessions(
 def _replay(
     file: Path,
     skipped: Skipped,
-) -> tuple[dict[str, Any], list[tuple[int, Any]]]:
+) -> tuple[Json, list[tuple[int, Any]]]:
     """The head, and (line, message) of those that were not taken back.
 
     In a `.json` it is (number, message).
     """
-    head: dict[str, Any] = {}
+    head: Json = {}
     messages: dict[str, tuple[int, Any]] = {}
     for number, line in json_lines(file, skipped):
         id = text_of(line, "id")

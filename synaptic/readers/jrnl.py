@@ -6,8 +6,6 @@ date, time, tags, starred}]}`. The files are named in `~/.config/jrnl/jrnl.yaml`
 {default: {journal: PATH}}`); the default is `~/.local/share/jrnl/journal.txt`.
 """
 
-from __future__ import annotations
-
 import re
 from codecs import BOM_UTF8
 from collections import Counter
@@ -19,14 +17,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, cast
 
+from ..models import Json
 from .archive import read_items
 from .record import Record, Skipped
 from .shared import named_in
 from .source import ENTRIES, FILE_BYTES, json_items
 
 _BEGIN = re.compile(
-    rb"(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] ",
-    re.MULTILINE,
+    rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] ",
 )
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
 _HINT = (
@@ -81,7 +79,7 @@ def read(
     )
 
 
-def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any] | bytes]:
+def _entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
     """The bytes of each entry of a text file, or the entries of the JSON."""
     file = cast(BufferedReader, stream)
     if file.peek(3).removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
@@ -95,7 +93,7 @@ def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any] | bytes]:
         yield text[start:end]
 
 
-def _parse(entry: bytes) -> dict[str, Any]:
+def _parse(entry: bytes) -> Json:
     """An entry of a text file in the form of the JSON."""
     begin, _, rest = entry.decode().partition("] ")
     day, clock, *half = begin.removeprefix("[").split()

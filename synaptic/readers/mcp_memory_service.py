@@ -6,8 +6,6 @@ object), created_at (seconds since 1970), created_at_iso, and later deleted_at. 
 which older ones lack, has source_hash, target_hash and, later, relationship_type.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -90,7 +88,7 @@ def _record(
     content = text_of(row, "content")
     tags = [tag for tag in items_of(row.get("tags")) if tag != "untagged"]
     at = moment(row.get("created_at"), row.get("created_at_iso"), row.get("updated_at"))
-    if at is None:
+    if not at:
         raise ValueError("it has no time")
     if not content:
         raise ValueError("it has no text")

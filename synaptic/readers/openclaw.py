@@ -6,8 +6,6 @@
 (`2026-11-21-1430.md`). `DREAMS.md` is its diary, `memory/.dreams` state.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,7 +19,7 @@ from .shared import find_places, notes
 
 _PARTS = ("memory", "memory.md", "user.md", "dreams.md")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-.+)?")
-_MARKER = re.compile(r"<!-- openclaw:.*?(?:-->\n?|\Z)", re.DOTALL)
+_MARKER = re.compile(r"(?s)<!-- openclaw:.*?(?:-->\n?|\Z)")
 find = partial(
     find_places,
     names=[],

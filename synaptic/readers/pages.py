@@ -9,8 +9,6 @@ Markdown, or an exporter): `Title.md`, `Title/Title.md` or `Title.html`, picture
 in a folder; only the times of the files say when.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator
@@ -37,14 +35,14 @@ _LINK = re.compile(
     r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
 )
 _CREATED = re.compile(
-    r"^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$", re.M | re.I
+    r"(?im)^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$"
 )
-_TAGS = re.compile(r"^tags: *(.+)$", re.M | re.I)
+_TAGS = re.compile(r"(?im)^tags: *(.+)$")
 _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*# +(.+)|<title>([^<]+)</title>")
 _INLINE = re.compile(
     rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)"
 )
-_UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
+_UNSEEN = re.compile(r"(?s)<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)")
 _BLANK = re.compile(r"&(?:#0*(?:9|10|13|32)|#[xX]0*(?:9|20|[aAdD])|Tab|NewLine);?")
 _BLANKS = re.compile(r"([ \t\r\n]{80})[ \t\r\n]++")
 """Long runs of blanks and open tags: parser and converter are quadratic in their length."""
@@ -67,7 +65,7 @@ def read(
     pages = [name for name in files if name.endswith((".html", ".md"))]
     if not pages:
         raise InvalidArgument(
-            f"{path} holds no pages (.html, .md).", hint="Name the export's zip or folder."
+            f"{path} holds no pages (.html, .md).", "Name the export's zip or folder."
         )
     of_notion = [name for name in pages if _ids(name)]  # any other page is a list of them
     titles: dict[str, str] = {}
@@ -118,7 +116,7 @@ class _Page:
         tags = _TAGS.search(body[:_HEAD])
         if created:
             with suppress(InvalidArgument):
-                at = read_moment(created[1], now=at, name="created")
+                at = read_moment(created[1], at, "created")
         return Record(
             key=self._key,
             title=title,

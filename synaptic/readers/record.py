@@ -1,7 +1,5 @@
 """The record, which every reader yields, and the table of readers."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

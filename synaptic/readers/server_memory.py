@@ -8,8 +8,6 @@ Forks' observations are objects with `content`. The time is that of the file, `m
 beside the program, or at `MEMORY_FILE_PATH`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -61,7 +59,7 @@ def read(
                 _add(entities, item)
     if any(lines) and not entities:
         raise InvalidArgument(
-            f'{path} has no line with "type": "entity".', hint="Name a memory.jsonl."
+            f'{path} has no line with "type": "entity".', "Name a memory.jsonl."
         )
     changed = changed_at(path).astimezone(UTC)
     for name, entity in entities.items():

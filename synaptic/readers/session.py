@@ -1,7 +1,5 @@
 """A session of an agent as events, and helpers for the readers of transcripts."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -14,10 +12,11 @@ from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Literal
 
 from ..errors import InvalidArgument
 from ..files import open_regular
+from ..models import Json
 from .record import Skipped, reader_of, reporting
 from .shared import dig, fetched, moment, sqlite_copy, text_of
 from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
@@ -188,7 +187,7 @@ class Session:
                 event.text = ""
 
 
-def _command_of(values: dict[str, Any]) -> str:
+def _command_of(values: Json) -> str:
     if isinstance(values.get("commands"), list):
         return "\n".join(map(text_of, values["commands"]))
     keys = ("command", "cmd", "input", "patchText")
@@ -243,7 +242,7 @@ def events(
 
 def sessions_of_lines(
     client: str,
-    add: Callable[[Session, int, dict[str, Any]], None],
+    add: Callable[[Session, int, Json], None],
     files: list[Path],
     skipped: Skipped,
 ) -> Iterator[Session]:
@@ -295,7 +294,7 @@ def sessions_of_databases(
 def json_lines(
     path: Path,
     skipped: Skipped,
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[tuple[int, Json]]:
     """(number, value) of each line that is a JSON object; the whole of a `.json` is line 1.
 
     Damage is reported to `skipped`, but not a torn last line, for a session may go on.

@@ -1,7 +1,5 @@
 """Helpers of several readers: places, kinds, tags, times, databases and Markdown files."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -18,7 +16,7 @@ import yaml
 
 from ..errors import InvalidArgument
 from ..files import open_regular, read_regular
-from ..models import TYPES, EntryType, Texts
+from ..models import TYPES, EntryType, Json, Texts
 from ..notes.blocks import slug_tag
 from ..notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
 from ..notes.header import unique
@@ -36,11 +34,10 @@ KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
 """The nearest entry type of other programs' kinds. A fixed bug is no open issue."""
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
 _CONTROL = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
+    r"(?s)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
     r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]",
-    re.DOTALL,
 )
-_DEEP = re.compile(r"^[ \t]*(type|name|modified):([^\n]*)$", re.MULTILINE)
+_DEEP = re.compile(r"(?m)^[ \t]*(type|name|modified):([^\n]*)$")
 """Keys at any depth, as in Claude Code's `metadata`, and of front matter that is no YAML."""
 SETTINGS_BYTES = 1_000_000
 STEPS = 1_000_000_000
@@ -195,7 +192,7 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
                 yield db
         except sqlite3.DatabaseError as error:
             raise InvalidArgument(
-                f"{path} cannot be read: {error}.", hint="Name the program's database."
+                f"{path} cannot be read: {error}.", "Name the program's database."
             ) from error
 
 
@@ -214,7 +211,7 @@ def rows(
     path: Path,
     tables: Mapping[str, set[str]],
     skipped: Skipped,
-) -> Iterator[tuple[str, dict[str, Any]]]:
+) -> Iterator[tuple[str, Json]]:
     """(table, row by column) of the tables that have these columns.
 
     A table that ends with an error is reported to `skipped`. Raises InvalidArgument if no table
@@ -229,7 +226,7 @@ def rows(
         if not names:
             raise InvalidArgument(
                 f"{path} has no table {' or '.join(tables)}.",
-                hint="Name the program's database.",
+                "Name the program's database.",
             )
         for name in names:
             number = 0
@@ -268,7 +265,7 @@ def notes(
                 files.append(file)
     if not files:
         raise InvalidArgument(
-            f"{path} holds no Markdown files.", hint="Name the folder that does, or one file."
+            f"{path} holds no Markdown files.", "Name the folder that does, or one file."
         )
     for file in files:
         with reporting(skipped, str(file)):

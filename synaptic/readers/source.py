@@ -4,8 +4,6 @@ All readers read through this module. No real export comes near a limit; docs/IM
 the limits.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -28,7 +26,7 @@ UNPACKED_BYTES = 4_000_000_000
 """Bytes that a packed file may give."""
 _CHUNK = 1 << 20
 """Characters of a list that are read at once."""
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STRING = re.compile(rb'(?s)"(?:[^"\\]++|\\.)*+"')
 _NO_SIGN = bytes(set(range(256)) - set(b"[]{},"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
 ENTRIES = r'\s*\{.*?"entries"\s*:\s*\['
@@ -121,7 +119,7 @@ def json_items(
     while True:
         try:
             found = before.match(text, at)
-            if found is None:
+            if not found:
                 raise ValueError("it holds no such list")
             if found[1]:
                 return

@@ -10,8 +10,6 @@
 | `told_once`      | equal passages of two files take one place  | by eye                    |
 """
 
-from __future__ import annotations
-
 from ..models import Filters
 from ..workspace.changes import has_expired, of_project
 from ..workspace.git import fate_of
@@ -53,7 +51,7 @@ def phrases_first(
     if not phrases:
         return ranked
     rowids = [r.rowid for r in ranked]
-    holding = evidence.ws.index.passing(Filters(words=phrases), rowids)
+    holding = evidence.index.passing(Filters(words=phrases), rowids)
     return sorted(ranked, key=lambda r: r.rowid not in holding)
 
 

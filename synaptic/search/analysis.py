@@ -1,10 +1,7 @@
 """Shows how a question or a note is understood, with the words that this journal knows."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from typing import Any
 
 from ..language.analysis.analyze import Known, analyze
 from ..language.analysis.asked import asked_of
@@ -13,7 +10,7 @@ from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
 from ..language.query import MAX_QUERY, filled, parse_query
 from ..language.words import words
-from ..models import Filters
+from ..models import Filters, Json
 from ..notes.privacy import without_private
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
@@ -28,12 +25,13 @@ MAX_KEYWORDS = 12
 def analysis_of(
     ws: Workspace,
     query: str,
-) -> dict[str, Any]:
+) -> Json:
     """The analysis of a question, with the plan of a search without options, as JSON."""
 
-    def run(_: SyncReport) -> dict[str, Any]:
+    def run(_: SyncReport) -> Json:
         now = ws.clock()
-        stop_words, fields = ws.config.search.stop_words, ws.index.field_names
+        stop_words = ws.config.search.stop_words
+        fields = ws.index.field_names
         tags, projects, files = ws.index.vocabulary()
         parsed = parse_query(
             query,
@@ -61,7 +59,7 @@ def analysis_of(
     return in_step(ws, run)
 
 
-def _plan(request: Request) -> dict[str, Any]:
+def _plan(request: Request) -> Json:
     """The one search that is run, as JSON: its layer, the filters that it has or prefers."""
     filters = filled(request.filters, request.prefer)
     layer: str = request.strategy
@@ -81,12 +79,12 @@ def _plan(request: Request) -> dict[str, Any]:
 def read_note(
     ws: Workspace,
     text: str,
-) -> dict[str, Any]:
+) -> Json:
     """A note of today before it is saved, without what is private in it, as JSON."""
     text = without_private(text)
     plain, changes = normalize(text, on=ws.clock().date())
 
-    def run(_: SyncReport) -> dict[str, Any]:
+    def run(_: SyncReport) -> Json:
         return {
             "original": text,
             "normalized": plain,
@@ -101,7 +99,7 @@ def read_note(
 def _keywords(
     ws: Workspace,
     text: str,
-) -> list[dict[str, Any]]:
+) -> list[Json]:
     """The words that tell most, the weightiest first: those that are said often here and are
     rare in this journal (tf-idf), the first with the weight 1.
     """

@@ -3,8 +3,6 @@
 A search that usually takes longer than its budget is answered by words only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from ..index.counters import TimedCall

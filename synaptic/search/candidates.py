@@ -9,8 +9,6 @@ each and of those beside it.
 | of the best 100 by meaning those within the dates | strategy `bounded`          |
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -53,7 +51,7 @@ def ranked_for(
             best = sorted(ranked, key=lambda r: r.score, reverse=True)[:BOUNDED_BEST]
             for r in best:
                 r.score = r.similarity or r.lexical or 0.0
-            passing = evidence.ws.index.passing(request.filters, [r.rowid for r in best])
+            passing = evidence.index.passing(request.filters, [r.rowid for r in best])
             return in_order([r for r in best if r.rowid in passing], "newest")
         if request.weights:
             for r in ranked:

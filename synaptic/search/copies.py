@@ -1,7 +1,5 @@
 """Passages that stand in several files."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from ..notes.copies import copied_from
@@ -41,7 +39,7 @@ def told_once(
     if evidence.request.only_fitting or evidence.request.within is not None:
         return ranked
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in ranked}
-    passages = evidence.ws.index.passages(list(chunks.values()))
+    passages = evidence.index.passages(list(chunks.values()))
     first: dict[tuple[object, ...], Ranked] = {}
     for r in ranked:
         standing = r.standing

@@ -8,8 +8,6 @@ word of their answer (tests/data/panel/short.json); `bench.py sure` shows the ot
 tests/data/panel/begun.json was held apart.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import accumulate
@@ -144,12 +142,12 @@ def chances(
         odds = curve.best * best + curve.behind * (best - one) + curve.level
         odds += curve.share * min(score / (of_all or 1.0), GREAT_SHARE)
         own.append(1 / (1 + math.exp(-odds)))
-    pools: list[list[float]] = []
+    pools = []
     for one in own[:MOST_HITS]:
         pools.append([one])
         while len(pools) > 1 and fmean(pools[-2]) < fmean(pools[-1]):
             pools[-2:] = [pools[-2] + pools[-1]]
-    first: list[float] = []
+    first = []
     for pool in pools:
         first += [fmean(pool)] * len(pool)
     return list(accumulate(first + own[MOST_HITS:], min))
@@ -165,7 +163,7 @@ def fitting(
     no reason to go on.
     """
     last = min(1, len(chance))
-    for place, (one, own) in enumerate(zip(chance, signs, strict=False), start=1):
+    for place, (one, own) in enumerate(zip(chance, signs, strict=False), 1):
         has_a_chance = one >= max(LEAST_CHANCE, LEAST_SHARE * chance[0])
         if has_a_chance and (own.words > 0 or own.meaning >= OWN):
             last = place
@@ -263,7 +261,7 @@ def notices_of(
         notices.append("No entry holds that phrase; its words were searched one by one.")
     entries = len(kept)
     if report.pending_entries or not kept:
-        entries = evidence.ws.index.counts().entries
+        entries = evidence.index.counts().entries
     if evidence.trouble:
         notices.append(evidence.trouble)
     elif report.pending_entries:

@@ -148,6 +148,7 @@ class Evidence:
         trouble: str = "",
     ) -> None:
         self.ws = ws
+        self.index = ws.index
         self.document_counts = ws.index.document_counts
         terms = self.rarest(request.parsed.terms, MAX_TERMS)
         if len(terms) < len(request.parsed.terms):
@@ -183,7 +184,7 @@ class Evidence:
         """The meaning of a question; None where words alone answer."""
         if self.request.strategy == "lexical" or self.trouble or not text:
             return None
-        if self.ws.index.meta("model") != self.ws.embedder.name:
+        if self.index.meta("model") != self.ws.embedder.name:
             return None
         return self.ws.embedder.embed_query(text)
 
@@ -204,7 +205,7 @@ class Evidence:
         Those of a preferred time, or with a quoted phrase, are asked for once more: in a large
         journal they may not be among the best of all.
         """
-        index = self.ws.index
+        index = self.index
         prefer = self.request.prefer
         filters = query.filters
         asked = [filters]
@@ -217,10 +218,10 @@ class Evidence:
         lists: Lists = {}
         for filters in asked:
             passing = index.passing_chunks(filters, self.request.within, self.required)
-            ways: dict[str, Callable[..., Sequence[Candidate]]] = {}
+            ways = {}
             if terms:
                 ways["lexical"] = partial(index.lexical, terms, passing)
-            if query.meaning is not None:
+            if query.meaning:
                 ways["semantic"] = partial(index.semantic, query.meaning.vector, passing)
             for name, fetch in ways.items():
                 with self.watch.stage(name):
@@ -274,8 +275,8 @@ class Evidence:
         """The entries that hold a rare word; none for a word of more than RARE passages."""
         if not 0 < self._counts(frozenset((term,)))[1][term] <= RARE:
             return []
-        found = self.ws.index.lexical([match(term)], None, limit=RARE)
-        standings = self.ws.index.standings([each.entry_rowid for each in found])
+        found = self.index.lexical([match(term)], None, limit=RARE)
+        standings = self.index.standings([each.entry_rowid for each in found])
         return list(standings.values())
 
     def stem(self, word: str) -> str | None:
@@ -283,15 +284,15 @@ class Evidence:
         for beginning in self._beginnings:
             if word.startswith(beginning):
                 return f"{beginning}*"
-        return self.ws.index.stem(word)
+        return self.index.stem(word)
 
     def stems(self, text: str) -> set[str]:
         return stems(text, self.stem)
 
     def usual_cosine(self, vector: Vector) -> tuple[float, float]:
         """Mean and deviation of the cosines of this vector with a sample of the journal."""
-        vectors, _ = self.ws.index.sample()
-        return usual(self.ws.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION)
+        vectors, _ = self.index.sample()
+        return usual(self.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION)
 
     def cosines(
         self,
@@ -304,11 +305,11 @@ class Evidence:
         near = self.lists["semantic"]
         cosines = {row: near[row].score for row in rowids if row in near}
         chunks = {row: self.chunk(row) for row in rowids if row not in near}
-        stored = self.ws.index.vectors(list(chunks.values()))
+        stored = self.index.vectors(list(chunks.values()))
         for row, chunk in chunks.items():
             if chunk in stored:
                 [own] = units([stored[chunk]])
-                cosines[row] = float(self.ws.index.scaled(own @ vector))
+                cosines[row] = float(self.index.scaled(own @ vector))
         return cosines
 
     def meaning(self, rowids: Sequence[int]) -> list[float | None]:
@@ -326,9 +327,9 @@ class Evidence:
         """The standings of these entries, without superseded ones unless the filters ask for
         them.
         """
-        found = self.ws.index.standings(rowids)
+        found = self.index.standings(rowids)
         standings = [found[rowid] for rowid in rowids if rowid in found]
-        self.superseded_by |= self.ws.index.superseded_by([one.id for one in standings])
+        self.superseded_by |= self.index.superseded_by([one.id for one in standings])
         if self.request.filters.include_superseded:
             return standings
         return [one for one in standings if one.id not in self.superseded_by]
@@ -337,14 +338,14 @@ class Evidence:
         """For each entry the names of the preferences that it meets."""
         met: dict[int, Texts] = dict.fromkeys(rowids, ())
         for name, preferred in self.preferred.items():
-            for rowid in self.ws.index.passing(preferred, rowids):
+            for rowid in self.index.passing(preferred, rowids):
                 met[rowid] = (*met[rowid], name)
         return met
 
     def days_away(self, standing: Standing) -> int:
         """Days between an entry and the day in the middle of the asked time; 0 without one."""
         about = self.request.about
-        if about is None:
+        if not about:
             return 0
         return abs((moment(standing.at, self.request.now.tzinfo).date() - about).days)
 
@@ -370,12 +371,12 @@ class Evidence:
     def near_stems(self, term: str) -> list[str]:
         """The stems of the journal that this word may be a typing error of, nearest first."""
         stem = self.stem(term)
-        return nearest_words(stem, self.ws.index.stems_like(stem)) if stem else []
+        return nearest_words(stem, self.index.stems_like(stem)) if stem else []
 
     def nearest_word(self, term: str) -> str | None:
         """A word of the journal that differs from this by a typing error, before its ending."""
-        index = self.ws.index
-        distances: dict[str, int] = {}
+        index = self.index
+        distances = {}
         for near in self.near_stems(
             term
         ):  # stems are no words, and stemming them again breaks them

@@ -1,7 +1,5 @@
 """The fusion of the lists by words, by meaning and by tokens, and of what is preferred."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 

@@ -2,14 +2,12 @@
 when last.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
 from ..language.analysis.asked import asked_of, happened
-from ..models import NOTHING_CLOSE, Entry, Filters, SearchResult
+from ..models import NOTHING_CLOSE, Counts, Entry, Filters, SearchResult
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -30,7 +28,7 @@ class Happened(NamedTuple):
     words: str
     total: int
     newest: tuple[Entry, ...]
-    months: tuple[tuple[str, int], ...]
+    months: Counts
 
     @property
     def line(self) -> str:

@@ -1,7 +1,5 @@
 """Of two entries on one topic the later comes first: it may correct the earlier."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from ..index.rows import units
@@ -36,7 +34,7 @@ def later_first(
     turns = speakers(ranked)
     first = [r for r in ranked[:TOP] if r.standing.dated and r.rowid not in turns]
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
-    stored = evidence.ws.index.vectors(list(chunks.values()))
+    stored = evidence.index.vectors(list(chunks.values()))
     vectors = dict(zip(stored, units(list(stored.values())), strict=True)) if stored else {}
     usual = {chunk: evidence.usual_cosine(vector)[0] for chunk, vector in vectors.items()}
     least = ALIKE_ASKED if evidence.request.recent else ALIKE
@@ -50,7 +48,7 @@ def later_first(
             one, other = sorted(chunks[row] for row in pair)
             if one not in vectors or other not in vectors or not language_known(usual[one]):
                 continue
-            cosine = float(evidence.ws.index.scaled(vectors[one] @ vectors[other]))
+            cosine = float(evidence.index.scaled(vectors[one] @ vectors[other]))
             is_near = cosine - usual[one] > least * (1 - usual[one])
             if is_near and _keeps_names(evidence, pair):
                 same_topic.append(pair)

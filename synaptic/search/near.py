@@ -5,8 +5,6 @@ may settle.
 held corrections.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

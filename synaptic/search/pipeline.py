@@ -10,8 +10,6 @@
 | any, without words | all, in order                    |                                    |
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +17,6 @@ from dataclasses import asdict, replace
 
 from ..index.rows import moment
 from ..language.analysis.asked import QUESTIONS
-from ..language.lexicon import compiled
 from ..language.query import MAX_LIMIT
 from ..language.words import places
 from ..models import ONLY_REPLACED, Entry, Hit, Round, SearchResult, Why
@@ -55,7 +52,7 @@ REASONS = 3
 """Among the first of these hits a replaced entry is shown to who asks for a reason. By eye."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\n")
-_SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
+_SECTION = re.compile(r"(?m)^ {0,3}#{1,6}[ \t]([^\n]+)")
 
 
 def run(
@@ -130,8 +127,8 @@ def with_replaced(
     """
     request = evidence.request
     alone = replaced_alone(evidence, names)
-    is_former = _asks("former", request.parsed.text)
-    asks_why = is_former or _asks("for_a_reason", request.parsed.text)
+    is_former = QUESTIONS.finder("former").search(request.parsed.text) is not None
+    asks_why = is_former or QUESTIONS.finder("for_a_reason").search(request.parsed.text)
     if not (answer.weak or alone or asks_why):
         return answer, evidence, []
     wider = evidence.of(filters=replace(request.filters, include_superseded=True))
@@ -149,14 +146,6 @@ def with_replaced(
         old = [hit for hit in tried.hits[:REASONS] if hit.superseded_by in shown]
         answer = answer._replace(hits=beside_later(answer.hits, old, above=is_former))
     return answer, evidence, []
-
-
-def _asks(
-    name: str,
-    text: str,
-) -> bool:
-    """True if that pattern of questions is in the text."""
-    return compiled(QUESTIONS.pattern(name), re.IGNORECASE).search(text) is not None
 
 
 def beside_later(
@@ -229,7 +218,7 @@ def in_talk(
     for row, hit in hits.items():
         if hit.entry.type == "note" and not stands_alone(hit.entry.content):
             unclear.append(row)
-    found = evidence.ws.index.beside(unclear, evidence.request.filters)
+    found = evidence.index.beside(unclear, evidence.request.filters)
     for row, rows in found.items():
         near = read_entries(evidence.ws, [one for one in rows if one not in hits])
         hits[row] = replace(hits[row], beside=tuple(near.values()))
@@ -262,7 +251,7 @@ def deeper(
 def listed(evidence: Evidence) -> Answer:
     """Entries in order, for a query that is nothing but filters, or nothing."""
     request = evidence.request
-    index = evidence.ws.index
+    index = evidence.index
     if request.within is None:
         _, rowids = index.listing(
             request.filters,
@@ -293,14 +282,14 @@ def read(
     passages = evidence.passages([r.rowid for r in winners])
     entries = {row: entry for row, (entry, _, _) in passages.items()}
     entries = marked(evidence.ws, entries, request.here)
-    others = evidence.ws.index.entries([row for ranked in winners for row in ranked.also])
-    later: dict[str, str] = {}
+    others = evidence.index.entries([row for ranked in winners for row in ranked.also])
+    later = {}
     if not request.is_list:
         ids = {entry.id for entry in entries.values()}
         later = reasons(
             evidence, [id for old, id in evidence.superseded_by.items() if old in ids]
         )
-    stems: set[str] = set()
+    stems = set()
     for term in (*parsed.terms, *parsed.phrases):
         stems |= evidence.stems(term)
 
@@ -335,11 +324,11 @@ def reasons(
     ids: Sequence[str],
 ) -> dict[str, str]:
     """By id what a later entry says in a line: day, title, and why."""
-    index = evidence.ws.index
+    index = evidence.index
     said = {}
     for entry in read_entries(evidence.ws, [index.resolve(id).rowid for id in ids]).values():
         sentences = _SENTENCE.split(entry.content.removeprefix(entry.title).strip(" .\n"))
-        because = [one for one in sentences if _asks("because", one)] or sentences
+        because = list(filter(QUESTIONS.finder("because").search, sentences)) or sentences
         why = " ".join(because[0].split())[:REASON_CHARS]
         title = entry.title.rstrip(".…")
         said[entry.id] = f"replaced {entry.date}: {title}. {why}".rstrip()

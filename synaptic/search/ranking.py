@@ -167,7 +167,7 @@ def score_aware_rrf(
         weight = weights.get(name, 1.0)
         best = max(*found.values(), floors.get(name, 0.0), 0.0) or 1.0
         by_rank = sorted(found, key=lambda key: -found[key])
-        for rank, key in enumerate(by_rank, start=1):
+        for rank, key in enumerate(by_rank, 1):
             scores[key] = scores.get(key, 0.0) + weight * (found[key] / best) / (k + rank)
     possible = sum(weights.get(name, 1.0) for name in rankings) / (k + 1)
     return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
@@ -226,7 +226,7 @@ def choose_weights(
         chosen[signal] = value
     total = sum(chosen.values())
     if total == 0:
-        raise InvalidArgument("All weights are 0.", hint="Give one signal a weight above 0.")
+        raise InvalidArgument("All weights are 0.", "Give one signal a weight above 0.")
     return {signal: weight / total for signal, weight in chosen.items()}
 
 

@@ -6,8 +6,6 @@
 | more  | the question moved towards its best answers | the rest of the story uses their words |
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -46,7 +44,8 @@ def search_smart(
     """Candidates of the question, best first, from up to `max_rounds` rounds; the first always
     runs. Stops when a round brings nothing new.
     """
-    request, watch = evidence.request, evidence.watch
+    request = evidence.request
+    watch = evidence.watch
     text = request.parsed.text
     found: Found = {SubQuery("q1", text, 1.0): ranked_for(evidence, question)}
     with watch.stage("parts"):
@@ -56,7 +55,9 @@ def search_smart(
     rounds = [Round(tuple(found), len(ranked))]
     with watch.stage("reflect"):
         while ranked and len(rounds) < request.max_rounds:
-            asked, known, best = len(found), len(ranked), ranked[:MOST_HITS]
+            asked = len(found)
+            known = len(ranked)
+            best = ranked[:MOST_HITS]
             told = " ".join(_beginnings(evidence, ranked[:LOOKED_AT]))
             moved = _moved_towards(evidence, ranked[:LOOKED_AT])
             if not _ask(evidence, found, f"{text} {told}", moved):
@@ -95,8 +96,8 @@ def _moved_towards(
     """
     asked = evidence.asked
     chunks = [evidence.chunk(r.rowid, near=True) for r in best]
-    stored = evidence.ws.index.vectors(chunks)
-    if asked is None or not stored:
+    stored = evidence.index.vectors(chunks)
+    if not asked or not stored:
         return asked
     import numpy as np
 

@@ -1,7 +1,5 @@
 """The lines of a passage that show the words of a query. Pure."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -14,9 +12,7 @@ SHORT = 40
 
 _NOTES = Words("notes")
 _SPEAKER = re.compile(r"\A[^:\n]{1,40}: ")
-_LISTED = re.compile(
-    r"^[ \t]*(?:\|[^\n]{1,1000}|(?:[-*+]|\d{1,9}[.)])[ \t][^\n]{1,120})$", re.MULTILINE
-)
+_LISTED = re.compile(r"(?m)^[ \t]*(?:\|[^\n]{1,1000}|(?:[-*+]|\d{1,9}[.)])[ \t][^\n]{1,120})$")
 """A row of a table, or an item of a list, which is shown whole; longer ones are cut."""
 _UNBROKEN = re.compile(r"\S+")
 

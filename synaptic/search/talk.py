@@ -1,7 +1,5 @@
 """The turns of a talk: who says each, and whom the question names."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -5,8 +5,6 @@ of the question looks for the token nearest to it. ColBERT (Khattab and Zaharia 
 signs of a rotated basis in place of vectors (ITQ, Gong and Lazebnik 2011).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
@@ -29,7 +27,7 @@ def token_deviations(
     ranked: Ranking,
 ) -> dict[int, float]:
     """The deviations by which each entry is closer to the question than is usual."""
-    coded = evidence.ws.index.codes([r.rowid for r in ranked])
+    coded = evidence.index.codes([r.rowid for r in ranked])
     if meaning.tokens is None or not meaning.words or not coded:
         return {}
     asked = meaning.tokens * idf_shares(evidence, meaning.words)
@@ -87,6 +85,6 @@ def usual_closeness(
     asked: Matrix,
 ) -> tuple[float, float]:
     """Mean and deviation of the question's closeness to a sample of the journal."""
-    _, codes = evidence.ws.index.sample()
+    _, codes = evidence.index.sample()
     found = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)
     return usual(found, ANY_MEAN, ANY_DEVIATION)

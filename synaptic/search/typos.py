@@ -1,7 +1,5 @@
 """Words that a typing error may have changed. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..language.tongues import fold
@@ -47,7 +45,8 @@ def ending_aside(
     in one of at most six no letter is replaced, so `regen` is not `regex`. Counting ends at
     one more than `typing_errors` allows.
     """
-    typed, word = fold(typed), fold(word)
+    typed = fold(typed)
+    word = fold(word)
     length = len(typed)
     allowed = typing_errors(typed)
     if length <= 7:
@@ -74,11 +73,11 @@ def typing_distance(
         return 0
     if abs(len(a) - len(b)) > most or len(a) > LONGEST_TYPED:
         return most + 1
-    before: list[int] = []
+    before = []
     row = list(range(len(b) + 1))
-    for i, letter in enumerate(a, start=1):
+    for i, letter in enumerate(a, 1):
         before, row, last = row, [i], before
-        for j, other in enumerate(b, start=1):
+        for j, other in enumerate(b, 1):
             replaced = before[j - 1] + (letter != other)
             cost = min(row[j - 1] + 1, before[j] + 1, replaced)
             if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:

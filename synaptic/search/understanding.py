@@ -1,7 +1,5 @@
 """Reads a question with the words that this journal knows."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -12,7 +10,7 @@ from datetime import timedelta
 from ..errors import NotFound
 from ..index.rows import instant
 from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
-from ..language.lexicon import TYPE_WORDS, compiled
+from ..language.lexicon import TYPE_WORDS
 from ..language.query import MAX_LIMIT, filled, terms_of
 from ..language.timephrase.table import shift
 from ..language.tongues import tongues_of
@@ -66,8 +64,7 @@ def _scoped(
     """
     own = request.project
     for name in ("only_here", "all_projects") if not request.filters.projects else ():
-        found = compiled(QUESTIONS.pattern(name), re.IGNORECASE)
-        text, count = found.subn(" ", request.parsed.text)
+        text, count = QUESTIONS.finder(name).subn(" ", request.parsed.text)
         if count and name == "all_projects":
             return replace(_reworded(ws, request, text.strip()), project=None)
         if count and own:
@@ -81,7 +78,8 @@ def _preferring(
     request: Request,
     asked: Asked,
 ) -> Request:
-    filters, times = request.filters, asked.time_range
+    filters = request.filters
+    times = asked.time_range
     if times and not (filters.since or filters.until):
         reworded = replace(_reworded(ws, request, asked.text), about=times.about)
         names_day = _ISO.search(times.phrase)  # which other notes may name
@@ -108,7 +106,9 @@ def _as_a_list(
     None where other words are left, and where the journal has nothing of that kind. That
     nothing is in that state, or of that project, is said.
     """
-    given, parsed, order = request.filters, request.parsed, request.order
+    given = request.filters
+    parsed = request.parsed
+    order = request.order
     known = ws.index.vocabulary().projects
     listed = _listed(request, asked, known)
     if not (listed and parsed.text) or parsed.phrases or request.strategy == "bounded":
@@ -121,7 +121,8 @@ def _as_a_list(
     if is_part or (is_day and not listed.order):
         return None
     filters = filled(given, _filters_of(request, asked, listed, known))
-    total, what = _count(ws, filters), _what(filters, listed.state)
+    total = _count(ws, filters)
+    what = _what(filters, listed.state)
     is_all = is_timed and request.within is None and not listed.among
     is_changes = listed.changes and is_all and order == "relevance"
     changes = _changes(ws, filters) if is_changes else {}
@@ -157,9 +158,10 @@ def _listed(
     """The list that the words ask for. Of a time that reaches to today it is of changes too,
     the newest first.
     """
-    text, times = asked.text, asked.time_range
+    text = asked.text
+    times = asked.time_range
     if times:
-        text = compiled(QUESTIONS.pattern("catch_up"), re.IGNORECASE).sub("what changed", text)
+        text = QUESTIONS.finder("catch_up").sub("what changed", text)
     listed = listed_of(text, asked.tongue, known)
     today = request.now.date()
     if listed and times and times.start and times.end and times.start < today <= times.end:
@@ -200,7 +202,8 @@ def _filters_of(
     known: Collection[str],
 ) -> Filters:
     """The filters that a list asks for; of a kind or a state those of the asking project."""
-    given, added = request.filters, listed.filters
+    given = request.filters
+    added = listed.filters
     projects = added.projects
     if listed.order and not (projects or listed.changes):
         projects = request.prefer.projects or tuple({request.project or ""} & {*known})
@@ -248,7 +251,8 @@ def _when(filters: Filters) -> str:
     """The days that pass the filters: `2026-11-20`, `2026-11-01 to 2026-11-10`, `since
     2026-11-20`.
     """
-    since, until = filters.since, filters.until
+    since = filters.since
+    until = filters.until
     if since and until:
         return since if since == until else f"{since} to {until}"
     return f"since {since}" if since else f"until {until}" if until else ""
@@ -292,7 +296,8 @@ def of_its_time(request: Request) -> dict[str, object] | None:
     """The other values of a search that lists the entries of the time that it prefers; None
     without one.
     """
-    since, until = request.prefer.since, request.prefer.until
+    since = request.prefer.since
+    until = request.prefer.until
     if not (since or until) or request.parsed.phrases:
         return None
     return {
@@ -312,11 +317,13 @@ def within_time(
     about the one that is meant.
     """
     times = asked.time_range
-    if times is None:
+    if not times:
         return filters
-    first, last = times.start, times.end
+    first = times.start
+    last = times.end
     if times.about:
-        first, last = shift(times.about, -AROUND_DAYS), shift(times.about, AROUND_DAYS)
+        first = shift(times.about, -AROUND_DAYS)
+        last = shift(times.about, AROUND_DAYS)
     return replace(
         filters,
         since=first.isoformat() if first else None,
@@ -383,7 +390,7 @@ def replaced_alone(
     alone: dict[str, str] = {}
     for word, typed in names.items():
         ids = [standing.id for standing in evidence.holders(word)]
-        if len(evidence.ws.index.superseded_by(ids)) == len(ids):
+        if len(evidence.index.superseded_by(ids)) == len(ids):
             alone |= dict.fromkeys(ids, typed)
     return alone
 

@@ -2,8 +2,6 @@
 folder.
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import os
@@ -18,7 +16,7 @@ from ..config import is_day_file, load_config, resolve_home
 from ..errors import ConfigError, JournalError
 from ..files import read_regular
 from ..journal.disk import disk_errors, make_dirs, overwrite
-from ..models import ParseIssue, Texts, frozen
+from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import original_of
 from ..workspace.checkout import SMALL_BYTES
 from ..workspace.embed import language_notice
@@ -78,14 +76,14 @@ def adopt(
     """
     notices = []
     remarks: list[str] = []
-    fitting: dict[str, Any] = {}
+    fitting: Json = {}
     said = {}
     load_config(home)  # a broken config is reported before anything is made
     if journal is not None:
         folder = Path(journal).expanduser().absolute()
         if not folder.is_dir():
             raise JournalError(
-                f"{folder} is not a folder.", hint="Create it first, or name another."
+                f"{folder} is not a folder.", "Create it first, or name another."
             )
         fitting, remarks = _fitting(folder)
         new = "".join(f"{line}\n" for line in toml_lines(fitting))
@@ -121,7 +119,7 @@ def adopt(
         )
 
 
-def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
+def _fitting(folder: Path) -> tuple[Json, list[str]]:
     """(values of config.toml that fit the folder, sentences on why)."""
     is_graph = (folder / "journals").is_dir() and (folder / "pages").is_dir()
     if is_graph or (folder / "logseq" / "config.edn").is_file():
@@ -201,7 +199,7 @@ def write_setting(
     value: Any,
     *,
     new: str = "",
-) -> dict[str, Any]:
+) -> Json:
     """Writes a key of config.toml, that of a table as `hooks.tools`, and leaves every other
     character; returns what the file said before.
 
@@ -228,7 +226,7 @@ def write_setting(
             changed = tomlkit.dumps(document)
         if tomllib.loads(changed) != wanted:
             raise ConfigError(
-                f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}"
+                f"{path} cannot be changed safely.", f"Put this line at its top: {line}"
             )
         if changed != old:
             overwrite(path.resolve(), changed.encode())

@@ -1,7 +1,5 @@
 """Attach: files that a note shows, kept beside the notes under names of ours."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re
@@ -42,25 +40,23 @@ def attach(
     kind = picture_kind(data[:32])
     suffix = PICTURES[kind][2][0] if kind else PurePosixPath(shown).suffix.lower()
     if not data:
-        raise InvalidArgument(f"`{shown}` is empty.", hint="Choose another file.")
+        raise InvalidArgument(f"`{shown}` is empty.", "Choose another file.")
     if len(data) > FILE_BYTES:
         said = f"`{shown}` has more than {FILE_BYTES // 1_000_000} MB."
-        raise InvalidArgument(
-            said, hint="Make it smaller, or copy it into the journal yourself."
-        )
+        raise InvalidArgument(said, "Make it smaller, or copy it into the journal yourself.")
     if is_note(shown):
         said = f"`{shown}` is a note, which is no attachment."
-        raise InvalidArgument(said, hint="`synaptic import` takes in notes.")
+        raise InvalidArgument(said, "`synaptic import` takes in notes.")
     try:
         parts = without_place(data, kind or "")
     except ValueError as error:
-        raise InvalidArgument(f"`{shown}`: {error}", hint="Choose another file.") from error
+        raise InvalidArgument(f"`{shown}`: {error}", "Choose another file.") from error
     data = b"".join(parts) if parts else data
     today = ws.clock().date().isoformat()
     folder = _folder(ws)
     if _stored(ws, folder, today) + len(data) > DAY_BYTES:
         said = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
-        raise Refused(said, hint="Go on tomorrow, or copy files into the journal yourself.")
+        raise Refused(said, "Go on tomorrow, or copy files into the journal yourself.")
     suffix = suffix if _SUFFIX.fullmatch(suffix) else ".bin"
     stem = _slug(PurePosixPath(shown).stem)
     with ws.journal.writing():
@@ -72,7 +68,7 @@ def attach(
             )
             if put:
                 return path, "" if parts else MAY_TELL.format(shown)
-    raise Refused(f"There are too many files called `{shown}`.", hint="Give it another name.")
+    raise Refused(f"There are too many files called `{shown}`.", "Give it another name.")
 
 
 def detach(
@@ -93,7 +89,7 @@ def _slug(stem: str) -> str:
 
 def _folder(ws: Workspace) -> str:
     """The folder of attachments: that of the vault's Obsidian, else FOLDER."""
-    chosen: object = FOLDER
+    chosen = FOLDER
     with suppress(OSError, ValueError, AttributeError):
         settings = read_regular(ws.config.journal / SETTINGS, SETTINGS_BYTES)
         chosen = json.loads(settings).get("attachmentFolderPath", FOLDER)

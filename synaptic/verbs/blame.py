@@ -43,18 +43,18 @@ actions`.
 """
 
 _COMMON = frozenset(
-    "a an and are as at be but by can could did do does for from had has have if in is it its "
-    "not of on or so than that the then there this to was were when with you your "
-    "abort aborted after argument before call called cannot code command committed detail "
-    "err error errors exception exit exited expected failed fails failure fatal file found got "
-    "input invalid last line missing module most named no non-zero null output panic process "
-    "recent received returned run running status stderr stdout such test tests traceback type "
-    "unable undefined unexpected value values warning".split()
+    """a an and are as at be but by can could did do does for from had has have if in is it its
+    not of on or so than that the then there this to was were when with you your
+    abort aborted after argument before call called cannot code command committed detail
+    err error errors exception exit exited expected failed fails failure fatal file found got
+    input invalid last line missing module most named no non-zero null output panic process
+    recent received returned run running status stderr stdout such test tests traceback type
+    unable undefined unexpected value values warning""".split()
 )
 _GENERIC = frozenset(
-    "__init__ app client config conftest constants index init lib main mod models package "
-    "readme routes schema server settings setup test tests types util utils values "
-    "variables".split()
+    """__init__ app client config conftest constants index init lib main mod models package
+    readme routes schema server settings setup test tests types util utils values
+    variables""".split()
 )
 """Stems of files that each folder may have."""
 _ASIDE = re.compile(
@@ -275,8 +275,9 @@ class Memory:
         name, _, within = path.partition("/")
         roots = self.config.roots
         folder = roots.get(name) if within else None
-        if folder is None:
-            folder, within = roots[""], path
+        if not folder:
+            folder = roots[""]
+            within = path
         is_others = folder not in (roots[""], roots["@sessions"])
         if is_others and any(part.startswith(".") for part in folder.parts):
             return b""

@@ -4,8 +4,6 @@ A briefing ends with its position: the last change that the index had seen. Give
 `since`, it leads to all that changed later, also to entries that bear an older date.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -126,7 +124,7 @@ def brief(
     Raises InvalidArgument for another `since`.
     """
     if project == "*":
-        raise InvalidArgument("A brief is of one project, not '*'.", hint="Name it.")
+        raise InvalidArgument("A brief is of one project, not '*'.", "Name it.")
     here = checkout_around(folder, ws.config) if folder else None
     project = project or project_of(ws.config, here)
     every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
@@ -134,10 +132,10 @@ def brief(
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
     gather = partial(_gather, ws, project, here, since, terms)
     within_s = READING_SHARE * ws.config.hooks.timeout_s
-    if reader is None or ws.journal.is_past:
+    if not reader or ws.journal.is_past:
         return in_step(ws, partial(gather, None), within_s=within_s)
     file = ws.config.state / _POSITIONS
-    records: dict[str, dict[str, Any]] = {}
+    records = {}
     with suppress(OSError, ValueError, TypeError):
         records = dict(json.loads(file.read_bytes()))
     name = f"{reader.client}|{project_key(project or '')}"
@@ -195,10 +193,10 @@ def _start(
             return Start(left_off or now - WEEK, None, remark)
         since = before
     if not since.startswith("p:"):
-        day = read_date(since, now=now, name="since")
+        day = read_date(since, now, "since")
         return Start(datetime.fromisoformat(day).astimezone())
     position = _POSITION.fullmatch(since)
-    if position is None:
+    if not position:
         raise InvalidArgument(
             f"since is {since[:40]!r}, which is no position.",
             valid=("p:... from the end of a briefing", LAST, "2026-11-03", "yesterday"),
@@ -247,7 +245,8 @@ def _gather(
     if is_asked and not shelves[1].entries:
         said.append(f"Nothing is {shelves[1].name}.")
     count, number = ws.index.latest_change()
-    if report.unread or ws.index.file.trouble:  # it may count otherwise in the next process
+    is_in_memory = not ws.published and ws.index.file.trouble
+    if report.unread or is_in_memory or count is None:  # each process counts, or each journal
         count = number = 0
     position = f"p:{count}-{number}-{int(now.timestamp())}"
     return Briefing(
@@ -355,7 +354,7 @@ def confirm(
     if entry.type != "preference":
         raise InvalidArgument(
             f"{entry.short_id} is of type {entry.type}; only a preference is confirmed.",
-            hint=f"`synaptic update {entry.short_id} --type preference` makes it one.",
+            f"`synaptic update {entry.short_id} --type preference` makes it one.",
         )
     with disk_errors(ws.config.state, "used"):
         note(ws, entry, Consent("waits" if remove else "yes"))
@@ -368,7 +367,7 @@ def due(
     """Returns what is due by this day, or on any, overdue first: entries, and tasks as entries
     with the title of the task. Raises InvalidArgument.
     """
-    last = read_date(until, now=ws.clock(), name="due") if until else _EVER
+    last = read_date(until, ws.clock(), "due") if until else _EVER
     return in_step(ws, lambda _: tuple(map(_as_entry, _due(ws, last, "*"))))
 
 
@@ -402,7 +401,8 @@ def _due(
         is_ours = key in ("*", own)
         tasks = tasks_of(entry, text) if is_ours else []
         if is_ours or own is None:
-            path, title = entry.there.path, entry.title
+            path = entry.path
+            title = entry.title
             tasks.insert(0, Task(title, False, entry.due, path, 0, entry.id, title, None))
         for task in tasks:
             due = task.due or ""

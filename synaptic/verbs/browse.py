@@ -1,7 +1,5 @@
 """Reads entries by id, by time, and by their types, tags, files and projects."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,7 +8,7 @@ from dataclasses import field, replace
 from datetime import date as calendar_day
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
@@ -18,9 +16,11 @@ from ..index.rows import Position, Standing, instant
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import (
     ORDERS,
+    Counts,
     Entry,
     Facets,
     Filters,
+    Json,
     Order,
     ParseIssue,
     SearchResult,
@@ -105,10 +105,10 @@ class Status:
     index_bytes: int
     issues: tuple[ParseIssue, ...]
     facets: Facets
-    months: tuple[tuple[str, int], ...]
-    figures: dict[str, dict[str, Any]]
+    months: Counts
+    figures: dict[str, Json]
     costs: Costs
-    roots: dict[str, dict[str, Any]]
+    roots: dict[str, Json]
     queued: int = 0
     notices: Texts = ()
 
@@ -125,7 +125,7 @@ def get(
     if not ids:
         raise InvalidArgument(
             "No id was given.",
-            hint="Ids are shown by recent, find and search.",
+            "Ids are shown by recent, find and search.",
         )
 
     def run(report: SyncReport) -> Listing:
@@ -283,7 +283,7 @@ def find(
         if cursor or around:
             raise InvalidArgument(
                 "cursor and around work only without a query.",
-                hint="Call it without the query, or without cursor and around.",
+                "Call it without the query, or without cursor and around.",
             )
         wanted = in_step(ws, lambda _: _resolved(ws, given))
         found = search(
@@ -329,7 +329,7 @@ def days(
     With a `limit` the listing has the `cursor` of the next entries. Raises InvalidArgument for
     a text that is no date.
     """
-    day = calendar_day.fromisoformat(read_date(date, now=ws.clock(), name="date"))
+    day = calendar_day.fromisoformat(read_date(date, ws.clock(), "date"))
     first = last = day
     if week:
         first = day - timedelta(day.weekday())
@@ -395,7 +395,7 @@ def status(ws: Workspace) -> Status:
     return in_step(ws, run)
 
 
-def _figures(calls: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+def _figures(calls: Sequence[Mapping[str, float]]) -> Json:
     """The latencies of the stages of these calls, the slowest stage first."""
     latencies = {}
     for stage, each in sorted_ms(calls):
@@ -509,7 +509,7 @@ def _cursor(
     own: str | None = None,
 ) -> str | None:
     """The place after the last entry that was shown; it holds although that is deleted."""
-    if last is None or order in ("importance", "access"):
+    if not last or order in ("importance", "access"):
         return None
     dated, at, path, seq = last.position
     return f"{order}:{int(last.project != own)}:{dated}:{at}:{seq}:{quote(path, safe='')}"
@@ -523,10 +523,10 @@ def _shown_last(
     if not cursor:
         return None
     place = _CURSOR.fullmatch(cursor)
-    if place is None or place[1] != order:
+    if not place or place[1] != order:
         raise InvalidArgument(
             f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
-            hint="Use the cursor of the previous answer, and its order.",
+            "Use the cursor of the previous answer, and its order.",
         )
     position = int(place[3]), int(place[4]), unquote(place[6]), int(place[5])
     return place[2] == "1", position
@@ -549,5 +549,5 @@ def export(
     while True:
         page, last = in_step(ws, run)
         yield from page.values()
-        if last is None:
+        if not last:
             return

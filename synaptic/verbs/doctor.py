@@ -1,7 +1,5 @@
 """Checks the environment, the journal and the index. Each finding says how to mend it."""
 
-from __future__ import annotations
-
 import os
 import platform
 import stat

@@ -1,7 +1,5 @@
 """Edits a file of the journal as its person wrote it, and ticks its tasks."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from difflib import SequenceMatcher
@@ -11,7 +9,7 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.folder import writable
 from ..journal.rewriting import rewrite
 from ..journal.text import entry_of, line_end
-from ..models import Entry, ParsedFile, Task, Texts
+from ..models import Entry, ParsedFile, Texts
 from ..notes.blocks import MASK, newlines
 from ..notes.marks import tasks_of
 from ..notes.privacy import mask
@@ -45,7 +43,7 @@ class OpenText(NamedTuple):
     end: int
 
 
-def opened_text(ws: Workspace, path: str, id: str = "") -> OpenText:
+def opened_text(ws: Workspace, path: str, id: str) -> OpenText:
     """The passage of the file, or of the entry with this id in it.
 
     Raises NotFound for a path that is no note of the journal, and Refused for one that is only
@@ -71,7 +69,7 @@ def write_text(
     entry would take in another.
     """
     if not text.strip():
-        raise InvalidArgument("There is no text.", hint="Delete removes it, and asks before.")
+        raise InvalidArgument("There is no text.", "Delete removes it, and asks before.")
     own_id = _own_id(ws, path, id)
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
@@ -83,21 +81,21 @@ def write_text(
             return data
         if seen != now.seen:
             raise Changed(
-                f"{path} was changed meanwhile; nothing was written.", hint="Look at both."
+                f"{path} was changed meanwhile; nothing was written.", "Look at both."
             )
         new = _with_line_ends(typed, data[now.start : now.end], line_end(data))
         after = data[: now.start] + new + data[now.end :]
         if MASK in mask(after)[now.start : now.start + len(new)]:
             raise Refused(
                 "A private passage would stand in it; nothing was written.",
-                hint="Write private passages in your editor.",
+                "Write private passages in your editor.",
             )
         others = {entry.content for entry in parsed.entries if entry.id != own_id}
         stays = {entry.content for entry in ws.journal.parse(path, after).entries}
         if own_id and not others <= stays:
             raise Refused(
                 "It would take in another entry of the file; nothing was written.",
-                hint="Close the code fence or the comment, or edit the whole file.",
+                "Close the code fence or the comment, or edit the whole file.",
             )
         return after
 
@@ -127,7 +125,7 @@ def tick(
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
         masked = mask(data)
-        found: list[Task] = []
+        found = []
         for entry in parsed.entries:
             place = entry.there
             own = tasks_of(entry, lines_of(masked[place.body_start : place.body_end]))
@@ -135,15 +133,15 @@ def tick(
         at = [task for task in found if task.line == line] or found
         if len(at) != 1 or at[0].done == done:
             raise Changed(
-                "The task was changed meanwhile; nothing was written.", hint="Look at it again."
+                "The task was changed meanwhile; nothing was written.", "Look at it again."
             )
         starts = [0, *(match.end() for match in _LINE_ENDS.finditer(data))]
         row = _TASK.match(data, starts[at[0].line - 1])
-        if row is None or MASK in masked[row.start() : row.end()] or _REPEATS in text:
+        if not row or MASK in masked[row.start() : row.end()] or _REPEATS in text:
             raise Refused(
                 f"{path}:{at[0].line} is not ticked here: it repeats, holds private text, or "
                 f"its state is a word such as LATER.",
-                hint="Tick it in your editor.",
+                "Tick it in your editor.",
             )
         before, box, words, name = row.groups()
         marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
@@ -160,9 +158,9 @@ def _own_id(ws: Workspace, path: str, id: str) -> str:
     """The id of this entry in its file, or "". Raises NotFound and Refused for a path that is
     no note that may be written.
     """
-    if ws.journal.stamp(path) is None:
+    if not ws.journal.stamp(path):
         raise NotFound(
-            f"The journal has no note {path[:200]!r}.", hint="Open it from one of its entries."
+            f"The journal has no note {path[:200]!r}.", "Open it from one of its entries."
         )
     writable(ws.journal.roots, path)
     return in_step(ws, lambda _: ws.index.resolve(id).own_id) if id else ""
@@ -188,13 +186,13 @@ def _passage(
         start = len(_BOM)
     piece = data[start:end]
     if MASK in mask(data)[start:end]:
-        raise Refused(f"{path} holds private text here.", hint="Edit it in your editor.")
+        raise Refused(f"{path} holds private text here.", "Edit it in your editor.")
     try:
         text = piece.decode()
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise Refused(f"{path} is no text in UTF-8.", hint="Edit it in your editor.")
+        raise Refused(f"{path} is no text in UTF-8.", "Edit it in your editor.")
     return OpenText(title, newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
 
 

@@ -6,8 +6,6 @@ text and name of a file. A title that two entries share is no question. The copy
 passages and is deleted.
 """
 
-from __future__ import annotations
-
 import re
 import statistics
 import time
@@ -139,8 +137,8 @@ def _ranks(
                     limit=DEPTH,
                     strategy=strategy,
                 )
-                hits = [(hit.entry.there.path, hit.entry.there.start) for hit in found.hits]
-                right = paths[entry.there.path], entry.there.start
+                hits = [(hit.entry.path, hit.entry.there.start) for hit in found.hits]
+                right = paths[entry.path], entry.there.start
                 ranks[way].append(1 / (1 + hits.index(right)) if right in hits else 0.0)
     return ranks
 

@@ -2,8 +2,6 @@
 git then calls.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -153,7 +151,7 @@ def _put_line(
         if attributes.is_symlink() or attributes.parent.is_symlink():
             raise JournalError(
                 f"{attributes} is a link, which is not followed.",
-                hint="Put a file in its place.",
+                "Put a file in its place.",
             )
         attributes.parent.mkdir(exist_ok=True)
         attributes.write_bytes(
@@ -220,7 +218,7 @@ def _said(
         raise JournalError(
             f"{folder} is in no git repository that can be used "
             f"({_text(done.stderr).strip()}).",
-            hint=f"Make one: git -C {shlex.quote(str(folder))} init",
+            f"Make one: git -C {shlex.quote(str(folder))} init",
         )
     return _text(done.stdout)
 

@@ -7,8 +7,6 @@ it also keeps a hash of the text, `was`, by which a later run sees that nobody h
 entry.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tomllib
@@ -21,7 +19,7 @@ from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from platformdirs import user_config_path
 
@@ -33,7 +31,7 @@ from ..journal.imports import drop_pictures, put_picture, take_in, take_out
 from ..journal.runs import Block, Run, Runs
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry, frozen
+from ..models import SESSIONS, Entry, Json, frozen
 from ..notes.blocks import project_key
 from ..notes.reading import base32, id_date
 from ..notes.screening import Screen
@@ -45,10 +43,8 @@ from ..workspace.embed import Progress
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .adopt import write_setting
+from .browse import Listing
 from .writing import clean_entry, delete, moment_of
-
-if TYPE_CHECKING:
-    from .browse import Listing
 
 SETTLED = timedelta(minutes=10)
 """The files of a session that ended no longer ago are as the session left them."""
@@ -121,10 +117,10 @@ def places_of(source: str) -> list[Path]:
 def look_around(
     config: Config,
     progress: Progress,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Json]:
     """The readable data on this machine: source, place, number of records, dates."""
     found = []
-    for number, source in enumerate(READERS, start=1):
+    for number, source in enumerate(READERS, 1):
         for place in places_of(source):
             with suppress(SynapticError):
                 records = _records(source, [place], lambda where, why: None, None)
@@ -218,7 +214,7 @@ def notes_in(
     notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
     if not notes or config.home.is_relative_to(root):
         why = "Synaptic's own home" if notes else "no Markdown"
-        raise InvalidArgument(f"{root} holds {why}.", hint="Name the folder of the notes.")
+        raise InvalidArgument(f"{root} holds {why}.", "Name the folder of the notes.")
     return notes
 
 
@@ -244,9 +240,9 @@ def plan(
     if not places:
         raise InvalidArgument(
             f"{source} has left nothing here.",
-            hint=f"synaptic import {source} PATH names a place.",
+            f"synaptic import {source} PATH names a place.",
         )
-    first = read_date(since, now=ws.clock(), name="since") if since else ""
+    first = read_date(since, ws.clock(), "since") if since else ""
     planned = ImportPlan(source, places)
     known = _Known(ws, source, project, into)
     seen = set()
@@ -364,7 +360,7 @@ class _Known:
         if part not in self._standing:
             return "deleted" if part in self._gone else "new", coming
         old = self._written(path).get(id) if record.growing else None
-        if old is None:
+        if not old:
             return "known", coming
         if _was(old) != _digest(old):
             return "edited", coming
@@ -381,7 +377,7 @@ def _records(
     for place in places:
         if not (place.exists() or place.parent.is_file()):  # a session of a database
             raise InvalidArgument(
-                f"{place} does not exist.", hint="Give a file or a folder that does."
+                f"{place} does not exist.", "Give a file or a folder that does."
             )
         try:
             for record in reader_of(source).read(place, skipped):
@@ -391,7 +387,7 @@ def _records(
                 yield record
         except OSError as error:
             raise InvalidArgument(
-                f"{place} cannot be read: {error.strerror}.", hint="Check its rights."
+                f"{place} cannot be read: {error.strerror}.", "Check its rights."
             ) from error
         except SynapticError:
             raise
@@ -471,7 +467,7 @@ def with_source(
         if source not in SESSIONS or "lines" not in extra:
             raise InvalidArgument(
                 f"{entry.short_id} is no digest of a session, so it has no transcript.",
-                hint="`synaptic search --sessions` finds those.",
+                "`synaptic search --sessions` finds those.",
             )
         key = extra["source"].partition("/")[0]
         found = next(
@@ -480,7 +476,7 @@ def with_source(
         if not found:
             raise NotFound(
                 f"The transcript of {entry.short_id} is gone, session {key} of {source}.",
-                hint="Clients delete them after some weeks; the digest stays.",
+                "Clients delete them after some weeks; the digest stays.",
             )
         first, last = map(int, extra["lines"].split("-"))
         lines = []
@@ -498,7 +494,7 @@ def _extra(
     entry: Entry,
 ) -> dict[str, str]:
     """The keys of an entry's comment that the index does not know."""
-    return dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
+    return dict(_written(ws, entry.path).get(entry.id, entry).extra)
 
 
 def _written(
@@ -530,7 +526,7 @@ def forget(
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
         hint = "`synaptic search --sessions` lists ids."
-        raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
+        raise NotFound(f"Nothing here tells of the session {session!r}.", hint)
     # before its digest goes: a kill must not bring it back
     with (ws.config.state / FORGOTTEN).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)

@@ -1,7 +1,5 @@
 """Lists links and tasks, each with the place where it stands."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Sequence
 from contextlib import suppress
@@ -47,7 +45,7 @@ def links(
             except NotFound as error:
                 raise NotFound(
                     f"Nothing is called {name[:40]!r}, and nothing links to it.",
-                    hint="Give an id, a title, an alias or a path; search finds them.",
+                    "Give an id, a title, an alias or a path; search finds them.",
                 ) from error
         return linked(ws, rowids, [key])
 
@@ -154,7 +152,7 @@ def tasks(
     """
     now = ws.clock()
     today = now.date().isoformat()
-    last = read_date(due, now=now, name="due") if due else None
+    last = read_date(due, now, "due") if due else None
 
     def run(_: object) -> tuple[Task, ...]:
         rowids = ws.index.listing(Filters(has_tasks=True), order="newest", limit=-1)[1]

@@ -1,7 +1,5 @@
 """The models that find notes by meaning: which there are, and the way from one to another."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -68,7 +66,7 @@ def models(ws: Workspace) -> tuple[Model, ...]:
         size = 0
         if known:
             size = known["size_in_GB"] * 1e9
-        elif embedder.folder is None:
+        elif not embedder.folder:
             continue
         elif (embedder.folder / "model.onnx").exists():
             size = (embedder.folder / "model.onnx").stat().st_size

@@ -2,8 +2,6 @@
 steps.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import chain

@@ -28,6 +28,7 @@ from ..models import Texts, frozen
 from ..notes.blocks import shown
 from ..notes.privacy import mask
 from ..notes.screening import Screen
+from ..workspace.embed import Progress, embed_pending
 from ..workspace.preferences import Consent, every_preference, standings
 from ..workspace.sync import in_step, read_file
 from ..workspace.workspace import Workspace
@@ -40,12 +41,10 @@ RETRY_S = 5.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 STATE = "publish.json"
 
-Progress = Callable[[str, int, int], None]
-
 
 @frozen
 class PublishReport:
-    """What a publication changed. `left_out` are files with a secret in their names."""
+    """The changes of a publication. `left_out` are files with a secret in their names."""
 
     journal: str
     files: int
@@ -76,7 +75,7 @@ class CleanJournal(Journal):
 
 
 class Wanted(NamedTuple):
-    """What the index says now: by path a hash of what a file's rows are made of, by id who
+    """The state of the index: by path a hash of what a file's rows are made of, by id who
     stands for a preference, the position, and the state of git's history.
     """
 
@@ -103,9 +102,14 @@ class Publisher:
         self.close = self._to.close
         self.drop = self._to.drop
 
-    def begin(self) -> None:
-        """Takes the name for this journal. Raises Busy, and IndexUnusable."""
+    def begin(self, progress: Progress | None = None) -> None:
+        """Takes the name for this journal, whose passages get the vectors that they lack.
+        Raises Busy, and IndexUnusable.
+        """
         self._to.begin(in_step(self._ws, lambda _: self._ws.index.some_ids()))
+        with suppress(ModelError, Busy):  # what has no vector yet follows later
+            self._ws.embedder.load()
+            embed_pending(self._ws, budget_s=None, progress=progress)
         self._seen = self._to.seen()
 
     def follow(self, progress: Progress | None = None) -> PublishReport:
@@ -128,7 +132,7 @@ class Publisher:
             self._position = wanted.position
             counting, change = wanted.position.counting, wanted.position.change
             _remember(self._ws, counting=counting, change=change, at=time.time(), trouble="")
-        self._to.finish(wanted.position.dimensions)
+        self._to.finish()
         left_out = tuple(sorted(wanted.seen.keys() - named))
         seconds = time.monotonic() - started
         return PublishReport(self.journal, done, len(removed), left_out, seconds)
@@ -140,11 +144,11 @@ class Publisher:
         made_of = index.made_of()
         for entry in preferences:
             made_of[entry.there.path] += repr(consents[entry.id])
+        model, dimensions, usual = map(index.meta, ("model", "dimensions", "usual"))
         seen = {}
         for path, made in made_of.items():
-            hashed = hashlib.blake2b(made.encode(), key=self._key, digest_size=16)
-            seen[path] = hashed.digest()
-        model, dimensions, usual = map(index.meta, ("model", "dimensions", "usual"))
+            said = f"{model} {made}".encode()
+            seen[path] = hashlib.blake2b(said, key=self._key, digest_size=16).digest()
         position = Position(model, dimensions, usual, *index.latest_change())
         return Wanted(seen, consents, position, index.meta("head") or "")
 
@@ -184,7 +188,8 @@ class Publisher:
         meanings = ws.index.meanings_of_file(path)
         if file.digest != self._clean.digest:
             meanings |= self._meanings_of_cleaned(file, meanings)
-        return PublishedFile(path, wanted.seen[path], self._clean.latest, rows, meanings)
+        model, data = wanted.position.model, self._clean.latest
+        return PublishedFile(path, wanted.seen[path], data, rows, model, meanings)
 
     def _meanings_of_cleaned(
         self,
@@ -219,22 +224,22 @@ def keep_publishing(
             with closing(Publisher(ws, address, journal)) as publisher:
                 publisher.begin()
                 while wanted():
+                    at = _version(ws)
                     report = publisher.follow()
                     if report.files or report.removed:
                         told(report)
-                    _await_change(ws, wanted)
+                    while wanted() and _version(ws) == at:
+                        time.sleep(STEP_S)
         except (Busy, IndexUnusable) as error:
             _remember(ws, trouble=str(error))
             told(error)
             time.sleep(RETRY_S)
 
 
-def _await_change(ws: Workspace, wanted: Callable[[], bool]) -> None:
-    file = ws.index.file
-    at = file.value("PRAGMA data_version")
-    while wanted() and file.value("PRAGMA data_version") == at:
-        time.sleep(STEP_S)
-        file.look()
+def _version(ws: Workspace) -> Any:
+    """A number that changes when another process writes the index."""
+    ws.index.file.look()
+    return ws.index.file.value("PRAGMA data_version")
 
 
 def state(ws: Workspace) -> Texts:

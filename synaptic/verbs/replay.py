@@ -5,8 +5,6 @@ error that it met later. The memory is that of the moment, as `as_of` reads it, 
 digest of a session that had not ended.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -70,7 +68,7 @@ def replay(
     Journal and index stay as they are. Raises ModelError without a model.
     """
     ws.embedder.load()
-    ended: dict[str, datetime] = {}
+    ended = {}
     cases: list[Case] = []
     for source in SESSIONS:
         for place in places_of(source):
@@ -80,7 +78,7 @@ def replay(
                     for record in digest(session):
                         ended[key_id(source, record.key)] = record.until or record.at
     cases = sorted(cases, key=lambda case: case.at)[-prompts:]
-    for number, case in enumerate(cases, start=1):
+    for number, case in enumerate(cases, 1):
         with as_of(ws, min(case.at, ws.clock()).isoformat()) as then:
             for way, strategy in WAYS.items():
                 found = _answer(then, case, strategy, ended)
@@ -132,7 +130,7 @@ def table(cases: list[Case]) -> dict[str, dict[str, float]]:
     rows = {}
     for way in WAYS:
         tokens = [case.tokens[way] for case in cases] or [0]
-        row: dict[str, float] = {"prompts": len(cases), "tokens": statistics.median(tokens)}
+        row = {"prompts": len(cases), "tokens": statistics.median(tokens)}
         for kind in ("file", "error"):
             due = [case for case in cases if kind in case.later.values()]
             named = [{case.later[text] for text in case.named[way]} for case in due]

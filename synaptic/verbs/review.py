@@ -3,19 +3,17 @@
 Nothing is done by itself; what a person answers is done by `update` and `delete`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
 from ..journal.disk import overwrite
-from ..models import Entry, Filters, Texts
+from ..models import Entry, Filters, Json, Texts
 from ..notes.blocks import project_key
 from ..search.near import DONE, MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
@@ -154,7 +152,7 @@ def _named(
     return Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
 
 
-def _kept(ws: Workspace) -> dict[str, Any]:
+def _kept(ws: Workspace) -> Json:
     with suppress(OSError, ValueError, TypeError):
         return dict(json.loads((ws.config.state / "review.json").read_bytes()))
     return {}
@@ -226,7 +224,7 @@ def _near(
     if not rows:
         return
     vectors = units([stored[row] for row in rows])
-    for place, new in enumerate(rows[1:], start=1):
+    for place, new in enumerate(rows[1:], 1):
         cosines = ws.index.scaled(vectors[:place] @ vectors[place])
         nearest = cosines.argsort()[: -MOST - 2 : -1].tolist()
         near = cosines[nearest].tolist()

@@ -1,7 +1,5 @@
 """Save, update, delete, restore: the verbs that change the journal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +17,7 @@ from ..journal.losses import restore_lost
 from ..journal.text import in_place_of
 from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
-from ..models import Entry, Near, Texts, frozen
+from ..models import Entry, Json, Near, Texts, frozen
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import unique
 from ..notes.markdown import compose_entry, new_id, own_tags
@@ -27,12 +25,7 @@ from ..notes.privacy import reveals
 from ..notes.screening import Screen
 from ..search.near import near_entries, suggest_tags
 from ..workspace.changes import fingerprints, has_expired, of_project
-from ..workspace.checkout import (
-    LINE_CHARS,
-    claim_name,
-    project_of,
-    working_checkout,
-)
+from ..workspace.checkout import LINE_CHARS, claim_name, project_of, working_checkout
 from ..workspace.embed import embed_pending
 from ..workspace.preferences import Consent, hash_of_rule, standings
 from ..workspace.preferences import note as note_consent
@@ -169,7 +162,7 @@ def save_all(
 
 
 def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
-    given: dict[str, Any] = {name: value for name, value in marks.items() if value is not None}
+    given: Json = {name: value for name, value in marks.items() if value is not None}
     by_person = marks.setdefault("by_person", True)
     moment = moment_of(given.get("at"), ws.clock())
     here = working_checkout(ws.config)
@@ -215,7 +208,7 @@ def _write(
     watch: Stopwatch,
 ) -> list[Receipt]:
     """Writes the new entries and indexes them, but those that were saved already."""
-    receipts: dict[str, Receipt] = {}
+    receipts = {}
     new = []
     for entry, notices, marks in drafts:
         same = [] if marks.get("force") else _same_text(ws, entry)
@@ -233,7 +226,7 @@ def _write(
     if len({ws.journal.day_path(entry.at) for entry in new}) > 1:
         raise InvalidArgument(
             "The entries belong to several files; nothing was saved.",
-            hint="Save those of one day together.",
+            "Save those of one day together.",
         )
     told = ()
     if new:
@@ -303,10 +296,10 @@ def update(
     a person pins, and changes what is pinned. With `seen`, from `opened`, raises Changed if the
     entry has changed since. Raises InvalidArgument without any change, Refused and Busy.
     """
-    given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
+    given: Json = {name: value for name, value in parts.items() if value is not None}
     if "content" in given and "append" in given:
         raise InvalidArgument(
-            "content and append exclude each other.", hint="Give content or append."
+            "content and append exclude each other.", "Give content or append."
         )
     if all(value == () for value in given.values()):
         names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
@@ -319,7 +312,7 @@ def update(
     if entry.pin and not by_person:
         raise Refused(
             "A person pinned this entry, and only a person changes it.",
-            hint="Save a new one beside it.",
+            "Save a new one beside it.",
         )
     if given.get("pin") and not entry.pin:
         _check_pin(ws, entry.project, by_person=by_person)
@@ -327,7 +320,7 @@ def update(
         ids = _superseded(ws, given["supersedes"], by_person=by_person)
         if entry.id in ids:
             raise InvalidArgument(
-                "An entry cannot supersede itself.", hint="Give the ids of older entries."
+                "An entry cannot supersede itself.", "Give the ids of older entries."
             )
         given["supersedes"] = ids
     return _write_update(ws, found, given, seen, past, by_person=by_person)
@@ -336,7 +329,7 @@ def update(
 def _write_update(
     ws: Workspace,
     found: Stored,
-    given: dict[str, Any],
+    given: Json,
     seen: str | None,
     past: Sequence[str],
     *,
@@ -357,7 +350,7 @@ def _write_update(
         changes[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
-    path = found.entry.there.path
+    path = found.entry.path
     copies = found.copies
     told: list[str] = []
     edit = ws.journal.edit
@@ -374,8 +367,8 @@ def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
     folder that is only read.
     """
     found = _find(ws, id)
-    writable(ws.journal.roots, found.entry.there.path, found.entry.there.line)
-    entry = replace(ws.journal.find(found.entry.there.path, found.own_id)[1], id=found.entry.id)
+    writable(ws.journal.roots, found.entry.path, found.entry.there.line)
+    entry = replace(ws.journal.find(found.entry.path, found.own_id)[1], id=found.entry.id)
     return entry, _seen(entry)
 
 
@@ -387,7 +380,7 @@ def _check_seen(entry: Entry, seen: str) -> None:
     if seen != _seen(entry):
         raise Changed(
             f"{entry.short_id} was changed meanwhile; nothing was written.",
-            hint="Look at both.",
+            "Look at both.",
         )
 
 
@@ -396,7 +389,7 @@ def _one_project(project: str | None) -> str | None:
     name = (project or "").strip()
     if name == "*":
         raise InvalidArgument(
-            "An entry has one project, not '*'.", hint="Name it, or give none: '' is none."
+            "An entry has one project, not '*'.", "Name it, or give none: '' is none."
         )
     return name or None
 
@@ -413,7 +406,7 @@ def _superseded(
         if entry.pin and not by_person:
             raise Refused(
                 f"A person pinned {entry.short_id}, and only a person replaces it.",
-                hint="Save the new one without it, and ask them.",
+                "Save the new one without it, and ask them.",
             )
     return unique(_fixed(ws, id) for id in ids)
 
@@ -430,7 +423,7 @@ def _check_pin(
     """
     if not by_person:
         hint = "Ask them to do it in a terminal of their own, or propose it by the tag `pin`."
-        raise Refused("Only a person pins.", hint=hint)
+        raise Refused("Only a person pins.", hint)
     key = project_key(project) if project else None
     pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key))).values()
     entries = [stored.entry for stored in pinned if bool(stored.entry.project) == bool(key)]
@@ -439,7 +432,7 @@ def _check_pin(
         names = "; ".join(f"{entry.short_id} {entry.title}" for entry in entries)
         raise InvalidArgument(
             f"{MAX_PINS} entries may be pinned {where}: {names}.",
-            hint="`synaptic pin ID --remove` makes room.",
+            "`synaptic pin ID --remove` makes room.",
         )
 
 
@@ -618,14 +611,14 @@ def delete(
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     entry = found.entry
     copies = found.copies
-    path = entry.there.path
+    path = entry.path
     writable(ws.journal.roots, path, entry.there.line)
     if (entry.whole_file or entry.pin) and not by_person:
         what = (
             f"{path} is a person's file" if entry.whole_file else "A person pinned this entry"
         )
         hint = f"`synaptic delete {entry.short_id}`, in a terminal of their own."
-        raise Refused(f"{what}: only a person deletes it.", hint=hint)
+        raise Refused(f"{what}: only a person deletes it.", hint)
     notices: list[str] = []
     if purge:  # before the text leaves its file: after a kill the next process finishes
         ws.index.file.owes_scrub = True
@@ -645,7 +638,7 @@ def delete(
     with suppress(SynapticError, apsw.Error):
         left = ws.index.resolve(found.own_id).entry
         notices.append(
-            f"Another text with this id remains in {left.there.path}:{left.there.line}; "
+            f"Another text with this id remains in {left.path}:{left.there.line}; "
             f"`synaptic delete {left.id}` removes it too."
         )
     return receipt_of(entry, notices=notices)
@@ -745,7 +738,7 @@ def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     """
     found = _find(ws, id)
     entry = found.entry
-    path = entry.there.path
+    path = entry.path
     texts = {str(at): text for at, (text, _) in enumerate(versions(ws, entry)[::-1])}
 
     def change(old: Entry, block: bytes) -> tuple[Entry, bytes]:
@@ -780,7 +773,7 @@ def _already_saved(ws: Workspace, entry: Entry, same: Sequence[Stored]) -> Entry
         if not entry.at - REPEAT_WINDOW <= stored.entry.at <= entry.at:
             continue
         with suppress(SynapticError):
-            first = ws.journal.find(stored.entry.there.path, stored.own_id)[1]
+            first = ws.journal.find(stored.entry.path, stored.own_id)[1]
             # the tags of its file are not those of the save
             said = _marks(replace(first, tags=own_tags(first)))
             is_same = first.content == entry.content and said == _marks(entry)
@@ -849,11 +842,11 @@ def _fixed(ws: Workspace, id: str) -> str:
     if found.entry.derived_id:
         with suppress(Refused):  # the id of a whole-file note depends on its path alone
             ws.journal.edit(
-                found.entry.there.path,
+                found.entry.path,
                 found.own_id,
                 lambda old: replace(old, id=found.entry.id, derived_id=False),
             )
-        index_now(ws, found.entry.there.path)
+        index_now(ws, found.entry.path)
     return found.entry.id
 
 
@@ -863,15 +856,15 @@ def receipt_of(
     path: str | None = None,
     notices: Sequence[str] = (),
 ) -> Receipt:
-    path = path or entry.there.path
+    path = path or entry.path
     return Receipt(entry.id, entry.date, entry.time, path, notices=tuple(notices))
 
 
-def _read_days(ws: Workspace, given: dict[str, Any]) -> list[str]:
+def _read_days(ws: Workspace, given: Json) -> list[str]:
     """A notice if the last day of an entry is over. `expires` and `due` become `YYYY-MM-DD`."""
     for name in ("expires", "due"):
         if given.get(name):
-            given[name] = read_date(given[name], now=ws.clock(), name=name)
+            given[name] = read_date(given[name], ws.clock(), name)
     last_day = given.get("expires") or None
     if has_expired(last_day, ws.today.isoformat()):
         return [f"It has expired already, on {last_day}."]
@@ -885,7 +878,7 @@ def moment_of(at: str | datetime | None, now: datetime) -> datetime:
     if at is None:
         return now.replace(microsecond=0)
     if isinstance(at, str):
-        at = read_moment(at, now=now, name="at")
+        at = read_moment(at, now, "at")
     try:
         return at.astimezone().replace(microsecond=0)
     except (OverflowError, OSError, ValueError):  # year 1 or 9999 at the edge of another zone

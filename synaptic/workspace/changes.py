@@ -84,12 +84,15 @@ def marked(
     here = here or working_checkout(ws.config)
     own = asking_project(ws.config, here)
     today = ws.today.isoformat()
+    is_of_several = ws.published and len(ws.journals or ()) != 1
     result = dict(entries)
     whole = [one for one in entries.values() if one.content and one.type == "preference"]
     rules = standings(ws, whole)
     for rowid, entry in entries.items():
         marks = []
         changed = []
+        if is_of_several:
+            marks.append(entry.there.path.partition("/")[0])
         if entry.id in ws.journal.remarks:
             marks.append(ws.journal.remarks[entry.id])
         if entry.project and project_key(entry.project) != own:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, time
 from typing import Any
 
@@ -62,9 +63,10 @@ def as_of(
     """The workspace at the end of a day, or at a moment: `2026-06-01`, `yesterday 18:00`; as it
     is without one.
 
-    It is for one answer: what is saved meanwhile does not reach it. `may_write`: the asker may
-    restore deleted entries, so their titles are shown. Raises InvalidArgument for a text that
-    is no time, and for a time ahead.
+    It is for one answer: what is saved meanwhile does not reach it. Of published journals it
+    hides the entries that bear a later date, which then supersede nothing. `may_write`: the
+    asker may restore deleted entries, so their titles are shown. Raises InvalidArgument for a
+    text that is no time, and for a time ahead.
     """
     if not when:
         yield ws
@@ -82,6 +84,12 @@ def as_of(
             valid=(f"a time up to {now:%Y-%m-%d %H:%M}",),
         )
     moment = min(moment, now)
+    if ws.published:  # which has no trash
+        engine: Any = ws.index.engine
+        with engine.transaction(ws.journals):
+            engine.hide_after(instant(moment))
+            yield replace(ws, clock=lambda: moment, until=instant(moment))
+        return
     with in_step(ws, lambda _: _past(ws, moment, may_write)) as past:
         yield past
 

@@ -106,9 +106,7 @@ def in_step(
     if ws.published:
         return _on_published(ws, action)
     if ws.ask_writer:
-        synced = partial(
-            in_step, action=lambda report: report, embed_ms=embed_ms, at_least=at_least
-        )
+        synced = partial(in_step, action=_as_is, embed_ms=embed_ms, at_least=at_least)
         embeds = embed_ms > 0 and ws.embedder.ready
         return _on_snapshot(ws, action, partial(ws.ask_writer, synced), embeds=embeds)
     at_rest = 0
@@ -150,6 +148,10 @@ def in_step(
     )
 
 
+def _as_is(report: SyncReport) -> SyncReport:
+    return report
+
+
 def _on_published(
     ws: Workspace,
     action: Callable[[SyncReport], Result],
@@ -159,15 +161,16 @@ def _on_published(
     """
     from psycopg import OperationalError  # only where the database is
 
-    engine = ws.index.engine
-    for is_last in (False, True):
-        try:
-            with engine.transaction(ws.journals):
-                return action(SyncReport())
-        except IndexUnusable as error:
-            if is_last or not isinstance(error.__cause__, OperationalError):
-                raise
-    raise AssertionError
+    def attempt() -> Result:
+        with ws.index.engine.transaction(ws.journals):
+            return action(SyncReport())
+
+    try:
+        return attempt()
+    except IndexUnusable as error:
+        if not isinstance(error.__cause__, OperationalError):
+            raise
+    return attempt()
 
 
 def _on_snapshot(

@@ -36,6 +36,7 @@ class Workspace:
     `ask_writer`, of a reader, runs a verb on the workspace of the writer, or, `at_leisure`,
     only while that does nothing for a client. None: this is the writer's. `published`: it is
     read from a database, of whose journals the asker may read these `journals`; None: all.
+    `until`: what bears a later time, in microseconds since 1970, is hidden.
     """
 
     config: Config
@@ -46,6 +47,7 @@ class Workspace:
     ask_writer: Callable[..., Any] | None = None
     published: bool = False
     journals: Texts | None = None
+    until: int | None = None
 
     @property
     def today(self) -> date:

@@ -406,11 +406,22 @@ def test_tokens_are_written_below_what_stands_there_and_listed_without_their_sec
         "project": "ledger",
         "read-only": False,
         "page": False,
+        "journals": None,
     }
 
 
 @pytest.mark.parametrize(
-    "words", [["anna"], ["person"], [""], ["a\nb"], ["x" * 61], ["x", "--project", "a\nb"]]
+    "words",
+    [
+        ["anna"],
+        ["person"],
+        [""],
+        ["a\nb"],
+        ["x" * 61],
+        ["x", "--project", "a\nb"],
+        ["x", "--journals", ""],
+        ["x", "--journals", "web,person"],
+    ],
 )
 def test_a_name_that_cannot_be_had(
     tmp_path: Path,

@@ -5,14 +5,12 @@ the rows of types stand in `data/words/questions.toml`. To change a decision, ch
 change what a row notices, change its features.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ...models import frozen
+from ...models import Json, frozen
 from ...notes.blocks import project_key, slug_tag
 from ..lexicon import STOP_WORDS, compiled, is_tool
 from .asked import NO_NAMES, QUESTIONS, Asked
@@ -48,8 +46,8 @@ class Question:
     """One line of text without the words that only ask to be told, and its named features."""
 
     def __init__(self, asked: Asked) -> None:
-        told = compiled(QUESTIONS.pattern("asking_to_be_told"), re.IGNORECASE)
-        short = compiled(QUESTIONS.pattern("short_is"), re.IGNORECASE)
+        told = QUESTIONS.finder("asking_to_be_told")
+        short = QUESTIONS.finder("short_is")
         self.line = short.sub(r"\1 is", told.sub("", asked.read, count=1) or asked.read)
         self.has_range = asked.time_range is not None
         self._features = QUESTIONS.patterns("features")
@@ -76,7 +74,7 @@ def analyze(
     query: str,
     asked: Asked,
     known: Known,
-) -> dict[str, Any]:
+) -> Json:
     """The analysis of a query, as JSON. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |

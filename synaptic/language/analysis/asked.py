@@ -3,8 +3,6 @@
 Every search asks this; `analyze` says more.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import replace
@@ -18,6 +16,7 @@ from ..tongues import times_in, tongues_of, without_frame
 from ..words import words
 
 QUESTIONS = Words("questions")
+_finder = QUESTIONS.finder
 
 NO_NAMES = STOP_WORDS.union(MONTHS, DAY_NAMES, QUESTIONS.small_talk)
 """Words that name nobody and nothing, even with a capital."""
@@ -74,7 +73,7 @@ def asked_of(
     only_time = False
     if time_range:
         marked = read.replace(time_range.phrase, _TAKEN, 1)
-        left, count = _pattern("only").subn("", marked)
+        left, count = _finder("only").subn("", marked)
         if count:
             only_time = True
             text = left
@@ -84,7 +83,7 @@ def asked_of(
         time_range=time_range,
         only_time=only_time,
         recent=is_recent(read),
-        reasons=_pattern("why_chosen").search(read) is not None,
+        reasons=_finder("why_chosen").search(read) is not None,
         tongue=tongue,
     )
 
@@ -127,8 +126,8 @@ def listed_of(
     """
     if len(text) > READ_CHARACTERS:
         return None
-    said = _pattern("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
-    said = without_frame(said, tongue) if tongue else _pattern("list_frame").sub(" ", said)
+    said = _finder("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
+    said = without_frame(said, tongue) if tongue else _finder("list_frame").sub(" ", said)
     named, means, said = _parts(said, projects)
     kinds = [name for name in means if name in TYPES]
     state = "".join(STATES.intersection(means)) or ("open" if "still" in means else "")
@@ -137,16 +136,16 @@ def listed_of(
         types = ["issue", "handoff"]
     if state:
         is_of_work = types and {*types} <= {"issue", "handoff"}
-        if state not in STATES or not is_of_work or not _pattern("state_asked").search(said):
+        if state not in STATES or not is_of_work or not _finder("state_asked").search(said):
             return None
-    number = _pattern("state_number").search(said)
+    number = _finder("state_number").search(said)
     most = 1 if "one" in means else None
     if number:
         most = COUNTS.get(number[0].strip()) or int(number[0])
         said = said.replace(number[0], _TAKEN, 1)
-    among = _pattern("state_among").search(said) if state and kinds else None
+    among = _finder("state_among").search(said) if state and kinds else None
     sought = _telling(among[1], means) if among else []
-    if _telling(said, means) != sought or (means and _pattern("no").search(said)):
+    if _telling(said, means) != sought or (means and _finder("no").search(said)):
         return None
     filters = Filters(
         types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
@@ -206,14 +205,10 @@ def happened(text: str) -> list[Texts]:
     | `how often did I run`              | (run, ran)       |
     | `how often should I water a fern`  |                  |
     """
-    if not _pattern("happened").search(text[:READ_CHARACTERS]):
+    if not _finder("happened").search(text[:READ_CHARACTERS]):
         return []
     sets = [tuple(line.split()) for line in QUESTIONS.read["forms"]]
     forms = {form: those for those in sets for form in those}
     nothing = STOP_WORDS | QUESTIONS.of_events
     told = dict.fromkeys(word for _, word in words(text) if word not in nothing)
     return [forms.get(word, (word,)) for word in told]
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    return compiled(QUESTIONS.pattern(name), re.IGNORECASE)

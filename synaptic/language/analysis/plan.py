@@ -12,8 +12,6 @@
 | What did we use before Postgres?           | What did we use; Postgres                   |
 """
 
-from __future__ import annotations
-
 import re
 
 from ...models import Strategy, Texts
@@ -24,11 +22,10 @@ from ..words import words
 MAX_PARTS = 4
 """Parts into which a question is split, at most. By eye."""
 
-_CONNECTOR = re.compile(r",?\s+(?:and|or|vs\.?|versus|before|after)\s+", re.IGNORECASE)
+_CONNECTOR = re.compile(r"(?i),?\s+(?:and|or|vs\.?|versus|before|after)\s+")
 _QUESTION = re.compile(
-    r"[?？]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does"
+    r"(?i)[?？]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does"
     r"|did|can|could|should|would|will|has|have|had)\s+\S",
-    re.IGNORECASE,
 )
 _ERROR = re.compile(
     r"^\W*(?:[\w.]*(?:Error|Exception|Warning)\b|Traceback "
@@ -38,7 +35,7 @@ _ERROR = re.compile(
 )
 _FLAG = re.compile(r"--?[a-zA-Z][\w-]*(?:=.*)?")
 _CODE = re.compile(
-    r"""\w+_\w+ | \w*[a-z][A-Z]\w*             # snake_case, camelCase
+    r"""(?x)\w+_\w+ | \w*[a-z][A-Z]\w*             # snake_case, camelCase
     | .*(?:::|->|=>|==|\(\)|[{}<>=$;|`]).*     # signs of programs
     | [@\#]\w.* | [^@\s]+@[^@\s]+\.\w+       # @name, #tag, an address
     | \w+://.* | .*\w[/\\][\w.~-].* | [/~.\\].*[/\\].*   # a URL, a path
@@ -48,7 +45,6 @@ _CODE = re.compile(
     | (?=\w*\d)(?=\w*[a-f])[0-9a-f]{6,40} | 0x[0-9a-fA-F]+      # a hash
     | [A-Z][A-Z0-9]+-\d[\d-]*                 # a ticket
     """,
-    re.VERBOSE,
 )
 
 

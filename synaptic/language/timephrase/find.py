@@ -5,8 +5,6 @@ present day is an argument.
 second time makes of it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import field, replace
 from datetime import date
@@ -143,7 +141,7 @@ def find_time(
     for word in pattern(_START + r"\w").finditer(read):
         start = word.start()
         found = _phrase(read, start, When(today))
-        if found is None:
+        if not found:
             continue
         end = start + len(found.phrase)
         if not pattern(_STOPPED).match(read, end):

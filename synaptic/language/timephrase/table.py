@@ -6,8 +6,6 @@ in `<...>` are the keys of `PIECES`; their words are in `data/words/times.toml`.
 of a text the row that reads the most wins, so the order does not matter.
 """
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Mapping

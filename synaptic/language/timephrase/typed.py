@@ -1,7 +1,5 @@
 """The time that a user typed where one is expected: `--since`, `--until`, `--at`."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from datetime import datetime, time, timedelta
@@ -59,7 +57,7 @@ def _hours(
     """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long from now."""
     value = re.sub(r"^in (.+)", r"\1 from now", value)
     found = pattern("<amount>(?: <way>)?").fullmatch(value)
-    if found is None:
+    if not found:
         return None
     said = values(found)
     if said["unit"] not in ("minute", "hour"):
@@ -91,7 +89,7 @@ def _days(
     if rest in ("", "now"):
         rest = "today"
     span = read_time(rest, When(now.date(), ahead))
-    if span is None:
+    if not span:
         return None
     first = datetime.combine(span.start, clock) if span.start else None
     last = datetime.combine(span.end, clock) if span.end else None

@@ -1,7 +1,5 @@
 """The commands about entries: their flags are the parameters of the verbs they call."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +29,6 @@ from . import flags as f
 from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
 from .program import command, open_home
 from .replies import (
-    IN_JSON,
     agreed_id,
     answer,
     answer_days,
@@ -40,6 +37,7 @@ from .replies import (
     answer_place,
     answer_receipt,
     answer_search,
+    can_ask,
     check_can_ask,
     check_id,
     listed_id,
@@ -361,9 +359,8 @@ def update(
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
-    asks = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
     with open_home(home) as ws:
-        if asks:
+        if can_ask():
             id = agreed_id(ws, id, lambda _: "Change it?", always=False)
         else:
             check_id(id)
@@ -431,8 +428,8 @@ def confirm(
     if not ids:
         waiting = brief_verb.waiting(ws)
         return answer_listing(ws, browse.Listing(len(waiting), waiting))
-    if agent() or IN_JSON.get() or not terminal.is_terminal(sys.stdin, sys.stderr):
-        raise Refused("Only a person confirms, on a terminal.", hint="The page can do it too.")
+    if agent() or not can_ask():
+        raise Refused("Only a person confirms, on a terminal.", "The page can do it too.")
     question = "Take it out of force?" if remove else "Shall every agent follow this?"
     for id in ids:
         [entry] = browse.get(ws, [listed_id(ws, id)]).entries
@@ -506,7 +503,7 @@ def delete(
         check_id(id)
 
     def question(entry: Entry) -> str:
-        thing = f"the whole file {entry.there.path}" if entry.whole_file else "it"
+        thing = f"the whole file {entry.path}" if entry.whole_file else "it"
         return f"Delete {thing}{' without a trace' if purge else ''}?"
 
     with open_home(home) as ws:
@@ -624,7 +621,7 @@ def open_(
     Example: synaptic open 3, synaptic open --page
     """
     if page == bool(id):
-        raise InvalidArgument("Give an ID, or --page.", hint="synaptic open 3")
+        raise InvalidArgument("Give an ID, or --page.", "synaptic open 3")
     if not page:
         return edit(home, id)
     import webbrowser  # only here
@@ -669,7 +666,7 @@ def tags(ws: Workspace) -> None:
     Example: synaptic tags
     """
     facets = browse.find(ws, facets=True, limit=1).facets
-    assert facets is not None
+    assert facets
     text = when_empty(ws) or terminal.facets_text(facets, screen_of(ws))
     answer(wire.facets_json(facets), text)
 

@@ -1,14 +1,12 @@
 """Opens the person's own editor: at an entry's line, or on an empty page."""
 
-from __future__ import annotations
-
-import contextlib
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import ConfigError, InvalidArgument, SynapticError
@@ -23,7 +21,7 @@ def editor() -> list[str] | None:
     return chosen() if is_terminal(sys.stdin, sys.stdout) else None
 
 
-@contextlib.contextmanager
+@contextmanager
 def composed() -> Iterator[str]:
     """A context that gives the text a person wrote in the editor. If it fails, the text stays.
 
@@ -33,7 +31,7 @@ def composed() -> Iterator[str]:
     if command is None:
         raise InvalidArgument(
             "There is no text to save.",
-            hint='Give it: synaptic save "TEXT", or pipe it: ... | synaptic save -, or set '
+            'Give it: synaptic save "TEXT", or pipe it: ... | synaptic save -, or set '
             "EDITOR and use a terminal.",
         )
     if name_of(command) in RETURNS_AT_ONCE and "--wait" not in command:
@@ -65,7 +63,7 @@ def run(command: Sequence[str]) -> None:
     except OSError as error:
         raise ConfigError(
             f"The editor {command[0]} cannot be started: {error.strerror}.",
-            hint="Set VISUAL or EDITOR.",
+            "Set VISUAL or EDITOR.",
         ) from error
     finally:
         signal.signal(signal.SIGINT, before)

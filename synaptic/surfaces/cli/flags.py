@@ -3,8 +3,6 @@
 A flag is named as the parameter of the verb that takes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -243,4 +241,5 @@ SOURCE = argument(
 
 # the server over HTTP
 READ_ONLY = switch("read_only", "Refuse every change.")
+INSECURE = switch("insecure", "Reach a database elsewhere without sslmode=verify-full.")
 TOKEN_FILE = text_option("token_file", "The file of tokens. [default: tokens.toml in the home]")

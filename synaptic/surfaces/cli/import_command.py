@@ -1,8 +1,5 @@
 """`synaptic import`: what is there, what would come, the question, and what was done."""
 
-from __future__ import annotations
-
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,6 +10,7 @@ import typer
 
 from ...config import load_config
 from ...errors import InvalidArgument, ModelError, one_of
+from ...models import Json
 from ...readers.record import IN_PLACE, READERS
 from ...verbs import importing
 from ...workspace.embed import embed_pending
@@ -20,7 +18,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace
 from ..render import terminal, wire
 from ..render.fence import clean
-from .replies import IN_JSON, agreed, answer
+from .replies import IN_JSON, agreed, answer, can_ask
 
 SHOWN, EXAMPLES = 5, 3
 """Projects and skipped records that are named; entries that are shown."""
@@ -118,7 +116,7 @@ def offer(
     home: str | None,
     *,
     wanted: bool | None,
-) -> wire.Json:
+) -> Json:
     """Says what other programs have left here; takes it in if `wanted`, or if a person agrees.
 
     The files of each source, and the new entries.
@@ -128,8 +126,7 @@ def offer(
     new: dict[str, int] = {}
     if found:
         terminal.say(found_text(found))
-        has_person = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
-        if wanted is None and has_person:
+        if wanted is None and can_ask():
             wanted = typer.confirm("Import it now?", default=False, err=True)
         if not wanted:
             terminal.say("`synaptic setup --import` takes it in, `synaptic import` lists it.")
@@ -167,9 +164,7 @@ def _in_place(
             found = importing.vaults()
         if len(found) != 1:
             known = "; ".join(map(str, found)) or "no folder"
-            raise InvalidArgument(
-                f"Which folder? {source} names {known}.", hint="Name it as PATH."
-            )
+            raise InvalidArgument(f"Which folder? {source} names {known}.", "Name it as PATH.")
         lines = [str(found[0])]
         count = importing.notes_in(ws.config, found[0])
     importing.add_sources(ws.config, lines, dry_run=True)
@@ -204,7 +199,7 @@ def _plan_text(planned: importing.ImportPlan) -> str:
     return clean("\n".join(lines))
 
 
-def _plan_json(planned: importing.ImportPlan) -> wire.Json:
+def _plan_json(planned: importing.ImportPlan) -> Json:
     examples = []
     for path, entry, _ in planned.new[:EXAMPLES]:
         marks = {name: getattr(entry, name) for name in ("date", "type", "title")}

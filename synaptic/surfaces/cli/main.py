@@ -4,8 +4,6 @@ Data goes to standard output, everything else to standard error. Exit status: 0 
 nothing was found), 1 error, 2 usage, 130 interrupted. Errors are caught once, in `main`.
 """
 
-from __future__ import annotations
-
 import atexit
 import copy
 import gc
@@ -99,7 +97,7 @@ def _told(error: Exception) -> SynapticError:
         if os.environ.get("SYNAPTIC_DEBUG"):
             raise error
         hint = "This is a defect; SYNAPTIC_DEBUG=1 shows where."
-        return SynapticError(f"{type(error).__name__}: {error}", hint=hint)
+        return SynapticError(f"{type(error).__name__}: {error}", hint)
     message = error.format_message().strip()
     context = getattr(error, "ctx", None)
     if context is None:
@@ -108,7 +106,7 @@ def _told(error: Exception) -> SynapticError:
     typed = message.removeprefix("No such command ")
     if typed == message:
         if not message.startswith("No such option"):
-            return InvalidArgument(message, hint=hint)
+            return InvalidArgument(message, hint)
         options = [name for one in context.command.params for name in one.opts]
         hint += ' A text that starts with a dash goes after "--".'
         valid = [name for name in options if name.startswith("--")]

@@ -1,7 +1,5 @@
 """The program, and what makes a function one of its commands."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar

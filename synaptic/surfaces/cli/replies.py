@@ -1,11 +1,9 @@
 """The answers of commands: for people through `terminal`, with --json through `wire`."""
 
-from __future__ import annotations
-
-import contextlib
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import typer
 
 from ...errors import InvalidArgument, NotFound
 from ...journal.disk import overwrite
-from ...models import Entry, SearchResult
+from ...models import Entry, Json, SearchResult
 from ...verbs import browse
 from ...verbs.browse import Days, Listing
 from ...verbs.mentions import id_called
@@ -51,7 +49,7 @@ def when_empty(ws: Workspace) -> str:
 
 
 def answer(
-    data: wire.Json,
+    data: Json,
     text: str,
     notices: Sequence[str] = (),
 ) -> None:
@@ -65,15 +63,20 @@ def answer(
     return None
 
 
+def can_ask() -> bool:
+    """True where a person may be asked: on a terminal that shows no JSON."""
+    return not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
+
+
 def check_can_ask(
     command: str,
     *,
     yes: bool,
 ) -> None:
     """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
-    if not yes and (IN_JSON.get() or not terminal.is_terminal(sys.stdin, sys.stderr)):
+    if not (yes or can_ask()):
         raise InvalidArgument(
-            f"{command} asks first, and nobody can be asked here.", hint="Add --yes."
+            f"{command} asks first, and nobody can be asked here.", "Add --yes."
         )
 
 
@@ -105,8 +108,7 @@ def check_id(name: str) -> None:
     if _is_number(name):
         raise InvalidArgument(
             f"{name} is a place in a list and no id; here nobody is asked.",
-            hint="`synaptic recent` and `synaptic search` show ids; on a terminal a number "
-            "will do.",
+            "`synaptic recent` and `synaptic search` show ids; on a terminal a number will do.",
         )
 
 
@@ -127,12 +129,12 @@ def listed_id(
         if id is None:
             raise NotFound(
                 f"Nothing is called {name[:40]!r}: no id, title, page, alias or path.",
-                hint="`synaptic recent` and `synaptic search` show ids, `synaptic restore` "
+                "`synaptic recent` and `synaptic search` show ids, `synaptic restore` "
                 "lists what was deleted.",
             )
         return id
     ids: list[str] = []
-    with contextlib.suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):
         ids = json.loads((ws.config.state / _LAST_LIST).read_bytes())
     if 0 < int(name) <= len(ids):
         return ids[int(name) - 1]
@@ -212,14 +214,14 @@ def _keep_list(
     entries: Sequence[Entry],
 ) -> None:
     ids = json.dumps([entry.id for entry in entries])
-    with contextlib.suppress(OSError):  # a home that cannot be written can be read
+    with suppress(OSError):  # a home that cannot be written can be read
         overwrite(ws.config.state / _LAST_LIST, ids.encode(), sync=False)
 
 
 def _answer_found(
     ws: Workspace,
     found: Sequence[object],
-    data: wire.Json,
+    data: Json,
     text: str,
 ) -> None:
     """Answers with what was found, or with a remark: nothing was, or the journal is empty."""

@@ -1,7 +1,5 @@
 """`synaptic serve --install`: the page from each login on, by systemd or launchd."""
 
-from __future__ import annotations
-
 import os
 import plistlib
 import shlex
@@ -72,7 +70,7 @@ def uninstall(home: str | None) -> None:
     if not service.file.exists():
         raise ConfigError(
             f"No service of this home is installed: {service.file} does not exist.",
-            hint="`synaptic serve --install` writes it.",
+            "`synaptic serve --install` writes it.",
         )
     try:
         _run([service.stop])
@@ -81,17 +79,14 @@ def uninstall(home: str | None) -> None:
         emit(f"Removed {service.file}. The port stays in config.toml.")
 
 
-def service_of(
-    home: Path,
-    platform: str = sys.platform,
-) -> Service:
+def service_of(home: Path) -> Service:
     """The service of a home, each of which has its own. Raises ConfigError where this machine
     can have none.
     """
     name = "synaptic"
     if home != resolve_home("~/.synaptic"):
         name += f"-{blake2b(str(home).encode(), digest_size=4).hexdigest()}"
-    if platform == "darwin":
+    if sys.platform == "darwin":
         file = Path("~/Library/LaunchAgents").expanduser() / f"org.{name}.plist"
         stop = ("launchctl", "unload", "-w", str(file))
         return Service(file, [("launchctl", "load", "-w", str(file))], stop)
@@ -103,7 +98,7 @@ def service_of(
         return Service(file, start, (*ask, "disable", "--now", name))
     raise ConfigError(
         "This machine has neither systemd nor launchd, which start services of a user.",
-        hint="Have your desktop start `synaptic serve --no-link` when you log in.",
+        "Have your desktop start `synaptic serve --no-link` when you log in.",
     )
 
 
@@ -156,7 +151,7 @@ def _free_port(
     """
     while port == 0 or not _is_free(home, port):
         if not is_terminal(sys.stdin, sys.stderr):
-            raise InvalidArgument(f"The port {port} is taken.", hint="Give another: --port N")
+            raise InvalidArgument(f"The port {port} is taken.", "Give another: --port N")
         question = f"The port {port} is taken. Which other"
         port = typer.prompt(question, port + 1, type=int, err=True)
     return port
@@ -190,6 +185,6 @@ def _run(commands: Commands) -> None:
         if reason:
             raise ConfigError(
                 f"`{shlex.join(command)}` failed: {reason}",
-                hint="What was written stays. Log in on this machine as this user, and give "
+                "What was written stays. Log in on this machine as this user, and give "
                 "that command there.",
             )

@@ -1,18 +1,15 @@
 """The command `setup`: registers Synaptic with each client, and says how to check it."""
 
-from __future__ import annotations
-
 import os
 import shlex
-import sys
 import tomllib
 from collections.abc import Sequence
-from typing import Any
 
 import typer
 
 from ...config import load_config, resolve_home
 from ...errors import InvalidArgument
+from ...models import Json
 from ...verbs.adopt import write_setting
 from ..clients.clients import (
     Client,
@@ -26,9 +23,9 @@ from ..clients.clients import (
 from ..clients.parts import EVENTS, Part, parts_of
 from ..clients.register import Step, work_on
 from ..render.fence import clean
-from ..render.terminal import emit, is_terminal, say
+from ..render.terminal import emit, say
 from .import_command import offer
-from .replies import IN_JSON, answer
+from .replies import answer, can_ask
 
 _TOOLS = (
     "Tell agents before an edit what the journal says of that file, and after a failed "
@@ -58,7 +55,7 @@ def run(
         raise InvalidArgument("--print, --status and --remove exclude each other.")
     if url and (project or capture):
         hint = "The server's token names the project; --capture belongs on its machine."
-        raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
+        raise InvalidArgument("--url goes without --project and --capture.", hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
     found = clients
@@ -115,7 +112,7 @@ def _ask_about_tools(home: str | None, found: Sequence[Client]) -> None:
     said = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
     is_open = "tools" not in said.get("hooks", {})
     can_speak = any("tools" in client.hooks for client in found)
-    if is_open and can_speak and not IN_JSON.get() and is_terminal(sys.stdin, sys.stderr):
+    if is_open and can_speak and can_ask():
         wanted = typer.confirm(_TOOLS, default=False, err=True)
         write_setting(resolve_home(home), "hooks.tools", wanted)
 
@@ -179,9 +176,9 @@ def _remarks(
     return "\n".join(remarks)
 
 
-def _as_json(steps: Sequence[Step]) -> dict[str, Any]:
+def _as_json(steps: Sequence[Step]) -> Json:
     """Returns the steps by part; those of the server under `clients`."""
-    by_part: dict[str, Any] = {"clients": [], "hooks": [], "guidance": []}
+    by_part: Json = {"clients": [], "hooks": [], "guidance": []}
     for step in steps:
         part = step.part
         fields = {
@@ -198,7 +195,7 @@ def _as_json(steps: Sequence[Step]) -> dict[str, Any]:
             "snippet": part.edit(""),
             "check": part.check,
         }
-        by_part.get(part.name, by_part["clients"]).append(fields)
+        by_part[part.name if part.name in by_part else "clients"].append(fields)
     return by_part
 
 

@@ -45,6 +45,7 @@ from .replies import (
     agreed,
     answer,
     answer_receipt,
+    can_ask,
     check_can_ask,
     screen_of,
     when_empty,
@@ -124,7 +125,7 @@ def _doctor(
     if fix + secrets + bool(restore) + bool(dismiss) > 1:
         raise InvalidArgument(
             "--fix, --restore, --dismiss and --secrets exclude each other.",
-            hint="Give one of them.",
+            "Give one of them.",
         )
     with open_home(home) as ws:
         if restore:
@@ -194,7 +195,7 @@ def _settle(
 ) -> None:
     """Does what the answer to a finding says."""
     receipt = review.answer(ws, key, said, by_person=not agent())
-    if receipt is None:
+    if not receipt:
         return answer({"success": True, "kept": key}, f"Kept {key}")
     done = "Deleted" if said in ("delete", "merge") else "Updated"
     return answer_receipt(ws, done, receipt)
@@ -431,7 +432,7 @@ def _export(
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise JournalError(
-            f"{to} cannot be written: {error.strerror}.", hint="Name a new file."
+            f"{to} cannot be written: {error.strerror}.", "Name a new file."
         ) from error
 
 
@@ -490,8 +491,7 @@ def _sync(
     if (init or allow or auto) and agent():
         raise Refused("Only a person changes what is sent where.")
     if auto is not None:
-        can_ask = not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
-        if auto and not can_ask:
+        if auto and not can_ask():
             raise Refused("Only a person switches that on, on a terminal.")
         if not auto or typer.confirm("Sync by itself from now on?", err=True):
             write_setting(config.home, "sync.auto", auto)
@@ -504,7 +504,7 @@ def _sync(
         done = syncing.init(config, init, lambda asked: yes or typer.confirm(asked, err=True))
     else:
         done = syncing.sync(config)
-    if done is None:
+    if not done:
         return None
     notices = [*done.notices]
     if done.conflicts:
@@ -545,18 +545,9 @@ def _publish(
 
     Example: synaptic publish --journal platform
     """
-    try:
-        from ...verbs import publish  # needs the extra
-        from ...workspace.published import VARIABLE, check_address
-    except ImportError as error:
-        raise ConfigError(
-            "This needs psycopg, which is not installed.",
-            hint="pip install 'synaptic-journal[postgres]'",
-        ) from error
-    typed = address is not None
-    address = check_address(
-        address or os.environ.get(VARIABLE, ""), insecure=insecure, typed=typed
-    )
+    address = _database(address, insecure=insecure)
+    from ...verbs import publish  # needs the extra
+
     if follow:
         parent = os.environ.get("SYNAPTIC_PARENT")  # `serve --publish`, which it ends with
         return publish.keep_publishing(
@@ -572,9 +563,29 @@ def _publish(
         return answer(
             {"success": True}, f"The journal {publisher.journal} is out of the database."
         )
-    publisher.begin()
-    done = publisher.follow(terminal.progress())
+    progress = terminal.progress()
+    publisher.begin(progress)
+    done = publisher.follow(progress)
     return answer({"success": True} | wire.as_json(done), _published_text(done))
+
+
+def _database(
+    typed: str | None,
+    *,
+    insecure: bool,
+) -> str:
+    """The address of the database that was typed, else that of the environment. Raises
+    ConfigError where psycopg is missing, and InvalidArgument.
+    """
+    try:
+        from ...workspace.published import VARIABLE, check_address
+    except ImportError as error:
+        raise ConfigError(
+            "This needs psycopg, which is not installed.",
+            hint="pip install 'synaptic-journal[postgres]'",
+        ) from error
+    address = typed or os.environ.get(VARIABLE, "")
+    return check_address(address, insecure=insecure, typed=typed is not None)
 
 
 def _published_text(done: PublishReport | SynapticError) -> str:
@@ -700,6 +711,9 @@ def mcp(home: str | None) -> None:
         "revoke", "Log out the browser of this name that stays logged in; or all; repeatable."
     ),
     f.READ_ONLY,
+    switch("read", "Show the journals published in the database of SYNAPTIC_DATABASE."),
+    text_option("writer", "With --read: the address of the server that writes the journal."),
+    f.INSECURE,
     f.TOKEN_FILE,
     texts_option("allow_host", "A host name that a proxy uses for this server; repeatable."),
     opens=False,
@@ -725,14 +739,48 @@ def serve(
 
         if uninstall:
             return service.uninstall(home)
-        port, read_only = given.pop("port", None), given.pop("read_only")
+        port = given.pop("port", None)
+        read_only = given.pop("read_only")
         if given.pop("host") != "127.0.0.1" or any(given.values()):
             raise InvalidArgument("--install goes with --port and --read-only alone.")
         return service.install(home, port, read_only=read_only)
+    given |= _published(
+        **{name: given.pop(name, None) for name in ("read", "publish", "insecure", "writer")}
+    )
     from ..mcp.remote import Remote  # slow to import
     from ..web import app
 
     return app.serve(home, Remote, **given)
+
+
+def _published(
+    *,
+    read: bool,
+    publish: bool,
+    insecure: bool,
+    writer: str | None,
+) -> dict[str, Any]:
+    """The arguments of a server that reads or writes a database. Raises InvalidArgument."""
+    if read and publish:
+        raise InvalidArgument(
+            "--read and --publish exclude each other.",
+            "The server of a journal publishes it; others read it.",
+        )
+    if writer and not read:
+        raise InvalidArgument(
+            "--writer goes with --read: any other server writes its own journal.",
+            "`synaptic serve --read --writer URL`, or without it.",
+        )
+    if not (read or publish):
+        if insecure:
+            raise InvalidArgument("--insecure goes with --read or --publish.")
+        return {}
+    database = _database(None, insecure=insecure)
+    if publish:
+        return {"publish": ["--insecure"] * insecure}
+    from ..mcp.forwarding import checked_writer  # only here
+
+    return {"database": database, "writer": checked_writer(writer) if writer else ""}
 
 
 def _log_out(
@@ -763,6 +811,11 @@ def _log_out(
     text_option(
         "project", "The project of new entries; its entries are listed first.", **A_PROJECT
     ),
+    text_option(
+        "journals",
+        "The published journals that it may read, as platform,web. [default: all that the "
+        "role of the database may]",
+    ),
     f.READ_ONLY,
     switch("page", "The token opens the page for a person, but no tools."),
     f.TOKEN_FILE,
@@ -774,6 +827,7 @@ def token(
     page: bool,
     name: str | None = None,
     project: str | None = None,
+    journals: str | None = None,
     token_file: str | None = None,
 ) -> None:
     """Make a token for a client of `synaptic serve`; without NAME list the tokens.
@@ -792,7 +846,14 @@ def token(
         text = outline(listed) or f"No tokens in {file}. `synaptic token NAME` makes one."
         return answer({"file": file, "tokens": list(listed.values())}, text)
     secret = secrets.token_urlsafe(32)
-    said = {"token": secret, "project": project, "read-only": read_only, "page": page}
+    said: dict[str, object] = {
+        "token": secret,
+        "project": project,
+        "read-only": read_only,
+        "page": page,
+    }
+    if journals is not None:
+        said["journals"] = [each.strip() for each in journals.split(",")]
     tokens.add(name, {key: value for key, value in said.items() if value})
     use = "Its client sends it as a bearer token: `synaptic setup --url` says how."
     if page:

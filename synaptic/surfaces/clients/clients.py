@@ -1,7 +1,5 @@
 """The server as a client starts it, and the clients of `data/clients.toml`."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -19,6 +17,7 @@ import platformdirs
 from ...config import resolve_home
 from ...errors import InvalidArgument, JournalError
 from ...journal.disk import make_dirs, overwrite
+from ...models import Json, Texts
 from . import jsonc
 
 NAME = "synaptic"
@@ -31,7 +30,7 @@ ODD = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 DATA = Path(__file__).parents[2] / "data"
 _URL = re.compile(
-    r"(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?", re.I
+    r"(?i)(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?"
 )
 """An address without characters that a client would expand."""
 
@@ -40,7 +39,7 @@ class Server(NamedTuple):
     """A command with its environment, or the address of a server elsewhere."""
 
     command: str
-    args: tuple[str, ...]
+    args: Texts
     env: Mapping[str, str] = {}
     url: str = ""
 
@@ -89,7 +88,7 @@ def server_at(url: str) -> Server:
     parts = _URL.fullmatch(url)
     if not parts:
         raise InvalidArgument(
-            f"{url!r} is no address of a server.", hint="--url http://192.168.1.5:8765/mcp"
+            f"{url!r} is no address of a server.", "--url http://192.168.1.5:8765/mcp"
         )
     place, path = parts.groups(default="")
     path = path.rstrip("/") or "/mcp"
@@ -114,7 +113,7 @@ class Client(NamedTuple):
     memory: str = ""
     hooks: Mapping[str, Any] = {}
 
-    def shape(self, server: Server) -> dict[str, Any]:
+    def shape(self, server: Server) -> Json:
         """Returns the entry of this server."""
         values = {
             "{url}": server.url,
@@ -155,7 +154,7 @@ class Client(NamedTuple):
         return any(expand(sign).exists() for sign in self.signs)
 
 
-def _client(row: dict[str, Any]) -> Client:
+def _client(row: Json) -> Client:
     name = row["name"]
     usual = {
         "title": name.replace("-", " ").title(),

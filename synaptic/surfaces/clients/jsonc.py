@@ -1,18 +1,16 @@
 """Edits JSON, also with comments and trailing commas; every byte beside the edit stays."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 _STRING = r'("(?:\\.|[^"\\\n])*")'
-_COMMENT = re.compile(rf"\A\ufeff|{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_COMMENT = re.compile(rf"(?s)\A\ufeff|{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)")
+_LAST_COMMA = re.compile(rf"(?s){_STRING}|,(?=\s*[}}\]])")
 _COMMA = re.compile(r"\s*,")
 _APART = re.compile(r"[\s:,]*")
-_INDENTED = re.compile(r'^([ \t]+)"', re.MULTILINE)
+_INDENTED = re.compile(r'(?m)^([ \t]+)"')
 _DECODER = json.JSONDecoder(parse_constant=int)  # int("NaN") is refused
 
 Names = Sequence[str]

@@ -1,7 +1,5 @@
 """The parts of Synaptic in a client's files: its server, its hooks, and guidance for agents."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

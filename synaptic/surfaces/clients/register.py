@@ -1,7 +1,5 @@
 """Puts a part of Synaptic into a client's file, or takes it out again."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from contextlib import suppress

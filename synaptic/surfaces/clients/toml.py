@@ -1,7 +1,5 @@
 """Edits the servers in TOML; comments, order and blanks of everything else stay."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 MOST_ENTRIES, MOST_TOKENS = 2, 120
 TAIL_BYTES = 100_000
 """The part of a transcript in which the last command is sought."""
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_PATCHED = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
 _PATHS = ("file_path", "notebook_path", "path")
-_FAILED = re.compile(r"^Exit Code: [1-9]", re.MULTILINE)
+_FAILED = re.compile(r"(?m)^Exit Code: [1-9]")
 """How Gemini CLI tells that a command failed; Claude Code has an event for it, and Codex writes
 it down.
 """

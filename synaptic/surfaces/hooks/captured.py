@@ -1,7 +1,5 @@
 """Notes the sessions that end. It imports little: a client that ends waits for it."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from hashlib import blake2b

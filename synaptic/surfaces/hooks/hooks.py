@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING
 
 from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
-from .stop import ASK, append, note, stop
+from .stop import ASK, Said, append, note, stop
 
 if TYPE_CHECKING:
     from ...workspace.workspace import Workspace
-    from .stop import Said
 
 SYNC_S = 0.5
 """How long a session that starts waits for the other machines' entries."""
@@ -43,7 +42,7 @@ asks the model for 60 of 100. With the model for each it shows 271 of 377.
 PROMPT_CHARS = 2_000
 """The model reads no more of a longer prompt."""
 
-_CONTEXT = re.compile(r"\A<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_CONTEXT = re.compile(r"(?s)\A<hook_context>.*?</hook_context>\s*")
 """Gemini CLI puts this in front of a prompt that came with its command line."""
 
 _TYPED = ("user", "sdk", None)

@@ -111,7 +111,7 @@ def _changed(
     began: datetime,
 ) -> bool:
     """True when a file of the checkout, but for hidden and built ones, changed since then."""
-    if here is None:
+    if not here:
         return False
     left = FILES
     for place, folders, names in os.walk(here.root):

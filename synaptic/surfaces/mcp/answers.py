@@ -1,7 +1,5 @@
 """Answers tools and resources: calls a verb and makes its result a text for a model."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -11,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidArgument, SynapticError, check_range, one_of
 from ...language.query import build_preference
-from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Near
+from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
 from ...notes.header import taken
 from ...search.search import search
 from ...verbs.brief import WEEK, Reader
@@ -40,14 +38,9 @@ from ..render.present import (
     render,
     short,
 )
-from ..render.wire import (
-    WHOLE_CONTENT,
-    Json,
-    as_json,
-    listing_json,
-    search_json,
-)
+from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..serving.arguments import take_filters
+from ..serving.roles import not_published
 from .tools import (
     CHARS_PER_TOKEN,
     ENTRY,
@@ -67,6 +60,10 @@ FEW, FEW_CHARS, LIST_CHARS, EACH_CHARS = 3, 1_400, 850, 100
 REVIEWED = 20
 """Findings in the prompt to review."""
 
+BY_DATES = (
+    "As of {:%Y-%m-%d %H:%M}, by the dates of entries and what replaced what by then alone: "
+    "texts are of today, and what was deleted since is missing."
+)
 _TELLING = (ABSENT, ONLY_REPLACED, "As of ")
 """The beginnings of notices that an agent must not miss."""
 _FOR_AGENTS = (
@@ -82,16 +79,17 @@ _FOR_AGENTS = (
 class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
     not there yet; `may_write`: the client may change the journal. `session` names the session
-    of the client, if it has one.
+    of the client, if it has one. `notices` are said with the answer.
     """
 
-    args: dict[str, Any]
+    args: Json
     client: str | None = None
     loading: bool = False
     session: str = ""
     layout: str = "concise"
     max_tokens: int | None = None
     may_write: bool = True
+    notices: Texts = ()
 
     def room(self, entries: int) -> int:
         """The number of characters that an answer of so many `entries` may take."""
@@ -120,12 +118,18 @@ def answer(
         layout=layout,
         max_tokens=max_tokens,
     )
+    notices = list(call.notices)
     with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
         text, data = ANSWERS[name](then, checked)
+        if then.until is not None:
+            notices.append(BY_DATES.format(then.clock()))
     meant = taken(call.args.get("type", ())) if name in READING else []
     if meant:
         text = "\n".join([*_first_notice(meant), text])
         data["notices"] += meant
+    if notices:
+        text = "\n".join([*(f"Note: {notice}" for notice in notices), text])
+        data["notices"] = [*notices, *data.get("notices", ())]
     if ws.config.metrics:
         _count(ws, name, call, data)
     return json_text(data) if layout == "json" else text
@@ -174,10 +178,10 @@ def _save(
     given = common.pop("entries", None)
     if (given is None) != ("content" in common) or given == []:
         raise InvalidArgument(
-            "context_save needs content or entries.", hint="Call it again with one of them."
+            "context_save needs content or entries.", "Call it again with one of them."
         )
-    texts: list[tuple[str, Marks]] = []
-    for number, entry in enumerate([{}] if given is None else given, start=1):
+    texts = []
+    for number, entry in enumerate([{}] if given is None else given, 1):
         try:
             marks = common | (check_arguments(ENTRY, entry) if given else {})
         except InvalidArgument as error:
@@ -191,7 +195,7 @@ def _save(
     return _receipts(save_all(ws, texts), "Saved")
 
 
-def _for_verbs(args: Mapping[str, Any]) -> dict[str, Any]:
+def _for_verbs(args: Mapping[str, Any]) -> Json:
     return {VERB_NAMES.get(name, name): value for name, value in args.items()}
 
 
@@ -245,10 +249,12 @@ def _get(
     offset = call.args.get("offset", 0)
     listing = get(ws, call.args["id"])
     if call.args.get("source"):
+        if ws.published:
+            raise not_published("The transcript of a session")
         listing = with_source(ws, listing)
     entries = listing.entries
     if offset and len(entries) > 1:
-        raise InvalidArgument("offset goes with one id.", hint="Call it for each id.")
+        raise InvalidArgument("offset goes with one id.", "Call it for each id.")
     check_range("offset", offset, 0, max(0, len(entries[0].content) - 1))
     share = room = (call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
     for number, size in enumerate(sorted(len(entry.content) for entry in entries)):
@@ -335,7 +341,7 @@ def _brief(
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
         project=call.args.get("project"),
-        reader=Reader(client, call.session),
+        reader=None if ws.until else Reader(client, call.session),
     )
     most = MAX_TOKENS if since else ws.config.hooks.max_tokens
     return briefing_text(ws, briefing, max_tokens=most, always=True), {}

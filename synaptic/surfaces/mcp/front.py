@@ -9,8 +9,6 @@ The SDK is given the opening request and every notification too, so that its sta
 `server` drops its answer to the opening request.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -19,12 +17,10 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ...models import Json
 from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
-
-if TYPE_CHECKING:
-    from ..render.wire import Json
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The protocol versions that begin with `initialize`; any other is answered with the last."""

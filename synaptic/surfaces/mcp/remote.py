@@ -7,8 +7,6 @@ the answer that is under way. The server never speaks first, so there is no stre
 The SDK is imported when the server starts, not with the command line.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator
@@ -21,6 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...errors import ConfigError
 from ..serving.tokens import Tokens
 from ..serving.worker import GRACE_S, Worker
+from .forwarding import Forwarding
+from .repeats import Repeats
 
 log = logging.getLogger(__name__)
 CURE = "`synaptic token NAME`, where the server runs, makes one."
@@ -28,7 +28,7 @@ CURE = "`synaptic token NAME`, where the server runs, makes one."
 
 class Remote:
     """The ASGI application. It answers while `running` is entered, and its worker ends with
-    that.
+    that. `writer` is the address of the server that writes the journal, if this one does not.
     """
 
     def __init__(
@@ -36,10 +36,15 @@ class Remote:
         worker: Worker,
         tokens: Tokens,
         read_only: bool,
+        writer: str,
     ) -> None:
         self._worker = worker
         self._tokens = tokens
         self._read_only = read_only
+        self._shared = {
+            "repeats": Repeats(),
+            "forwarding": Forwarding(writer) if writer else None,
+        }
         self._app: ASGIApp
 
     async def __call__(
@@ -63,12 +68,13 @@ class Remote:
         if grant and grant.page:
             asked = 'Bearer error="insufficient_scope"'
             return _no(403, f"This token opens the page, and no tool. {CURE}", asked)
-        if grant is None and token:
+        if not grant and token:
             asked = 'Bearer error="invalid_token"'
             return _no(401, f"The server knows no such token. {CURE}", asked)
-        if grant is None:
+        if not grant:
             return _no(401, f"The request bears no token. {CURE}", "Bearer")
         scope["grant"] = grant._replace(read_only=grant.read_only or self._read_only)
+        scope.update(self._shared)
         if scope["method"] != "POST":
             return Response(status_code=405, headers={"Allow": "POST"})
         return None

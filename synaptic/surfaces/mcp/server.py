@@ -13,6 +13,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -21,6 +22,7 @@ from typing import Any, TypeVar, cast, get_args
 
 import anyio
 import anyio.to_thread
+import apsw
 from mcp import types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.caching import CacheableMethod, CacheHint
@@ -33,10 +35,14 @@ from pydantic import BaseModel
 
 from ...config import resolve_home
 from ...errors import Busy, InvalidArgument, Refused, SynapticError
+from ...models import Texts
 from ...notes.screening import Screen
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import brief
 from ..render.wire import error_json
+from ..serving.roles import TOOLS, not_published
 from ..serving.tokens import Grant
 from ..serving.worker import Lane, Result, Verb, Worker, for_client, told
 from .answers import (
@@ -48,6 +54,7 @@ from .answers import (
     json_text,
     review_text,
 )
+from .forwarding import POSITION, IndexPosition
 from .front import HOUR_MS, LISTS, Front, server_info
 from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
 
@@ -55,6 +62,9 @@ log = logging.getLogger(__name__)
 
 WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
+CATCH_UP_S, LOOK_S = 2.0, 0.05
+"""How long a read waits until a save is published, and between two looks."""
+BEHIND = "Your newest save may be missing here: it is not published yet. Ask again in a second."
 GRACE_S = 0.3
 """How long the protocol may take to wind down once the client is gone."""
 
@@ -278,25 +288,60 @@ async def _call_tool(
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
     given = params.arguments or {}
     try:
-        return _result(await _answer(ctx, params.name, given))
+        if params.name not in BY_NAME:
+            raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
+        if ctx.request and TOOLS[params.name] == "writer":
+            return await _written(ctx, ctx.request, params.name, given)
+        return await _answer(ctx, params.name, given)
     except Exception as error:
-        as_json = str(given.get("format")).strip().lower() == "json"
-        return _result(_error_text(told(error), as_json), failed=True)
+        return _failed(error, given)
+
+
+async def _written(
+    ctx: Context,
+    request: Any,
+    name: str,
+    given: dict[str, Any],
+) -> types.CallToolResult:
+    """The answer of a tool that writes to a client over HTTP: that of the writer, if it is
+    another server; for a key of the client the first one.
+    """
+    grant = request.scope["grant"]
+    if grant.read_only:
+        works = f"These work: {', '.join(READING)}."
+        raise Refused("This server is read-only for you: nothing was written.", hint=works)
+    key = request.headers.get("idempotency-key", "")
+    forwarding = request.scope["forwarding"]
+    if forwarding:
+        bearer = request.headers["authorization"]
+        params = {"name": name, "arguments": given}
+        result = await forwarding.call(grant.name, bearer, key, params)
+        return types.CallToolResult.model_validate(result)
+    if not key:
+        return await _answer(ctx, name, given)
+
+    async def make() -> types.CallToolResult:
+        try:
+            return await _answer(ctx, name, given)
+        except Exception as error:
+            return _failed(error, given)
+
+    call = json.dumps([name, given], sort_keys=True)
+    return cast(
+        "types.CallToolResult",
+        await request.scope["repeats"].once(grant.name, key, call, make),
+    )
 
 
 async def _answer(
     ctx: Context,
     name: str,
     given: dict[str, Any],
-) -> str:
-    if name not in BY_NAME:
-        raise InvalidArgument(f"There is no tool {name!r}.", valid=BY_NAME)
+) -> types.CallToolResult:
     worker = ctx.lifespan_context
     grant = _grant(ctx)
     args = check_arguments(BY_NAME[name], given)
-    if grant and grant.read_only and name not in READING:
-        works = f"These work: {', '.join(READING)}."
-        raise Refused("This server is read-only for you: nothing was written.", hint=works)
+    notices = await _caught_up(ctx) if name in READING else ()
     known = ctx.session.client_params
     client = None
     if grant:
@@ -314,13 +359,48 @@ async def _answer(
         worker.loading,
         session="" if grant else worker.session,
         may_write=not (grant and grant.read_only),
+        notices=notices,
     )
     lane: Lane = "write"
     if "as_of" in args and grant:  # it holds a copy of the index in memory
         lane = "beside"
     elif name in READING and name != "context_brief":  # which keeps how far a client has read
         lane = "read"
-    return await _ask(ctx, lambda ws: answer(ws, name, call), lane)
+    writes = grant is not None and name not in READING
+
+    def run(ws: Workspace) -> tuple[str, str]:
+        return answer(ws, name, call), _position(ws) if writes else ""
+
+    text, position = await _ask(ctx, run, lane)
+    return _result(text, _meta={POSITION: position} if position else None)
+
+
+def _position(ws: Workspace) -> str:
+    """The position of the index after a change; empty where it could not be kept in step."""
+    with suppress(SynapticError, apsw.Error):
+        return str(IndexPosition(*ws.index.latest_change()))
+    return ""
+
+
+async def _caught_up(ctx: Context) -> Texts:
+    """Waits until what is published shows the changes of this token that went through this
+    server, CATCH_UP_S at most; a notice where it does not.
+    """
+    forwarding = ctx.request.scope["forwarding"] if ctx.request else None
+    grant = _grant(ctx)
+    if not (grant and forwarding):
+        return ()
+    until = time.monotonic() + CATCH_UP_S
+    while (position := forwarding.newest.get(grant.name)) is not None:
+        shown = await _ask(ctx, lambda ws: in_step(ws, lambda _: ws.index.positions()))
+        if any(position.is_within(IndexPosition(*pair)) for pair in shown):
+            forwarding.newest.pop(grant.name)
+            break
+        if grant.name in forwarding.behind or time.monotonic() >= until:
+            forwarding.behind.add(grant.name)
+            return (BEHIND,)
+        await asyncio.sleep(LOOK_S)
+    return ()
 
 
 def _grant(ctx: Context) -> Grant | None:
@@ -335,17 +415,21 @@ async def _ask(
 ) -> Result:
     """The result of the verb, for this client, on a thread of this lane."""
     if grant := _grant(ctx):
-        verb = partial(for_client, verb, grant.project)
+        verb = partial(for_client, verb, grant)
     return await ctx.lifespan_context.ask(verb, lane)
 
 
 def _result(
     text: str,
-    *,
-    failed: bool = False,
+    **more: Any,
 ) -> types.CallToolResult:
     content = types.TextContent(type="text", text=without_surrogates(text))
-    return types.CallToolResult(content=[content], is_error=failed)
+    return types.CallToolResult(content=[content], **more)
+
+
+def _failed(error: Exception, given: dict[str, Any]) -> types.CallToolResult:
+    as_json = str(given.get("format")).strip().lower() == "json"
+    return _result(_error_text(told(error), as_json), is_error=True)
 
 
 def _error_text(
@@ -374,6 +458,7 @@ async def _read_resource(
     uri = str(params.uri)
     try:
         if uri.startswith(ENTRY):
+            await _caught_up(ctx)
             text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY)))
         elif uri.startswith(JOURNAL):
             text = await _ask(ctx, lambda ws: day_text(ws, uri.removeprefix(JOURNAL)))
@@ -447,6 +532,8 @@ async def _get_prompt(
     for unknown in given:
         raise _refused(f"{params.name} has no argument {unknown!r}. Valid: {argument}.")
     findings = ""
+    if ctx.lifespan_context.is_published and TOOLS[params.name] != "reader":
+        raise _refused(_error_text(not_published(f"The prompt {params.name}")))
     if params.name == "review":
         findings = await _ask(ctx, lambda ws: review_text(ws, value), "beside")
     text = text.format(focus=f": {value}" if value else "", findings=findings)

@@ -1,7 +1,5 @@
 """Starts the server over stdio: first its front, then the SDK."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

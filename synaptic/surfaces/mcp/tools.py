@@ -2,21 +2,16 @@
 client sends. Pure. The definitions are data, and nothing slow is imported here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ...errors import InvalidArgument
-from ...models import ORDERS, STRATEGIES, TYPES, Texts
+from ...models import ORDERS, STRATEGIES, TYPES, Json, Texts
 from ...search.ranking import PRESETS
-
-if TYPE_CHECKING:
-    from ..render.wire import Json
 
 CHARS_PER_TOKEN = 3
 """English prose has four; notes with code, ids and names have three (o200k)."""
@@ -152,7 +147,7 @@ def help_text(verb: str) -> str:
 def check_arguments(
     tool: Tool,
     given: Mapping[str, Any],
-) -> dict[str, Any]:
+) -> Json:
     """The arguments with the types the schema names, without those that were left out (null).
 
     Kind to what clients really send: a number or null as text, a list as JSON text or as `a,
@@ -164,7 +159,7 @@ def check_arguments(
     if not tool.options or _left_out("options", options):
         options = {}
     inner = _converted("options", options, _KINDS["object"])
-    checked: dict[str, Any] = {}
+    checked = {}
     for name, value in (*given.items(), *inner.items()):
         known = name if name in schemas else name.removesuffix("s")
         if name == "options" or _left_out(known, value):
@@ -172,12 +167,12 @@ def check_arguments(
         if known not in schemas:
             raise InvalidArgument(f"{tool.name} has no argument {_shown(name)}.", valid=schemas)
         if known in checked:
-            raise InvalidArgument(f"{known} is given twice.", hint="Give it once.")
+            raise InvalidArgument(f"{known} is given twice.", "Give it once.")
         checked[known] = _converted(known, value, schemas[known])
     missing = [name for name in tool.required if name not in checked]
     if missing:
         raise InvalidArgument(
-            f"{tool.name} needs {missing[0]}.", hint="Call it again with that argument."
+            f"{tool.name} needs {missing[0]}.", "Call it again with that argument."
         )
     return checked
 
@@ -238,7 +233,7 @@ def _readers() -> Mapping[str, tuple[Any, ...]]:
 
     numbers_too = ConfigDict(coerce_numbers_to_str=True)
     as_list = BeforeValidator(_listed)
-    an_object = dict[str, Any] | pydantic.Json[dict[str, Any]]
+    an_object = Json | pydantic.Json[dict[str, Any]]
     texts = TypeAdapter(Annotated[list[str], as_list], config=numbers_too)
     return {
         "string": (TypeAdapter(str, config=numbers_too), "a text"),

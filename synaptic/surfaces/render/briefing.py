@@ -1,7 +1,5 @@
 """Writes the briefing of a new session: pinned entries, the last hand-off, then titles."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -262,7 +260,7 @@ def _handoff_block(
     room: float,
 ) -> str:
     """Returns the hand-off, or a beginning of it that fits; empty where that is too short."""
-    if item is None:
+    if not item:
         return ""
     block = render(item)
     size = count_tokens(block)

@@ -9,12 +9,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...language.lexicon import sentence_ends
-from ...models import Entry, Hit, Link, SearchResult
+from ...models import Entry, Hit, Json, Link, SearchResult
 from ...notes.header import markup, shortened
 from ...notes.marks import front_fields
 from ...search.snippet import snippet
 from .fence import clean, fenced, one_line
-from .wire import Json, why_json
+from .wire import why_json
 
 if TYPE_CHECKING:
     from ...verbs.browse import Listing
@@ -369,7 +369,7 @@ def link_text(link: Link) -> str:
 
 def link_lines(found: Links | None) -> list[str]:
     """A line for the links of an entry and one for its backlinks, if it has any."""
-    if found is None:
+    if not found:
         return []
     lines = []
     for name, links in (("links", found.links), ("backlinks", found.backlinks)):
@@ -421,7 +421,7 @@ def outline(data: Json) -> str:
 
 
 def _value_text(value: object) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "; ".join(map(_value_text, value))
     if not isinstance(value, dict):
         return one_line(str(value))

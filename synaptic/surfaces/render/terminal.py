@@ -6,7 +6,6 @@ Colours appear only on a terminal, and never with NO_COLOR.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -14,12 +13,13 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import JournalError, SynapticError
-from ...models import Entry, Facets, Hit, ParseIssue, SearchResult, Task
+from ...models import Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
 from .fence import INVISIBLE, clean, one_line
 from .present import (
     LINKS_SHOWN,
@@ -33,7 +33,6 @@ from .present import (
     remark_on,
     short,
 )
-from .wire import Json
 
 if TYPE_CHECKING:
     from ...verbs.adopt import Adopted
@@ -135,7 +134,7 @@ def emit_json(data: Json) -> None:
 
 def say(text: str) -> None:
     """Prints `text`, which is no data, to standard error."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         print(clean(text), file=sys.stderr, flush=True)
 
 
@@ -150,7 +149,7 @@ def say_error(error: SynapticError) -> None:
 
 def _discard_output() -> None:
     """Drops the buffered output and all that follows, so that nothing fails at exit."""
-    with contextlib.suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -164,9 +163,9 @@ def listing_text(
 ) -> str:
     """One line for each entry: id, time, type, title, marks; on a terminal numbered."""
     lines = []
-    for number, entry in enumerate(listing.entries, start=1):
+    for number, entry in enumerate(listing.entries, 1):
         count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
-        title = to.at(entry.there.path, entry.there.line, one_line(entry.title))
+        title = to.at(entry.path, entry.there.line, one_line(entry.title))
         about = to.paint(marks(entry, listing.superseded_by.get(entry.id)), "dim")
         lines.append(f"{count}{_stamp(entry, to)}  {title}  {about}".rstrip())
     return "\n".join(lines)
@@ -181,7 +180,7 @@ def entries_text(
     for entry in listing.entries:
         heading, below = headed(entry.title, entry.content)
         about = marks(entry, listing.superseded_by.get(entry.id), full=True)
-        place = to.at(entry.there.path, entry.there.line)
+        place = to.at(entry.path, entry.there.line)
         header = f"{_stamp(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
         if about:
             header += f" · {to.paint(about, 'dim')}"
@@ -304,7 +303,7 @@ def hits_text(
     highlighted.
     """
     blocks = []
-    for number, hit in enumerate(result.hits, start=1):
+    for number, hit in enumerate(result.hits, 1):
         lines = _hit(hit, is_hit, to)
         remark = remark_on(hit)
         if remark:
@@ -324,7 +323,7 @@ def _hit(
     lines = [
         _lit(one_line(heading), is_hit, to),
         f"   {_stamp(entry, to)}  {about}".rstrip(),
-        f"   {to.at(entry.there.path, hit.snippet_line)}",
+        f"   {to.at(entry.path, hit.snippet_line)}",
     ]
     lines += [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
     return lines + [f"     {to.paint(line, 'dim')}" for line in lines_beside(hit)]
@@ -416,7 +415,7 @@ def status_text(
     return "\n".join((*lines, *_issue_lines(status.issues, to)))
 
 
-def _counted(counts: tuple[tuple[str, int], ...]) -> str:
+def _counted(counts: Counts) -> str:
     shown = [f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN]]
     if len(counts) > _COUNTS_SHOWN:
         shown.append("...")
@@ -578,7 +577,7 @@ def progress() -> Callable[[str, int, int], None]:
         if is_terminal(sys.stderr) and (is_last or now - last > REPORT_S):
             last = now
             line = f"\r{phase} {done:,}/{total:,}"
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 print(
                     f"{line:60}",
                     end="\n" if is_last else "",

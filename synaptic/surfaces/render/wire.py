@@ -12,20 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SynapticError
-from ...models import Entry, Facets, Hit, SearchResult, Why
+from ...models import Entry, Facets, Hit, Json, SearchResult, Why
 
 if TYPE_CHECKING:
     from ...verbs.browse import Days, Listing, Status
     from ...verbs.review import Matter
 
-Json = dict[str, Any]
 WHOLE_CONTENT = 2_000
 """Characters. A search shows only the best passage of a longer entry."""
 
 OF_AN_ENTRY = (
-    "id at date time date_source type title tags project importance files changed_files "
-    "parent supersedes "
-    "superseded_by by via branch expires due source pin fields content truncated path line"
+    """id at date time date_source type title tags project importance files changed_files
+    parent supersedes
+    superseded_by by via branch expires due source pin fields content truncated path line"""
 ).split()
 OF_AN_ERROR = ("code", "message", "valid", "hint")
 OF_A_ROW = (
@@ -56,9 +55,8 @@ def entry_json(
     for name, value in entry.fields:
         properties.setdefault(name, []).append(value)
     data = {name: as_json(getattr(entry, name, None)) for name in OF_AN_ENTRY}
-    if entry.place:
-        data |= {"path": entry.place.path, "line": entry.place.line}
-    return data | {"superseded_by": superseded_by, "fields": properties, "truncated": False}
+    data |= {"superseded_by": superseded_by, "fields": properties, "truncated": False}
+    return data | {"line": entry.there.line}
 
 
 def json_rows(entries: Iterable[Entry]) -> Iterator[str]:

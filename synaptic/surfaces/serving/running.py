@@ -18,6 +18,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -72,6 +73,13 @@ class Running(NamedTuple):
             finally:
                 asked.close()
             return hmac.compare_digest(said, self.sign("listen", text).encode())
+        return False
+
+
+def is_loopback(host: str | None) -> bool:
+    try:
+        return host == "localhost" or ip_address((host or "").strip("[]")).is_loopback
+    except ValueError:
         return False
 
 

@@ -5,6 +5,7 @@ token = "at least 32 characters"
 project = "ledger"      # the project of new entries; its entries are listed first
 read-only = true        # else false
 page = true             # it opens the page, as a person, in place of /mcp
+journals = ["platform"] # what it may read where journals are published; else all there are
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from typing import Any, NamedTuple
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
 from ...journal.disk import overwrite
+from ...models import Texts
 from ...verbs.adopt import toml_lines
 from ...verbs.writing import PERSON
 from ..render.fence import one_line
 
 LEAST_CHARS = 32
 MOST_NAME = 60
-_KINDS = {"token": str, "project": str, "read-only": bool, "page": bool}
+_KINDS = {"token": str, "project": str, "read-only": bool, "page": bool, "journals": list}
 
 
 class Grant(NamedTuple):
@@ -37,6 +39,7 @@ class Grant(NamedTuple):
     project: str | None = None
     read_only: bool = False
     page: bool = False
+    journals: Texts | None = None
 
 
 class Tokens:
@@ -114,8 +117,10 @@ class Tokens:
                 raise ConfigError(
                     f"{where}: {key} is unknown, or has no such value.", valid=_KINDS
                 )
-        for text in (name, table.get("project", "-")):
-            if text != one_line(text)[:MOST_NAME] or text in ("", PERSON):
+        journals = table.get("journals", ["-"])
+        for text in (name, table.get("project", "-"), *(journals or [""])):
+            is_text = isinstance(text, str) and text == one_line(text)[:MOST_NAME]
+            if not is_text or text in ("", PERSON):
                 raise ConfigError(
                     f"{where}: {text!r} is no name. Give 1 to {MOST_NAME} characters, not "
                     f"{PERSON!r}."
@@ -123,4 +128,6 @@ class Tokens:
         allowed = {
             key.replace("-", "_"): value for key, value in table.items() if key != "token"
         }
+        if "journals" in allowed:
+            allowed["journals"] = tuple(journals)
         return table["token"], Grant(name, **allowed)

@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from queue import Empty, PriorityQueue, SimpleQueue
@@ -24,11 +24,13 @@ from ...config import load_config
 from ...errors import IndexUnusable, SynapticError
 from ...index.counters import Counters
 from ...index.embedding import Embedder
+from ...models import Texts
 from ...verbs.importing import catch_up
 from ...workspace.checkout import ELSEWHERE
 from ...workspace.sync import in_step, verify
 from ...workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
 from .apart import run_apart
+from .tokens import Grant
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -79,6 +81,7 @@ class Worker:
     The Workspace is opened at the first need. A home or a config that cannot be used is an
     error of each call, not of the server, and is tried anew by the next: mending the file is
     enough. Without `readers` all reads keep their order among the writes of the one client.
+    With the `address` of a database nothing is written: all read what is published there.
     """
 
     def __init__(
@@ -88,11 +91,13 @@ class Worker:
         *,
         read_only: bool = False,
         readers: int = READERS,
+        address: str = "",
     ) -> None:
         self._threads: dict[Lane, int] = {"write": 0, "read": readers, "beside": 1}
         self.session = os.urandom(8).hex()
         self._home = home
         self._read_only = read_only
+        self._address = address
         self._given = embedder
         self._jobs: PriorityQueue[Job] = PriorityQueue()
         self._numbers = count()
@@ -111,6 +116,11 @@ class Worker:
         self._flush_at = 0.0
         self._sync_at = 0.0
         self._synced = 0
+
+    @property
+    def is_published(self) -> bool:
+        """True where it answers from a database, and writes nothing."""
+        return bool(self._address)
 
     @property
     def loading(self) -> bool:
@@ -145,14 +155,16 @@ class Worker:
     def _put(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
         job = Job(rank, next(self._numbers), verb)
         self.start()
-        if not self._threads[lane] or self._ws is None or self._ws.index.file.trouble:
+        if self._address and rank == IN_TURN and lane == "write":
+            lane = "read"
+        if not self._threads[lane] or self._ws is None or _has_trouble(self._ws):
             self._jobs.put(job)
             return job
         if lane not in self._reads:
             self._reads[lane] = SimpleQueue()
             for _ in range(self._threads[lane]):
                 reading = threading.Thread(
-                    target=self._read,
+                    target=self._read_published if self._address else self._read,
                     args=(lane, self._ws),
                     name=f"synaptic-{lane}",
                     daemon=True,
@@ -246,9 +258,28 @@ class Worker:
                 _settle(job.future, result, error)
         ws.index.file.close()
 
+    def _read_published(self, lane: Lane, first: Workspace) -> None:
+        """Runs the verbs of a lane on a connection of its own to what is published."""
+        jobs = self._reads[lane]
+        opened = cache(lambda: replace(self._open(), embedder=first.embedder))
+        while (job := jobs.get()).rank != END:
+            if job.future.set_running_or_notify_cancel():
+                _settle(job.future, *_outcome(job.verb, opened))
+        jobs.put(job)  # for the next reader
+        if opened.cache_info().currsize:
+            opened().close()
+
+    def _open(self) -> Workspace:
+        config = load_config(self._home)
+        if not self._address:
+            return open_workspace(config, embedder=self._given)
+        from ...workspace.published import open_published  # slow to import
+
+        return open_published(config, self._address)
+
     def _workspace(self) -> Workspace:
         if self._ws is None:
-            self._ws = open_workspace(load_config(self._home), embedder=self._given)
+            self._ws = self._open()
         now = time.monotonic()
         if now >= self._load_at and not self._ws.embedder.ready:
             self._load_at = now + RETRY_AFTER_S
@@ -279,11 +310,15 @@ class Worker:
                 # so that no search waits for its patterns
                 from ...search import pipeline, understanding  # noqa: F401
 
+                if ws.published:
+                    return None
                 if not verify(ws):
                     log.warning("The index was damaged and has been made anew.")
                 if not self._read_only:
                     catch_up(ws)
                 return 0.0
+            if ws.published:
+                return None
             if in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000):
                 return 0.0
         except Exception as error:
@@ -316,6 +351,11 @@ class Worker:
             process = run_apart(ws.config, "sync")
             threading.Thread(target=process.wait, daemon=True).start()
         return self._sync_at - now
+
+
+def _has_trouble(ws: Workspace) -> bool:
+    """True where the index is in the memory of the writer alone."""
+    return not ws.published and bool(ws.index.file.trouble)
 
 
 def _nothing(_: Workspace) -> None:
@@ -362,15 +402,28 @@ def told(error: Exception) -> SynapticError:
 
 def for_client(
     verb: Verb[Result],
-    project: str | None,
+    grant: Grant,
     ws: Workspace,
 ) -> Result:
     """Returns the result of the verb for a remote client, with its project and not that of the
-    server's folder.
+    server's folder, and of the journals that it may read.
     """
 
     def run() -> Result:
         ELSEWHERE.set(True)
-        return verb(replace(ws, config=replace(ws.config, project=project)))
+        own = replace(ws, config=replace(ws.config, project=grant.project))
+        return of_journals(verb, grant.journals, own)
 
     return copy_context().run(run)
+
+
+def of_journals(
+    verb: Verb[Result],
+    journals: Texts | None,
+    ws: Workspace,
+) -> Result:
+    """Returns the result of the verb; of published journals it sees these, None for all, in one
+    snapshot.
+    """
+    allowed = replace(ws, journals=journals)
+    return in_step(allowed, lambda _: verb(allowed)) if ws.published else verb(ws)

@@ -2,15 +2,13 @@
 journal.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets
 import socket
 import time
 import webbrowser
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,10 +22,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from ...config import load_config
-from ...errors import ConfigError, InvalidArgument, SynapticError
+from ...errors import ConfigError, InvalidArgument, NotFound, SynapticError
 from ..serving.apart import run_apart
 from ..serving.devices import Devices
-from ..serving.running import Running, announced
+from ..serving.roles import PAGES, not_published
+from ..serving.running import Running, announced, is_loopback
 from ..serving.tokens import Grant, Tokens
 from ..serving.worker import GRACE_S, Worker
 from . import (
@@ -43,7 +42,7 @@ from . import (
     upkeep,
 )
 from .connections import Connection
-from .devices import SECRET, come_back, is_loopback, may_stay, open_session
+from .devices import SECRET, come_back, may_stay, open_session
 from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
 from .site import HERE, Site, form_of, page, session_of, show_error, site_of
 
@@ -73,22 +72,7 @@ def build_app(
                 yield
 
     app = Starlette(
-        routes=[
-            Route("/mcp", mcp),
-            Mount("/static", StaticFiles(directory=HERE / "static")),
-            Route("/login", _login, methods=["GET", "POST"]),
-            Route("/logout", _logout, methods=["POST"]),
-            *days.ROUTES,
-            *devices.ROUTES,
-            *following.ROUTES,
-            *searching.ROUTES,
-            *entries.ROUTES,
-            *files.ROUTES,
-            *editing.ROUTES,
-            *exporting.ROUTES,
-            *upkeep.ROUTES,
-            *moving.ROUTES,
-        ],
+        routes=_published(routes(mcp)) if site.worker.is_published else routes(mcp),
         exception_handlers={SynapticError: show_error, 404: show_error},
         lifespan=lifespan,
     )
@@ -96,6 +80,51 @@ def build_app(
     app.state.follower = following.Follower()
     # outside of all, so that an answer of 500 has its headers, too
     return Guard(app, site.sessions, hosts, fixed=site.fixed)
+
+
+def routes(mcp: Any) -> list[Route | Mount]:
+    """All that a server of a journal answers."""
+    return [
+        Route("/mcp", mcp),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+        Route("/login", _login, methods=["GET", "POST"]),
+        Route("/logout", _logout, methods=["POST"]),
+        *days.ROUTES,
+        *devices.ROUTES,
+        *following.ROUTES,
+        *searching.ROUTES,
+        *entries.ROUTES,
+        *files.ROUTES,
+        *editing.ROUTES,
+        *exporting.ROUTES,
+        *upkeep.ROUTES,
+        *moving.ROUTES,
+    ]
+
+
+def _published(all_routes: list[Route | Mount]) -> list[Route | Mount]:
+    """The routes of a server that reads what is published."""
+    elsewhere = {"writer": _at_writer, "neither": _nowhere}
+    shown = []
+    for route in all_routes:
+        endpoint = elsewhere.get(PAGES[route.path])
+        shown.append(Route(route.path, endpoint) if endpoint else route)
+    return shown
+
+
+async def _at_writer(request: Request) -> Response:
+    """Leads to the same page of the writer, which is another server."""
+    writer = site_of(request).writer
+    if not writer:
+        raise NotFound(
+            "This server only reads, and knows no page at which the journal is written.",
+            hint="It is named by `synaptic serve --read --writer URL`.",
+        )
+    return RedirectResponse(f"{writer}{request.url.path}?{request.url.query}".rstrip("?"), 303)
+
+
+async def _nowhere(request: Request) -> Response:
+    return PlainTextResponse(f"{not_published('This')}\n", 404)
 
 
 async def _login(request: Request) -> Response:
@@ -130,7 +159,12 @@ async def _log_in_with_token(request: Request) -> Response:
         is_read_only = grant.read_only or site.read_only
         return _let_in(
             request,
-            Visitor(grant.name, is_read_only, lambda: _page_grant(site, token) == grant),
+            Visitor(
+                grant.name,
+                is_read_only,
+                lambda: _page_grant(site, token) == grant,
+                journals=grant.journals,
+            ),
         )
     site.sessions.failed(address)
     wrong = "That token does not open this page."
@@ -173,7 +207,7 @@ async def _logout(request: Request) -> Response:
 
 def serve(
     home: str | Path | None,
-    make_mcp_app: Callable[[Worker, Tokens, bool], Any],
+    make_mcp_app: Callable[[Worker, Tokens, bool, str], Any],
     *,
     host: str,
     port: int | None = None,
@@ -182,10 +216,12 @@ def serve(
     no_link: bool = False,
     token_file: str | None = None,
     allow_host: Collection[str] = (),
-    publish: bool = False,
+    publish: Sequence[str] | None = None,
+    database: str = "",
+    writer: str = "",
 ) -> None:
-    """Serves until Ctrl-C. Raises ConfigError where the address cannot be had, and
-    InvalidArgument.
+    """Serves until Ctrl-C; what is published in the `database`, whose journal is written by the
+    server at `writer`. Raises ConfigError where the address cannot be had, and InvalidArgument.
     """
     local = is_loopback(host) and not allow_host
     tokens = Tokens(home, token_file)
@@ -194,7 +230,7 @@ def serve(
         command = f"synaptic token NAME --token-file {tokens.path}"
         raise InvalidArgument(
             "Another host than this machine needs --token-file with a token.",
-            hint=f"`{command}` writes one; give that file here, too.",
+            f"`{command}` writes one; give that file here, too.",
         )
     if port is None:
         with suppress(ConfigError):  # with a broken one the page says so
@@ -209,22 +245,25 @@ def serve(
     at = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     running = Running(at, secrets.token_urlsafe(32), time.time()) if local else None
     sessions = Sessions(running)
-    worker = Worker(home, read_only=read_only)
-    site = Site(worker, sessions, tokens, Devices(home), read_only, local, is_fixed)
+    worker = Worker(home, read_only=read_only, address=database)
+    only_shows = read_only or bool(database)
+    site = Site(worker, sessions, tokens, Devices(home), only_shows, local, is_fixed, writer)
     link, way = f"{at}/login?token={sessions.link}", "this link works once"
     if no_link:
         sessions.link = ""
-        link, way = at, "`synaptic open --page` logs a browser in"
-    print(f"Synaptic is at {link}", flush=True)
-    print(f"({way}; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
+        link = at
+        way = "`synaptic open --page` logs a browser in"
+    print(f"Synaptic is at {link}\n({way}; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
     if not local:
         print(ADVICE, flush=True)
     if open_it:
         webbrowser.open(link)
-    if publish:
-        run_apart(load_config(home), "publish", "--follow", parent=True)
+    if publish is not None:
+        run_apart(load_config(home), "publish", "--follow", *publish, parent=True)
     announcing = announced(home, running) if running else None
-    app = build_app(site, names, make_mcp_app(worker, tokens, read_only), announcing)
+    refuses = read_only or bool(database and not writer)
+    mcp = make_mcp_app(worker, tokens, refuses, writer)
+    app = build_app(site, names, mcp, announcing)
     _run(app, listening, behind_proxy=bool(allow_host))
 
 
@@ -262,7 +301,7 @@ def _listen(
     except (OSError, OverflowError) as error:
         raise ConfigError(
             f"{host}:{port} cannot be had: {error}.",
-            hint="Give another --port; 0 takes a free one. Where the page is served there "
+            "Give another --port; 0 takes a free one. Where the page is served there "
             "already, `synaptic open --page` opens it.",
         ) from error
     # without it the end of an answer waits for 40 ms

@@ -1,7 +1,5 @@
 """The pages of time: a day, the calendar of a month and its year, this day elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from calendar import Calendar

@@ -4,10 +4,7 @@ This is offered where the journal is, and nowhere else: the server is local and 
 the request names a loopback host, and no proxy says that it handed the request on.
 """
 
-from __future__ import annotations
-
 import asyncio
-from ipaddress import ip_address
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,6 +14,7 @@ from starlette.types import Scope
 from ...errors import Refused
 from ...verbs.writing import PERSON
 from ..serving.devices import STAY_S, Device, Key
+from ..serving.running import is_loopback
 from .guard import Visitor, cookie_name
 from .site import done, form_of, page, session_of, site_of
 
@@ -26,13 +24,6 @@ _FORWARDED = ("forwarded", "via", "x-forwarded", "x-real-ip")
 """The beginnings of headers that proxies add."""
 _BROWSERS = {"Edg": "Edge", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
 """Names by a part of the User-Agent, of which the first counts."""
-
-
-def is_loopback(host: str | None) -> bool:
-    try:
-        return host == "localhost" or ip_address((host or "").strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def may_stay(
@@ -90,11 +81,12 @@ async def _devices(request: Request) -> Response:
 async def _change(request: Request) -> Response:
     """Has this browser stay, or puts out the browser that is named."""
     form = await form_of(request)
-    site, session = site_of(request), session_of(request)
+    site = site_of(request)
+    session = session_of(request)
     if not may_stay(request, session):
         raise Refused(
             "A browser stays logged in only on the machine of the journal, at a fixed port.",
-            hint="`synaptic serve --port 8765` there, and `synaptic open --page`.",
+            "`synaptic serve --port 8765` there, and `synaptic open --page`.",
         )
     if "gone" in form:
         site.devices.remove(form["gone"])

@@ -1,7 +1,5 @@
 """The page on which a person edits a file of the journal as Markdown, and the page of tasks."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 from starlette.requests import Request
@@ -12,23 +10,12 @@ from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
 from ...notes.marks import tasks_of, without_due
 from ...verbs.brief import due_tasks
-from ...verbs.editing import OpenText, opened_text, tick, write_text
+from ...verbs.editing import opened_text, tick, write_text
 from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
 from .entries import SAME
 from .files import Attachments
-from .site import (
-    TEMPLATES,
-    Values,
-    ask,
-    back_of,
-    done,
-    form_of,
-    page,
-    session_of,
-    site_of,
-    status_of,
-)
+from .site import TEMPLATES, ask, back_of, done, form_of, page, session_of, site_of, status_of
 
 TEMPLATES.globals["tasks_in"] = lambda entry: tasks_of(entry, entry.content)
 TEMPLATES.filters["without_due"] = without_due
@@ -39,8 +26,8 @@ async def _edit(request: Request) -> Response:
     query = request.query_params
     path = query.get("path", "")
     id = query.get("id", "")
-    form: Values = {}
-    error: SynapticError | None = None
+    form = {}
+    error = None
     if request.method == "POST":
         form = dict(await form_of(request))
         files = Attachments(request, path)
@@ -61,7 +48,7 @@ async def _edit(request: Request) -> Response:
         except SynapticError as refused:
             await files.dropped()
             error = refused
-    now: OpenText | None = None
+    now = None
     try:
         now = await ask(request, opened_text, path, id)
     except Refused as refused:

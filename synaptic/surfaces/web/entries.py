@@ -1,7 +1,5 @@
 """The pages of an entry, and all that a person does with one."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -61,7 +59,7 @@ async def _entry(request: Request) -> Response:
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
     local = site_of(request).local
-    editor: list[str] = []
+    editor = []
     if local:
         with suppress(ConfigError):  # the button says it
             editor = _windowed()
@@ -86,9 +84,9 @@ def _whole(
     at = [one.id for one in around].index(entry.id)
     children = replace(EVERY, parent=entry.id)
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
-    path = entry.there.path
-    versions = writing.versions(ws, entry)
-    locked = ws.journal.roots.of(path)[0] not in OWN
+    path = entry.path
+    locked = ws.published or ws.journal.roots.of(path)[0] not in OWN
+    versions = () if ws.published else writing.versions(ws, entry)
     return {
         "listing": listing,
         "entry": entry,
@@ -101,7 +99,7 @@ def _whole(
         "sentences": sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
         "most": SHOWN,
         "drawn": _drawn(neighbours(ws, entry.id)),
-        "stands_in": ws.journal.place(path),
+        "stands_in": path if ws.published else ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": locked,
     }
@@ -131,7 +129,8 @@ async def _missing(
 ) -> Response:
     """The page of an id that is not one entry; a deleted one can be restored there."""
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
-    deleted = await ask(request, writing.deleted)
+    is_published = site_of(request).worker.is_published
+    deleted = () if is_published else await ask(request, writing.deleted)
     gone = [one for one in deleted if id in (one.id, short(one.id))]
     status = status_of(error)
     return await page(
@@ -288,11 +287,16 @@ async def _told(
     )
 
 
+async def _sent(request: Request) -> tuple[Mapping[str, str], Entry]:
+    """(a form, the entry that it is about)."""
+    form = await form_of(request)
+    [entry] = (await ask(request, browse.get, [request.path_params["id"]])).entries
+    return form, entry
+
+
 async def _delete(request: Request) -> Response:
     """Asks, and deletes by the form of that question."""
-    form = await form_of(request)
-    id = request.path_params["id"]
-    [entry] = (await ask(request, browse.get, [id])).entries
+    form, entry = await _sent(request)
     if not is_agreed(form, entry):
         return await ask_first(request, entry, back=f"/entry/{entry.id}")
     await ask(request, writing.delete, entry.id)
@@ -340,12 +344,12 @@ def is_agreed(
     entry: Entry,
 ) -> bool:
     """True when a form was shown the question about this entry, where it stands now."""
-    return form.get("agreed") == f"{entry.id} {entry.there.path}"
+    return form.get("agreed") == f"{entry.id} {entry.path}"
 
 
 def file_of(entry: Entry) -> str:
     """The file that goes with an entry; empty where others may stand in it."""
-    return entry.there.path if entry.whole_file else ""
+    return entry.path if entry.whole_file else ""
 
 
 def deleted_text(entry: Entry) -> str:
@@ -365,25 +369,21 @@ async def _restore(request: Request) -> Response:
 
 async def _confirm(request: Request) -> Response:
     """Puts the preference into force whose text the form showed."""
-    form = await form_of(request)
-    id = request.path_params["id"]
-    [entry] = (await ask(request, browse.get, [id])).entries
+    form, entry = await _sent(request)
     if hash_of_rule(entry) != form.get("seen"):
-        raise Changed(f"{short(id)} was changed meanwhile.", hint="Look at it again.")
+        raise Changed(f"{entry.short_id} was changed meanwhile.", "Look at it again.")
     await ask(request, confirm, entry)
     return done(request, f"/entry/{entry.id}", "Confirmed: every agent is told to follow it.")
 
 
 async def _open(request: Request) -> Response:
     """Shows the entry in the person's editor, on the machine on which the server runs."""
-    id = request.path_params["id"]
-    await form_of(request)
+    _, entry = await _sent(request)
     if not site_of(request).local:
         raise Refused("The editor would open on the server, which is another machine.")
-    [entry] = (await ask(request, browse.get, [id])).entries
     there = entry.there
     path = await ask(request, lambda ws: ws.journal.place(there.path))
-    return done(request, f"/entry/{id}", f"{_show(path, there.line)} {path}:{there.line}")
+    return done(request, f"/entry/{entry.id}", f"{_show(path, there.line)} {path}:{there.line}")
 
 
 def _windowed() -> list[str]:

@@ -4,8 +4,6 @@ a page to print.
 The address is that of a search, also with folders as `path`, or has the `id` of an entry.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import shutil
@@ -93,7 +91,7 @@ def _write(
     roots = ws.journal.roots
     listing = cache(files_by_name)
     taken: set[str] = set()
-    names: dict[str, str] = {}
+    names = {}
     with ZipFile(zipped, "w") as archive:
         for entry in islice(entries, ENTRIES):
             note = _new_name(_note_path(entry), taken)
@@ -123,7 +121,7 @@ def _write(
 
 def _note_path(entry: Entry) -> str:
     """The path of an entry in a zip: its file, or beside that its date and title."""
-    path = entry.there.path
+    path = entry.path
     if entry.whole_file:
         return path
     title = entry.title[:60].replace("/", "-")

@@ -6,8 +6,6 @@ bytes `picture_kind` knows. Any other file that a link names is a download, in w
 runs.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re
@@ -34,15 +32,14 @@ from ...notes.marks import link_key
 from ...verbs.attaching import FILE_BYTES, attach, detach
 from ...verbs.mentions import leading_to
 from .flavours import anchor
-from .site import ask, page
+from .site import ask, page, site_of
 
 PART_BYTES = 65_536
 OTHER = "application/octet-stream"
 """The kind of a file that is no picture."""
 _FILE_LINK = re.compile(
-    r"\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
+    r"(?i)\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
     r"|\[\[([^\[\]|#\n]+)",
-    re.IGNORECASE,
 )
 """`](my.pdf`, `](<my cat.jpg`, `[[cat.jpg`."""
 Listing = Callable[[Path], Mapping[str, Sequence[str]]]
@@ -82,7 +79,7 @@ def linked_files(
         found = _find_file(
             roots,
             link[link.lastindex or 0],
-            entry.there.path,
+            entry.path,
             listing,
         )
         if found:
@@ -156,8 +153,10 @@ async def _to(request: Request) -> Response:
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
     entry = (await ask(request, leading_to, [name], path)).get(name)
     if entry is None:
-        roots = await ask(request, lambda ws: ws.journal.roots)
-        file = await run_in_threadpool(_find_file, roots, name, path)
+        file = None
+        if not site_of(request).worker.is_published:
+            roots = await ask(request, lambda ws: ws.journal.roots)
+            file = await run_in_threadpool(_find_file, roots, name, path)
         if file:
             headers = {
                 "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_last(name))}",

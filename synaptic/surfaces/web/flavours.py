@@ -14,8 +14,6 @@ Pure.
 | ` ^id`, `id:: uuid`, headings     | the `id` of the block (see `anchor`)                 |
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -51,15 +49,14 @@ quote cite"""
 """Of callouts; the first name of a line stands for the others."""
 CALLOUTS = {name: row.split()[0] for row in TYPES.split("\n") for name in row.split()}
 BLOCK = re.compile(r"\(\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)\)")
-_PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
+_PICTURE = re.compile(r"(?i)\.(png|jpe?g|gif|webp|avif)$")
 _CALLOUT = re.compile(r"\[!([\w -]{1,40})(?:\|[^\]\n]*)?\]([+-]?)[ \t]*([^\n]*)\n?")
 _BLOCK_NAME = re.compile(
-    r"^[ \t]*id::[ \t]+(\S+)[ \t]*$|(?<![^ \t\n])\^([A-Za-z0-9-]+)\s*\Z", re.MULTILINE
+    r"(?m)^[ \t]*id::[ \t]+(\S+)[ \t]*$|(?<![^ \t\n])\^([A-Za-z0-9-]+)\s*\Z"
 )
 _HIDDEN = re.compile(
-    rf"^[ \t]*{LOGSEQ_OWN}::.*\n?|^[ \t]*:LOGBOOK:\n(?:[ \t]*CLOCK:.*\n)*[ \t]*:END:"
+    rf"(?m)^[ \t]*{LOGSEQ_OWN}::.*\n?|^[ \t]*:LOGBOOK:\n(?:[ \t]*CLOCK:.*\n)*[ \t]*:END:"
     r"|(?<![^ \t\n])\^[A-Za-z0-9-]+\s*\Z",
-    re.MULTILINE,
 )
 _NOT_SLUG = re.compile(r"[^\w]+")
 Inline = Callable[[StateInline, re.Match[str]], None]
@@ -106,8 +103,8 @@ def _callouts(state: StateCore) -> None:
     """Makes callouts of the quotations that begin with a type; with a sign behind it they
     fold.
     """
-    shaped: list[Token] = []
-    tags: list[str] = []
+    shaped = []
+    tags = []
     closing = ""
     for token in state.tokens:
         shaped.append(token)
@@ -116,7 +113,8 @@ def _callouts(state: StateCore) -> None:
         elif token.type == "blockquote_close":
             token.tag = tags.pop()
         elif token.type == "paragraph_close" and closing:
-            token.tag, closing = closing, ""
+            token.tag = closing
+            closing = ""
         is_first = [one.type for one in shaped[-3:-1]] == ["blockquote_open", "paragraph_open"]
         found = _CALLOUT.match(token.content) if is_first else None
         if not found:

@@ -4,8 +4,6 @@ A change is a newer time of change of a note or a folder: agents, editors and th
 all write files. Looks are made only while a page listens, and take a hundredth of a core.
 """
 
-from __future__ import annotations
-
 import asyncio
 import posixpath
 import time

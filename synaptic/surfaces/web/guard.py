@@ -13,8 +13,6 @@ A session begins with the link that `serve` prints, which works once, with one o
 opens the page. It lives in memory: it ends with the server, and after IDLE_S without a request.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 import secrets
@@ -31,6 +29,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ...models import Texts
 from ..serving.running import Running
 
 IDLE_S = 12 * 3600.0
@@ -71,6 +70,7 @@ class Visitor:
 
     `told` is for the next page: what it says, and as `undo` the id that it offers to restore,
     with its file where that is gone. `device` is the id of a browser that stays logged in.
+    `journals` are those that it may read, None for all.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Visitor:
     told: dict[str, str] = field(default_factory=dict)
     seen: float = field(default_factory=lambda: time.monotonic())
     device: str = ""
+    journals: Texts | None = None
 
 
 class Sessions:
@@ -100,7 +101,7 @@ class Sessions:
         if self.link and hmac.compare_digest(self.link.encode(), given):
             self.link = ""
             return True
-        if self.running is None or token in self._used or not self.running.accepts(token):
+        if not self.running or token in self._used or not self.running.accepts(token):
             return False
         self._used.add(token)
         return True
@@ -115,7 +116,7 @@ class Sessions:
         now = time.monotonic()
         self._open = {key: one for key, one in self._open.items() if now - one.seen < IDLE_S}
         found = self._open.get(cookie)
-        if found is None or not found.granted():
+        if not found or not found.granted():
             return None
         found.seen = now
         return found
@@ -201,7 +202,7 @@ class Guard:
         host = headers.get("host", "").lower()
         origin = headers.get("origin")
         called = _HOST.fullmatch(host)
-        if called is None or not self._knows(called[1] or called[2]):
+        if not called or not self._knows(called[1] or called[2]):
             told = "This host is unknown here: synaptic serve --allow-host NAME lets it in.\n"
             return PlainTextResponse(told, 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
@@ -214,7 +215,7 @@ class Guard:
         if path == "/login":
             return None
         session = self.sessions.of(Request(scope).cookies.get(cookie_name(scope), ""))
-        if session is None:
+        if not session:
             if headers.get("hx-request"):
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})
             if not reading:

@@ -1,7 +1,5 @@
 """The ways to a place: the palette of Ctrl+K, and the pages of a tag and of a folder."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable
@@ -47,7 +45,7 @@ def _places(
     def run(_: object) -> list[Goal]:
         places = []
         with suppress(InvalidArgument):
-            day = read_date(query, now=ws.clock(), name="date")
+            day = read_date(query, ws.clock(), "date")
             places.append((_to("day", day), day, "day"))
         tags = ws.index.vocabulary().tags
         often = sorted(tags, key=lambda name: -tags[name])
@@ -102,7 +100,8 @@ def _to(
 def _folders(ws: Workspace) -> list[str]:
     """The folders that hold files of the journal, and those around them."""
     found = set()
-    for folder in {path.rpartition("/")[0] for path in ws.index.proofs()}:
+    paths = ws.index.paths_in_force() if ws.published else ws.index.proofs()
+    for folder in {path.rpartition("/")[0] for path in paths}:
         while folder:
             found.add(folder)
             folder = posixpath.dirname(folder)

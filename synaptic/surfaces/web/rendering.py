@@ -7,15 +7,12 @@ the page does. Its headings stand below those of the page. Formulas and what it 
 cleaned apart and put in last.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
 from urllib.parse import quote, unquote
 from xml.etree.ElementTree import tostring
 
@@ -24,19 +21,19 @@ from latex2mathml.converter import Converter
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from ...models import Entry
+from ...models import Entry, Json
 from ..render.fence import clean, one_line
 from ..render.present import IsHit, headed
 from .flavours import BLOCK, CALLOUTS, MARKDOWN, anchor, named_block, part_of, spoken
 
 TAGS = set(
-    "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd "
-    "li mark ol p pre q s "
-    "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
+    """a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd
+    li mark ol p pre q s
+    samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var""".split()
 )
 MATH_TAGS = set(
-    "math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mroot mrow mspace msqrt "
-    "mstyle msub msubsup msup mtable mtd mtext mtr munder munderover".split()
+    """math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mroot mrow mspace msqrt
+    mstyle msub msubsup msup mtable mtd mtext mtr munder munderover""".split()
 )
 ATTRIBUTES = {
     "a": {"href"},
@@ -82,15 +79,13 @@ TASKS = {
 Quoted = Mapping[str, Entry]
 Quote = Callable[[Sequence[str], str], Quoted]
 """The entries that links with these names in this file lead to, by name."""
-_DEEP = re.compile(
-    r"^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})", re.MULTILINE
-)
+_DEEP = re.compile(r"(?m)^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})")
 _WORD = re.compile(r"(\w+)")
 _SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
-_TAG_PAGE = re.compile(r"/tag/(?:[\w/-]|%(?!2[ef])[0-9a-f]{2})+", re.IGNORECASE)
+_TAG_PAGE = re.compile(r"(?i)/tag/(?:[\w/-]|%(?!2[ef])[0-9a-f]{2})+")
 """Without dots, which would lead elsewhere: `/tag/%2e%2e/new`."""
 _TASK = re.compile(r"(?:\[([^\]\n])\]|(TODO|LATER|WAITING|DOING|NOW|DONE|CANCELL?ED)) ")
-_SIZE = re.compile(r"(?:(.*)\|)?(\d{1,4})(?:x\d{1,4})?", re.DOTALL)
+_SIZE = re.compile(r"(?s)(?:(.*)\|)?(\d{1,4})(?:x\d{1,4})?")
 _UNSAFE_MATH = re.compile(r"\\(?:(?:re)?new|provide)command|\\def")
 _ITEM = re.compile(r"(?:[-*+]|(\d{1,9}[.)])) ")
 _ROW_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*")
@@ -144,7 +139,7 @@ class _Rendering:
         """The text, or a part of it; empty where it has no such part."""
         # one page shows many notes, each with a footnote 1
         note = zlib.crc32(f"{self.path} {text}".encode())
-        env: dict[str, Any] = {"until": self.until, "docId": f"{note:x}", "names": {}}
+        env: Json = {"until": self.until, "docId": f"{note:x}", "names": {}}
         tokens: Sequence[Token] = MARKDOWN.parse(text, env)
         if part:
             tokens = part_of(tokens, part)
@@ -247,7 +242,7 @@ class _Rendering:
         shown = Markup("")
         entry = self.entries.get(name)
         if entry and _is_rich(clean(entry.content)):
-            path = entry.there.path
+            path = entry.path
             shown = _Rendering(path, None, self.until).html(clean(entry.content), part)
             title = PurePath(path).stem if is_block else title
         if shown.startswith("<li"):

@@ -1,7 +1,5 @@
 """The search page: hits as the words are typed, facets, and reasons of ranks on demand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -177,7 +175,7 @@ def _facets_of(hits: Sequence[Hit]) -> Values:
         counts["tag"].update(entry.tags)
         if entry.project:
             counts["project"][project_key(entry.project)] += 1
-        root = entry.there.path.partition("/")[0]
+        root = entry.path.partition("/")[0]
         by_file = root if root.startswith("@") else "by hand"
         counts["source"][entry.via or by_file] += 1
     return {name: count.most_common() for name, count in counts.items()}

@@ -2,8 +2,6 @@
 the next page.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import re
@@ -23,8 +21,9 @@ from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import page_end, short
 from ..serving.devices import Devices
+from ..serving.roles import PAGES
 from ..serving.tokens import Tokens
-from ..serving.worker import Lane, Result, Worker
+from ..serving.worker import Lane, Result, Verb, Worker, of_journals
 from .guard import BODY_BYTES, READING, Sessions, Visitor
 from .rendering import Quoted, plain, plain_heading, render
 
@@ -74,6 +73,7 @@ TEMPLATES.filters |= {"short": short, "one_line": one_line, "coded": coded}
 class Site(NamedTuple):
     """A server. `local`: it is reached from this machine alone, so that it may open the
     person's editor. `fixed`: its port stays, so that a browser may keep something for it.
+    `writer` is the address of the server that writes, where this one reads what is published.
     """
 
     worker: Worker
@@ -83,6 +83,14 @@ class Site(NamedTuple):
     read_only: bool = False
     local: bool = True
     fixed: bool = False
+    writer: str = ""
+
+    def at(self, path: str) -> str:
+        """The address of a page, which may be the writer's; empty where there is none."""
+        role = PAGES[path] if self.worker.is_published else "reader"
+        if role == "writer" and self.writer:
+            return f"{self.writer}{path}"
+        return path if role == "reader" else ""
 
 
 def site_of(request: Request) -> Site:
@@ -95,6 +103,14 @@ def session_of(request: Request) -> Visitor:
     return session
 
 
+def _of_visitor(
+    request: Request,
+    verb: Verb[Result],
+) -> Verb[Result]:
+    """The verb, on the journals that the visitor may read."""
+    return partial(of_journals, verb, session_of(request).journals)
+
+
 async def ask(
     request: Request,
     verb: Callable[Concatenate[Workspace, Arguments], Result],
@@ -103,7 +119,8 @@ async def ask(
 ) -> Result:
     """The result of the verb: on a reader where a page is only shown. Raises SynapticError."""
     lane: Lane = "read" if request.method in READING else "write"
-    return await site_of(request).worker.ask(lambda ws: verb(ws, *args, **named), lane)
+    asked = _of_visitor(request, lambda ws: verb(ws, *args, **named))
+    return await site_of(request).worker.ask(asked, lane)
 
 
 async def ask_beside(
@@ -117,7 +134,7 @@ async def ask_beside(
     """
     worker = site_of(request).worker
     asked = asyncio.ensure_future(
-        worker.ask(lambda ws: verb(ws, *args, **named), "beside"),
+        worker.ask(_of_visitor(request, lambda ws: verb(ws, *args, **named)), "beside"),
     )
     while not asked.done():
         await asyncio.wait((asked,), timeout=GONE_S)
@@ -143,7 +160,8 @@ async def page(
     worker = site_of(request).worker
 
     def quoted(names: Sequence[str], path: str) -> Quoted:
-        return worker.submit(lambda ws: leading_to(ws, names, path), "read").result()
+        leading = _of_visitor(request, lambda ws: leading_to(ws, names, path))
+        return worker.submit(leading, "read").result()
 
     context = {
         "request": request,
@@ -172,7 +190,7 @@ async def form_of(request: Request) -> Mapping[str, str]:
     ):
         raise Refused(
             "This form is not of this session; nothing was changed.",
-            hint="Go back, copy what you typed, and load the page again.",
+            "Go back, copy what you typed, and load the page again.",
         )
     return fields
 

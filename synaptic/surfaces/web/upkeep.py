@@ -1,8 +1,5 @@
 """The pages of upkeep: review, health and statistics."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 
@@ -18,7 +15,6 @@ from ...verbs.review import Matter
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..serving.worker import Verb
 from .entries import ask_first, deleted_text, is_agreed
 from .following import follower_of
 from .site import Values, ask, ask_beside, done, form_of, page
@@ -111,7 +107,7 @@ async def _health(request: Request) -> Response:
 async def _mend(request: Request) -> Response:
     form = await form_of(request)
     id = form.get("id", "")
-    ways: Mapping[str, tuple[Verb[object], str]] = {
+    ways = {
         "fix": (doctor.fix, "Repaired everything that can be repaired safely."),
         "restore": (lambda ws: writing.restore(ws, id, vanished=True), "Put back."),
         "dismiss": (lambda ws: losses.dismiss(ws.journal, id), "Left out."),

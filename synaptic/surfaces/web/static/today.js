@@ -54,7 +54,7 @@ function listen() {
   stream = new EventSource(`/events?since=${part().dataset.since}`);
   stream.addEventListener("message", renew);
 }
-if (part()) {
+if (part()?.dataset.since) {
   listen();
   document.addEventListener("visibilitychange", listen);
 }
