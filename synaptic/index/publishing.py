@@ -93,13 +93,9 @@ class Publication:
         self.address = address
         self.journal = journal
         self._stemming = stemming
-<<<<<<< HEAD
+        self._made_for: tuple[int | None, ...] = ()
         tokenizing = apsw.Connection(":memory:")
         self._stems = Stems(stemming, lambda: tokenizing)
-=======
-        self._made_for: tuple[int | None, ...] = ()
-        self._stems = Stems(stemming, partial(apsw.Connection, ":memory:"))
->>>>>>> main
         self._part = sql.Identifier("synaptic", f"chunk_{journal}")
         with self._told():
             self._db = connect(address, autocommit=True)
