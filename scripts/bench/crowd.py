@@ -51,7 +51,7 @@ def run(
             home = scratch / "home"
             shutil.copytree(prepared_by(checkout, cache, arguments), home)
             with server(home, checkout) as (port, process):
-                crowd = Crowd(port, pool)
+                crowd = Crowd([port], pool)
                 measured = asyncio.run(crowd.measure(rate, arguments.seconds, arguments.upkeep))
                 said = {"program": name, "a second": rate} | measured
                 rows.append(said | cost(process))
@@ -76,15 +76,22 @@ def prepared_by(checkout: Path, cache: Path, arguments: argparse.Namespace) -> P
 
 
 @contextmanager
-def server(home: Path, checkout: Path) -> Iterator[tuple[int, int]]:
+def server(
+    home: Path,
+    checkout: Path,
+    *words: str,
+    **environ: str,
+) -> Iterator[tuple[int, int]]:
     """The port and the process of a server of this checkout's program."""
     tokens = home / "tokens.toml"
     tokens.write_text(f'[crowd]\ntoken = "{TOKEN}"\n')
     tokens.chmod(0o600)
-    command = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", "--port", "0"]
+    command = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", *words]
+    if "--port" not in words:
+        command += ["--port", "0"]
     started = subprocess.Popen(
         command,
-        env=os.environ | NOW | {"PYTHONPATH": str(checkout)},
+        env=os.environ | NOW | {"PYTHONPATH": str(checkout)} | environ,
         cwd=home,
         stdout=subprocess.PIPE,
         text=True,
@@ -111,31 +118,41 @@ def cost(process: int) -> Row:
 
 
 class Crowd:
-    """Clients, each with one connection and one request at a time."""
+    """Clients, each with one connection and one request at a time, on servers in turns. Of
+    `searches_of` requests one is a save; of 0 none.
+    """
 
-    def __init__(self, port: int, pool: list[str]) -> None:
-        self._port = port
+    def __init__(
+        self,
+        ports: list[int],
+        pool: list[str],
+        *,
+        clients: int = CLIENTS,
+        searches_of: int = SEARCHES_OF,
+    ) -> None:
+        self._ports = ports
+        self._clients = clients
+        self._saves = 1 / searches_of if searches_of else 0
         self._asked = queries(pool, QUERIES)
         self._said = list(entry_texts(pool, 5_000, seed=3))
         self._source = random.Random(7)
         self._failed = 0
 
     async def measure(self, rate: float, seconds: float, beside: bool) -> Row:
-        connections = [
-            await asyncio.open_connection("127.0.0.1", self._port) for _ in range(CLIENTS)
-        ]
+        connections = [await self._connected(number) for number in range(self._clients)]
         for number in range(WARM):
-            await self._call(connections[number % CLIENTS], number, number % 8 == 7)
+            is_save = self._saves > 0 and number % 8 == 7
+            await self._call(connections[number % self._clients], number, is_save)
         times: dict[bool, list[float]] = {False: [], True: []}
         plan = []
         at = 0.0
         while at < seconds:
             at += self._source.expovariate(rate)
-            plan.append((at, self._source.random() < 1 / SEARCHES_OF))
+            plan.append((at, self._source.random() < self._saves))
         begun = time.perf_counter()
-        shares: list[list[tuple[int, float, bool]]] = [[] for _ in range(CLIENTS)]
+        shares: list[list[tuple[int, float, bool]]] = [[] for _ in connections]
         for number, (at, is_save) in enumerate(plan):
-            shares[number % CLIENTS].append((number, at, is_save))
+            shares[number % self._clients].append((number, at, is_save))
 
         async def client(number: int) -> None:
             for index, at, is_save in shares[number]:
@@ -144,7 +161,7 @@ class Crowd:
                 times[is_save].append(time.perf_counter() - begun - at)
 
         reviews = asyncio.create_task(self._reviews()) if beside else None
-        await asyncio.gather(*map(client, range(CLIENTS)))
+        await asyncio.gather(*map(client, range(self._clients)))
         took = time.perf_counter() - begun
         if reviews:
             reviews.cancel()
@@ -152,12 +169,18 @@ class Crowd:
             writing.close()
         row: Row = {"answered": f"{len(plan) / took:.1f}/s", "failed": self._failed}
         for is_save, name in ((False, "search"), (True, "save")):
+            if not times[is_save]:
+                continue
             cuts = statistics.quantiles(times[is_save], n=20, method="inclusive")
             row |= {
                 f"{name} p50": f"{1000 * cuts[9]:.0f}",
                 f"{name} p95": f"{1000 * cuts[18]:.0f}",
             }
         return row
+
+    async def _connected(self, number: int) -> Any:
+        port = self._ports[number % len(self._ports)]
+        return await asyncio.open_connection("127.0.0.1", port)
 
     async def _call(self, connection: Any, number: int, is_save: bool) -> None:
         if is_save:
@@ -172,10 +195,11 @@ class Crowd:
 
     async def _post(self, connection: Any, method: str, params: Row) -> Any:
         reading, writing = connection
+        port = writing.get_extra_info("peername")[1]
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         body = json.dumps(message).encode()
         head = (
-            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
             f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
             f"Accept: application/json, text/event-stream\r\n"
             f"MCP-Protocol-Version: 2025-06-18\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -188,6 +212,6 @@ class Crowd:
 
     async def _reviews(self) -> None:
         """One review after another, as an agent's prompt."""
-        connection = await asyncio.open_connection("127.0.0.1", self._port)
+        connection = await self._connected(0)
         while True:
             await self._post(connection, "prompts/get", {"name": "review"})

@@ -66,12 +66,11 @@ def fragments(pool: list[str]) -> list[str]:
     return mixed[:REAL]
 
 
-def real_meanings(cache: Path, begun: list[str], model: str) -> Meanings:
+def real_meanings(cache: Path, begun: list[str]) -> Meanings:
     """What the model makes of these texts; kept, since it takes 5 ms for each."""
     kept = cache / f"meanings-{len(begun)}.npz"
     if not kept.exists():
-        embedder = FastEmbedder(model, cache=cache)
-        made = [embedder.embed_passage(text) for text in begun]
+        made = [MODEL.embed_passage(text) for text in begun]
         np.savez(
             kept,
             vectors=np.stack([np.frombuffer(quantise(one.vector), np.int8) for one in made]),
@@ -100,7 +99,7 @@ class LargeJournal:
         root = self.workspace.config.journal
         root.mkdir(parents=True, exist_ok=True)
         source = random.Random(3)
-        paths = []
+        paths: list[str] = []
         number = 0
         while number < self.entries:
             count = min(source.randint(*ENTRIES), self.entries - number)
@@ -127,7 +126,7 @@ class LargeJournal:
         assert stamp
         file = read_file(replace(self.workspace, journal=self._clean), stamp, "")
         number = int(path.removesuffix(".md").partition("-")[2])
-        meanings = {}
+        meanings: dict[int, tuple[bytes, bytes]] = {}
         rows = []
         for place, row in enumerate(file.rows, start=number):
             chunks = row.chunks()

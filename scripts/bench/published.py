@@ -1,28 +1,37 @@
 """Compares a published index with the one beside the journal, on a PostgreSQL of its own.
 
-`--parts panel`: the questions of the panel to both engines.
+`--parts panel`: the questions of the panel to both engines. `--parts large`: a journal of
+`--entries` entries is published; then its size, searches of one client, the nearest vectors
+beside the exact ones, searches of 32 clients on two reading servers at `--rates`, and a reader
+and the database killed.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 import os
+import signal
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
+from http.client import HTTPConnection
 from pathlib import Path
 
 import numpy as np
-from corpus import ROOT
-from journals import MODEL, LargeJournal
+from corpus import LAST_DAY, ROOT, queries, sentences
+from crowd import TOKEN, Crowd, cost, server
+from journals import MODEL, LargeJournal, every_sentence, fragments, real_meanings
 from panel import mean, measures
 from psycopg import sql
 from sets import CachedEmbedder, Corpus, Maker
-from speed import Row, row, timed
+from speed import QUERIES, Row, row, timed
 
-from synaptic import Filters, Workspace, search
+from synaptic import Config, Filters, Workspace, open_workspace, search
 from synaptic.index.publishing import Position, Publication
 from synaptic.index.rows import quantise
 from synaptic.models import Vector
@@ -47,6 +56,8 @@ JOURNAL = "bench"
 FILES = 70
 """In one transaction, as `synaptic publish` has it: about a megabyte."""
 BEST = 10
+READING = 32
+"""Clients of two reading servers."""
 KNN_FILTERS = {
     "no filter": Filters(),
     "one day in a hundred": Filters(since="2025-01-01", until="2025-01-11"),
@@ -59,15 +70,48 @@ def run(
     scratch: Path,
 ) -> list[Row]:
     rows: list[Row] = []
-    with separate_server(**SETTINGS) as server:
-        with server.connect() as db:
+    with separate_server(**SETTINGS) as postgres:
+        with postgres.connect() as db:
             db.execute(f"CREATE ROLE {READERS} NOLOGIN")
         if "panel" in arguments.parts:
-            rows += of_panel(arguments, scratch, server)
+            rows += of_panel(arguments, scratch, postgres)
+        if "large" in arguments.parts:
+            with postgres.database() as database:
+                for one in of_large(arguments, scratch, database):
+                    print(one, file=sys.stderr, flush=True)
+                    rows.append(one)
     return rows
 
 
 # -- a large journal
+
+
+def of_large(
+    arguments: argparse.Namespace,
+    scratch: Path,
+    database: Database,
+) -> Iterator[Row]:
+    """Publishes a large journal, and asks it in many ways."""
+    cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
+    cache.mkdir(exist_ok=True)
+    pool = every_sentence(arguments)
+    begun = fragments(pool)
+    address = reading_role(database)
+    home = cache / f"published-{arguments.entries}"
+    workspace = open_workspace(Config(home=home, journal=home / "journal"))
+    meanings = real_meanings(cache, begun)
+    journal = LargeJournal(workspace, pool, arguments.entries, meanings)
+    yield from publish(journal, journal.write(begun), database)
+    yield from sizes(database)
+    config = Config(home=scratch, journal=scratch / "journal")
+    now = LAST_DAY.replace(hour=23, minute=50).astimezone()
+    reader = replace(open_published(config, address), clock=lambda: now)
+    asked = queries(pool, QUERIES)
+    yield searches(reader, asked)
+    yield from nearest(reader, asked)
+    reader.close()
+    yield from crowds(arguments, address, scratch)
+    yield from kills(database, address, scratch)
 
 
 def publish(journal: LargeJournal, paths: list[str], database: Database) -> Iterator[Row]:
@@ -174,6 +218,103 @@ _SIZES = """
         THEN coalesce(pg_relation_size(c.reltoastrelid), 0) ELSE 0 END AS size
     FROM pg_class c WHERE c.relnamespace = 'synaptic'::regnamespace
     AND c.relkind IN ('r', 'i') ORDER BY size DESC"""
+
+
+# -- readers that are asked by many, and killed
+
+
+def crowds(arguments: argparse.Namespace, address: str, scratch: Path) -> Iterator[Row]:
+    """32 clients on two reading servers, at each rate."""
+    pool = sentences(arguments.notes)
+    for rate in arguments.rates:
+        with ExitStack() as stack:
+            servers = [
+                stack.enter_context(reading_server(address, scratch / f"{rate}-{number}"))
+                for number in range(2)
+            ]
+            ports = [port for port, _ in servers]
+            crowd = Crowd(ports, pool, clients=READING, searches_of=0)
+            measured = asyncio.run(crowd.measure(rate, arguments.seconds, beside=False))
+            memory = [cost(process)["MB"] for _, process in servers]
+            yield {"clients": READING, "a second": rate} | measured | {"MB each": memory}
+
+
+def reading_server(
+    address: str,
+    home: Path,
+    *words: str,
+) -> AbstractContextManager[tuple[int, int]]:
+    home.mkdir(parents=True, exist_ok=True)
+    return server(home, ROOT, "--read", *words, SYNAPTIC_DATABASE=address)
+
+
+def kills(database: Database, address: str, scratch: Path) -> Iterator[Row]:
+    """What a client hears while a reader, or the database, is killed and started again, and the
+    seconds from the start to the first answer.
+    """
+    home = scratch / "killed"
+    with reading_server(address, home) as (port, process):
+        asking = Asking(port)
+        yield asking.told("database", database.server.kill, database.server.start)
+        yield asking.told("reader", lambda: os.kill(process, signal.SIGKILL), None)
+        begun = time.perf_counter()
+        with reading_server(address, home, "--port", str(port)):
+            while asking.once():
+                time.sleep(0.05)
+            yield {"killed": "reader, started again", "answers after s": since(begun)}
+
+
+def since(begun: float) -> str:
+    return f"{time.perf_counter() - begun:.1f}"
+
+
+@dataclass
+class Asking:
+    """A client that asks again and again."""
+
+    port: int
+
+    def once(self) -> str:
+        """The error of one search; empty where it was answered."""
+        named = {"name": "context_search", "arguments": {"query": "redis connection pool"}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": named}
+        headers = {
+            "Authorization": f"Bearer {TOKEN}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": "2025-06-18",
+        }
+        try:
+            with closing(HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
+                connection.request("POST", "/mcp", json.dumps(message), headers)
+                answer = json.loads(connection.getresponse().read())
+        except OSError as error:
+            return type(error).__name__
+        result = answer["result"]
+        return str(result["content"][0]["text"]) if result.get("isError") else ""
+
+    def told(
+        self,
+        what: str,
+        kill: Callable[[], object],
+        start: Callable[[], object] | None,
+    ) -> Row:
+        """The errors for a second after `kill`, and the seconds until an answer after `start`."""
+        while self.once():
+            time.sleep(0.05)
+        kill()
+        killed = time.perf_counter()
+        errors: dict[str, None] = {}
+        while time.perf_counter() < killed + 1:
+            errors[self.once()] = None
+        row: Row = {"killed": what, "errors": " | ".join(errors)}
+        if start:
+            start()
+            begun = time.perf_counter()
+            while self.once():
+                time.sleep(0.05)
+            row["answers after s"] = since(begun)
+        return row
 
 
 # -- the panel on both engines
