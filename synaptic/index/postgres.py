@@ -41,6 +41,8 @@ MOST_SCORED = 5_000
 SCANNED = 480
 """Vectors that one step of HNSW keeps in view; it takes more steps where it needs them."""
 CONNECT_S = 10
+HOLDING = "chunk_of_words"
+"""In SQL: the chunks, as their index of words is used."""
 LAGGING = frozenset({"sample"})
 """Names of kept values that may lag behind what is published."""
 _PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
@@ -85,6 +87,7 @@ class PostgresEngine:
         self._memory: dict[tuple[str, ...], tuple[object, dict[str, object]]] = {}
         self._db: psycopg.Connection | None = None
         self._states: list[State] = []
+        self._words = ""
         self._hides = False
         self._tokenizing = apsw.Connection(":memory:")
         self._stems: dict[bool, Stems] = {}
@@ -150,6 +153,8 @@ class PostgresEngine:
         db.execute(_ALLOW, (None if allowed is None else list(allowed),))
         self._hides = False
         self._states = [State(*row) for row in db.execute(_STATES)]
+        views = [f'SELECT * FROM "words_{state.name}"' for state in self._states]
+        self._words = " UNION ALL ".join(views) or "SELECT * FROM chunk"
         published = [state.published for state in self._states]
         key = tuple(state.name for state in self._states)
         at, kept = self._memory.get(key, (published, {}))
@@ -178,6 +183,7 @@ class PostgresEngine:
             else:
                 bound.append(value)
         with self.transaction():
+            text = text.replace(HOLDING, f"({self._words})")
             return self._connected().execute(text, bound).fetchall()
 
     def column(self, sql: str, *values: Any) -> list[Any]:
@@ -440,7 +446,7 @@ _OTHERWISE = [
         (r"json_each\(\?\) j\b", "unnest(/*list*/?::text[]) AS j (value)"),
         (
             r"FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid\s+WHERE w.chunk_fts MATCH \?",
-            "FROM chunk p WHERE p.words @@ ?::tsquery",
+            f"FROM {HOLDING} p WHERE p.words @@ ?::tsquery",
         ),
         (r"\bCROSS JOIN\b", "JOIN"),
         (r"\bINDEXED BY \w+", ""),
@@ -469,7 +475,7 @@ _SEES_ALL = """
 _STATES = """
     SELECT journal, published, chunks, length, model, dimensions, usual, stemming
     FROM state ORDER BY journal"""
-_HOLDERS = "SELECT count(*) FROM chunk WHERE words @@ ?::tsquery"
+_HOLDERS = f"SELECT count(*) FROM {HOLDING} c WHERE words @@ ?::tsquery"
 _DOCS = """
     SELECT term, sum(doc)::bigint FROM stem WHERE term IN (SELECT value FROM json_each(?))
     GROUP BY term"""
@@ -477,12 +483,12 @@ _STEMS_LIKE = """
     SELECT term, sum(doc)::bigint FROM stem WHERE term >= ? AND term < ?
     AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND strpos(?, term) = 1))
     GROUP BY term ORDER BY term"""
-_WITH_STEM = "SELECT rowid FROM chunk WHERE words @@ ?::tsquery ORDER BY rowid LIMIT ?"
+_WITH_STEM = f"SELECT rowid FROM {HOLDING} c WHERE words @@ ?::tsquery ORDER BY rowid LIMIT ?"
 _PART = """
     CASE WHEN c.words @@ ?::tsquery THEN ?::float8
     / (1 + (?::float8 + ?::float8 * c.length * ?::float8) / least({times})) ELSE 0 END"""
-_SCORED = """
-    SELECT c.rowid, c.entry, {score} AS score FROM chunk c{entries}
+_SCORED = f"""
+    SELECT c.rowid, c.entry, {{score}} AS score FROM {HOLDING} c{{entries}}
     WHERE c.words @@ ?::tsquery"""
 _SPREAD = "SELECT rowid FROM chunk WHERE vector > 0 ORDER BY hash, rowid LIMIT ?"
 _WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"

@@ -97,6 +97,7 @@ class Publication:
         tokenizing = apsw.Connection(":memory:")
         self._stems = Stems(stemming, lambda: tokenizing)
         self._part = sql.Identifier("synaptic", f"chunk_{journal}")
+        self._words = sql.Identifier("synaptic", f"words_{journal}")
         with self._told():
             self._db = connect(address, autocommit=True)
             for name, value in (("search_path", SEARCH_PATH), ("synaptic.journals", journal)):
@@ -141,8 +142,6 @@ class Publication:
                 f"The database has pgvector {pgvector}; 0.8 or later is needed.",
                 hint="Have it updated: ALTER EXTENSION vector UPDATE.",
             )
-        if self._value("SELECT 1 FROM pg_roles WHERE rolname = $1", READERS):
-            self._db.execute(_GRANT)
 
     def begin(self, ids: Sequence[str]) -> None:
         """Takes the journal for this process. `ids` are some of its entries.
@@ -171,6 +170,10 @@ class Publication:
                     self._db.execute(_PART.format(self._part, sql.Literal(self.journal)))
                     for column in ("rowid", "entry"):
                         self._index("btree", column, column)
+                    name = sql.Literal(self.journal)
+                    self._db.execute(_WORDS.format(self._words, self._part, name))
+            if self._value("SELECT 1 FROM pg_roles WHERE rolname = $1", READERS):
+                self._db.execute(_GRANT)
 
     def _index(
         self,
@@ -216,7 +219,7 @@ class Publication:
                     f"The database has no journal {self.journal!r}.",
                     hint="`synaptic publish` says which name this one has.",
                 )
-            self._db.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._part))
+            self._db.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(self._part))
             for table in (*_OF_ENTRIES, "entry", "source", "stem"):
                 self._db.execute(_EMPTY.format(sql.Identifier(table)))
             self._db.execute("DELETE FROM journal WHERE name = $1", (self.journal,))
@@ -435,6 +438,12 @@ _ADD_STATE = """
     INSERT INTO state (journal, stemming) VALUES ($1, $2)
     ON CONFLICT (journal) DO UPDATE SET stemming = excluded.stemming"""
 _PART = sql.SQL("CREATE TABLE {} PARTITION OF chunk FOR VALUES IN ({})")
+_WORDS = sql.SQL("""
+    CREATE VIEW {} AS SELECT * FROM {} WHERE {} = ANY (string_to_array(
+        current_setting('synaptic.journals', true), ','))""")
+"""Rules by row keep the index of words from being used, for `@@` is not leakproof. This rule is
+of no row: nothing is read where it does not hold.
+"""
 _EMPTY = sql.SQL("DELETE FROM {}")
 _GRANT = f"""
     GRANT USAGE ON SCHEMA synaptic TO {READERS};
