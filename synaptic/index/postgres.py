@@ -25,7 +25,7 @@ from psycopg.conninfo import conninfo_to_dict
 from ..errors import IndexUnusable
 from ..models import Filters, Vector
 from .candidates import Stems
-from .conditions import Match, of_chunks
+from .conditions import THESE, Match, of_chunks
 from .engine import cosine
 from .rows import Candidate, quantise
 from .sketch import FEW, OVERSAMPLED, rough_bits
@@ -201,6 +201,11 @@ class PostgresEngine:
     def bytes_of(self, path: str) -> bytes | None:
         """The published bytes of a file; None where there is none."""
         return self.value("SELECT bytes FROM source WHERE path = ?", path)  # type: ignore[no-any-return]
+
+    def bytes_of_all(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """By path the published bytes of these files."""
+        sql = f"SELECT path, bytes FROM source WHERE path IN {THESE}"
+        return dict(self.rows(sql, json.dumps(paths)))
 
     def size(self) -> int:
         return int(self.value("SELECT pg_database_size(current_database())"))
