@@ -178,36 +178,41 @@ def searches(reader: Workspace, asked: list[str]) -> Row:
 def nearest(reader: Workspace, asked: list[str]) -> list[Row]:
     """The share of the exactly nearest ten passages that an answer by meaning begins with."""
     index = reader.index
-    vectors = [reader.embedder.embed_query(text).vector for text in asked]
-    with index.engine.transaction():
-        every = index.engine.rows("SELECT chunk, embedding FROM vector")
-    chunks = np.array([chunk for chunk, _ in every])
-    stored = np.frombuffer(b"".join(one for _, one in every), np.int8)
-    stored = stored.reshape(len(chunks), -1).astype(np.float32)
-    sizes = (stored * stored).sum(axis=1)
-
-    def among_all(vector: Vector) -> list[int]:
-        asked_for = np.frombuffer(quantise(vector), np.int8).astype(np.float32)
-        apart = sizes - 2 * (stored @ asked_for)
-        return [int(chunk) for chunk in chunks[np.argsort(apart)[:BEST]]]
-
+    asked_for = [reader.embedder.embed_query(text).vector for text in asked]
     rows = []
-    for name, filters in KNN_FILTERS.items():
-        passing = index.passing_chunks(filters, None, ())
-        shares = []
-        times = []
-        for vector in vectors:
-            begun = time.perf_counter()
-            found = index.semantic(vector, passing, limit=DEPTH)
-            times.append(time.perf_counter() - begun)
-            wanted = among_all(vector)
-            if passing is not None:
-                exact = index.semantic(vector, passing, limit=None)
-                wanted = [one.chunk_rowid for one in exact[:BEST]]
-            best = {one.chunk_rowid for one in found[:BEST]}
-            shares.append(len(best.intersection(wanted)) / len(wanted))
-        rows.append(row(f"nearest, {name}", times) | {"recall@10": f"{mean(shares):.4f}"})
+    with index.engine.transaction(None):
+        exactly = Exactly(index.engine.rows("SELECT chunk, embedding FROM vector"))
+        for name, filters in KNN_FILTERS.items():
+            passing = index.passing_chunks(filters, None, ())
+            shares = []
+            times = []
+            for vector in asked_for:
+                begun = time.perf_counter()
+                found = index.semantic(vector, passing, limit=DEPTH)
+                times.append(time.perf_counter() - begun)
+                wanted = exactly.nearest(vector)
+                if passing is not None:
+                    every = index.semantic(vector, passing, limit=None)
+                    wanted = {one.chunk_rowid for one in every[:BEST]}
+                shares.append(len(wanted & {one.chunk_rowid for one in found[:BEST]}) / BEST)
+            rows.append(row(f"nearest, {name}", times) | {"recall@10": f"{mean(shares):.4f}"})
     return rows
+
+
+class Exactly:
+    """All vectors, compared in full."""
+
+    def __init__(self, rows: list[tuple[int, bytes]]) -> None:
+        self._chunks = [chunk for chunk, _ in rows]
+        stored = np.frombuffer(b"".join(one for _, one in rows), np.int8)
+        self._stored = stored.reshape(len(rows), -1).astype(np.float32)
+        self._sizes = (self._stored * self._stored).sum(axis=1)
+
+    def nearest(self, vector: Vector) -> set[int]:
+        """The ten nearest."""
+        asked = np.frombuffer(quantise(vector), np.int8).astype(np.float32)
+        apart = self._sizes - 2 * (self._stored @ asked)
+        return {self._chunks[place] for place in np.argsort(apart)[:BEST]}
 
 
 _PUBLISHER = """
