@@ -157,7 +157,13 @@ class Crowd:
         async def client(number: int) -> None:
             for index, at, is_save in shares[number]:
                 await asyncio.sleep(max(0, begun + at - time.perf_counter()))
-                await self._call(connections[number], index + WARM, is_save)
+                try:
+                    await self._call(connections[number], index + WARM, is_save)
+                except (asyncio.IncompleteReadError, ConnectionError):
+                    if is_save:
+                        raise
+                    connections[number] = await self._connected(number)  # it had been idle
+                    await self._call(connections[number], index + WARM, is_save)
                 times[is_save].append(time.perf_counter() - begun - at)
 
         reviews = asyncio.create_task(self._reviews()) if beside else None
