@@ -91,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--seconds", type=float, default=30, help="of each measurement (crowd)")
     top.add_argument("--upkeep", action="store_true", help="beside reviews (crowd)")
+    top.add_argument("--kills", type=int, default=0, help="of the server meanwhile (crowd)")
     top.add_argument("--against", type=Path, metavar="DIR", help="another checkout (crowd)")
     top.add_argument("--parts", nargs="+", default=["panel"], help="of a bench (published)")
     top.add_argument(

@@ -30,6 +30,7 @@ ROWS = {
     10: "bad input",
     11: "security",
     12: "merges",
+    13: "published journals",
 }
 PROPERTIES = "properties"
 ATTACKS = {

@@ -94,6 +94,19 @@ class Unreachable(SynapticError):
     code = "unreachable"
 
 
+def told(error: BaseException) -> SynapticError:
+    """Returns the error as a user is told of it; the log has the details of a defect."""
+    if isinstance(error, SynapticError):
+        return error
+    from logging import getLogger  # most commands have nothing to log
+
+    getLogger(__name__).error("a defect", exc_info=error)
+    return SynapticError(
+        f"Synaptic failed ({type(error).__name__}); the server's log has the details.",
+        hint="What was saved stays saved. `synaptic doctor` looks for the cause.",
+    )
+
+
 def one_of(
     known: Iterable[Name],
     value: str,

@@ -21,8 +21,6 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +32,8 @@ TOKEN = "crowd-" + "x" * 32
 SEARCHES_OF = 4
 """Of so many requests all but one are searches."""
 WARM = 40
+RETRY_S = 0.05
+"""Until a client whose connection was closed tries again."""
 
 
 def run(
@@ -50,11 +50,14 @@ def run(
         for name, checkout in programs.items():
             home = scratch / "home"
             shutil.copytree(prepared_by(checkout, cache, arguments), home)
-            with server(home, checkout) as (port, process):
-                crowd = Crowd([port], pool)
-                measured = asyncio.run(crowd.measure(rate, arguments.seconds, arguments.upkeep))
+            server = Server(home, checkout)
+            try:
+                crowd = Crowd([server], pool)
+                measured = asyncio.run(crowd.measure(rate, arguments))
                 said = {"program": name, "a second": rate} | measured
-                rows.append(said | cost(process))
+                rows.append(said | cost(server.process.pid))
+            finally:
+                server.kill()
             shutil.rmtree(home)
             print(rows[-1], file=sys.stderr, flush=True)
     return rows
@@ -75,35 +78,37 @@ def prepared_by(checkout: Path, cache: Path, arguments: argparse.Namespace) -> P
     return kept
 
 
-@contextmanager
-def server(
-    home: Path,
-    checkout: Path,
-    *words: str,
-    **environ: str,
-) -> Iterator[tuple[int, int]]:
-    """The port and the process of a server of this checkout's program."""
-    tokens = home / "tokens.toml"
-    tokens.write_text(f'[crowd]\ntoken = "{TOKEN}"\n')
-    tokens.chmod(0o600)
-    command = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", *words]
-    if "--port" not in words:
-        command += ["--port", "0"]
-    started = subprocess.Popen(
-        command,
-        env=os.environ | NOW | {"PYTHONPATH": str(checkout)} | environ,
-        cwd=home,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert started.stdout
-    try:
-        at = re.search(r":(\d+)/", started.stdout.readline())
+class Server:
+    """A server of a checkout's program, which can be killed and started again."""
+
+    def __init__(self, home: Path, checkout: Path, *words: str, **environ: str) -> None:
+        home.mkdir(exist_ok=True)
+        tokens = home / "tokens.toml"
+        tokens.write_text(f'[crowd]\ntoken = "{TOKEN}"\n')
+        tokens.chmod(0o600)
+        self.home = home
+        self.port = 0
+        self._words = words
+        self._environ = os.environ | NOW | {"PYTHONPATH": str(checkout)} | environ
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "synaptic", "--home", str(self.home), "serve"]
+        self.process = subprocess.Popen(
+            [*command, *self._words, "--port", str(self.port)],
+            env=self._environ,
+            cwd=self.home,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout
+        at = re.search(r":(\d+)/", self.process.stdout.readline())
         assert at
-        yield int(at[1]), started.pid
-    finally:
-        started.kill()
-        started.wait()
+        self.port = int(at[1])
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
 
 def cost(process: int) -> Row:
@@ -124,25 +129,27 @@ class Crowd:
 
     def __init__(
         self,
-        ports: list[int],
+        servers: list[Server],
         pool: list[str],
         *,
         clients: int = CLIENTS,
         searches_of: int = SEARCHES_OF,
     ) -> None:
-        self._ports = ports
+        self._servers = servers
         self._clients = clients
         self._saves = 1 / searches_of if searches_of else 0
         self._asked = queries(pool, QUERIES)
         self._said = list(entry_texts(pool, 5_000, seed=3))
         self._source = random.Random(7)
         self._failed = 0
+        self._saved: set[str] = set()
+        self._connections: dict[int, Any] = {}
 
-    async def measure(self, rate: float, seconds: float, beside: bool) -> Row:
-        connections = [await self._connected(number) for number in range(self._clients)]
+    async def measure(self, rate: float, arguments: argparse.Namespace) -> Row:
+        seconds = arguments.seconds
         for number in range(WARM):
             is_save = self._saves > 0 and number % 8 == 7
-            await self._call(connections[number % self._clients], number, is_save)
+            await self._call(number % self._clients, number, is_save)
         times: dict[bool, list[float]] = {False: [], True: []}
         plan = []
         at = 0.0
@@ -150,33 +157,31 @@ class Crowd:
             at += self._source.expovariate(rate)
             plan.append((at, self._source.random() < self._saves))
         begun = time.perf_counter()
-        shares: list[list[tuple[int, float, bool]]] = [[] for _ in connections]
+        shares: list[list[tuple[int, float, bool]]] = [[] for _ in range(self._clients)]
         for number, (at, is_save) in enumerate(plan):
             shares[number % self._clients].append((number, at, is_save))
 
         async def client(number: int) -> None:
             for index, at, is_save in shares[number]:
                 await asyncio.sleep(max(0, begun + at - time.perf_counter()))
-                try:
-                    await self._call(connections[number], index + WARM, is_save)
-                except (asyncio.IncompleteReadError, ConnectionError):
-                    if is_save:
-                        raise
-                    connections[number] = await self._connected(number)  # it had been idle
-                    await self._call(connections[number], index + WARM, is_save)
+                await self._call(number, index + WARM, is_save)
                 times[is_save].append(time.perf_counter() - begun - at)
 
-        reviews = asyncio.create_task(self._reviews()) if beside else None
+        others = [asyncio.create_task(self._kills(arguments.kills, seconds))]
+        if arguments.upkeep:
+            others.append(asyncio.create_task(self._reviews()))
         await asyncio.gather(*map(client, range(self._clients)))
         took = time.perf_counter() - begun
-        if reviews:
-            reviews.cancel()
-        for _, writing in connections:
+        for other in others:
+            other.cancel()
+        for _, writing in self._connections.values():
             writing.close()
         row: Row = {"answered": f"{len(plan) / took:.1f}/s", "failed": self._failed}
-        for is_save, name in ((False, "search"), (True, "save")):
-            if not times[is_save]:
-                continue
+        names = {False: "search"}
+        if self._saves:
+            names[True] = "save"
+            row |= {"saved": len(self._saved), "lost": self._lost()}
+        for is_save, name in names.items():
             cuts = statistics.quantiles(times[is_save], n=20, method="inclusive")
             row |= {
                 f"{name} p50": f"{1000 * cuts[9]:.0f}",
@@ -184,40 +189,60 @@ class Crowd:
             }
         return row
 
-    async def _connected(self, number: int) -> Any:
-        port = self._ports[number % len(self._ports)]
-        return await asyncio.open_connection("127.0.0.1", port)
-
-    async def _call(self, connection: Any, number: int, is_save: bool) -> None:
+    async def _call(self, client: int, number: int, is_save: bool) -> None:
         if is_save:
             text = self._said[number % len(self._said)] + f" {number}"
             named = {"name": "context_save", "arguments": {"content": text}}
         else:
             query = self._asked[number % QUERIES]
             named = {"name": "context_search", "arguments": {"query": query}}
-        answer = await self._post(connection, "tools/call", named)
+        answer = await self._post(client, "tools/call", named)
+        told = answer["result"]["content"][0]["text"]
         if answer["result"].get("isError"):
             self._failed += 1
+        elif is_save:
+            self._saved |= set(re.findall(r"\b[0-9a-z]{8}(?= \()", told))
 
-    async def _post(self, connection: Any, method: str, params: Row) -> Any:
-        reading, writing = connection
-        port = writing.get_extra_info("peername")[1]
+    async def _post(self, client: int, method: str, params: Row) -> Any:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         body = json.dumps(message).encode()
+        port = self._servers[client % len(self._servers)].port
         head = (
             f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
             f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
             f"Accept: application/json, text/event-stream\r\n"
             f"MCP-Protocol-Version: 2025-06-18\r\nContent-Length: {len(body)}\r\n\r\n"
         )
-        writing.write(head.encode() + body)
-        answer = await reading.readuntil(b"\r\n\r\n")
-        length = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
-        assert length, answer
-        return json.loads(await reading.readexactly(int(length[1])))
+        while True:  # a server closes what is idle, and may be killed
+            try:
+                if client not in self._connections:
+                    opened = await asyncio.open_connection("127.0.0.1", port)
+                    self._connections[client] = opened
+                reading, writing = self._connections[client]
+                writing.write(head.encode() + body)
+                answer = await reading.readuntil(b"\r\n\r\n")
+                length = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
+                assert length, answer
+                return json.loads(await reading.readexactly(int(length[1])))
+            except (OSError, asyncio.IncompleteReadError):
+                self._connections.pop(client, None)
+                await asyncio.sleep(RETRY_S)
+
+    def _lost(self) -> int:
+        """The number of acknowledged entries that are not in the journal."""
+        there = set[str]()
+        for file in (self._servers[0].home / "journal").glob("*.md"):
+            there |= set(re.findall(r"syn:\d{8}-([0-9a-z]{8})", file.read_text()))
+        return len(self._saved - there)
+
+    async def _kills(self, kills: int, seconds: float) -> None:
+        """Kills the first server so often, evenly spread, and starts it again."""
+        for _ in range(kills):
+            await asyncio.sleep(seconds / (kills + 1))
+            self._servers[0].kill()
+            await asyncio.to_thread(self._servers[0].start)
 
     async def _reviews(self) -> None:
         """One review after another, as an agent's prompt."""
-        connection = await self._connected(0)
         while True:
-            await self._post(connection, "prompts/get", {"name": "review"})
+            await self._post(self._clients, "prompts/get", {"name": "review"})

@@ -12,19 +12,18 @@ import argparse
 import asyncio
 import json
 import os
-import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
 from pathlib import Path
 
 import numpy as np
 from corpus import LAST_DAY, ROOT, queries, sentences
-from crowd import TOKEN, Crowd, cost, server
+from crowd import TOKEN, Crowd, Server, cost
 from journals import MODEL, LargeJournal, every_sentence, fragments, real_meanings
 from panel import mean, measures
 from psycopg import sql
@@ -40,7 +39,8 @@ from synaptic.verbs.publish import Publisher
 from synaptic.workspace.published import open_published
 
 sys.path.append(str(ROOT / "tests"))
-from postgres import Database, Server, separate_server
+from postgres import Database, separate_server
+from postgres import Server as Postgres
 
 SETTINGS = {
     "fsync": "on",
@@ -232,41 +232,28 @@ def crowds(arguments: argparse.Namespace, address: str, scratch: Path) -> Iterat
     """32 clients on two reading servers, at each rate."""
     pool = sentences(arguments.notes)
     for rate in arguments.rates:
-        with ExitStack() as stack:
-            servers = [
-                stack.enter_context(reading_server(address, scratch / f"{rate}-{number}"))
-                for number in range(2)
-            ]
-            ports = [port for port, _ in servers]
-            crowd = Crowd(ports, pool, clients=READING, searches_of=0)
-            measured = asyncio.run(crowd.measure(rate, arguments.seconds, beside=False))
-            memory = [cost(process)["MB"] for _, process in servers]
-            yield {"clients": READING, "a second": rate} | measured | {"MB each": memory}
+        servers = [reading_server(address, scratch / f"{rate}-{number}") for number in range(2)]
+        crowd = Crowd(servers, pool, clients=READING, searches_of=0)
+        measured = asyncio.run(crowd.measure(rate, arguments))
+        memory = [cost(server.process.pid)["MB"] for server in servers]
+        for server in servers:
+            server.kill()
+        yield {"clients": READING, "a second": rate} | measured | {"MB each": memory}
 
 
-def reading_server(
-    address: str,
-    home: Path,
-    *words: str,
-) -> AbstractContextManager[tuple[int, int]]:
-    home.mkdir(parents=True, exist_ok=True)
-    return server(home, ROOT, "--read", *words, SYNAPTIC_DATABASE=address)
+def reading_server(address: str, home: Path) -> Server:
+    return Server(home, ROOT, "--read", SYNAPTIC_DATABASE=address)
 
 
 def kills(database: Database, address: str, scratch: Path) -> Iterator[Row]:
-    """What a client hears while a reader, or the database, is killed and started again, and the
-    seconds from the start to the first answer.
+    """The errors that a client hears while the database, or a reader, is killed and started
+    again, and the seconds from the start to the first answer.
     """
-    home = scratch / "killed"
-    with reading_server(address, home) as (port, process):
-        asking = Asking(port)
-        yield asking.told("database", database.server.kill, database.server.start)
-        yield asking.told("reader", lambda: os.kill(process, signal.SIGKILL), None)
-        begun = time.perf_counter()
-        with reading_server(address, home, "--port", str(port)):
-            while asking.once():
-                time.sleep(0.05)
-            yield {"killed": "reader, started again", "answers after s": since(begun)}
+    reader = reading_server(address, scratch / "killed")
+    asking = Asking(reader.port)
+    yield asking.told("database", database.server.kill, database.server.start)
+    yield asking.told("reader", reader.kill, reader.start)
+    reader.kill()
 
 
 def since(begun: float) -> str:
@@ -302,7 +289,7 @@ class Asking:
         self,
         what: str,
         kill: Callable[[], object],
-        start: Callable[[], object] | None,
+        start: Callable[[], object],
     ) -> Row:
         """The errors for a second after `kill`, and the seconds until an answer after `start`."""
         while self.once():
@@ -312,14 +299,11 @@ class Asking:
         errors: dict[str, None] = {}
         while time.perf_counter() < killed + 1:
             errors[self.once()] = None
-        row: Row = {"killed": what, "errors": " | ".join(errors)}
-        if start:
-            start()
-            begun = time.perf_counter()
-            while self.once():
-                time.sleep(0.05)
-            row["answers after s"] = since(begun)
-        return row
+        begun = time.perf_counter()
+        start()
+        while self.once():
+            time.sleep(0.05)
+        return {"killed": what, "errors": " | ".join(errors), "answers after s": since(begun)}
 
 
 # -- the panel on both engines
@@ -345,7 +329,7 @@ class Compared:
         }
 
 
-def of_panel(arguments: argparse.Namespace, scratch: Path, server: Server) -> list[Row]:
+def of_panel(arguments: argparse.Namespace, scratch: Path, server: Postgres) -> list[Row]:
     embedder = CachedEmbedder(scratch / "models", arguments.model)
     sets: dict[str, Compared] = {}
     for name, corpora in Maker(arguments, scratch, embedder).sets():
@@ -387,7 +371,7 @@ def answer(workspace: Workspace, text: str) -> list[str]:
 
 
 @contextmanager
-def published(workspace: Workspace, server: Server) -> Iterator[tuple[Workspace, Database]]:
+def published(workspace: Workspace, server: Postgres) -> Iterator[tuple[Workspace, Database]]:
     """A reader of this journal, which is published into a database of its own."""
     with server.database() as database:
         address = reading_role(database)

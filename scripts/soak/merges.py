@@ -108,11 +108,13 @@ class Author:
         note: Note,
         part: int,
     ) -> Note:
-        """With another paragraph in this place, or another private passage."""
+        """With another paragraph in this place, which may be below the last one, or another
+        private passage.
+        """
         if note.private and self.choose.random() < 0.4:
             return replace(note, private=self.passage())
         paragraphs = list(note.paragraphs)
-        paragraphs[part] = self.paragraph()
+        paragraphs[part : part + 1] = [self.paragraph()]
         return replace(note, paragraphs=tuple(paragraphs))
 
 
@@ -171,7 +173,9 @@ def _changed(
             changed[place] = None
             continue
         if kind < 0.35:
-            changed[place] = note = author.edited(note, choose.randrange(len(note.paragraphs)))
+            changed[place] = note = author.edited(
+                note, choose.randrange(len(note.paragraphs) + 1)
+            )
         notes.append(note)
     added = [*shared, *(author.note() for _ in range(choose.randrange(4)))]
     notes += added

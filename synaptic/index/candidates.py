@@ -186,8 +186,7 @@ class SqliteEngine(Database):
         return self._candidates([(row, cosine(self, squared)) for row, squared in nearest])
 
     def spread_chunks(self, count: int) -> Sequence[int]:
-        last = self.value("SELECT coalesce(max(rowid), 0) FROM chunk")
-        return range(1, last + 1, max(1, last // count))
+        return self.column(SPREAD, count)
 
     def stem(self, word: str) -> str | None:
         return self._stems.stem(word)
@@ -227,6 +226,8 @@ def rarest(counts: Mapping[str, int]) -> str:
     return "" if len(rarest) == len(counts) else " OR ".join(rarest)
 
 
+SPREAD = "SELECT rowid FROM chunk WHERE vector > 0 ORDER BY hash, rowid LIMIT ?"
+"""Those of the least hashes, which depend on nothing but their texts."""
 _CHUNKS = """
     SELECT json_group_array(a.rowid) FROM entry e JOIN chunk a ON a.entry = e.rowid
     WHERE 1 = 1"""

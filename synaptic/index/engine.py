@@ -73,7 +73,7 @@ class Engine(Protocol):
         """(chunks in all, roughly the number that hold each of these quoted terms)."""
 
     def spread_chunks(self, count: int) -> Sequence[int]:
-        """About so many chunks, spread evenly over all."""
+        """Up to so many chunks with a vector, of all alike, chosen by their texts alone."""
 
     def stem(self, word: str) -> str | None:
         """The stem of one word by the tokenizer; None where it is not one token."""

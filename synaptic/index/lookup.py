@@ -77,7 +77,7 @@ _JOINED = """
         UNION SELECT l.entry FROM name n CROSS JOIN link l ON l.key = n.key
         WHERE n.entry = ? AND n.own = 1) AS beside
     JOIN entry e ON e.rowid = other AND e.twin = 0 WHERE other <> ?
-    ORDER BY e.at DESC LIMIT ?"""
+    ORDER BY e.at DESC, e.own_id LIMIT ?"""
 
 
 class Index:
@@ -189,8 +189,8 @@ class Index:
         return self.engine.rows(_CODES, json.dumps(list(rowids)), CODED)
 
     def sample(self) -> tuple[Matrix, list[bytes]]:
-        """The unit vectors and codes of about SAMPLED passages, spread evenly over the journal;
-        taken anew as it grows.
+        """The unit vectors and codes of up to SAMPLED passages, of all alike; taken anew as
+        the journal grows.
         """
         total, _ = self.engine.frequencies(())
         model = self.meta("model")
@@ -253,15 +253,17 @@ class Index:
     # --------------------------------------------------------------------------------
 
     def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:
-        """Entries by rowid, without content. Copies that have no id in force are left out."""
+        """Entries by rowid, as asked, without content. Copies that have no id in force are left
+        out.
+        """
         these = json.dumps(list(rowids))
-        found = self.engine.rows(_ENTRIES, these)
-        labels: dict[int, tuple[list[Any], ...]] = {row[0]: ([], [], [], []) for row in found}
+        found = {row[0]: row for row in self.engine.rows(_ENTRIES, these)}
+        labels: dict[int, tuple[list[Any], ...]] = {row: ([], [], [], []) for row in found}
         for entry, kind, _, name, value in self.engine.rows(_LABELS, *[these] * 4):
             if entry in labels:
                 labels[entry][kind].append((name, value) if kind in (1, 3) else name)
         try:
-            return {row[0]: stored(row, *labels[row[0]]) for row in found}
+            return {row: stored(found[row], *labels[row]) for row in rowids if row in found}
         except (OverflowError, TypeError, ValueError) as error:
             raise apsw.CorruptError(f"a row makes no sense: {error}") from error
 
@@ -307,7 +309,8 @@ class Index:
         day, _, part = name.lower().rpartition("-")
         if not rows and 4 <= len(part) <= 8 and part.isalnum() and (not day or day.isdigit()):
             pattern = f"{day[:8] or '%'}-{part}%"
-            rows = self.engine.rows("SELECT rowid FROM entry WHERE id LIKE ? LIMIT 6", pattern)
+            sql = "SELECT rowid FROM entry WHERE id LIKE ? ORDER BY id LIMIT 6"
+            rows = self.engine.rows(sql, pattern)
         if not rows:
             raise NotFound(
                 f"No entry has the id {name[:40]!r}.",
@@ -408,7 +411,8 @@ class Index:
         condition, values = shown(filters)
         sql = f"""
             SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition}
-            AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))"""
+            AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))
+            ORDER BY e.at, e.seq, e.own_id"""
         return self.engine.column(sql, *values, until)
 
     def latest_change(self) -> tuple[int, int]:
@@ -483,7 +487,7 @@ class Index:
             SELECT n.key, n.entry FROM name n JOIN entry e ON e.rowid = n.entry
             WHERE n.key IN {THESE} AND e.id IS NOT NULL
             AND n.own = (SELECT max(own) FROM name WHERE key = n.key)
-            ORDER BY e.twin, e.at, e.seq"""
+            ORDER BY e.twin, e.at, e.seq, e.own_id"""
         return self._grouped(sql, json.dumps(list(keys)))
 
     def linking(
@@ -499,7 +503,7 @@ class Index:
             WHERE l.entry NOT IN {THESE} AND l.key IN (
                 SELECT key FROM name WHERE own = 1 AND entry IN {THESE}
                 UNION SELECT value FROM json_each(?))
-            AND e.id IS NOT NULL ORDER BY e.at DESC"""
+            AND e.id IS NOT NULL ORDER BY e.at DESC, e.own_id"""
         these = json.dumps(list(rowids))
         return self.engine.rows(sql, these, these, json.dumps(list(keys)))
 
@@ -554,7 +558,7 @@ class Index:
         """(entry, its title folded) of each entry, newest first; always the same `fold`."""
         sql = """
             SELECT rowid, title FROM entry WHERE id IS NOT NULL
-            ORDER BY dated DESC, at DESC"""
+            ORDER BY dated DESC, at DESC, seq DESC, own_id"""
 
         def asked() -> list[tuple[int, str]]:
             return [(row, fold(title)) for row, title in self.engine.rows(sql)]
@@ -725,7 +729,7 @@ _CHAIN = """
         SELECT own_id FROM entry WHERE rowid = ?
         UNION SELECT step.other FROM chain JOIN step ON step.id = chain.id)
     SELECT rowid FROM entry WHERE own_id IN (SELECT id FROM chain) AND id IS NOT NULL
-    ORDER BY at, seq"""
+    ORDER BY at, seq, own_id"""
 _DAYS_BESIDE = """
     SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?)
     FROM entry WHERE id IS NOT NULL AND dated = 1"""
@@ -735,7 +739,7 @@ _BESIDE = f"""
     WHERE o.rowid IN {THESE} AND e.id IS NOT NULL"""
 _SAME_DAY = """
     SELECT rowid FROM entry WHERE id IS NOT NULL AND dated = 1
-    AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC LIMIT ?"""
+    AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC, own_id LIMIT ?"""
 _SAME_CONTENT = """
     SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND id IS NOT NULL"""
 _PENDING = """
@@ -777,7 +781,7 @@ _IDS_BY_FILE = """
 _DATED_BY_FILE = """
     SELECT s.path, max(CASE e.date_source WHEN 'git' THEN e.date END)
     FROM entry e INDEXED BY entry_by_file JOIN source s ON s.id = e.source
-    WHERE e.date_source IN ('git', 'mtime') GROUP BY e.source"""
+    WHERE e.date_source IN ('git', 'mtime') GROUP BY s.path"""
 _COPIES = """
     SELECT s.path FROM entry mine
     JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid
@@ -803,7 +807,7 @@ _NAMED_BY_OTHERS = f"""
     SELECT own_id FROM these WHERE own_id IN (SELECT parent FROM others)
     OR own_id IN (SELECT target FROM supersedes WHERE entry IN (SELECT rowid FROM others))
     OR rowid IN (SELECT n.entry FROM name n JOIN link l ON l.key = n.key
-                 WHERE n.own AND l.entry IN (SELECT rowid FROM others))"""
+                 WHERE n.own = 1 AND l.entry IN (SELECT rowid FROM others))"""
 _CHANGED = """
     SELECT e.rowid FROM seen s JOIN entry e
     ON (e.own_id = s.id AND e.twin = 0) OR (e.other_id = s.id AND e.twin = 2)

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple, TypeVar, cast
@@ -24,7 +25,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ..errors import IndexUnusable
 from ..models import Filters, Vector
-from .candidates import Stems
+from .candidates import SPREAD, Stems
 from .conditions import THESE, Match, of_chunks
 from .engine import cosine
 from .rows import Candidate, quantise
@@ -42,6 +43,10 @@ that finds all of the best 20 of 60 questions.
 """
 SCANNED = 480
 """Vectors that one step of HNSW keeps in view; it takes more steps where it needs them."""
+LEAST_COUNTED = 200
+"""Passages in which phrases are counted, which takes some 10 ms."""
+MOST_STEM_BYTES = 2_000
+"""A tsvector holds no longer word."""
 CONNECT_S = 10
 HOLDING = "chunk_of_words"
 """In SQL: the chunks, as their index of words is used."""
@@ -63,6 +68,17 @@ class Phrase(NamedTuple):
         return " <-> ".join(quoted) + ":*" * self.beginning
 
     @property
+    def counted(self) -> str:
+        """SQL for how often it stands in a chunk `c`; its values are the stems."""
+        tests = ["{}.lexeme = ?"] * len(self.stems)
+        if self.beginning:
+            tests[-1] = "starts_with({}.lexeme, ?)"
+        after = (
+            _STANDS_AFTER.format(test.format("n"), n) for n, test in enumerate(tests[1:], 1)
+        )
+        return _COUNTED.format(tests[0].format("w"), "".join(after))
+
+    @property
     def is_word(self) -> bool:
         return len(self.stems) == 1 and not self.beginning
 
@@ -72,6 +88,7 @@ class State(NamedTuple):
 
     name: str
     published: int
+    at: datetime | None
     chunks: int
     length: int
     model: str | None
@@ -152,12 +169,14 @@ class PostgresEngine:
         return self._db
 
     def _allow(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
+        asked = "*" if allowed is None else ",".join(allowed)
+        db.execute("SELECT set_config('synaptic.journals', $1, true)", (asked,))
         db.execute(_ALLOW, (None if allowed is None else list(allowed),))
         self._hides = False
         self._states = [State(*row) for row in db.execute(_STATES)]
         views = [f'SELECT * FROM "words_{state.name}"' for state in self._states]
         self._words = " UNION ALL ".join(views) or "SELECT * FROM chunk"
-        published = [state.published for state in self._states]
+        published = [(state.published, state.at) for state in self._states]
         key = tuple(state.name for state in self._states)
         at, kept = self._memory.get(key, (published, {}))
         if at != published:
@@ -176,14 +195,14 @@ class PostgresEngine:
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         text, lists = translated(sql)
-        bound = []
+        bound: list[Any] = []
         for value, is_list in zip(values, lists, strict=True):
             if is_list:
-                bound.append(json.loads(value))
+                bound.append([storable(each) for each in json.loads(value)])
             elif isinstance(value, Match):
                 bound.append(self._query(value))
             else:
-                bound.append(value)
+                bound.append(storable(value))
         with self.transaction():
             text = text.replace(HOLDING, f"({self._words})")
             return self._connected().execute(text, bound).fetchall()
@@ -210,7 +229,8 @@ class PostgresEngine:
         return dict(self.rows(sql, json.dumps(paths)))
 
     def size(self) -> int:
-        return int(self.value("SELECT pg_database_size(current_database())"))
+        """Bytes of the text: those on disk tell of other journals."""
+        return int(self.value("SELECT coalesce(sum(length(bytes)), 0) FROM source"))
 
     def meta(self, key: str) -> Any:
         """None, too, where the journals differ: their vectors cannot be compared."""
@@ -231,11 +251,11 @@ class PostgresEngine:
         return self._by_tokenizer.stem(word)
 
     def _phrases(self, expression: str) -> list[Phrase]:
-        """The phrases of an FTS5 expression, `"a b" OR "c"*`."""
+        """The phrases of an FTS5 expression, `"a b" OR "c"*`, that may be published."""
         found = []
         for text, star in _PHRASE.findall(expression):
             stems = self._by_tokenizer.of(text.replace('""', '"'), apsw.FTS5_TOKENIZE_QUERY)
-            if stems:
+            if stems and all(len(stem.encode()) < MOST_STEM_BYTES for stem in stems):
                 found.append(Phrase(tuple(stems), bool(star)))
         return found
 
@@ -264,6 +284,8 @@ class PostgresEngine:
         return self.rows(_STEMS_LIKE, stem[0], after, len(stem) - 2, len(stem) + 2, stem)
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
+        if len(stem.encode()) >= MOST_STEM_BYTES:
+            return []
         return self.column(_WITH_STEM, quote(stem), limit)
 
     def lexical(
@@ -273,11 +295,17 @@ class PostgresEngine:
         *,
         limit: int,
     ) -> list[Candidate]:
-        """Of very many matches only those are scored that hold a rare word, or two."""
+        """Of very many matches only those are scored that hold a rare word, or two. Phrases and
+        beginnings are counted in the best of these: that takes time.
+        """
         with self.transaction():
             total, counts = self.frequencies(terms)
             queries = {term: self._query(term) for term in terms}
             counts = {term: count for term, count in counts.items() if queries[term]}
+            is_rough = not all(
+                phrase.is_word for term in counts for phrase in self._phrases(term)
+            )
+            depth = max(LEAST_COUNTED, OVERSAMPLED * limit) if is_rough else limit
             score, values = self._score(total, counts)
             condition, of_filters = passing or ("", ())
             sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
@@ -290,15 +318,25 @@ class PostgresEngine:
                     " & ".join(queries[term] for term in together) for together in way
                 )
                 if sought:
-                    found = self.rows(sql, *values, sought, *of_filters, limit)
+                    found = self.rows(sql, *values, sought, *of_filters, depth)
+                    if is_rough:
+                        exact, bound = self._score(total, counts, exactly=True)
+                        these = json.dumps([row for row, *_ in found])
+                        found = self.rows(_AMONG.format(score=exact), *bound, these, limit)
                     best = [Candidate(row, entry, -score) for row, entry, score in found]
                 if len(best) == limit:
                     break
             return best
 
-    def _score(self, total: int, counts: Mapping[str, int]) -> tuple[str, list[Any]]:
-        """SQL for the BM25 of a chunk `c`, and its values. How often a phrase stands there is
-        taken from its rarest word.
+    def _score(
+        self,
+        total: int,
+        counts: Mapping[str, int],
+        *,
+        exactly: bool = False,
+    ) -> tuple[str, list[Any]]:
+        """SQL for the BM25 of a chunk `c`, and its values. Unless `exactly`, how often a phrase
+        stands there is taken from its rarest word.
         """
         length = sum(state.length for state in self._states)
         parts = []
@@ -306,6 +344,8 @@ class PostgresEngine:
         for term, count in counts.items():
             for phrase in self._phrases(term):
                 times = ", ".join(["coalesce((c.repeats ->> ?)::int, 1)"] * len(phrase.stems))
+                if exactly and not phrase.is_word:
+                    times = phrase.counted
                 parts.append(_PART.format(times=times))
                 idf = max(1e-6, math.log((total - count + 0.5) / (count + 0.5)))
                 values += [phrase.query, idf * (K1 + 1), K1 * (1 - B), K1 * B]
@@ -331,8 +371,7 @@ class PostgresEngine:
         return bool(self.rows(f"SELECT 1 FROM entry e WHERE 1 = 1{condition} LIMIT 1", *values))
 
     def spread_chunks(self, count: int) -> Sequence[int]:
-        """The chunks of the least hashes, which depend on nothing but their texts."""
-        return self.column(_SPREAD, count)
+        return self.column(SPREAD, count)
 
     def semantic(
         self,
@@ -414,8 +453,12 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
         hint = "`synaptic publish` writes there first."
     elif isinstance(error, psycopg.errors.DiskFull):
         hint = "Make room on the disk of the database, and run it again: it goes on."
+    elif isinstance(error, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile):
+        hint = "Have pgvector 0.8 or later installed where the database runs."
+    elif "password" in said:
+        hint = "Put the right one into ~/.pgpass, or name a service."
     else:
-        hint = "Look whether the database runs, and ask again."
+        hint = "Look whether the database runs and the address is right, and ask again."
     return IndexUnusable(f"The database {where} cannot be used: {said}.", hint=hint)
 
 
@@ -423,6 +466,13 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
 def quote(stem: str) -> str:
     """A stem as a lexeme of a tsvector or a tsquery."""
     return "'" + stem.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def storable(value: Any) -> Any:
+    """The value as PostgreSQL takes it: a text without NUL and half characters."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return value
 
 
 def _bits(vector: np.ndarray[Any, Any]) -> str:
@@ -450,12 +500,25 @@ _OTHERWISE = [
         (r"NOT IN \(SELECT value FROM json_each\(\?\)\)", "<> ALL (/*list*/?)"),
         (r"IN \(SELECT value FROM json_each\(\?\)\)", "= ANY (/*list*/?)"),
         (r"SELECT value FROM json_each\(\?\)", "SELECT unnest(/*list*/?::bigint[])"),
+        (
+            r"FROM source s JOIN json_each\(\?\) j\s+ON lower\(s.path\) LIKE",
+            """FROM source s JOIN unnest(/*list*/?::text[]) AS j (value)
+            ON lower(s.path) LIKE lower(j.value COLLATE "C") ESCAPE '\\'
+            OR lower(substr(s.path, strpos(s.path, '/') + 1)) LIKE""",
+        ),
+        (r"lower\(j.value\)", 'lower(j.value COLLATE "C")'),
         (r"json_each\(\?\) j\b", "unnest(/*list*/?::text[]) AS j (value)"),
+        (
+            r"FROM source WHERE id = e.source",
+            """FROM (SELECT id, substr(path, strpos(path, '/') + 1) AS path FROM source) s
+            WHERE s.id = e.source""",
+        ),
         (
             r"FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid\s+WHERE w.chunk_fts MATCH \?",
             f"FROM {HOLDING} p WHERE p.words @@ ?::tsquery",
         ),
         (r"\bCROSS JOIN\b", "JOIN"),
+        (r"AND instr\(words, \?\)", "AND strpos(words, ?) > 0"),
         (r"\bINDEXED BY \w+", ""),
         (r"\binstr\(", "strpos("),
         (r"\bLIMIT \?", "LIMIT nullif(?::bigint, -1)"),
@@ -480,7 +543,7 @@ _SEES_ALL = """
     FROM pg_roles r, pg_class c, synaptic.version v
     WHERE r.rolname = current_user AND c.oid = 'synaptic.entry'::regclass"""
 _STATES = """
-    SELECT journal, published, chunks, length, model, dimensions, usual, stemming
+    SELECT journal, published, at, chunks, length, model, dimensions, usual, stemming
     FROM state ORDER BY journal"""
 _HOLDERS = f"SELECT count(*) FROM {HOLDING} c WHERE words @@ ?::tsquery"
 _DOCS = """
@@ -497,7 +560,13 @@ _PART = """
 _SCORED = f"""
     SELECT c.rowid, c.entry, {{score}} AS score FROM {HOLDING} c{{entries}}
     WHERE c.words @@ ?::tsquery"""
-_SPREAD = "SELECT rowid FROM chunk WHERE vector > 0 ORDER BY hash, rowid LIMIT ?"
+_AMONG = """
+    SELECT c.rowid, c.entry, {score} AS score FROM chunk c
+    WHERE c.rowid IN (SELECT value FROM json_each(?))
+    ORDER BY score DESC, c.rowid DESC LIMIT ?"""
+_COUNTED = "(SELECT count(*) FROM unnest(c.words) w, unnest(w.positions) at WHERE {}{})"
+_STANDS_AFTER = """
+    AND EXISTS (SELECT 1 FROM unnest(c.words) n WHERE {} AND at + {} = ANY (n.positions))"""
 _WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"
 _EMBEDDINGS = """
     SELECT c.rowid, c.entry, v.embedding FROM ({}) c JOIN vector v ON v.chunk = c.rowid"""

@@ -1,6 +1,6 @@
 -- A published index: the tables of schema.sql, and the text, for readers without the journal.
 -- Each row belongs to a journal. Nobody sees a row whose journal the setting synaptic.journals
--- does not name. `chunk` has a part for each journal, so that the indexes of one never lead
+-- does not name; `*` shows their names alone. `chunk` has a part for each journal, so that the indexes of one never lead
 -- through passages of another.
 
 CREATE SCHEMA synaptic;
@@ -212,3 +212,8 @@ BEGIN
     CREATE POLICY until ON entry AS RESTRICTIVE USING (
         at <= coalesce(nullif(current_setting('synaptic.until', true), '')::bigint, at));
 END $$;
+
+ALTER TABLE journal ENABLE ROW LEVEL SECURITY;
+ALTER TABLE journal FORCE ROW LEVEL SECURITY;
+CREATE POLICY allowed ON journal USING (current_setting('synaptic.journals', true) = '*'
+    OR name = ANY (string_to_array(current_setting('synaptic.journals', true), ',')));

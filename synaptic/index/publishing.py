@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,15 @@ from ..errors import Busy, IndexUnusable, NotFound
 from ..language.words import spell
 from ..models import Texts, frozen
 from .candidates import Stems
-from .postgres import SEARCH_PATH, VERSION, connect, quote, unusable
+from .postgres import (
+    MOST_STEM_BYTES,
+    SEARCH_PATH,
+    VERSION,
+    connect,
+    quote,
+    storable,
+    unusable,
+)
 from .rows import (
     ENTRY_COLUMNS,
     PLACE_COLUMNS,
@@ -35,9 +44,9 @@ from .store import labels_of
 SCHEMA = Path(__file__).with_name("postgres.sql")
 READERS = "synaptic_reader"
 """The role whose members may read, where the database has it."""
-OLDEST_PGVECTOR = (0, 8)
+OLDEST_PGVECTOR = [0, 8]
 """The first that goes on searching where filters are narrow."""
-MOST_STEM_CHARS, MOST_WORDS = 500, 60_000
+MOST_WORDS = 60_000
 """Limits of a tsvector. A chunk has few of its size; a hundred thousand tags are cut."""
 BYTES_A_CHUNK = 900
 """Memory that the graph of nearest vectors takes while it is built, for each."""
@@ -121,13 +130,17 @@ class Publication:
 
     def _make_schema(self) -> None:
         """Makes the schema where there is none. Raises IndexUnusable for another version."""
-        found = self._value("SELECT to_regclass('synaptic.version')::text")
-        if not found:
-            with self._db.transaction(), suppress(psycopg.errors.DuplicateSchema):
-                self._db.execute("SELECT pg_advisory_xact_lock(hashtext('synaptic schema'))")
+        with self._db.transaction():
+            self._db.execute("SELECT pg_advisory_xact_lock(hashtext('synaptic schema'))")
+            if not self._value("SELECT to_regclass('synaptic.version')::text"):
                 self._db.execute("CREATE EXTENSION IF NOT EXISTS vector")
                 self._db.execute(SCHEMA.read_text("utf-8"))
                 self._db.execute("INSERT INTO synaptic.version VALUES ($1)", (VERSION,))
+            self._check_versions()
+            if self._value(_HAS_READERS, READERS):
+                self._db.execute(_GRANT)
+
+    def _check_versions(self) -> None:
         version = self._value("SELECT number FROM version")
         if version != VERSION:
             raise IndexUnusable(
@@ -136,11 +149,11 @@ class Publication:
                 hint="Use one version of Synaptic everywhere. An old publication may go: DROP "
                 "SCHEMA synaptic CASCADE, and publish again.",
             )
-        pgvector = self._value("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
-        if tuple(map(int, pgvector.split(".")[:2])) < OLDEST_PGVECTOR:
+        pgvector = self._value(_PGVECTOR) or "none"
+        if list(map(int, re.findall(r"\d+", pgvector)))[:2] < OLDEST_PGVECTOR:
             raise IndexUnusable(
                 f"The database has pgvector {pgvector}; 0.8 or later is needed.",
-                hint="Have it updated: ALTER EXTENSION vector UPDATE.",
+                hint="Have it made, or updated: ALTER EXTENSION vector UPDATE.",
             )
 
     def begin(self, ids: Sequence[str]) -> None:
@@ -156,7 +169,7 @@ class Publication:
                     hint="`serve --publish` does it after each save: one is enough.",
                 )
             known = self._value("SELECT count(*) FROM entry WHERE own_id = ANY ($1)", list(ids))
-            if not known and ids and self._value("SELECT count(*) FROM entry"):
+            if not known and self._value("SELECT count(*) FROM entry"):
                 raise IndexUnusable(
                     f"The database has another journal of the name {self.journal!r}: it shares "
                     "no entry with this one.",
@@ -167,13 +180,12 @@ class Publication:
                 self._db.execute(_ADD_JOURNAL, (self.journal,))
                 self._db.execute(_ADD_STATE, (self.journal, self._stemming))
                 if not self._value("SELECT to_regclass($1)::text", self._part.as_string(None)):
-                    self._db.execute(_PART.format(self._part, sql.Literal(self.journal)))
+                    name = sql.Literal(self.journal)
+                    self._db.execute(_PART.format(self._part, name, self._words))
                     for column in ("rowid", "entry"):
                         self._index("btree", column, column)
-                    name = sql.Literal(self.journal)
-                    self._db.execute(_WORDS.format(self._words, self._part, name))
-            if self._value("SELECT 1 FROM pg_roles WHERE rolname = $1", READERS):
-                self._db.execute(_GRANT)
+                    if self._value(_HAS_READERS, READERS):
+                        self._db.execute(_GRANT_WORDS.format(self._words))
 
     def _index(
         self,
@@ -219,10 +231,10 @@ class Publication:
                     f"The database has no journal {self.journal!r}.",
                     hint="`synaptic publish` says which name this one has.",
                 )
-            self._db.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(self._part))
             for table in (*_OF_ENTRIES, "entry", "source", "stem"):
                 self._db.execute(_EMPTY.format(sql.Identifier(table)))
             self._db.execute("DELETE FROM journal WHERE name = $1", (self.journal,))
+            self._db.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(self._part))
 
     # -- rows
 
@@ -362,7 +374,7 @@ class _Change:
         words = " ".join(
             f"{quote(stem)}:{number}"
             for number, stem in enumerate(stems[:MOST_WORDS], start=1)
-            if len(stem) < MOST_STEM_CHARS
+            if len(stem.encode()) < MOST_STEM_BYTES
         )
         repeats = {stem: times for stem, times in Counter(stems).items() if times > 1}
         state, rough = (0 if chunk.embed else -1), None
@@ -390,16 +402,8 @@ class _Change:
 
 
 def _plain(values: Sequence[Any]) -> tuple[Any, ...]:
-    """The values as PostgreSQL takes them: no truth but numbers, no NUL in a text."""
-    return tuple([_plain_value(value) for value in values])
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, str) and not (value.isascii() and value.isprintable()):
-        return value.replace("\0", "").encode("utf-8", "replace").decode()
-    return value
+    """The values as the tables take them, which know no truth but numbers."""
+    return tuple(int(value) if isinstance(value, bool) else storable(value) for value in values)
 
 
 _OF_ENTRIES = ("tag", "file", "supersedes", "field", "link", "name", "task", "vector", "token")
@@ -432,18 +436,25 @@ _COPY: dict[str, Any] = {
 _MOVE_IN: dict[str, Any] = {
     table: f"INSERT INTO {table} SELECT * FROM new_{table}" for table in _COLUMNS
 }
+_PGVECTOR = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
 _LOCK = "SELECT pg_try_advisory_lock(hashtext('synaptic'), hashtext($1))"
 _ADD_JOURNAL = "INSERT INTO journal (name) VALUES ($1) ON CONFLICT DO NOTHING"
 _ADD_STATE = """
     INSERT INTO state (journal, stemming) VALUES ($1, $2)
     ON CONFLICT (journal) DO UPDATE SET stemming = excluded.stemming"""
-_PART = sql.SQL("CREATE TABLE {} PARTITION OF chunk FOR VALUES IN ({})")
-_WORDS = sql.SQL("""
-    CREATE VIEW {} AS SELECT * FROM {} WHERE {} = ANY (string_to_array(
+_PART = sql.SQL("""
+    CREATE TABLE {0} PARTITION OF chunk FOR VALUES IN ({1});
+    ALTER TABLE {0} ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE {0} FORCE ROW LEVEL SECURITY;
+    CREATE POLICY words ON {0} TO CURRENT_USER USING (true);
+    CREATE VIEW {2} AS SELECT * FROM {0} WHERE {1} = ANY (string_to_array(
         current_setting('synaptic.journals', true), ','))""")
-"""Rules by row keep the index of words from being used, for `@@` is not leakproof. This rule is
-of no row: nothing is read where it does not hold.
+"""Only the owner may read the part itself; others see its rows through `chunk`, and through a
+view for the index of words: rules by row keep that from being used, for `@@` is not leakproof.
+The rule of the view is of no row: nothing is read where it does not hold.
 """
+_HAS_READERS = "SELECT 1 FROM pg_roles WHERE rolname = $1"
+_GRANT_WORDS = sql.SQL(f"GRANT SELECT ON {{}} TO {READERS}")
 _EMPTY = sql.SQL("DELETE FROM {}")
 _GRANT = f"""
     GRANT USAGE ON SCHEMA synaptic TO {READERS};

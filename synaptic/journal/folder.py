@@ -124,8 +124,7 @@ def compare(
                 continue
             if is_link and not real_path(roots.place(path)).is_relative_to(root):
                 continue
-            # there are inodes, and times after 2262, that SQLite cannot hold
-            proof = cast("Proof", tuple((part + 2**63) % 2**64 - 2**63 for part in proof))
+            proof = _storable(proof)
         unseen.pop(path, None)
         if proof != expected:
             stamps.append(Stamp(path, *proof))
@@ -136,10 +135,24 @@ def compare(
 def stamp_of(
     roots: Roots,
     path: str,
+    *,
+    listed: bool = False,
 ) -> Stamp | None:
-    """The stamp of one file; None if `scan` lists no such file."""
+    """The stamp of one file; None if `scan` lists no such file. `listed`: it did before, so
+    its folder, which may hold thousands, is not listed for it.
+    """
+    listed = listed and not roots.excludes(roots.of(path)[2])
+    with suppress(OSError):
+        status = roots.place(path).lstat() if listed else None
+        if status and stat.S_ISREG(status.st_mode):
+            return Stamp(path, *_storable(proof_of(status)))
     stamps, _ = compare(roots, {}, path)
     return stamps[0] if path and stamps else None
+
+
+def _storable(proof: Proof) -> Proof:
+    """There are inodes, and times after 2262, that SQLite cannot hold."""
+    return cast("Proof", tuple((part + 2**63) % 2**64 - 2**63 for part in proof))
 
 
 def _notes(

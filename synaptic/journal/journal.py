@@ -109,6 +109,10 @@ class Journal:
         text = data.decode("utf-8", "surrogateescape")
         return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
 
+    def folder_of(self, path: str) -> str:
+        """The folder in which the links of a file begin."""
+        return path.rpartition("/")[0]
+
     def parse(
         self,
         path: str,

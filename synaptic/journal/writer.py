@@ -259,8 +259,8 @@ class FileWriter:
                 return False  # an editor is replacing the file right now
             raise
         finally:
-            self._clear(real.parent)
-            self._clear(self.saved.folder)
+            for left in (self._beside(real), *copies.values()):
+                disk.unlink(left)
             with suppress(OSError):
                 disk.sync_dir(real.parent)
 

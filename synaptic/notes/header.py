@@ -5,6 +5,7 @@ comment of programs.
 import re
 from collections.abc import Callable, Collection, Iterable
 from datetime import date, datetime
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -282,6 +283,7 @@ _READ: dict[str, Callable[[str], Any]] = {
 """The keys of a comment in their order, and the functions that read their values."""
 
 
+@lru_cache(1024)  # a day's file is read again for each save
 def read_comment(text: str) -> Comment:
     """The parts of a comment."""
     fields = COMMENT_START.sub("", text, count=1).removesuffix("-->")

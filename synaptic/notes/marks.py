@@ -177,16 +177,18 @@ def names_of(
 def links_of(
     entry: Entry,
     text: str,
+    folder: str | None = None,
 ) -> dict[tuple[int, ...], Link]:
     """The links of an entry, each target once: in `text`, its body line for line, then in its
     title and fields; last what it supersedes. Any of the keys may be a name that the link leads
-    to.
+    to. They begin in the folder of its file unless another is given.
     """
     path = entry.path
     line = entry.there.line
-    found = _links(text, path, entry.there.body_line)
+    folder = posixpath.dirname(path) if folder is None else folder
+    found = _links(text, path, folder, entry.there.body_line)
     for value in (entry.title, *(value for _, value in entry.fields)):
-        for keys, link in _links(value, path, line).items():
+        for keys, link in _links(value, path, folder, line).items():
             found.setdefault(keys, link)
     for id in entry.supersedes:
         found[(link_key(id),)] = Link(id, path, line)
@@ -196,13 +198,13 @@ def links_of(
 def _links(
     text: str,
     path: str,
+    folder: str,
     line: int,
 ) -> dict[tuple[int, ...], Link]:
     found: dict[tuple[int, ...], Link] = {}
     if "[[" not in text and "](" not in text:
         return found
     plain = without_code(text)
-    folder = posixpath.dirname(path)
     matches = [*WIKI_LINK.finditer(plain), *LINK.finditer(plain)]
     at = 0
     for match in sorted(matches, key=re.Match.start):

@@ -10,6 +10,7 @@ merged by itself:
 | added               | added               | both, by time, after the entry above them       |
 | edited              | edited alike        | once                                            |
 | one part edited     | another part edited | both edits; the parts: heading, comment, body   |
+| text added below    | text added below    | both texts, ours first                          |
 | edited              | edited otherwise    | both texts, in a conflict within the entry      |
 | edited              | deleted             | the edit                                        |
 
@@ -37,6 +38,7 @@ ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 _BOM = b"\xef\xbb\xbf"
 _ID = re.compile(rb"<!--[ \t]*syn:[0-9]{8}-[0-9a-z]{8}")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+_TAIL = re.compile(rb"(?:\r?\n){2}|\r?\n[ \t]*[-*+] ")
 _MARKS = re.compile(rb"(?m)^(<<<<<<<|>>>>>>>) ")
 
 
@@ -333,8 +335,11 @@ def _merged(
     clash = private
     parts = []
     for was, mine, other in zip(old.parts, ours.parts, theirs.parts, strict=True):
-        clash |= was != mine != other != was
-        parts.append(other if mine == was else mine)
+        part = other if mine == was else mine
+        if was != mine != other != was:
+            part = _with_both_tails(was, mine, other)
+            clash |= not part
+        parts.append(part)
     if not clash:
         heading, comment, body = parts
         return replace(
@@ -349,6 +354,23 @@ def _merged(
         said = head.encode("latin-1") + said
     eol = _line_end(ours.text)
     return replace(ours, body=eol + _conflict(ours.body, said, eol), conflict=True)
+
+
+def _with_both_tails(
+    base: bytes,
+    ours: bytes,
+    theirs: bytes,
+) -> bytes:
+    """A text with the paragraphs and items of a list that both sides added below it; empty if
+    either did more, or if ours could swallow theirs.
+    """
+    tail = theirs.removeprefix(base)
+    is_added = base and all(
+        side.startswith(base) and _TAIL.match(side, len(base)) for side in (ours, theirs)
+    )
+    if not is_added or mentions(ours) or scan(ours.decode("latin-1")).unclosed:
+        return b""
+    return ours + tail
 
 
 def _conflict(

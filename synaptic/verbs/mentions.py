@@ -85,7 +85,7 @@ def leading_to(
         rows = {}
         for name in names:
             plain = unquote(name).partition("#")[0]
-            beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), plain))
+            beside = posixpath.normpath(posixpath.join(ws.journal.folder_of(path), plain))
             keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
             rowids = ws.index.named(keys)
             for key in [key for key in keys if key in rowids][:1]:
@@ -105,7 +105,7 @@ def linked(
     incoming = ws.index.linking(rowids, keys)
     others = list(dict(incoming))
     texts = read_lines(ws, [*rowids, *others])
-    links = {row: links_of(*text) for row, text in texts.items()}
+    links = {row: _links_of(ws, *text) for row, text in texts.items()}
     outward: dict[tuple[int, ...], Link] = {}
     for row in rowids:
         outward |= links[row]
@@ -124,6 +124,14 @@ def linked(
     return Links(tuple(outward.values()), tuple(backward))
 
 
+def _links_of(
+    ws: Workspace,
+    entry: Entry,
+    text: str,
+) -> dict[tuple[int, ...], Link]:
+    return links_of(entry, text, ws.journal.folder_of(entry.there.path))
+
+
 def broken_links(ws: Workspace) -> tuple[Link, ...]:
     """The links that lead to no entry, title, page, alias or day with entries, by path."""
 
@@ -131,7 +139,7 @@ def broken_links(ws: Workspace) -> tuple[Link, ...]:
         unnamed = set(ws.index.unnamed())
         broken = []
         for row, text in read_lines(ws, list(dict(unnamed))).items():
-            for names, link in links_of(*text).items():
+            for names, link in _links_of(ws, *text).items():
                 if all((row, key) in unnamed for key in names):
                     broken.append(link)
         return tuple(sorted(broken, key=attrgetter("path", "line")))

@@ -49,7 +49,9 @@ from .adopt import write_setting
 TRIES = 6
 """How often a push is tried while others push first."""
 PAUSE_S = 0.2
-REMOTE_TIMEOUT_S = 300
+REMOTE_TIMEOUT_S = 3600
+"""For a first join with many pictures; a line that is dead ends it within minutes."""
+LOCK_TIMEOUT_S = 300
 TITLES = 20
 """Titles in the message of a commit."""
 _BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")
@@ -66,6 +68,14 @@ _URL = re.compile(
     r"https://[^/@\s]+/\S+|ssh://(?:[\w.+-]+@)?(?!-)[\w.:\[\]-]+/\S+|/.+"
     r"|(?:[\w.+-]+@)?(?!-)[\w.-]{2,}:(?!:|//)\S+"
 )
+_LOOK = "Look at the address: the repository must be there."
+_ASKS = re.compile(r"Host key|Permission denied|Authentication failed|could not read ")
+_DECLINED = re.compile(r"declined|unpack")
+_ADVICE = re.compile(r"\n(?:fatal: Could not read from remote|To add an exception)")
+_WHY = re.compile(
+    r"^(?:(?:remote|error|fatal): *|unable to access \S+ )*+(['\w].*?)\.?[ \r]*$", re.MULTILINE
+)
+"""A line of git or ssh, without its marks; lines without words are left out."""
 _VALID_URLS = ("https://HOST/PATH", "ssh://USER@HOST/PATH", "USER@HOST:PATH", "/PATH")
 _RAW = re.compile(rb":\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) \w\d*\0([^\0]+)")
 
@@ -78,7 +88,7 @@ Changes = dict[str, bytes | tuple[str, str] | None]
 @dataclass(frozen=True, slots=True)
 class Synced:
     """The numbers of files that were sent and received. `conflicts` are files in which both
-    machines changed one entry; `sent` is None where the remote could not be reached.
+    machines changed one entry; `sent` is None where nothing could be sent.
     """
 
     url: str
@@ -344,13 +354,12 @@ def _synced(repo: _Repo) -> Synced:
             disk.fault("sync-pushed")
             if not done:
                 repo.remote("update-ref", _TIP, merged)
-            elif "rejected]" in said:
+            elif "rejected]" in said and not _DECLINED.search(said):
                 continue
             else:
                 trouble = said
         if trouble:
-            reason = trouble.splitlines()[-1]
-            repo.notices.append(f"{url} could not be reached, nothing was sent: {reason}")
+            repo.notices.append(f"Nothing was sent to {url}: {' '.join(_reason(url, trouble))}")
         return Synced(
             url,
             merged,
@@ -359,7 +368,8 @@ def _synced(repo: _Repo) -> Synced:
             tuple(dict.fromkeys(repo.conflicts)),
             tuple(repo.notices),
         )
-    raise JournalError(f"{url} refused {TRIES} times: {said}", hint="Try again later.")
+    reason, _ = _reason(url, said)
+    raise JournalError(f"{url} refused {TRIES} times: {reason}", hint="Try again later.")
 
 
 def _repo(config: Config) -> _Repo:
@@ -396,7 +406,7 @@ def _alone(config: Config) -> Iterator[None]:
     from filelock import FileLock, Timeout  # slow to import
 
     try:
-        with FileLock(config.state / "sync.lock", timeout=REMOTE_TIMEOUT_S, mode=0o600):
+        with FileLock(config.state / "sync.lock", timeout=LOCK_TIMEOUT_S, mode=0o600):
             yield
     except Timeout as error:
         raise Busy("Another process is syncing.", hint="Try again later.") from error
@@ -423,9 +433,8 @@ def _branch_of(
         remote = partial(_remote, Path(name), Path(name, "objects"))
         failed, said = remote("ls-remote", "--symref", url)
         if failed:
-            raise JournalError(
-                f"{url} cannot be reached: {said}", hint="Make the repository first."
-            )
+            reason, step = _reason(url, said)
+            raise JournalError(f"{url} cannot be reached: {reason}", hint=step or _LOOK)
         head = re.findall(r"^ref: refs/heads/(\S+)\tHEAD", said, re.MULTILINE)
         branches = head + re.findall(r"\trefs/heads/(\S+)$", said, re.MULTILINE)
         if not branches:
@@ -457,6 +466,22 @@ def _fetch(repo: _Repo) -> tuple[str, str]:
                 hint=f"Begin anew: synaptic sync --init {shared.url}",
             )
     return tip, said if failed else ""
+
+
+def _reason(
+    url: str,
+    said: str,
+) -> tuple[str, str]:
+    """(why git failed, the next step, which may be empty)."""
+    refused = re.search(r"rejected\] \((.+)\)", said)
+    lines = [said, *_WHY.findall(_ADVICE.split(said)[0])]
+    reason = f"{refused[1] if refused else lines[-1]}."
+    step = ""
+    if _ASKS.search(reason):
+        step = f"Try it by hand, where git and ssh may ask: git ls-remote {url}"
+    elif "certificate" in reason:
+        step = "Name the authority to git: git config --global http.sslCAInfo FILE"
+    return reason, step
 
 
 # -- commits

@@ -26,6 +26,7 @@ LOG_TIMEOUT_S = 3
 IMPORTED = 20
 """A commit that adds more notes is an import: it does not say when they were written."""
 
+_LEADS = re.compile(r"GIT_(?!SSL_)")  # a user may name an authority for https so
 _REMOTE = re.compile(r"^(?:heads|remotes/[^/]+)/")
 _MERGE = re.compile(
     r"^Merge (?:remote-tracking )?branch '(?:origin/)?([^']+)'|^Merge pull request \S+ "
@@ -102,7 +103,7 @@ def git(
     """
     # Git sets such variables for the programs it starts; they would lead another git to that
     # repository.
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environ = {name: value for name, value in os.environ.items() if not _LEADS.match(name)}
     environ |= _HARMLESS
     settings: tuple[str, ...] = _SETTINGS
     if objects:
@@ -137,7 +138,7 @@ def _ssh_command(folder: Path) -> str:
     said = git(folder, "config", "--global", "--get", "core.sshCommand").stdout
     command = os.environ.get("GIT_SSH_COMMAND") or os.fsdecode(said).strip() or "ssh"
     if Path(shlex.split(command)[0]).stem == "ssh":
-        command += " -o BatchMode=yes -o ConnectTimeout=10"
+        command += " -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15"
     return command
 
 

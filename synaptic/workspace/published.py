@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from .workspace import Workspace
 
 VARIABLE = "SYNAPTIC_DATABASE"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
+_TORN = re.compile(r"\w+://(?:[^/?]*@[^/?]*|[^@?]*/[^?]*)@")
+"""An address in which the password ends too early, and its rest would be shown as a host."""
 
 
 class PublishedJournal(Journal):
@@ -40,6 +43,9 @@ class PublishedJournal(Journal):
 
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
         return self._engine.bytes_of_all(list(paths))
+
+    def folder_of(self, path: str) -> str:
+        return super().folder_of(path.partition("/")[2])
 
     def writing(self) -> Any:
         raise Refused(
@@ -80,6 +86,8 @@ def check_address(
             "the password goes into ~/.pgpass.",
         )
     try:
+        if _TORN.match(address):
+            raise ProgrammingError
         about = conninfo_to_dict(address)
     except ProgrammingError as error:
         raise InvalidArgument(
@@ -89,20 +97,21 @@ def check_address(
                 "host=HOST dbname=DATABASE",
                 "service=NAME",
             ),
+            hint="In a password @ and / are written %40 and %2F; better in ~/.pgpass.",
         ) from error
     if typed and about.get("password"):
         raise InvalidArgument(
             "A password on the command line can be read by others on this machine.",
             hint="Put it into ~/.pgpass, or name a service.",
         )
-    host = str(about.get("host") or "")
-    is_local = host.startswith("/") or host in _LOCAL
+    hosts = f"{about.get('host') or ''},{about.get('hostaddr') or ''}".strip(",")
+    is_local = all(host.startswith("/") or host in _LOCAL for host in hosts.split(","))
     if insecure or is_local:
         return address
     mode = about.get("sslmode", "verify-full")
     if mode != "verify-full":
         raise InvalidArgument(
-            f"sslmode={mode} does not prove that {host} is the database.",
+            f"sslmode={mode} does not prove that {hosts} is the database.",
             valid=("sslmode=verify-full",),
             hint="--insecure goes without, in a network that you trust.",
         )

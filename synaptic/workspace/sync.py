@@ -106,7 +106,7 @@ def in_step(
     if ws.published:
         return _on_published(ws, action)
     if ws.ask_writer:
-        synced = partial(in_step, action=_as_is, embed_ms=embed_ms, at_least=at_least)
+        synced = partial(in_step, action=_report, embed_ms=embed_ms, at_least=at_least)
         embeds = embed_ms > 0 and ws.embedder.ready
         return _on_snapshot(ws, action, partial(ws.ask_writer, synced), embeds=embeds)
     at_rest = 0
@@ -148,10 +148,6 @@ def in_step(
     )
 
 
-def _as_is(report: SyncReport) -> SyncReport:
-    return report
-
-
 def _on_published(
     ws: Workspace,
     action: Callable[[SyncReport], Result],
@@ -171,6 +167,11 @@ def _on_published(
         if not isinstance(error.__cause__, OperationalError):
             raise
     return attempt()
+
+
+def _report(report: SyncReport) -> SyncReport:
+    """An action that another process can send."""
+    return report
 
 
 def _on_snapshot(
@@ -375,7 +376,7 @@ def _followed(
     known: Mapping[str, Proof | None] = {}
     for path in written:
         is_known = ws.index.known_bytes(path) is not None and not redated
-        stamp = ws.journal.stamp(path) if is_known else None
+        stamp = ws.journal.stamp(path, listed=True) if is_known else None
         if stamp is None:
             written = ()
         else:

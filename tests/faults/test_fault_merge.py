@@ -364,6 +364,35 @@ def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "mine", "other", "both"),
+    [
+        ("Text.", "\n\nMine.", "\n\nTheirs.", "\n\nMine.\n\nTheirs."),
+        ("- a", "\n- mine", "\n- theirs", "\n- mine\n- theirs"),
+        ("- a", "\n\nMine.", "\n- theirs", "\n\nMine.\n- theirs"),
+        ("Text.", "\n\nMine.", "\n\n<private>p</private>", "\n\nMine.\n\n<private>p</private>"),
+        ("Text.", " Mine.", " Theirs.", ""),
+        ("Text.", "\n\nMine.", "\n---", ""),
+        ("Text.", "\n\n```\nmine", "\n\nTheirs.", ""),
+        ("Text.", "\n\n<private>p</private>", "\n\nTheirs.", ""),
+        ("", "\n\nMine.", "\n\nTheirs.", ""),
+    ],
+)
+def test_what_both_sides_add_below_one_text_is_no_conflict(
+    text: str,
+    mine: str,
+    other: str,
+    both: str,
+) -> None:
+    below = saved("bbbbbbbb", "More.", "10:00 Below")
+    base, *sides, wanted = (
+        day(saved("aaaaaaaa", text + tail), below) for tail in ("", mine, other, both)
+    )
+    done = by_entries(base, *sides)
+    assert done.conflicts == (not both)
+    assert done.data == wanted if both else b"<<<<<<<" in done.data
+
+
+@pytest.mark.parametrize(
     ("mine", "other"),
     [
         (saved("aaaaaaaa", "My text."), saved("aaaaaaaa", "Their text.")),

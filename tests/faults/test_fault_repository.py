@@ -167,7 +167,7 @@ def test_no_program_is_run_to_share_a_journal(
     assert home.ask("sync")["sent"] == 1
     text = (home.path / "config.toml").read_text()
     (home.path / "config.toml").write_text(text.replace(str(hub), "ada@example.invalid:x"))
-    assert "could not be reached" in home.ask("sync")["notices"][0]
+    assert "Nothing was sent to" in home.ask("sync")["notices"][0]
     assert trap.sprung() == []
 
 

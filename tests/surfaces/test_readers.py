@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +22,7 @@ from embedders import HashingEmbedder
 from homes import open_home
 from served import served
 
+from synaptic.errors import NotFound, SynapticError
 from synaptic.search.search import search
 from synaptic.surfaces.serving.worker import Worker
 from synaptic.verbs.browse import get, recent
@@ -155,6 +159,145 @@ def test_a_long_look_stops_nobody_and_ends_with_its_client(worker: Worker) -> No
         assert again.total == 2
 
     asyncio.run(clients())
+
+
+def count_for_ever(ws: Workspace, begun: Path | None = None) -> object:
+    if begun:
+        begun.touch()
+    return ws.index.file.value(COUNT_FOR_EVER)
+
+
+def process_of(ws: Workspace) -> tuple[int, int]:
+    """(the process that runs this, the rows of its index)."""
+    return os.getpid(), in_step(ws, lambda _: ws.index.counts().entries)
+
+
+def refuse(_: Workspace) -> None:
+    raise NotFound("There is no pump.", valid=("valve",), hint="Ask the plumber.")
+
+
+def fail(_: Workspace) -> None:
+    raise ZeroDivisionError("a defect")
+
+
+def is_alive(process: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def ends(process: int) -> bool:
+    until = time.monotonic() + 60
+    while is_alive(process) and time.monotonic() < until:
+        time.sleep(0.01)
+    return not is_alive(process)
+
+
+def test_a_long_look_has_a_process_that_sees_what_readers_see(
+    worker: Worker,
+    tmp_path: Path,
+) -> None:
+    process, entries = worker.submit(process_of, "apart").result(60)
+    assert (process != os.getpid(), entries) == (True, 1)
+    worker.submit(partial(save, content="Saved.", force=True)).result(60)
+    assert worker.submit(process_of, "apart").result(60) == (process, 2)
+    note = tmp_path / "home" / "journal" / "2026-01-01.md"
+    note.write_text("## 10:00 Typed.\n")
+    assert worker.submit(process_of, "apart").result(60) == (process, 3)
+    # what it may not do is done by the writer, and its errors keep their words
+    id = (
+        worker.submit(partial(save, content="By the writer.", force=True), "apart")
+        .result(60)
+        .id
+    )
+    assert worker.submit(partial(get, ids=[id]), "read").result(60).entries[0].id == id
+    with pytest.raises(NotFound) as refused:
+        worker.submit(refuse, "apart").result(60)
+    assert str(refused.value) == "There is no pump. Valid: valve. Ask the plumber."
+    with pytest.raises(SynapticError, match="ZeroDivisionError"):
+        worker.submit(fail, "apart").result(60)
+    assert worker.submit(process_of, "apart").result(60) == (process, 4)
+    worker.close(20)
+    assert ends(process)
+
+
+def test_a_process_ends_with_its_client_and_another_goes_on(
+    worker: Worker,
+    tmp_path: Path,
+) -> None:
+    begun = tmp_path / "begun"
+    process, _ = worker.submit(process_of, "apart").result(60)
+
+    async def client() -> None:
+        look = asyncio.create_task(worker.ask(count_for_ever, "beside"))
+        far = asyncio.create_task(worker.ask(partial(count_for_ever, begun=begun), "apart"))
+        while not begun.exists():
+            await asyncio.sleep(0.01)
+        found = await worker.ask(partial(search, query="first"), "read")
+        assert found.hits and not far.done() and is_alive(process)
+        far.cancel()
+        look.cancel()
+        with suppress(asyncio.CancelledError):
+            await far
+
+    asyncio.run(client())
+    assert ends(process)
+    another, _ = worker.submit(process_of, "apart").result(60)
+    waiting = worker.submit(count_for_ever, "apart")
+    while not waiting.running():
+        time.sleep(0.001)
+    os.kill(another, signal.SIGKILL)
+    with pytest.raises(SynapticError, match="ended from outside"):
+        waiting.result(60)
+    assert worker.submit(process_of, "apart").result(60)[1] == 1
+
+
+def test_a_process_without_work_ends(
+    worker: Worker,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("synaptic.surfaces.serving.worker.IDLE_S", 0.1)
+    process, _ = worker.submit(process_of, "apart").result(60)
+    assert ends(process)
+    assert worker.submit(process_of, "apart").result(60)[0] != process
+
+
+@pytest.mark.parametrize("at_work", [False, True])
+def test_a_killed_server_leaves_no_process_behind(tmp_path: Path, at_work: bool) -> None:
+    script = f"""
+import sys, time
+from functools import partial
+from pathlib import Path
+from synaptic.surfaces.serving.worker import Worker
+from test_readers import count_for_ever, process_of, save
+if __name__ == "__main__":
+    worker = Worker(sys.argv[1])
+    worker.submit(lambda ws: save(ws, "The first entry.")).result(60)
+    print(worker.submit(process_of, "apart").result(60)[0], flush=True)
+    begun = Path(sys.argv[1], "begun")
+    if {at_work}:
+        worker.submit(partial(count_for_ever, begun=begun), "apart")
+    while {at_work} and not begun.exists():
+        time.sleep(0.01)
+    print("at work", flush=True)
+    sys.stdin.read()
+"""
+    file = tmp_path / "server.py"
+    file.write_text(script)
+    paths = os.pathsep.join(filter(None, sys.path))
+    server = subprocess.Popen(
+        [sys.executable, str(file), str(tmp_path / "home")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+    assert server.stdout
+    process = int(server.stdout.readline())
+    assert server.stdout.readline() and is_alive(process)
+    server.kill()
+    server.wait(20)
+    assert ends(process)
 
 
 def test_a_reader_that_waits_for_a_writer_that_ends_is_let_go(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import stat
+import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -111,6 +114,7 @@ def post(
     token: str,
     method: str,
     version: str = HANDSHAKES[1],
+    timeout: float = 60,
     **params: Any,
 ) -> httpx.Response:
     """What a bare request of this version gets."""
@@ -125,7 +129,7 @@ def post(
         }
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     return post_bytes(
-        server, token, body.encode(), version, method, str(params.get("name", ""))
+        server, token, body.encode(), version, method, str(params.get("name", "")), timeout
     )
 
 
@@ -136,6 +140,7 @@ def post_bytes(
     version: str = HANDSHAKES[1],
     method: str = "tools/call",
     name: str = "",
+    timeout: float = 60,
 ) -> httpx.Response:
     headers = {
         "Authorization": f"Bearer {token}",
@@ -149,7 +154,7 @@ def post_bytes(
         f"{server.url}/mcp",
         content=body,
         headers=headers,
-        timeout=60,
+        timeout=timeout,
     )
 
 
@@ -360,6 +365,39 @@ def test_a_client_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
 
     assert len(saved) > 20
     anyio.run(run)
+
+
+def readers_beside(server: Served) -> list[int]:
+    """The processes in which this server has long work done."""
+    listed = subprocess.run(
+        ["ps", "-ewwo", "pid=,ppid=,args="], capture_output=True, check=True
+    )
+    lines = [line.split(maxsplit=2) for line in listed.stdout.decode().splitlines()]
+    own = [line for line in lines if int(line[1]) == server.process.pid]
+    return [int(pid) for pid, _, command in own if "spawn_main" in command]
+
+
+@pytest.mark.parametrize("version", [HANDSHAKES[1], NEWEST])
+def test_a_call_ends_with_its_client(
+    server: Served,
+    tokens: dict[str, str],
+    version: str,
+) -> None:
+    def review(timeout: float = 60) -> httpx.Response:
+        return post(server, tokens["anna"], "prompts/get", version, timeout, name="review")
+
+    until = time.monotonic() + 60
+    while not readers_beside(server) and time.monotonic() < until:
+        assert "result" in review().json()  # the first may be the writer's
+    [process] = readers_beside(server)
+    os.kill(process, signal.SIGSTOP)  # it would never answer
+    with pytest.raises(httpx.TimeoutException):
+        review(0.5)
+    while readers_beside(server) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert readers_beside(server) == []
+    assert "result" in review().json()
+    assert readers_beside(server) != [process]
 
 
 def test_a_port_that_is_taken(

@@ -219,6 +219,21 @@ def test_a_broken_home_is_told_and_once_mended_all_goes_on(home: Home) -> None:
         assert "Kept." in after(server, server.post("/review", finding=key, answer="keep"))
 
 
+def test_a_page_that_takes_long_says_first_what_is_read(home: Home) -> None:
+    saved(home, "The pump is loud.", OLD, "--type", "issue", "--project", "shop")
+    few = "from synaptic.surfaces.web import upkeep; upkeep.MANY = 1"
+    with served(home.path, first=few, **NOW) as server:
+        for path in ("/review?project=shop", "/health", "/statistics"):
+            notice = server.client.get(path)
+            assert "Reading 1 entries" in seen(notice), path
+            after_s, _, at = notice.headers["refresh"].partition(";url=")
+            assert after_s == "0"
+            answer = server.client.get(path.partition("?")[0] + at)
+            assert "refresh" not in answer.headers and "Reading" not in seen(answer)
+            assert "pump" in answer.text or path != "/review?project=shop"
+        assert "project=shop" in server.client.get("/review?project=shop").headers["refresh"]
+
+
 def test_statistics_count_what_is_written_and_read(home: Home) -> None:
     old = saved(
         home,

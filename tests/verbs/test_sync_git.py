@@ -16,6 +16,11 @@ import pytest
 from forks import ForkedHome, Forks
 from outside import SYNAPTIC
 
+from synaptic import open_workspace
+from synaptic.config import load_config
+from synaptic.surfaces.serving.worker import SYNC_EVERY_S, Worker
+from synaptic.workspace.sync import in_step
+
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
 DAY = "2026-11-21.md"
 NOON = {"SYNAPTIC_NOW": "2026-11-21T12:00"}
@@ -119,8 +124,8 @@ def test_offline_is_a_notice_and_all_goes_out_later(machines: Machines) -> None:
     machines.hub.rename(machines.folder / "away")
     desk.ask("save", "Said on a train.")
     done = desk.ask("sync")
-    assert done["sent"] is None and "could not be reached" in done["notices"][0]
-    assert "Waiting: commits 1" in waits(desk) and "could not be reached" in waits(desk)
+    assert done["sent"] is None and "Nothing was sent to" in done["notices"][0]
+    assert "Waiting: commits 1" in waits(desk) and "Nothing was sent to" in waits(desk)
     (machines.folder / "away").rename(machines.hub)
     assert desk.ask("sync")["sent"] == 1
     assert laptop.ask("sync")["received"] == 1 and "Said on a train." in day(laptop)
@@ -334,3 +339,35 @@ def test_it_syncs_by_itself_once_a_person_said_so(machines: Machines) -> None:
             assert time.monotonic() < until
             time.sleep(0.1)
     assert "For whoever starts next." in day(desk)
+
+
+def test_a_hand_edit_that_was_seen_is_synced_like_a_save(
+    machines: Machines,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The part of the server that syncs is asked at chosen times, in seconds."""
+    [home] = machines.shared("desk")
+    monkeypatch.setenv("HOME", str(machines.folder))
+    worker = Worker(home.path)
+    with open_workspace(load_config(home.path)) as ws:
+        until = time.monotonic() + 60
+
+        def is_sent(text: str) -> bool:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+            in_step(ws, lambda report: None)
+            return text in git(machines.hub, "show", f"main:{DAY}")
+
+        home.ask("save", "Saved by an agent.")
+        assert worker._sync(ws, 0) == SYNC_EVERY_S
+        while not is_sent("Saved by an agent."):
+            pass
+        assert worker._sync(ws, 10) == SYNC_EVERY_S
+        with (home.journal / DAY).open("a") as file:
+            file.write("\n## 13:00 Typed\n\nBy hand.\n")
+        while worker._sync(ws, 20) != 40:
+            assert not is_sent("By hand.")
+        assert worker._sync(ws, 60) == SYNC_EVERY_S
+        while not is_sent("By hand."):
+            pass
+        assert worker._sync(ws, 70) == SYNC_EVERY_S

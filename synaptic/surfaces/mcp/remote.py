@@ -12,6 +12,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+import anyio
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -98,7 +99,9 @@ class Remote:
             receive: Receive,
             send: Send,
         ) -> None:
-            """Hands on the request, whose body comes whole, as the SDK can read it."""
+            """Hands on the request, whose body comes whole, as the SDK can read it; its answer
+            is given up when the client goes.
+            """
             message = await receive()
             with suppress(ValueError, RecursionError):  # which the SDK answers
                 message["body"] = readable(message.get("body", b"").decode()).encode()
@@ -107,7 +110,16 @@ class Remote:
             async def again() -> Message:
                 return given.pop() if given else await receive()
 
-            await manager.handle_request(scope, again, send)
+            async with anyio.create_task_group() as tasks:
+
+                async def leave() -> None:
+                    while (await receive())["type"] != "http.disconnect":
+                        pass
+                    tasks.cancel_scope.cancel()
+
+                tasks.start_soon(leave)
+                await manager.handle_request(scope, again, send)
+                tasks.cancel_scope.cancel()
 
         self._app = RequestBodyLimitMiddleware(mended, DEFAULT_MAX_REQUEST_BODY_SIZE)
         try:

@@ -34,7 +34,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import BaseModel
 
 from ...config import resolve_home
-from ...errors import Busy, InvalidArgument, Refused, SynapticError
+from ...errors import Busy, InvalidArgument, Refused, SynapticError, told
 from ...models import Texts
 from ...notes.screening import Screen
 from ...workspace.sync import in_step
@@ -44,7 +44,7 @@ from ..render.present import brief
 from ..render.wire import error_json
 from ..serving.roles import TOOLS, not_published
 from ..serving.tokens import Grant
-from ..serving.worker import Lane, Result, Verb, Worker, for_client, told
+from ..serving.worker import Lane, Result, Verb, Worker, for_client
 from .answers import (
     Call,
     answer,
@@ -535,7 +535,7 @@ async def _get_prompt(
     if ctx.lifespan_context.is_published and TOOLS[params.name] != "reader":
         raise _refused(_error_text(not_published(f"The prompt {params.name}")))
     if params.name == "review":
-        findings = await _ask(ctx, lambda ws: review_text(ws, value), "beside")
+        findings = await _ask(ctx, partial(review_text, project=value), "apart")
     text = text.format(focus=f": {value}" if value else "", findings=findings)
     content = types.TextContent(type="text", text=text)
     message = types.PromptMessage(role="user", content=content)

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar
 import apsw
 
 from ...config import load_config
-from ...errors import IndexUnusable, SynapticError
+from ...errors import IndexUnusable, told
 from ...index.counters import Counters
 from ...index.embedding import Embedder
 from ...models import Texts
@@ -29,18 +29,22 @@ from ...verbs.importing import catch_up
 from ...workspace.checkout import ELSEWHERE
 from ...workspace.sync import in_step, verify
 from ...workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
-from .apart import run_apart
+from .apart import Apart, outcome, run_apart
 from .tokens import Grant
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 Verb = Callable[[Workspace], Result]
-Lane = Literal["write", "read", "beside"]
-"""The thread of a verb: the writer, one of the readers, or the reader of what takes long."""
+Lane = Literal["write", "read", "beside", "apart"]
+"""The thread of a verb: the writer, one of the readers, or one of the two readers of what takes
+long, of which one is a process of its own: its verbs and their results must be pickled.
+"""
 READERS = 2
 """More would wait for Python's lock, and each has a cache of the index."""
 STEPS = 20_000
 """Of SQLite's machine, a millisecond, between two looks at whether the client has gone."""
+IDLE_S = 60.0
+"""How long the process of what takes long stays without work."""
 END, COUNTS, FOLLOW, IN_TURN = range(4)
 """The order in which the writer takes its jobs."""
 
@@ -93,7 +97,12 @@ class Worker:
         readers: int = READERS,
         address: str = "",
     ) -> None:
-        self._threads: dict[Lane, int] = {"write": 0, "read": readers, "beside": 1}
+        self._threads: dict[Lane, int] = {
+            "write": 0,
+            "read": readers,
+            "beside": 1,
+            "apart": 1,
+        }
         self.session = os.urandom(8).hex()
         self._home = home
         self._read_only = read_only
@@ -210,7 +219,7 @@ class Worker:
             if not job.future.set_running_or_notify_cancel():
                 continue
             self._is_asked = job.rank == IN_TURN
-            result, error = _outcome(job.verb, self._workspace)
+            result, error = outcome(self._write, job)
             self._is_asked = False  # before the answer: its client may search next
             _settle(job.future, result, error)
         if self._ws:
@@ -222,6 +231,9 @@ class Worker:
                     job.future.cancel()  # a reader waits for it
             self._ws.close()
 
+    def _write(self, job: Job) -> Any:
+        return job.verb(self._workspace())
+
     def _read(self, lane: Lane, writer: Workspace) -> None:
         """Runs the verbs of a lane on a reader of its own."""
         jobs = self._reads[lane]
@@ -232,20 +244,27 @@ class Worker:
             return self._put(verb, rank=IN_TURN if at_leisure else FOLLOW).future.result()
 
         ws = open_reader(writer, ask_writer)
+        apart = Apart(ws.config, ask_writer)
+
+        def read(job: Job) -> Any:
+            if lane == "apart":
+                return apart.run(job.verb, job.gone)
+            if lane == "beside":
+                ws.index.file.db.set_progress_handler(job.gone.is_set, STEPS)
+            return job.verb(ws)
+
         while True:
-            job = jobs.get()
+            try:
+                job = jobs.get(timeout=IDLE_S)
+            except Empty:
+                apart.end()
+                continue
             if job.rank == END:
                 jobs.put(job)  # for the next reader
                 break
             if not job.future.set_running_or_notify_cancel():
                 continue
-
-            def prepared(job: Job = job) -> Workspace:
-                if lane == "beside":
-                    ws.index.file.db.set_progress_handler(job.gone.is_set, STEPS)
-                return ws
-
-            result, error = _outcome(job.verb, prepared)
+            result, error = outcome(read, job)
             counted = ws.index.counters.take()
             if counted:  # before the answer: what the client does next may write it
                 self._put(partial(_add_counts, counted), rank=COUNTS)
@@ -256,6 +275,7 @@ class Worker:
                 again.future.add_done_callback(partial(_pass_on, job.future))
             else:
                 _settle(job.future, result, error)
+        apart.end()
         ws.index.file.close()
 
     def _read_published(self, lane: Lane, first: Workspace) -> None:
@@ -264,7 +284,7 @@ class Worker:
         opened = cache(lambda: replace(self._open(), embedder=first.embedder))
         while (job := jobs.get()).rank != END:
             if job.future.set_running_or_notify_cancel():
-                _settle(job.future, *_outcome(job.verb, opened))
+                _settle(job.future, *outcome(_answered, job.verb, opened))
         jobs.put(job)  # for the next reader
         if opened.cache_info().currsize:
             opened().close()
@@ -339,15 +359,17 @@ class Worker:
         ws: Workspace,
         now: float,
     ) -> float:
-        """Has another process sync what was saved, at most once a minute; returns the seconds
-        until then, if anything waits.
+        """Has another process sync what was saved, or edited by hand, at most once a minute;
+        returns the seconds until then, if anything waits.
         """
-        saved = ws.journal.saved.folder.stat().st_mtime_ns
-        if self._synced == saved:
+        changed = [ws.journal.saved.folder.stat().st_mtime_ns]
+        with suppress(apsw.Error):  # the next call mends the index
+            changed += (proof[1] for proof in ws.index.proofs().values() if proof)
+        if max(changed) <= self._synced:
             return SYNC_EVERY_S
         if now >= self._sync_at:
             self._sync_at = now + SYNC_EVERY_S
-            self._synced = saved
+            self._synced = time.time_ns()
             process = run_apart(ws.config, "sync")
             threading.Thread(target=process.wait, daemon=True).start()
         return self._sync_at - now
@@ -358,23 +380,16 @@ def _has_trouble(ws: Workspace) -> bool:
     return not ws.published and bool(ws.index.file.trouble)
 
 
+def _answered(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
+    return verb(opened())
+
+
 def _nothing(_: Workspace) -> None:
     """A verb that only wakes a thread."""
 
 
 def _add_counts(counted: Counters, ws: Workspace) -> None:
     ws.index.counters.add(counted)
-
-
-def _outcome(
-    verb: Verb[Any],
-    workspace: Callable[[], Workspace],
-) -> tuple[Any, BaseException | None]:
-    """The result of the verb, or the error that it raises, which is the caller's to handle."""
-    try:
-        return verb(workspace()), None
-    except BaseException as error:
-        return None, error
 
 
 def _settle(future: Future[Any], result: Any, error: BaseException | None) -> None:
@@ -387,17 +402,6 @@ def _settle(future: Future[Any], result: Any, error: BaseException | None) -> No
 def _pass_on(waiting: Future[Any], done: Future[Any]) -> None:
     error = CancelledError() if done.cancelled() else done.exception()
     _settle(waiting, None if error else done.result(), error)
-
-
-def told(error: Exception) -> SynapticError:
-    """Returns the error as a user is told of it; the log has the details of a defect."""
-    if isinstance(error, SynapticError):
-        return error
-    log.error("a defect", exc_info=error)
-    return SynapticError(
-        f"Synaptic failed ({type(error).__name__}); the server's log has the details.",
-        hint="What was saved stays saved. `synaptic doctor` looks for the cause.",
-    )
 
 
 def for_client(

@@ -42,13 +42,13 @@ _UNSAFE = re.compile(
 
 async def _export(request: Request) -> Response:
     file = await run_in_threadpool(TemporaryFile)
-    await ask_beside(request, _write, file, request)
+    await ask_beside(request, lambda ws: _write(ws, file, request), "beside")
     headers = {"Content-Disposition": "attachment"}
     return StreamingResponse(parts_of(file), media_type="application/zip", headers=headers)
 
 
 async def _print(request: Request) -> Response:
-    total, shown = await ask_beside(request, _printed, request)
+    total, shown = await ask_beside(request, lambda ws: _printed(ws, request), "beside")
     return await page(request, "print.html", total=total, entries=shown)
 
 

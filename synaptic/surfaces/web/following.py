@@ -19,6 +19,7 @@ from ...errors import SynapticError
 from ...journal.journal import Journal
 from ...models import proof_of
 from ...verbs import review
+from ...workspace.workspace import Workspace
 from .connections import Connection
 from .site import ask, ask_beside, page
 
@@ -112,10 +113,14 @@ async def _waiting(request: Request) -> Response:
     begun = time.monotonic()
     if begun >= follower.count_at:
         follower.count_at = begun + WAITS_S
-        follower.waits = len(await ask_beside(request, review.review))
+        follower.waits = await ask_beside(request, _count)
         taken = time.monotonic() - begun
         follower.count_at += taken / SHARE
     return await page(request, "waiting.html")
+
+
+def _count(ws: Workspace) -> int:
+    return len(review.review(ws))
 
 
 ROUTES = [Route("/events", _events), Route("/waiting", _waiting)]

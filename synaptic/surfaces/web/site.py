@@ -125,17 +125,13 @@ async def ask(
 
 async def ask_beside(
     request: Request,
-    verb: Callable[Concatenate[Workspace, Arguments], Result],
-    *args: Arguments.args,
-    **named: Arguments.kwargs,
+    verb: Verb[Result],
+    lane: Lane = "apart",
 ) -> Result:
-    """The result of a verb that takes long, on a reader of its own. It ends when the browser is
-    gone. Raises SynapticError.
+    """The result of a verb that takes long. It ends when the browser is gone. Raises
+    SynapticError.
     """
-    worker = site_of(request).worker
-    asked = asyncio.ensure_future(
-        worker.ask(_of_visitor(request, lambda ws: verb(ws, *args, **named)), "beside"),
-    )
+    asked = asyncio.ensure_future(site_of(request).worker.ask(_of_visitor(request, verb), lane))
     while not asked.done():
         await asyncio.wait((asked,), timeout=GONE_S)
         if not asked.done() and await request.is_disconnected():

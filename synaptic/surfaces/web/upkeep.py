@@ -1,7 +1,9 @@
 """The pages of upkeep: review, health and statistics."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,8 +21,11 @@ from .entries import ask_first, deleted_text, is_agreed
 from .following import follower_of
 from .site import Values, ask, ask_beside, done, form_of, page
 
+Page = Callable[[Request], Awaitable[Response]]
 PAGE_FINDINGS = 20
 """Findings on a page."""
+MANY = 10_000
+"""Entries from which on a page here takes longer than a second."""
 WEEKS = 53
 MOST_READ = 10
 ANSWERED = {
@@ -32,43 +37,65 @@ ANSWERED = {
 }
 
 
+def _after_notice(show: Page) -> Page:
+    """The page; in a large journal after another one that says what is read meanwhile."""
+
+    async def answer(request: Request) -> Response:
+        count = 0
+        with suppress(SynapticError):  # the page says so
+            count = await ask(request, _entries)
+        if count < MANY or "wait" in request.query_params:
+            return await show(request)
+        notice = await page(request, "long.html", count=count)
+        notice.headers["Refresh"] = f"0;url=?{request.url.include_query_params(wait=1).query}"
+        return notice
+
+    return answer
+
+
+def _entries(ws: Workspace) -> int:
+    return in_step(ws, lambda _: ws.index.counts().entries)
+
+
+@_after_notice
 async def _review(request: Request) -> Response:
     """The page of findings, which are looked for anew."""
     query = request.query_params
     projects = tuple(filter(None, query.getlist("project")))
-    findings = await ask_beside(request, review.review, project=projects)
+    number = query.get("page", "")
+    found = await ask_beside(request, partial(_findings, projects=projects, page=number))
     if not projects:
-        follower_of(request).waits = len(findings)
-    start = 0
-    for number, at in enumerate(range(0, len(findings), PAGE_FINDINGS), 1):
-        if query.get("page") == str(number):
-            start = at
-    part = findings[start : start + PAGE_FINDINGS]
-    return await page(
-        request,
-        "review.html",
-        found=findings,
-        start=start,
-        size=PAGE_FINDINGS,
-        shown=await ask(request, _with_texts, part),
-        projects=projects,
-    )
+        follower_of(request).waits = found["total"]
+    return await page(request, "review.html", **found, size=PAGE_FINDINGS, projects=projects)
 
 
-def _with_texts(
+def _findings(
     ws: Workspace,
-    matters: list[Matter],
-) -> list[tuple[Matter, list[Entry]]]:
-    """The findings with the texts of their entries. This counts as no read."""
+    projects: Sequence[str],
+    page: str,
+) -> Values:
+    """The findings of this page, else of the first, with the texts of their entries, which
+    count as no read; the `total`, and the projects of all.
+    """
+    found = review.review(ws, project=projects)
+    start = 0
+    for number, at in enumerate(range(0, len(found), PAGE_FINDINGS), 1):
+        if page == str(number):
+            start = at
 
     def read(_: object) -> list[tuple[Matter, list[Entry]]]:
         pairs = []
-        for matter in matters:
+        for matter in found[start : start + PAGE_FINDINGS]:
             texts = read_entries(ws, [one.rowid for one in matter.about])
             pairs.append((matter, list(texts.values())))
         return pairs
 
-    return in_step(ws, read)
+    return {
+        "total": len(found),
+        "start": start,
+        "shown": in_step(ws, read),
+        "among": list(dict.fromkeys(one.about[0].entry.project for one in found)),
+    }
 
 
 async def _answer_finding(request: Request) -> Response:
@@ -88,20 +115,22 @@ async def _answer_finding(request: Request) -> Response:
     return done(request, where, message, undo=receipt.id if receipt else "")
 
 
+@_after_notice
 async def _health(request: Request) -> Response:
-    def check(ws: Workspace) -> Values:
-        checkup = doctor.checkup(ws)
-        shown: Values = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
-        codes = {finding.code for finding in checkup.findings}
-        with suppress(SynapticError):  # the checkup names the cause
-            if "vanished" in codes:  # looking for them takes long
-                found = losses.find_losses(ws.journal)
-                shown["vanished"] = [lost for lost in found if lost.text]
-            shown["now"] = browse.status(ws)
-            shown["uses"] = in_step(ws, lambda _: ws.index.counters.uses())
-        return shown
+    return await page(request, "health.html", **await ask_beside(request, _check))
 
-    return await page(request, "health.html", **await ask_beside(request, check))
+
+def _check(ws: Workspace) -> Values:
+    checkup = doctor.checkup(ws)
+    shown: Values = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
+    codes = {finding.code for finding in checkup.findings}
+    with suppress(SynapticError):  # the checkup names the cause
+        if "vanished" in codes:  # looking for them takes long
+            found = losses.find_losses(ws.journal)
+            shown["vanished"] = [lost for lost in found if lost.text]
+        shown["now"] = browse.status(ws)
+        shown["uses"] = in_step(ws, lambda _: ws.index.counters.uses())
+    return shown
 
 
 async def _mend(request: Request) -> Response:
@@ -117,12 +146,16 @@ async def _mend(request: Request) -> Response:
     return done(request, "/health", message)
 
 
+@_after_notice
 async def _statistics(request: Request) -> Response:
-    counts = await ask_beside(request, lambda ws: in_step(ws, lambda _: _counts(ws)))
-    return await page(request, "statistics.html", **counts)
+    return await page(request, "statistics.html", **await ask_beside(request, _counts))
 
 
 def _counts(ws: Workspace) -> Values:
+    return in_step(ws, lambda _: _counted(ws))
+
+
+def _counted(ws: Workspace) -> Values:
     now = ws.clock()
     every = Filters(include_superseded=True)
     monday = now.date() - timedelta(now.weekday())

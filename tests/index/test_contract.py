@@ -1,0 +1,813 @@
+"""Both engines of the index answer alike: the one beside the journal, and the published one.
+
+Rows have other numbers there, so they are compared by file and id; the paths of a published
+journal begin with `@platform/`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from homes import open_home
+from postgres import Database, Server
+from published import publish, readers, reading, write_mixed
+
+from synaptic import Filters, SynapticError, Workspace, find, get, recent, search
+from synaptic.index.candidates import Stems
+from synaptic.index.embedding import FastEmbedder
+from synaptic.index.rows import Candidate, quantise
+from synaptic.language.words import match, spell
+from synaptic.models import ORDERS, STRATEGIES, TYPES, Entry
+from synaptic.notes.marks import link_key
+from synaptic.search.ranking import PRESETS
+from synaptic.surfaces.render import wire
+from synaptic.verbs.brief import brief, due, due_tasks, not_in_force, waiting
+from synaptic.verbs.browse import days, history, pinned
+from synaptic.verbs.mentions import broken_links, id_called, leading_to, links, tasks
+from synaptic.verbs.neighbours import neighbours, sentences
+from synaptic.workspace.embed import embed_pending
+from synaptic.workspace.sync import in_step, read_file
+
+ENTRIES = 240
+NAME = "platform"
+
+
+class Side(NamedTuple):
+    """A workspace, and what the numbers of its rows mean: `entries` by (path, own id), `chunks`
+    by that and the number of the passage.
+    """
+
+    ws: Workspace
+    entries: dict[int, tuple[str, str]]
+    chunks: dict[int, tuple[str, str, int]]
+    rows: dict[tuple[str, str], int]
+
+    @classmethod
+    def of(cls, ws: Workspace) -> Side:
+        def run(_: object) -> Side:
+            engine = ws.index.engine
+            rows = engine.rows(
+                "SELECT e.rowid, s.path, e.own_id FROM entry e JOIN source s ON s.id = e.source"
+            )
+            entries = {row: (plain(path), id) for row, path, id in rows}
+            found = engine.rows("SELECT rowid, entry, seq FROM chunk")
+            chunks = {row: (*entries[entry], seq) for row, entry, seq in found}
+            return cls(ws, entries, chunks, {name: row for row, name in entries.items()})
+
+        return in_step(ws, run)
+
+    def ask(self, question: Callable[[Side], Any]) -> Any:
+        """The answer in terms that both share; of an error what it says."""
+        try:
+            return plain(in_step(self.ws, lambda _: question(self)))
+        except SynapticError as error:
+            return type(error), plain(str(error))
+
+    def named(self, found: list[Candidate]) -> list[tuple[Any, float]]:
+        return [(self.chunks[one.chunk_rowid], one.score) for one in found]
+
+
+def plain(value: Any) -> Any:
+    """Paths without the name of the journal; sets sorted; values as plain lists and dicts."""
+    if isinstance(value, str):
+        return re.sub(rf"(@|%40){NAME}(/|%2F)", "", value).replace("\0", "\ufffd")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)
+        }
+    if isinstance(value, dict):
+        timed = ("timings", "actual_ms", "ms")
+        return {
+            repr(plain(key)): plain(each) for key, each in value.items() if key not in timed
+        }
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value), key=repr)
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value if each != f"@{NAME}"]  # a mark says it
+    return value
+
+
+def near(value: Any) -> Any:
+    """Equal to what differs by rounding only."""
+    if isinstance(value, float):
+        return pytest.approx(value, rel=1e-5, abs=1e-3)
+    if isinstance(value, dict):
+        return {key: near(each) for key, each in value.items()}
+    return list(map(near, value)) if isinstance(value, list) else value
+
+
+def differ(got: Any, expected: Any, at: str = "") -> None:
+    """Says where they differ."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        assert sorted(got) == sorted(expected), at
+        for key, each in expected.items():
+            differ(got[key], each, f"{at}/{key}")
+    elif isinstance(expected, list) and isinstance(got, list) and len(got) == len(expected):
+        for number, each in enumerate(expected):
+            differ(got[number], each, f"{at}/{number}")
+    else:
+        assert got == near(expected), at
+
+
+class Pair(NamedTuple):
+    beside: Side
+    published: Side
+
+    def agree(self, question: Callable[[Side], Any]) -> Any:
+        """The answer that both give."""
+        expected = self.beside.ask(question)
+        differ(self.published.ask(question), expected)
+        return expected
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    home = tmp_path_factory.mktemp("home")
+    write_mixed(home / "journal", ENTRIES)
+    with open_home(home, track_access=False, metrics=False) as ws:
+        in_step(ws, lambda _: None)
+        embed_pending(ws, budget_s=None)
+        yield ws
+
+
+@pytest.fixture(scope="module")
+def pair(beside: Workspace, postgres: Server) -> Iterator[Pair]:
+    with postgres.database() as database:
+        reader = readers(database)
+        publish(beside, database.address, NAME)
+        with reading(reader, beside.config.home) as published:
+            yield Pair(Side.of(beside), Side.of(published))
+
+
+# -- what each engine owes, against what is counted here
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def side(request: pytest.FixtureRequest, beside: Workspace) -> Side:
+    if request.param == "sqlite":
+        return Side.of(beside)
+    pair: Pair = request.getfixturevalue("pair")
+    return pair.published
+
+
+@pytest.fixture(scope="module")
+def stems(beside: Workspace) -> dict[tuple[str, str, int], list[str]]:
+    """By passage the stems of its words, read from the files."""
+
+    def run(_: object) -> dict[tuple[str, str, int], list[str]]:
+        tokenizer = Stems(True, lambda: beside.index.file.db)
+        found = {}
+        for path in beside.index.made_of():
+            stamp = beside.journal.stamp(path)
+            assert stamp
+            for row in read_file(beside, stamp, "").rows:
+                for seq, chunk in enumerate(row.chunks()):
+                    found[path, row.entry.id, seq] = tokenizer.of(spell(chunk.words))
+        return found
+
+    return in_step(beside, run)
+
+
+def times(words: list[str], phrase: list[str], *, beginning: bool = False) -> int:
+    """How often the phrase stands there; of a `beginning` the last word is cut short."""
+    *whole, last = phrase
+
+    def fits(at: int) -> bool:
+        end = words[at + len(whole)]
+        return words[at : at + len(whole)] == whole and (
+            end.startswith(last) if beginning else end == last
+        )
+
+    return sum(fits(at) for at in range(len(words) - len(whole)))
+
+
+EXPRESSIONS = (
+    (["redi"],),
+    (["pump"], ["valv"], ["kestrel"]),
+    (["redi", "pool"],),
+    (["pump", "pump", "pump"], ["garden"]),
+    (["東京"], ["記憶"]),
+)
+
+
+@pytest.mark.parametrize("phrases", EXPRESSIONS, ids=str)
+def test_words_are_scored_by_bm25(
+    side: Side,
+    stems: dict[tuple[str, str, int], list[str]],
+    phrases: tuple[list[str], ...],
+) -> None:
+    average = sum(map(len, stems.values())) / len(stems)
+    scores: Counter[tuple[str, str, int]] = Counter()
+    for phrase in phrases:
+        counts = {name: times(words, phrase) for name, words in stems.items()}
+        held = sum(map(bool, counts.values()))
+        assert held
+        idf = max(1e-6, math.log((len(stems) - held + 0.5) / (held + 0.5)))
+        for name, count in counts.items():
+            length = 1.2 * (0.25 + 0.75 * len(stems[name]) / average)
+            scores[name] += idf * count * 2.2 / (count + length)  # type: ignore[assignment]
+    expected = sorted((score for score in scores.values() if score), reverse=True)
+    terms = [match(" ".join(phrase)) for phrase in phrases]
+    found = in_step(side.ws, lambda _: side.named(side.ws.index.lexical(terms, None, limit=50)))
+    assert [-score for _, score in found] == pytest.approx(expected[:50])
+    for name, score in found:
+        assert scores[name] == pytest.approx(-score)
+
+
+@pytest.mark.parametrize("word", ["redis", "running", "東京", "pump", "xyzzy"])
+def test_a_word_is_counted_in_passages(
+    side: Side,
+    stems: dict[tuple[str, str, int], list[str]],
+    word: str,
+) -> None:
+    index = side.ws.index
+
+    def run(_: object) -> None:
+        stem = index.stem(word)
+        assert stem
+        held = {name for name, words in stems.items() if stem in words}
+        term = match(word)
+        assert index.engine.frequencies([term]) == (len(stems), {term: len(held)})
+        assert {side.chunks[row] for row in index.chunks_with_stem(stem, limit=9_999)} == held
+        assert index.holds([term]) == bool(held)
+        assert dict(index.stems_like(stem)).get(stem, 0) == len(held)
+
+    in_step(side.ws, run)
+
+
+@pytest.mark.parametrize(
+    "name", ["none", "type decision", "tag db", "since", "project nothing"]
+)
+def test_the_nearest_vectors_are_the_nearest(side: Side, name: str) -> None:
+    index = side.ws.index
+    filters = Filters(projects=("nothing",)) if name == "project nothing" else FILTERS[name]
+
+    def run(_: object) -> None:
+        passing = index.passing_chunks(filters, None, ())
+        wanted = index.passing(filters, list(side.entries))
+        asked = quantise(side.ws.embedder.embed_query("the valve of the pump").vector)
+        question = np.frombuffer(asked, np.int8).astype(int)
+        apart = {}
+        for row, vector in index.vectors(list(side.chunks)).items():
+            if side.rows[side.chunks[row][:2]] in wanted:
+                apart[row] = int(((np.frombuffer(vector, np.int8) - question) ** 2).sum())
+        vector = side.ws.embedder.embed_query("the valve of the pump").vector
+        found = index.semantic(vector, passing, limit=25)
+        assert [apart[one.chunk_rowid] for one in found] == sorted(apart.values())[:25]
+        assert all(one.entry_rowid in wanted for one in found)
+
+    in_step(side.ws, run)
+
+
+HOLDS: dict[str, Callable[[Entry], bool]] = {
+    "type decision": lambda entry: entry.type == "decision",
+    "tag db": lambda entry: any(tag == "db" or tag.startswith("db/") for tag in entry.tags),
+    "project web": lambda entry: (entry.project or "").casefold() == "web",
+    "since": lambda entry: entry.dated and entry.date >= "2025-12-20",
+    "between": lambda entry: entry.dated and "2025-11-25" <= entry.date <= "2025-12-05",
+    "important": lambda entry: (5 if entry.importance is None else entry.importance) >= 6,
+    "body": lambda entry: entry.has_body,
+    "no files": lambda entry: not entry.files,
+    "sources": lambda entry: entry.via in ("mcp", "import:jrnl"),
+    "sessions": lambda entry: entry.of_session,
+    "path notes/": lambda entry: "notes/" in entry.there.path,
+    "path /notes/": lambda entry: plain(entry.there.path).startswith("notes/"),
+}
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_a_filter_says_what_it_means(side: Side, name: str) -> None:
+    index = side.ws.index
+
+    def run(_: object) -> None:
+        known = index.entries(list(side.entries))
+        expected = {row for row, one in known.items() if HOLDS[name](one.entry)}
+        assert expected
+        assert index.passing(FILTERS[name], list(known)) == expected
+        every = replace(FILTERS[name], include_superseded=True)
+        total, rows = index.listing(every, order="newest", limit=-1)
+        assert (total, set(rows)) == (len(expected), expected)
+        dated = [known[row].entry.at for row in rows if known[row].entry.dated]
+        assert dated == sorted(dated, reverse=True)
+
+    in_step(side.ws, run)
+
+
+def test_values_are_kept_until_the_index_changes(side: Side) -> None:
+    engine = side.ws.index.engine
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(1)
+        return len(made)
+
+    def run(_: object) -> None:
+        assert engine.keep("a test", make) == engine.keep("a test", make) == 1
+        assert engine.meta("nothing") is None and engine.meta("dimensions") == 32
+        chunks = engine.spread_chunks(40)
+        assert len(set(chunks)) == len(chunks) == 40 and set(chunks) <= set(side.chunks)
+        assert set(engine.spread_chunks(9_999)) == set(side.ws.index.vectors(list(side.chunks)))
+        assert engine.value("SELECT rowid FROM entry WHERE own_id = ?", "none") is None
+        assert engine.size() > 1_000
+
+    in_step(side.ws, run)
+    side.ws.index.engine.close()
+    in_step(side.ws, lambda _: engine.rows("SELECT 1"))  # opens again
+
+
+# -- what both answer alike
+
+
+QUERIES = (
+    "redis pool timeout",
+    "which valve leaks in the garden",
+    "Anna refund",
+    "pre-commit",
+    "node.js C++",
+    "東京",
+    "東京 記憶",
+    "記",
+    "日誌を書いた",
+    "ประชุม",
+    "งบประมาณ",
+    "مفتاح",
+    "كتاب",
+    "Ubergabe strasse",
+    "Straße Übergabe",
+    "studies running",
+    "it's O'Brien",
+    "café naive",
+    "3.14 v2.1.0",
+    "rediss pooll",
+    "kestral",
+    "wether umbrela",
+    "plugh xyzzy",
+    "pu* tim*",
+    '"redis pool"',
+    '"pump pump pump"',
+    '"the pump leaks" garden',
+    '"page of pumps"',
+    '"quote" \\ DROP TABLE',
+    "100% under_score $1",
+    "''; | ! <-> :*",
+    "tag:db redis",
+    "tag:db/redis -redis",
+    "#db pump",
+    "tag:köln rain",
+    "-tag:db redis",
+    "type:decision pump",
+    "-type:note invoice",
+    "project:web redis",
+    "-project:web redis",
+    "project:käse lunch",
+    "project:100%_sure train",
+    "file:src/store.py redis",
+    "file:store.py pool",
+    'file:"docs/a b.md" pool',
+    "file:src/ pool",
+    "-file:src/ pool",
+    "path:notes/ pump",
+    "path:/notes/ pump",
+    "path:/2026-11-20 kestrel",
+    "path:Garden tomato",
+    "path:sub/ garden",
+    "path:*.md twin",
+    "path:Äpfel apfelmus",
+    "path:äpfel apfelmus",
+    'path:"100%_sure" sure',
+    "-path:notes/ kestrel",
+    "since:2025-12-20 redis",
+    "until:2025-12-01 redis",
+    "since:2025-12-01 until:2025-12-24 redis",
+    "has:task call",
+    "-has:task call",
+    "has:body redis",
+    "has:files redis",
+    "status:open redis",
+    "owner:Anna meeting",
+    "owner:ben garden",
+    "words -redis pump",
+    '-"redis pool" redis',
+    "what did we decide about redis yesterday",
+    "last week",
+    "the newest decision",
+    "open issues",
+    "how often did Anna meet Ben",
+    "leap day with Anna",
+    "Kestrel OR umbrella AND NOT rain",
+    "pump " * 40,
+    "",
+    " ",
+    "?",
+    "the of and",
+    "a",
+    "\x00",
+    "a\x00b redis",
+    "redis \ud800 pool",
+)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_search_finds_the_same(pair: Pair, query: str) -> None:
+    pair.agree(lambda side: wire.search_json(search(side.ws, query, explain=True)))
+
+
+ABOUT = ("redis pool timeout in Prague", "-tag:db kestrel 東京 pump")
+WAYS: dict[str, dict[str, Any]] = {
+    **{strategy: {"strategy": strategy} for strategy in STRATEGIES},
+    **{preset: {"preset": preset} for preset in PRESETS},
+    **{f"by {order}": {"order": order} for order in ORDERS},
+    "weights": {"weights": {"lexical": 1, "recency": 0.5}},
+    "min similarity": {"min_similarity": 0.3},
+    "limit": {"limit": 100},
+    "parts": {"sub_queries": ["redis", "lunch with Ben"]},
+    "only fitting": {"only_fitting": True},
+    "prefer": {"prefer": Filters(types=("decision",), projects=("web",))},
+    "every project": {"filters": Filters(projects=("*",))},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("query", ABOUT)
+def test_a_search_of_any_kind_finds_the_same(pair: Pair, query: str, way: str) -> None:
+    options = {"explain": True} | WAYS[way]
+    pair.agree(lambda side: wire.search_json(search(side.ws, query, **options)))
+
+
+FILTERS: dict[str, Filters] = {
+    "none": Filters(),
+    "superseded": Filters(include_superseded=True),
+    **{f"type {type}": Filters(types=(type,)) for type in TYPES},
+    **{
+        f"tag {tag}": Filters(tags=(tag,))
+        for tag in ("db", "db/redis", "area", "köln", "東京", "a_b", "nothing", "d%")
+    },
+    **{
+        f"project {key}": Filters(projects=(key,))
+        for key in ("web", "käse", "100%_sure", "shop", "none", "")
+    },
+    **{
+        f"file {path}": Filters(files=(path,))
+        for path in (
+            "src/store.py",
+            "store.py",
+            "src/",
+            "docs",
+            "a b.md",
+            "src/50%_off.ts",
+            "/",
+        )
+    },
+    **{
+        f"path {path}": Filters(paths=(path,))
+        for path in (
+            *("notes/", "/notes/", "Garden", "garden.md", "/Garden", "sub/", "*.md", "/*.md"),
+            *("2026-11-2?", "notes/*/", "100%_sure", "it's*", "äpfel*", "Äpfel & Birnen"),
+            *("日本語*", "ไทย", "/", "*", "_", "@*/x"),
+        )
+    },
+    **{
+        f"words {words}": Filters(words=words)
+        for words in (
+            ("redis",),
+            ("red*", "東京"),
+            ("redis pool",),
+            ("o'brien",),
+            ("\\",),
+            ("",),
+        )
+    },
+    "since": Filters(since="2025-12-20"),
+    "until": Filters(until="2025-12-20"),
+    "between": Filters(since="2025-11-25", until="2025-12-05"),
+    "far": Filters(since="9999-12-31"),
+    "early": Filters(until="0001-01-01"),
+    "important": Filters(min_importance=6),
+    "unimportant": Filters(max_importance=4),
+    "body": Filters(has_body=True),
+    "no body": Filters(has_body=False),
+    "files": Filters(has_files=True),
+    "no files": Filters(has_files=False),
+    "tasks": Filters(has_tasks=True),
+    "no tasks": Filters(has_tasks=False),
+    "where": Filters(where=(("status", "open"),)),
+    "where two": Filters(where=(("owner", "anna"), ("status", "closed"))),
+    "links": Filters(links_to="Garden"),
+    "links to a page": Filters(links_to="page of pumps"),
+    "links nowhere": Filters(links_to="nowhere"),
+    "sources": Filters(sources=("mcp", "import:jrnl")),
+    "by hand": Filters(sources=("by hand",)),
+    "sessions": Filters(sessions=True),
+    "without": Filters(without=Filters(types=("note",), tags=("db",), paths=("notes/",))),
+    "without dates": Filters(without=Filters(since="2025-12-01", until="2025-12-31")),
+    "without words": Filters(without=Filters(words=("redis", "pump"), sessions=True)),
+    "all at once": Filters(
+        types=("decision", "note"),
+        tags=("db",),
+        since="2025-11-01",
+        has_body=True,
+        max_importance=9,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_filter_lets_the_same_pass(pair: Pair, name: str) -> None:
+    filters = FILTERS[name]
+
+    def ask(side: Side) -> Any:
+        index = side.ws.index
+        told: dict[str, Any] = {}
+        for order in ORDERS:
+            total, rows = index.listing(filters, order=order, limit=40)
+            told[order] = total, [side.entries[row] for row in rows]
+        told["passing"] = {
+            side.entries[row] for row in index.passing(filters, list(side.entries))
+        }
+        told["facets"] = index.facets(filters)
+        for by in ("source", "author", "day", "week"):
+            told[by] = index.counted(filters, by)
+        told["due"] = {side.entries[row] for row in index.due(filters, "2026-11-15")}
+        passing = index.passing_chunks(filters, None, ())
+        meant = side.ws.embedder.embed_query("redis").vector
+        told["near"] = side.named(index.semantic(meant, passing, limit=20))
+        told["all near"] = (
+            side.named(index.semantic(meant, passing, limit=None)) if passing else []
+        )
+        told["words"] = side.named(
+            index.lexical([match("redis"), match("pump")], passing, limit=20)
+        )
+        return told
+
+    pair.agree(ask)
+
+
+TERMS = (
+    *("redis", "Redis", "running", "pre-commit", "node.js", "東京", "東", "記憶 日誌", "ประชุม"),
+    *("مفتاح", "straße", "red*", "redis pool", "pump pump pump", "pump pump", "'", '"', "\\"),
+    *("o'brien", "nothing", "xyzzy", "", " ", "?", "3.14", "a" * 30_000, "a" * 1_000, "nul"),
+    *("t299", "köln", "e\u0301", "the", "v2.1.0", "don't"),
+)
+
+
+def test_words_are_known_alike(pair: Pair) -> None:
+    terms = [match(term) for term in TERMS]
+
+    def ask(side: Side) -> Any:
+        index = side.ws.index
+        told: dict[str, Any] = {}
+        for term in TERMS:
+            stem = index.stem(term)
+            told[term] = [
+                stem,
+                sorted(index.stems_like(stem)) if stem else None,
+                {side.chunks[row] for row in index.chunks_with_stem(stem, limit=9_999)}
+                if stem
+                else None,
+                index.holds([match(term)]),
+                side.named(index.lexical([match(term)], None, limit=60)),
+            ]
+        told["any"] = side.named(index.lexical(terms, None, limit=50))
+        for phrases in (["redis", "pump"], ["東京"], ["page of pumps", "leaks"], ["xyzzy"]):
+            passing = index.passing_chunks(Filters(), None, list(map(match, phrases)))
+            told[f"{phrases}"] = side.named(index.lexical([match("pump")], passing, limit=9))
+        return told
+
+    pair.agree(ask)
+
+
+def test_rows_are_read_alike(pair: Pair) -> None:
+    names = sorted(pair.beside.rows)
+    assert names == sorted(pair.published.rows)
+
+    def ask(side: Side) -> Any:
+        index = side.ws.index
+        rows = [side.rows[name] for name in names]
+        some = rows[::3]
+        passages = index.passages(sorted(side.chunks))
+        meant = index.meanings(rows)
+        codes = index.codes(rows)
+        keys = [link_key(name) for name in ("Garden", "Page of pumps", "nowhere", "2026-11-21")]
+        return {
+            "entries": {
+                side.entries[row]: one._replace(rowid=0)
+                if hasattr(one, "_replace")
+                else dataclasses.replace(one, rowid=0)
+                for row, one in index.entries(rows).items()
+            },
+            "standings": {
+                side.entries[row]: one._replace(rowid=0)
+                for row, one in index.standings(rows).items()
+            },
+            "passages": {
+                side.chunks[row]: (one.start, one.end, one.hash)
+                for row, one in passages.items()
+            },
+            "vectors": {
+                side.chunks[row]: one for row, one in index.vectors(list(side.chunks)).items()
+            },
+            "meanings": {side.entries[row]: one for row, one in meant.items()},
+            "codes": sorted((side.entries[row], one) for row, one in codes),
+            "beside": sorted(
+                (side.entries[row], [side.entries[one] for one in beside])
+                for row, beside in index.beside(rows, Filters()).items()
+            ),
+            "superseded": index.superseded_by([id for _, id in names]),
+            "chains": {
+                side.entries[row]: [side.entries[one] for one in index.chain(row)]
+                for row in some
+            },
+            "named": {
+                key: [side.entries[one] for one in found]
+                for key, found in index.named(keys).items()
+            },
+            "linking": sorted(
+                (side.entries[row], key) for row, key in index.linking(rows[:50], keys)
+            ),
+            "joined": {
+                side.entries[row]: [side.entries[one] for one in index.joined(row, 8)]
+                for row in rows
+            },
+            "unnamed": sorted((side.entries[row], key) for row, key in index.unnamed()),
+            "calendar": [
+                (
+                    *index.calendar(day, day, limit=9)[:2],
+                    [side.entries[one] for one in index.calendar(day, day, limit=9)[2]],
+                )
+                for day in (
+                    "2025-11-21",
+                    "2026-11-21",
+                    "2024-02-29",
+                    "0001-01-01",
+                    "9999-12-31",
+                )
+            ],
+            "moments": sorted(index.moments()),
+            "standing": index.standing(),
+            "named by others": index.named_by_others([id for _, id in names]),
+            "titles": index.titles([id for _, id in names[::5]]),
+            "folded": [
+                (side.entries[row], title) for row, title in index.titles_folded(str.casefold)
+            ],
+            "same content": sorted(
+                [
+                    side.entries[row]
+                    for row in sorted(index.same_content(hash), key=side.entries.get)
+                ]
+                for (hash,) in index.engine.rows("SELECT DISTINCT content_hash FROM entry")
+            ),
+            "vocabulary": index.vocabulary(),
+            "fields": index.field_names(),
+            "pinned": [
+                [side.entries[row] for row in index.pinned(key)]
+                for key in (None, "web", "shop", "no")
+            ],
+            "counts": index.counts()._replace(bytes=0),
+            "paths": sorted(index.paths_in_force()),
+            "dated": index.dated_by_file(),
+            "changed": {side.entries[row] for row in index.changed_since(3)},
+            "latest": index.latest_change(),
+            "reads": index.reads(Filters(), datetime(2026, 1, 1).astimezone(), limit=9),
+            "sample": sorted(map(bytes, index.sample()[0])),
+            "meta": [index.meta(key) for key in ("model", "dimensions", "usual")],
+        }
+
+    pair.agree(ask)
+
+
+NAMES = (
+    *("kkkk", "syn:20251120-kkkkkkkk", "20261121-twintwin", "twintwin", "twin", "TWIN", "no"),
+    *("%", "____", "", " ", "\x00", "Garden", "garden", "beet", "Page of pumps", "nowhere"),
+    *(
+        "notes/Garden.md",
+        "2026-11-20",
+        "Äpfel",
+        "日本語ノート",
+        "notes/sub/Deep.md",
+        "2025-11-21",
+    ),
+    *("'", "\\", "a" * 300),
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_leads_to_the_same(pair: Pair, name: str) -> None:
+    pair.agree(lambda side: wire.listing_json(get(side.ws, [name])))
+    pair.agree(lambda side: links(side.ws, name))
+    pair.agree(lambda side: id_called(side.ws, name))
+    pair.agree(lambda side: [entry.id for entry in history(side.ws, name).entries])
+    pair.agree(
+        lambda side: leading_to(side.ws, [name, "../Garden.md", "x"], "notes/sub/Deep.md")
+    )
+
+
+def test_every_entry_is_whole(pair: Pair) -> None:
+    ids = [stored[1] for stored in pair.beside.rows]
+    for part in (ids[:100], ids[100:200], ids[200:]):
+        answer = pair.agree(lambda side, part=part: wire.listing_json(get(side.ws, part)))
+        assert answer["'entries'"]
+
+    def around(side: Side) -> Any:
+        told = []
+        for id in ids[::23]:
+            graph = neighbours(side.ws, id)
+            beside = [[side.entries[row] for row in column] for column in graph.columns]
+            told.append((beside, sentences(side.ws, links(side.ws, id).backlinks).values()))
+        return [(columns, list(said)) for columns, said in told]
+
+    pair.agree(around)
+
+
+VERBS: dict[str, Callable[[Workspace], Any]] = {
+    "recent": lambda ws: wire.listing_json(recent(ws, limit=100)),
+    "recent of one": lambda ws: wire.listing_json(recent(ws, project="web")),
+    "recent asked": lambda ws: wire.listing_json(recent(ws, "redis pool")),
+    "find": lambda ws: wire.listing_json(find(ws, facets=True, limit=100)),
+    "find asked": lambda ws: wire.listing_json(find(ws, "redis pump", facets=True)),
+    **{
+        f"find by {order}": lambda ws, order=order: wire.listing_json(find(ws, order=order))
+        for order in ORDERS
+    },
+    "pinned": lambda ws: wire.listing_json(pinned(ws)),
+    "tasks": lambda ws: tasks(ws),
+    "tasks done": lambda ws: tasks(ws, done=True),
+    "tasks due": lambda ws: tasks(ws, due="2026-11-30"),
+    "due": lambda ws: due(ws),
+    "due soon": lambda ws: due(ws, "2026-11-15"),
+    "due tasks": lambda ws: due_tasks(ws),
+    "broken links": lambda ws: broken_links(ws),
+    "waiting": lambda ws: waiting(ws),
+    "not in force": lambda ws: not_in_force(ws),
+    **{
+        f"days {day} {week}": lambda ws, day=day, week=week: wire.days_json(
+            days(ws, day, week=week)
+        )
+        for day in (
+            "2025-11-21",
+            "2026-11-19",
+            "2026-11-20",
+            "today",
+            "2024-02-29",
+            "1999-01-01",
+        )
+        for week in (False, True)
+    },
+    **{
+        f"brief {project}": lambda ws, project=project: brief(ws, None, project=project)
+        for project in (None, "web", "Käse", "nothing")
+    },
+    "brief since": lambda ws: brief(ws, None, "2025-12-01", project="web"),
+}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_verb_answers_alike(pair: Pair, name: str) -> None:
+    pair.agree(lambda side: VERBS[name](side.ws))
+
+
+def test_page_after_page_shows_the_same(pair: Pair) -> None:
+    def pages(side: Side) -> Any:
+        told: list[list[str]] = []
+        cursor = None
+        while not told or cursor:
+            page = find(side.ws, limit=23, cursor=cursor)
+            told.append([entry.id for entry in page.entries])
+            cursor = page.cursor
+        return told
+
+    assert sum(map(len, pair.agree(pages))) > 150
+
+
+def test_meaning_finds_the_same(
+    tmp_path: Path,
+    database: Database,
+    model: FastEmbedder,
+) -> None:
+    """With the model that ships, whose tokens are compared, too."""
+    write_mixed(tmp_path / "journal", 40)
+    reader = readers(database)
+    with open_home(tmp_path, embedder=model, track_access=False, metrics=False) as ws:
+        publish(ws, database.address, NAME)
+        with reading(reader, tmp_path, embedder=model) as published:
+            pair = Pair(Side.of(ws), Side.of(published))
+            for query in (*QUERIES[:6], *QUERIES[18:24], "where does water come out"):
+                for strategy in ("auto", "semantic", "smart"):
+                    ask = partial(_searched, query, strategy)
+                    pair.agree(ask)
+
+
+def _searched(query: str, strategy: str, side: Side) -> Any:
+    return wire.search_json(search(side.ws, query, strategy=strategy, explain=True))
