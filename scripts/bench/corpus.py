@@ -118,6 +118,11 @@ def sentences(notes: Path | None) -> list[str]:
     texts = list(_own_texts())
     if notes:
         texts = [data.decode("utf-8", "replace") for _, data in markdown_in(notes)]
+    return sentences_of(texts)
+
+
+def sentences_of(texts: Iterable[str]) -> list[str]:
+    """The sentences of Markdown, each once."""
     found: dict[str, None] = {}
     for text in texts:
         for paragraph in re.split(r"\n\s*\n|\n(?=[-*#|] ?)", _FENCE.sub("\n\n", text)):

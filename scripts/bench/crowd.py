@@ -52,7 +52,7 @@ def run(
             shutil.copytree(prepared_by(checkout, cache, arguments), home)
             server = Server(home, checkout)
             try:
-                crowd = Crowd(server, pool)
+                crowd = Crowd([server], pool)
                 measured = asyncio.run(crowd.measure(rate, arguments))
                 said = {"program": name, "a second": rate} | measured
                 rows.append(said | cost(server.process.pid))
@@ -81,19 +81,21 @@ def prepared_by(checkout: Path, cache: Path, arguments: argparse.Namespace) -> P
 class Server:
     """A server of a checkout's program, which can be killed and started again."""
 
-    def __init__(self, home: Path, checkout: Path) -> None:
+    def __init__(self, home: Path, checkout: Path, *words: str, **environ: str) -> None:
+        home.mkdir(exist_ok=True)
         tokens = home / "tokens.toml"
         tokens.write_text(f'[crowd]\ntoken = "{TOKEN}"\n')
         tokens.chmod(0o600)
         self.home = home
         self.port = 0
-        self._environ = os.environ | NOW | {"PYTHONPATH": str(checkout)}
+        self._words = words
+        self._environ = os.environ | NOW | {"PYTHONPATH": str(checkout)} | environ
         self.start()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "synaptic", "--home", str(self.home), "serve"]
         self.process = subprocess.Popen(
-            [*command, "--port", str(self.port)],
+            [*command, *self._words, "--port", str(self.port)],
             env=self._environ,
             cwd=self.home,
             stdout=subprocess.PIPE,
@@ -121,10 +123,21 @@ def cost(process: int) -> Row:
 
 
 class Crowd:
-    """Clients, each with one connection and one request at a time."""
+    """Clients, each with one connection and one request at a time, on servers in turns. Of
+    `searches_of` requests one is a save; of 0 none.
+    """
 
-    def __init__(self, server: Server, pool: list[str]) -> None:
-        self._server = server
+    def __init__(
+        self,
+        servers: list[Server],
+        pool: list[str],
+        *,
+        clients: int = CLIENTS,
+        searches_of: int = SEARCHES_OF,
+    ) -> None:
+        self._servers = servers
+        self._clients = clients
+        self._saves = 1 / searches_of if searches_of else 0
         self._asked = queries(pool, QUERIES)
         self._said = list(entry_texts(pool, 5_000, seed=3))
         self._source = random.Random(7)
@@ -135,17 +148,18 @@ class Crowd:
     async def measure(self, rate: float, arguments: argparse.Namespace) -> Row:
         seconds = arguments.seconds
         for number in range(WARM):
-            await self._call(number % CLIENTS, number, number % 8 == 7)
+            is_save = self._saves > 0 and number % 8 == 7
+            await self._call(number % self._clients, number, is_save)
         times: dict[bool, list[float]] = {False: [], True: []}
         plan = []
         at = 0.0
         while at < seconds:
             at += self._source.expovariate(rate)
-            plan.append((at, self._source.random() < 1 / SEARCHES_OF))
+            plan.append((at, self._source.random() < self._saves))
         begun = time.perf_counter()
-        shares: list[list[tuple[int, float, bool]]] = [[] for _ in range(CLIENTS)]
+        shares: list[list[tuple[int, float, bool]]] = [[] for _ in range(self._clients)]
         for number, (at, is_save) in enumerate(plan):
-            shares[number % CLIENTS].append((number, at, is_save))
+            shares[number % self._clients].append((number, at, is_save))
 
         async def client(number: int) -> None:
             for index, at, is_save in shares[number]:
@@ -156,15 +170,18 @@ class Crowd:
         others = [asyncio.create_task(self._kills(arguments.kills, seconds))]
         if arguments.upkeep:
             others.append(asyncio.create_task(self._reviews()))
-        await asyncio.gather(*map(client, range(CLIENTS)))
+        await asyncio.gather(*map(client, range(self._clients)))
         took = time.perf_counter() - begun
         for other in others:
             other.cancel()
         for _, writing in self._connections.values():
             writing.close()
         row: Row = {"answered": f"{len(plan) / took:.1f}/s", "failed": self._failed}
-        row |= {"saved": len(self._saved), "lost": self._lost()}
-        for is_save, name in ((False, "search"), (True, "save")):
+        names = {False: "search"}
+        if self._saves:
+            names[True] = "save"
+            row |= {"saved": len(self._saved), "lost": self._lost()}
+        for is_save, name in names.items():
             cuts = statistics.quantiles(times[is_save], n=20, method="inclusive")
             row |= {
                 f"{name} p50": f"{1000 * cuts[9]:.0f}",
@@ -189,8 +206,9 @@ class Crowd:
     async def _post(self, client: int, method: str, params: Row) -> Any:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         body = json.dumps(message).encode()
+        port = self._servers[client % len(self._servers)].port
         head = (
-            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{self._server.port}\r\n"
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
             f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
             f"Accept: application/json, text/event-stream\r\n"
             f"MCP-Protocol-Version: 2025-06-18\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -198,7 +216,7 @@ class Crowd:
         while True:  # a server closes what is idle, and may be killed
             try:
                 if client not in self._connections:
-                    opened = await asyncio.open_connection("127.0.0.1", self._server.port)
+                    opened = await asyncio.open_connection("127.0.0.1", port)
                     self._connections[client] = opened
                 reading, writing = self._connections[client]
                 writing.write(head.encode() + body)
@@ -213,18 +231,18 @@ class Crowd:
     def _lost(self) -> int:
         """The number of acknowledged entries that are not in the journal."""
         there = set[str]()
-        for file in (self._server.home / "journal").glob("*.md"):
+        for file in (self._servers[0].home / "journal").glob("*.md"):
             there |= set(re.findall(r"syn:\d{8}-([0-9a-z]{8})", file.read_text()))
         return len(self._saved - there)
 
     async def _kills(self, kills: int, seconds: float) -> None:
-        """Kills the server so often, evenly spread, and starts it again."""
+        """Kills the first server so often, evenly spread, and starts it again."""
         for _ in range(kills):
             await asyncio.sleep(seconds / (kills + 1))
-            self._server.kill()
-            await asyncio.to_thread(self._server.start)
+            self._servers[0].kill()
+            await asyncio.to_thread(self._servers[0].start)
 
     async def _reviews(self) -> None:
         """One review after another, as an agent's prompt."""
         while True:
-            await self._post(CLIENTS, "prompts/get", {"name": "review"})
+            await self._post(self._clients, "prompts/get", {"name": "review"})

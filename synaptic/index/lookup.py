@@ -257,14 +257,13 @@ class Index:
         out.
         """
         these = json.dumps(list(rowids))
-        labels = [self._grouped(sql, these) for sql in _LABELS]
         found = {row[0]: row for row in self.engine.rows(_ENTRIES, these)}
+        labels: dict[int, tuple[list[Any], ...]] = {row: ([], [], [], []) for row in found}
+        for entry, kind, _, name, value in self.engine.rows(_LABELS, *[these] * 4):
+            if entry in labels:
+                labels[entry][kind].append((name, value) if kind in (1, 3) else name)
         try:
-            return {
-                rowid: stored(found[rowid], *(of_entry.get(rowid, ()) for of_entry in labels))
-                for rowid in rowids
-                if rowid in found
-            }
+            return {row: stored(found[row], *labels[row]) for row in rowids if row in found}
         except (OverflowError, TypeError, ValueError) as error:
             raise apsw.CorruptError(f"a row makes no sense: {error}") from error
 
@@ -710,12 +709,12 @@ def _by_monday(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 _ENTRIES = f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"
-_LABELS = (
-    f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq",
-    f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq",
-    f"SELECT entry, target FROM supersedes WHERE entry IN {THESE} ORDER BY entry, target",
-    f"SELECT entry, name, value FROM field WHERE entry IN {THESE} ORDER BY entry, seq",
-)
+_LABELS = f"""
+    SELECT entry, 0 AS kind, seq, name, NULL FROM tag WHERE entry IN {THESE}
+    UNION ALL SELECT entry, 1, seq, path, hash FROM file WHERE entry IN {THESE}
+    UNION ALL SELECT entry, 2, 0, target, NULL FROM supersedes WHERE entry IN {THESE}
+    UNION ALL SELECT entry, 3, seq, name, value FROM field WHERE entry IN {THESE}
+    ORDER BY 1, 2, 3, 4"""
 _STANDINGS = f"""
     SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance,
         coalesce(a.count, 0), a.at, e.title,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
+from itertools import combinations
 from typing import Any, NamedTuple, TypeVar, cast
 
 import apsw
@@ -24,8 +25,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ..errors import IndexUnusable
 from ..models import Filters, Vector
-from .candidates import SPREAD, Stems, rarest
-from .conditions import Match, of_chunks
+from .candidates import SPREAD, Stems
+from .conditions import THESE, Match, of_chunks
 from .engine import cosine
 from .rows import Candidate, quantise
 from .sketch import FEW, OVERSAMPLED, rough_bits
@@ -36,13 +37,19 @@ Passing = tuple[str, tuple[Any, ...]]
 VERSION = 1
 K1, B = 1.2, 0.75
 """Of BM25, as FTS5 has them."""
-MOST_SCANNED = 1_000
-"""Vectors that one step of HNSW may keep in view; pgvector takes no more."""
+MOST_SCORED = 2_000
+"""Chunks of which a search computes the BM25, about. Of 300,000 chunks of recombined sentences
+that finds all of the best 20 of 60 questions.
+"""
+SCANNED = 480
+"""Vectors that one step of HNSW keeps in view; it takes more steps where it needs them."""
 LEAST_COUNTED = 200
 """Passages in which phrases are counted, which takes some 10 ms."""
 MOST_STEM_BYTES = 2_000
 """A tsvector holds no longer word."""
 CONNECT_S = 10
+HOLDING = "chunk_of_words"
+"""In SQL: the chunks, as their index of words is used."""
 LAGGING = frozenset({"sample"})
 """Names of kept values that may lag behind what is published."""
 _PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
@@ -99,6 +106,7 @@ class PostgresEngine:
         self._memory: dict[tuple[str, ...], tuple[object, dict[str, object]]] = {}
         self._db: psycopg.Connection | None = None
         self._states: list[State] = []
+        self._words = ""
         self._hides = False
         self._tokenizing = apsw.Connection(":memory:")
         self._stems: dict[bool, Stems] = {}
@@ -115,7 +123,7 @@ class PostgresEngine:
             return
         try:
             db = self._connected()
-            db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            db.execute(_BEGIN)
             self._allow(db, allowed)
             yield
             db.execute("COMMIT")
@@ -161,14 +169,13 @@ class PostgresEngine:
         return self._db
 
     def _allow(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
-        db.execute("SELECT set_config('search_path', $1, true)", (SEARCH_PATH,))
         asked = "*" if allowed is None else ",".join(allowed)
         db.execute("SELECT set_config('synaptic.journals', $1, true)", (asked,))
-        found = db.execute("SELECT name FROM journal WHERE ready ORDER BY name")
-        names = [name for (name,) in found if allowed is None or name in allowed]
-        db.execute("SELECT set_config('synaptic.journals', $1, true)", (",".join(names),))
+        db.execute(_ALLOW, (None if allowed is None else list(allowed),))
         self._hides = False
         self._states = [State(*row) for row in db.execute(_STATES)]
+        views = [f'SELECT * FROM "words_{state.name}"' for state in self._states]
+        self._words = " UNION ALL ".join(views) or "SELECT * FROM chunk"
         published = [(state.published, state.at) for state in self._states]
         key = tuple(state.name for state in self._states)
         at, kept = self._memory.get(key, (published, {}))
@@ -197,6 +204,7 @@ class PostgresEngine:
             else:
                 bound.append(storable(value))
         with self.transaction():
+            text = text.replace(HOLDING, f"({self._words})")
             return self._connected().execute(text, bound).fetchall()
 
     def column(self, sql: str, *values: Any) -> list[Any]:
@@ -214,6 +222,11 @@ class PostgresEngine:
     def bytes_of(self, path: str) -> bytes | None:
         """The published bytes of a file; None where there is none."""
         return self.value("SELECT bytes FROM source WHERE path = ?", path)  # type: ignore[no-any-return]
+
+    def bytes_of_all(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """By path the published bytes of these files."""
+        sql = f"SELECT path, bytes FROM source WHERE path IN {THESE}"
+        return dict(self.rows(sql, json.dumps(paths)))
 
     def size(self) -> int:
         """Bytes of the text: those on disk tell of other journals."""
@@ -251,17 +264,20 @@ class PostgresEngine:
 
     def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         with self.transaction():
+            known: dict[str, int] = self.keep("frequencies", dict)
             words = {}
-            counts = {}
             for term in terms:
-                phrases = self._phrases(term)
-                if phrases and phrases[0].is_word:
-                    words[term] = phrases[0].stems[0]
-                else:
-                    counts[term] = self.value(_HOLDERS, Match(term))
-            known = dict(self.rows(_DOCS, json.dumps(list(words.values()))))
-            counts |= {term: known.get(stem, 0) for term, stem in words.items()}
-            return sum(state.chunks for state in self._states), counts
+                if term not in known:
+                    phrases = self._phrases(term)
+                    if phrases and phrases[0].is_word:
+                        words[term] = phrases[0].stems[0]
+                    else:
+                        known[term] = self.value(_HOLDERS, Match(term))
+            if words:
+                docs = dict(self.rows(_DOCS, json.dumps(list(words.values()))))
+                known |= {term: docs.get(stem, 0) for term, stem in words.items()}
+            total = sum(state.chunks for state in self._states)
+            return total, {term: known[term] for term in terms}
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         after = chr(ord(stem[0]) + 1)
@@ -279,29 +295,35 @@ class PostgresEngine:
         *,
         limit: int,
     ) -> list[Candidate]:
-        """Of very many matches only those with one of the rarest words are scored. Phrases and
+        """Of very many matches only those are scored that hold a rare word, or two. Phrases and
         beginnings are counted in the best of these: that takes time.
         """
         with self.transaction():
             total, counts = self.frequencies(terms)
+            queries = {term: self._query(term) for term in terms}
+            counts = {term: count for term, count in counts.items() if queries[term]}
             is_rough = not all(
                 phrase.is_word for term in counts for phrase in self._phrases(term)
             )
             depth = max(LEAST_COUNTED, OVERSAMPLED * limit) if is_rough else limit
             score, values = self._score(total, counts)
+            condition, of_filters = passing or ("", ())
+            sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
+            sql += f"{condition} ORDER BY score DESC, c.rowid DESC LIMIT ?"
+            every = {(term,) for term in counts}
+            likely = best_held(counts, total)
             best: list[Candidate] = []
-            for sought in filter(None, (rarest(counts), " OR ".join(terms))):
-                if not self._query(sought):
-                    continue
-                condition, of_filters = passing or ("", ())
-                sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
-                sql += f"{condition} ORDER BY score DESC, c.rowid DESC LIMIT ?"
-                found = self.rows(sql, *values, Match(sought), *of_filters, depth)
-                if is_rough:
-                    exact, bound = self._score(total, counts, exactly=True)
-                    these = json.dumps([row for row, *_ in found])
-                    found = self.rows(_AMONG.format(score=exact), *bound, these, limit)
-                best = [Candidate(row, entry, -score) for row, entry, score in found]
+            for way in (likely, every - likely and every):
+                sought = " | ".join(
+                    " & ".join(queries[term] for term in together) for together in way
+                )
+                if sought:
+                    found = self.rows(sql, *values, sought, *of_filters, depth)
+                    if is_rough:
+                        exact, bound = self._score(total, counts, exactly=True)
+                        these = json.dumps([row for row, *_ in found])
+                        found = self.rows(_AMONG.format(score=exact), *bound, these, limit)
+                    best = [Candidate(row, entry, -score) for row, entry, score in found]
                 if len(best) == limit:
                     break
             return best
@@ -364,24 +386,44 @@ class PostgresEngine:
             sql = _WITH_VECTOR.format(entries=ENTRIES * bool(passing)) + condition
             if limit is not None and sum(state.chunks for state in self._states) > FEW:
                 bits = 8 * rough_bits(asked[None]).shape[1]
-                width = min(MOST_SCANNED, OVERSAMPLED * limit)
-                self.rows(_SCAN, str(width))
                 sql += f" ORDER BY c.rough::bit({bits}) <~> ?::bit({bits}) LIMIT ?"
                 values = (*values, _bits(asked), OVERSAMPLED * limit)
-            entries = dict(self.rows(sql, *values))
-            stored = self.rows(_EMBEDDINGS, json.dumps(list(entries)))
+            stored = self.rows(_EMBEDDINGS.format(sql), *values)
             if not stored:
                 return []
-            rows = np.array([row for row, _ in stored])
-            vectors = np.frombuffer(b"".join(one for _, one in stored), np.int8)
+            rows = np.array([row for row, *_ in stored])
+            vectors = np.frombuffer(b"".join(one for *_, one in stored), np.int8)
             apart = vectors.reshape(len(rows), -1).astype(np.int32) - asked
             squared = (apart * apart).sum(axis=1)
             nearest = np.lexsort((-rows, squared))[:limit]
             return [
-                Candidate(row, entries[row], cosine(self, float(squared[place])))
+                Candidate(row, entry, cosine(self, float(squared[place])))
                 for place in nearest
-                for row in [int(rows[place])]
+                for row, entry, _ in [stored[place]]
             ]
+
+
+def best_held(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
+    """The terms, and pairs of frequent terms, of which the best of `total` chunks hold one.
+    About MOST_SCORED hold one.
+    """
+    found: set[tuple[str, ...]] = set()
+    frequent = []
+    room = float(MOST_SCORED)
+    for term in sorted(counts, key=lambda term: counts[term]):
+        if counts[term] <= room:
+            found.add((term,))
+            room -= counts[term]
+        else:
+            frequent.append(term)
+    for pair in combinations(frequent, 2):
+        both = counts[pair[0]] * counts[pair[1]] / total
+        if both <= room:
+            found.add(pair)
+            room -= both
+    if frequent and not found:
+        found.add(tuple(frequent))
+    return found
 
 
 def connect(address: str, *, autocommit: bool) -> psycopg.Connection:
@@ -422,6 +464,7 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
     return IndexUnusable(f"The database {where} cannot be used: {said}.", hint=hint)
 
 
+@lru_cache(20_000)
 def quote(stem: str) -> str:
     """A stem as a lexeme of a tsvector or a tsquery."""
     return "'" + stem.replace("\\", "\\\\").replace("'", "''") + "'"
@@ -474,7 +517,7 @@ _OTHERWISE = [
         ),
         (
             r"FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid\s+WHERE w.chunk_fts MATCH \?",
-            "FROM chunk p WHERE p.words @@ ?::tsquery",
+            f"FROM {HOLDING} p WHERE p.words @@ ?::tsquery",
         ),
         (r"\bCROSS JOIN\b", "JOIN"),
         (r"AND instr\(words, \?\)", "AND strpos(words, ?) > 0"),
@@ -487,6 +530,14 @@ _OTHERWISE = [
 
 SEARCH_PATH = "synaptic, public, extensions"
 """Where the tables and pgvector are; some hosts keep extensions apart."""
+_BEGIN: Any = f"""
+    BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL search_path = {SEARCH_PATH}; SET LOCAL jit = off;
+    SET LOCAL hnsw.ef_search = {SCANNED}; SET LOCAL hnsw.iterative_scan = relaxed_order"""
+_ALLOW = """
+    SELECT set_config(
+        'synaptic.journals', coalesce(string_agg(name, ',' ORDER BY name), ''), true)
+    FROM journal WHERE ready AND ($1::text[] IS NULL OR name = ANY ($1))"""
 ENTRIES = " JOIN entry e ON e.rowid = c.entry"
 _SEES_ALL = """
     SELECT CASE WHEN r.rolsuper OR r.rolbypassrls OR pg_has_role(c.relowner, 'MEMBER')
@@ -496,7 +547,7 @@ _SEES_ALL = """
 _STATES = """
     SELECT journal, published, at, chunks, length, model, dimensions, usual, stemming
     FROM state ORDER BY journal"""
-_HOLDERS = "SELECT count(*) FROM chunk WHERE words @@ ?::tsquery"
+_HOLDERS = f"SELECT count(*) FROM {HOLDING} c WHERE words @@ ?::tsquery"
 _DOCS = """
     SELECT term, sum(doc)::bigint FROM stem WHERE term IN (SELECT value FROM json_each(?))
     GROUP BY term"""
@@ -504,12 +555,12 @@ _STEMS_LIKE = """
     SELECT term, sum(doc)::bigint FROM stem WHERE term >= ? AND term < ?
     AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND strpos(?, term) = 1))
     GROUP BY term ORDER BY term"""
-_WITH_STEM = "SELECT rowid FROM chunk WHERE words @@ ?::tsquery ORDER BY rowid LIMIT ?"
+_WITH_STEM = f"SELECT rowid FROM {HOLDING} c WHERE words @@ ?::tsquery ORDER BY rowid LIMIT ?"
 _PART = """
     CASE WHEN c.words @@ ?::tsquery THEN ?::float8
     / (1 + (?::float8 + ?::float8 * c.length * ?::float8) / least({times})) ELSE 0 END"""
-_SCORED = """
-    SELECT c.rowid, c.entry, {score} AS score FROM chunk c{entries}
+_SCORED = f"""
+    SELECT c.rowid, c.entry, {{score}} AS score FROM {HOLDING} c{{entries}}
     WHERE c.words @@ ?::tsquery"""
 _AMONG = """
     SELECT c.rowid, c.entry, {score} AS score FROM chunk c
@@ -519,8 +570,5 @@ _COUNTED = "(SELECT count(*) FROM unnest(c.words) w, unnest(w.positions) at WHER
 _STANDS_AFTER = """
     AND EXISTS (SELECT 1 FROM unnest(c.words) n WHERE {} AND at + {} = ANY (n.positions))"""
 _WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"
-_SCAN = """
-    SELECT set_config('hnsw.ef_search', ?, true),
-        set_config('hnsw.iterative_scan', 'relaxed_order', true)"""
 _EMBEDDINGS = """
-    SELECT chunk, embedding FROM vector WHERE chunk IN (SELECT value FROM json_each(?))"""
+    SELECT c.rowid, c.entry, v.embedding FROM ({}) c JOIN vector v ON v.chunk = c.rowid"""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ READERS = "synaptic_reader"
 """The role whose members may read, where the database has it."""
 OLDEST_PGVECTOR = [0, 8]
 """The first that goes on searching where filters are narrow."""
-MOST_POSITIONS, LAST_POSITION, MOST_WORDS = 255, 16_383, 60_000
+MOST_WORDS = 60_000
 """Limits of a tsvector. A chunk has few of its size; a hundred thousand tags are cut."""
 BYTES_A_CHUNK = 900
 """Memory that the graph of nearest vectors takes while it is built, for each."""
@@ -103,8 +103,10 @@ class Publication:
         self.journal = journal
         self._stemming = stemming
         self._made_for: tuple[int | None, ...] = ()
-        self._stems = Stems(stemming, partial(apsw.Connection, ":memory:"))
+        tokenizing = apsw.Connection(":memory:")
+        self._stems = Stems(stemming, lambda: tokenizing)
         self._part = sql.Identifier("synaptic", f"chunk_{journal}")
+        self._words = sql.Identifier("synaptic", f"words_{journal}")
         with self._told():
             self._db = connect(address, autocommit=True)
             for name, value in (("search_path", SEARCH_PATH), ("synaptic.journals", journal)):
@@ -135,9 +137,8 @@ class Publication:
                 self._db.execute(SCHEMA.read_text("utf-8"))
                 self._db.execute("INSERT INTO synaptic.version VALUES ($1)", (VERSION,))
             self._check_versions()
-            found = self._value("SELECT 1 FROM pg_roles WHERE rolname = $1", READERS)
-            self.has_readers = bool(found)
-            if found:
+            self.has_readers = bool(self._value(_HAS_READERS, READERS))
+            if self.has_readers:
                 self._db.execute(_GRANT)
 
     def _check_versions(self) -> None:
@@ -183,9 +184,12 @@ class Publication:
             self._db.execute(_ADD_JOURNAL, (self.journal,))
             self._db.execute(_ADD_STATE, (self.journal, self._stemming))
             if not self._value("SELECT to_regclass($1)::text", self._part.as_string(None)):
-                self._db.execute(_PART.format(self._part, sql.Literal(self.journal)))
+                name = sql.Literal(self.journal)
+                self._db.execute(_PART.format(self._part, name, self._words))
                 for column in ("rowid", "entry"):
                     self._index("btree", column, column)
+                if self.has_readers:
+                    self._db.execute(_GRANT_WORDS.format(self._words))
 
     def _index(
         self,
@@ -234,7 +238,7 @@ class Publication:
             for table in (*_OF_ENTRIES, "entry", "source", "stem"):
                 self._db.execute(_EMPTY.format(sql.Identifier(table)))
             self._db.execute("DELETE FROM journal WHERE name = $1", (self.journal,))
-            self._db.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._part))
+            self._db.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(self._part))
 
     # -- rows
 
@@ -370,15 +374,13 @@ class _Change:
         meaning: tuple[bytes, bytes] | None,
     ) -> None:
         stems = self._stems.of(spell(chunk.words))
-        places: dict[str, list[int]] = {}
-        for number, stem in enumerate(stems[:MOST_WORDS], start=1):
-            if len(stem.encode()) < MOST_STEM_BYTES:
-                places.setdefault(stem, []).append(min(number, LAST_POSITION))
+        # PostgreSQL joins what is equal, and leaves out positions beyond its limits
         words = " ".join(
-            f"{quote(stem)}:{','.join(map(str, at[:MOST_POSITIONS]))}"
-            for stem, at in places.items()
+            f"{quote(stem)}:{number}"
+            for number, stem in enumerate(stems[:MOST_WORDS], start=1)
+            if len(stem.encode()) < MOST_STEM_BYTES
         )
-        repeats = {stem: len(at) for stem, at in places.items() if len(at) > 1}
+        repeats = {stem: times for stem, times in Counter(stems).items() if times > 1}
         state, rough = (0 if chunk.embed else -1), None
         if meaning:
             vector, codes = meaning
@@ -447,8 +449,16 @@ _ADD_STATE = """
 _PART = sql.SQL("""
     CREATE TABLE {0} PARTITION OF chunk FOR VALUES IN ({1});
     ALTER TABLE {0} ENABLE ROW LEVEL SECURITY;
-    ALTER TABLE {0} FORCE ROW LEVEL SECURITY;""")
-"""No rule lets anybody read the part itself: rows are seen through `chunk` alone."""
+    ALTER TABLE {0} FORCE ROW LEVEL SECURITY;
+    CREATE POLICY words ON {0} TO CURRENT_USER USING (true);
+    CREATE VIEW {2} AS SELECT * FROM {0} WHERE {1} = ANY (string_to_array(
+        current_setting('synaptic.journals', true), ','))""")
+"""Only the owner may read the part itself; others see its rows through `chunk`, and through a
+view for the index of words: rules by row keep that from being used, for `@@` is not leakproof.
+The rule of the view is of no row: nothing is read where it does not hold.
+"""
+_HAS_READERS = "SELECT 1 FROM pg_roles WHERE rolname = $1"
+_GRANT_WORDS = sql.SQL(f"GRANT SELECT ON {{}} TO {READERS}")
 _EMPTY = sql.SQL("DELETE FROM {}")
 _GRANT = f"""
     GRANT USAGE ON SCHEMA synaptic TO {READERS};

@@ -7,7 +7,7 @@ bytes are. The latest text of an entry is kept in `.state/done/`, a replaced one
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -84,6 +84,14 @@ class Journal:
         self._lock_timeout_s = lock_timeout_s
 
     # -- reading
+
+    def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """By path the bytes of these files; a file that is gone is left out."""
+        found = {}
+        for path in paths:
+            with suppress(NotFound):
+                found[path] = self.read(path)
+        return found
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or

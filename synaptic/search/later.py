@@ -1,6 +1,6 @@
 """Of two entries on one topic the later comes first: it may correct the earlier."""
 
-from itertools import combinations
+from itertools import chain, combinations
 
 from ..index.rows import units
 from .evidence import Evidence, language_known
@@ -38,7 +38,7 @@ def later_first(
     vectors = dict(zip(stored, units(list(stored.values())), strict=True)) if stored else {}
     usual = {chunk: evidence.usual_cosine(vector)[0] for chunk, vector in vectors.items()}
     least = ALIKE_ASKED if evidence.request.recent else ALIKE
-    same_topic = []
+    near = []
     for best, later in combinations(first, 2):
         projects = {best.standing.project, later.standing.project} - {None}
         is_later = later.standing.position > best.standing.position
@@ -49,9 +49,10 @@ def later_first(
             if one not in vectors or other not in vectors or not language_known(usual[one]):
                 continue
             cosine = float(evidence.index.scaled(vectors[one] @ vectors[other]))
-            is_near = cosine - usual[one] > least * (1 - usual[one])
-            if is_near and _keeps_names(evidence, pair):
-                same_topic.append(pair)
+            if cosine - usual[one] > least * (1 - usual[one]):
+                near.append(pair)
+    texts = evidence.passages(list(dict.fromkeys(chain(*near))), near=True)
+    same_topic = [pair for pair in near if _keeps_names(evidence, *(texts[r][1] for r in pair))]
     positions = {r.rowid: r.standing.position for r in first}
     order = newest_of_a_topic_first(list(positions), same_topic, positions)
     scores = [r.score for r in first]
@@ -63,14 +64,13 @@ def later_first(
 
 def _keeps_names(
     evidence: Evidence,
-    pair: tuple[int, int],
+    said: str,
+    said_later: str,
 ) -> bool:
-    """True if the later entry holds each name and number that the question and the first entry
+    """True if the later text holds each name and number that the question and the first text
     share: Rome is not Paris.
     """
     question = evidence.request.parsed.text
-    passages = evidence.passages(pair, near=True)
-    [said, said_later] = [passages[row][1] for row in pair]
     names = evidence.stems(" ".join(NAME.findall(f"{question}\n{said}")))
     shared = names & evidence.stems(question) & evidence.stems(said)
     return shared <= evidence.stems(said_later)

@@ -56,19 +56,21 @@ class PublishReport:
 
 
 class CleanJournal(Journal):
-    """The journal without private passages and secrets. `digests` are the hashes of the bytes
-    that were read, by path, before they were cleaned.
+    """The journal without private passages and secrets. `latest` are the bytes of the file that
+    was read last, `digest` is their hash before they were cleaned.
     """
 
     def __init__(self, ws: Workspace) -> None:
         super().__init__(ws.config)
-        self.digests: dict[str, int] = {}
+        self.latest = b""
+        self.digest = 0
 
     def read(self, path: str) -> bytes:
         data = super().read(path)
-        self.digests[path] = hash_of(data)
         text = shown(mask(data)).decode("utf-8", "surrogateescape")
-        return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
+        clean = Screen("redact").redacted("text", text)
+        self.digest, self.latest = hash_of(data), clean.encode("utf-8", "surrogateescape")
+        return self.latest
 
     def hide(self, path: str, data: bytes) -> None:
         """Does nothing: only the present journal decides about copies."""
@@ -191,7 +193,6 @@ class Publisher:
         stamp = self._clean.stamp(path)
         if stamp is None:
             raise NotFound(f"{path} is gone.")
-        data = self._clean.read(path)
         file = read_file(replace(ws, journal=self._clean), stamp, wanted.head)
         settled = ws.index.settled(path)
         rows = []
@@ -200,9 +201,9 @@ class Publisher:
             of_index = settled.get(row.entry.id, (0, None, 0))
             rows.append((row, Settled(*of_index, tuple(consent))))
         meanings = ws.index.meanings_of_file(path)
-        if file.digest != self._clean.digests[path]:
+        if file.digest != self._clean.digest:
             meanings |= self._meanings_of_cleaned(file, meanings)
-        model = wanted.position.model
+        model, data = wanted.position.model, self._clean.latest
         return PublishedFile(path, wanted.seen[path], data, rows, model, meanings)
 
     def _meanings_of_cleaned(

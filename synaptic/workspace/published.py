@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,9 @@ class PublishedJournal(Journal):
         if data is None:
             raise NotFound(f"No file {path} is published.", hint="It was moved or deleted.")
         return data
+
+    def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
+        return self._engine.bytes_of_all(list(paths))
 
     def folder_of(self, path: str) -> str:
         return super().folder_of(path.partition("/")[2])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
-from ..errors import NotFound
 from ..index.rows import Passage, hash_of
 from ..models import Entry
 from ..notes.blocks import body_text, plain_text
@@ -88,16 +86,13 @@ def _bodies(
 
     If a file changed, raises Stale, or leaves the entry out if not `strict`.
     """
-    files = {}
     bodies = {}
-    for rowid, stored in ws.index.entries(rowids).items():
+    entries = ws.index.entries(rowids)
+    paths = {stored.entry.there.path for stored in entries.values()}
+    files = {path: (data, mask(data)) for path, data in ws.journal.read_all(paths).items()}
+    for rowid, stored in entries.items():
         place = stored.entry.there
-        if place.path not in files:
-            data = b""
-            with suppress(NotFound):
-                data = ws.journal.read(place.path)
-            files[place.path] = data, mask(data)
-        data, masked = files[place.path]
+        data, masked = files.get(place.path, (b"", b""))
         if hash_of(data[place.start : place.end]) == stored.hash:
             body = masked[place.body_start : place.body_end]
             bodies[rowid] = (stored.entry, body, is_typed(masked, place))

@@ -140,6 +140,37 @@ def test_each_table_but_the_version_belongs_to_journals(shelf: Shelf) -> None:
     assert closed == [("version",)]
 
 
+@pytest.mark.parametrize("allowed", ["", "platform", "platform,web", None])
+def test_a_view_of_words_reads_nothing_of_a_forbidden_journal(
+    shelf: Shelf,
+    allowed: str | None,
+) -> None:
+    """Not even for a function that tells what it is given, and says that it costs nothing."""
+    told = []
+    with psycopg.connect(shelf.reader) as db:
+        db.add_notice_handler(lambda notice: told.append(notice.message_primary))
+        db.execute("""
+            CREATE FUNCTION pg_temp.tell(tsvector) RETURNS bool LANGUAGE plpgsql COST 0.0001
+            AS $$ BEGIN RAISE NOTICE '%', $1; RETURN true; END $$""")
+        if allowed is not None:
+            db.execute("SELECT set_config('synaptic.journals', %s, true)", (allowed,))
+        for name in ("platform", "secret"):
+            query = sql.SQL("SELECT * FROM synaptic.{} WHERE pg_temp.tell(words)")
+            found = db.execute(query.format(sql.Identifier(f"words_{name}"))).fetchall()
+            assert bool(found) is bool(told) is (name in (allowed or "").split(","))
+            told.clear()
+
+
+def test_words_are_found_by_their_index(shelf: Shelf) -> None:
+    with psycopg.connect(shelf.reader) as db:
+        db.execute("SELECT set_config('synaptic.journals', 'platform,web', true)")
+        db.execute("SET LOCAL enable_seqscan = off")
+        plan = db.execute(
+            "EXPLAIN SELECT rowid FROM synaptic.words_web WHERE words @@ 'kestrel'::tsquery"
+        ).fetchall()
+    assert any("chunk_web_words" in line for (line,) in plan)
+
+
 QUERIES = {
     "its part": "SELECT * FROM synaptic.chunk_secret",
     "its part, counted": "SELECT count(*) FROM synaptic.chunk_secret",
