@@ -848,6 +848,9 @@ def _apply(
             path: str = path,
             texts: Sequence[bytes | None] = texts,
         ) -> Draft | None:
+            added = ids_in(texts[1] or b"") - ids_in(texts[0] or b"")
+            if added and added <= ids_in(data):
+                return None  # a sync that was killed did it, and a hand edit hid that
             present = data if status else None
             wanted, _ = _joined(repo, path, texts[0], present, texts[1])
             writer.intend(path, wanted)
