@@ -352,7 +352,7 @@ def _synced(repo: _Repo) -> Synced:
             disk.fault("sync-pushed")
             if not done:
                 repo.remote("update-ref", _TIP, merged)
-            elif "rejected]" in said and not re.search("declined|unpack", said):
+            elif re.search(r"rejected\](?!.*(?:declined|unpack))", said):
                 continue
             else:
                 trouble = said
