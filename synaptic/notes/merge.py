@@ -364,13 +364,12 @@ def _with_both_tails(
     """A text with the paragraphs and items of a list that both sides added below it; empty if
     either did more, or if ours could swallow theirs.
     """
-    tail = theirs.removeprefix(base)
     is_added = base and all(
         side.startswith(base) and _TAIL.match(side, len(base)) for side in (ours, theirs)
     )
     if not is_added or mentions(ours) or scan(ours.decode("latin-1")).unclosed:
         return b""
-    return ours + tail
+    return ours + theirs[len(base) :]
 
 
 def _conflict(

@@ -50,7 +50,7 @@ TRIES = 6
 """How often a push is tried while others push first."""
 PAUSE_S = 0.2
 REMOTE_TIMEOUT_S = 3600
-"""For a first join with many pictures; a line that is dead ends it within minutes."""
+"""For a first join with many pictures; a dead line ends it sooner."""
 LOCK_TIMEOUT_S = 300
 TITLES = 20
 """Titles in the message of a commit."""
@@ -68,14 +68,12 @@ _URL = re.compile(
     r"https://[^/@\s]+/\S+|ssh://(?:[\w.+-]+@)?(?!-)[\w.:\[\]-]+/\S+|/.+"
     r"|(?:[\w.+-]+@)?(?!-)[\w.-]{2,}:(?!:|//)\S+"
 )
-_LOOK = "Look at the address: the repository must be there."
 _ASKS = re.compile(r"Host key|Permission denied|Authentication failed|could not read ")
-_DECLINED = re.compile(r"declined|unpack")
 _ADVICE = re.compile(r"\n(?:fatal: Could not read from remote|To add an exception)")
 _WHY = re.compile(
     r"^(?:(?:remote|error|fatal): *|unable to access \S+ )*+(['\w].*?)\.?[ \r]*$", re.MULTILINE
 )
-"""A line of git or ssh, without its marks; lines without words are left out."""
+"""A line with words, without git's marks."""
 _VALID_URLS = ("https://HOST/PATH", "ssh://USER@HOST/PATH", "USER@HOST:PATH", "/PATH")
 _RAW = re.compile(rb":\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) \w\d*\0([^\0]+)")
 
@@ -354,12 +352,12 @@ def _synced(repo: _Repo) -> Synced:
             disk.fault("sync-pushed")
             if not done:
                 repo.remote("update-ref", _TIP, merged)
-            elif "rejected]" in said and not _DECLINED.search(said):
+            elif re.search(r"rejected\](?!.*(?:declined|unpack))", said):
                 continue
             else:
                 trouble = said
         if trouble:
-            repo.notices.append(f"Nothing was sent to {url}: {' '.join(_reason(url, trouble))}")
+            repo.notices.append(f"Nothing was sent to {url}: {_reason(url, trouble)}")
         return Synced(
             url,
             merged,
@@ -368,7 +366,7 @@ def _synced(repo: _Repo) -> Synced:
             tuple(dict.fromkeys(repo.conflicts)),
             tuple(repo.notices),
         )
-    reason, _ = _reason(url, said)
+    reason = _reason(url, said)
     raise JournalError(f"{url} refused {TRIES} times: {reason}", hint="Try again later.")
 
 
@@ -433,8 +431,10 @@ def _branch_of(
         remote = partial(_remote, Path(name), Path(name, "objects"))
         failed, said = remote("ls-remote", "--symref", url)
         if failed:
-            reason, step = _reason(url, said)
-            raise JournalError(f"{url} cannot be reached: {reason}", hint=step or _LOOK)
+            raise JournalError(
+                f"{url} cannot be reached: {_reason(url, said)}",
+                hint="The repository must be there before.",
+            )
         head = re.findall(r"^ref: refs/heads/(\S+)\tHEAD", said, re.MULTILINE)
         branches = head + re.findall(r"\trefs/heads/(\S+)$", said, re.MULTILINE)
         if not branches:
@@ -471,17 +471,16 @@ def _fetch(repo: _Repo) -> tuple[str, str]:
 def _reason(
     url: str,
     said: str,
-) -> tuple[str, str]:
-    """(why git failed, the next step, which may be empty)."""
+) -> str:
+    """Why git failed, and the next step for a person."""
     refused = re.search(r"rejected\] \((.+)\)", said)
     lines = [said, *_WHY.findall(_ADVICE.split(said)[0])]
     reason = f"{refused[1] if refused else lines[-1]}."
-    step = ""
     if _ASKS.search(reason):
-        step = f"Try it by hand, where git and ssh may ask: git ls-remote {url}"
+        reason += f" Try it where git and ssh may ask: git ls-remote {url}"
     elif "certificate" in reason:
-        step = "Name the authority to git: git config --global http.sslCAInfo FILE"
-    return reason, step
+        reason += " Name its authority: git config --global http.sslCAInfo FILE"
+    return reason
 
 
 # -- commits
@@ -848,6 +847,9 @@ def _apply(
             path: str = path,
             texts: Sequence[bytes | None] = texts,
         ) -> Draft | None:
+            added = ids_in(texts[1] or b"") - ids_in(texts[0] or b"")
+            if added and added <= ids_in(data):
+                return None  # a sync that was killed did it, and a hand edit hid that
             present = data if status else None
             wanted, _ = _joined(repo, path, texts[0], present, texts[1])
             writer.intend(path, wanted)

@@ -296,6 +296,23 @@ def test_what_is_deleted_after_a_kill_stays_deleted(machines: Machines) -> None:
             assert id not in day(home)
 
 
+def test_a_hand_edit_after_a_kill_is_no_second_edit(machines: Machines) -> None:
+    desk, laptop = machines.shared("desk", "laptop")
+    desk.ask("sync")
+    id = desk.ask("save", "From the desk.")["id"]
+    desk.ask("sync")
+    gone = laptop.ask("search", "first laptop")["hits"][0]["id"]
+    assert laptop.run("sync", SYNAPTIC_FAULT="replaced").code == -signal.SIGKILL
+    note = laptop.journal / DAY
+    kept = [part for part in note.read_text().split("\n## ") if gone not in part]
+    note.write_text("\n## ".join([*kept, "13:00 Typed\n\nBy hand.\n"]))
+    laptop.ask("update", id, "--content", "As the laptop has it.")
+    for home in (laptop, desk):
+        assert home.ask("sync")["conflicts"] == []
+        assert day(home).count(id) == 1 and gone not in day(home)
+        assert "As the laptop has it." in day(home) and "From the desk." not in day(home)
+
+
 def test_what_a_remote_must_not_hold_changes_no_file_outside(machines: Machines) -> None:
     [home] = machines.shared("desk")
     config = (home.path / "config.toml").read_bytes()
