@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
@@ -58,7 +58,7 @@ def listening(port: int) -> Iterator[list[str]]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = HTTPServer(("127.0.0.1", port), Thief)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Thief)
     thread = Thread(target=server.serve_forever)
     thread.start()
     try:

@@ -71,7 +71,7 @@ class Remote:
             return _no(403, f"This token opens the page, and no tool. {CURE}", asked)
         if not grant and token:
             asked = 'Bearer error="invalid_token"'
-            return _no(401, f"No such token is known here, or it is for others. {CURE}", asked)
+            return _no(401, f"The server knows no such token of its journal. {CURE}", asked)
         if not grant:
             return _no(401, f"The request bears no token. {CURE}", "Bearer")
         scope["grant"] = grant._replace(read_only=grant.read_only or self._read_only)
