@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
 import tempfile
 import time
@@ -153,10 +152,14 @@ def spent(what: str, started: float, begun: float, process: int, entries: int) -
     }
 
 
+TICKS = 100
+"""A second has so many of them where Linux tells the time of a processor."""
+
+
 def cpu_seconds(process: int) -> float:
     """Of this process and another; not of helpers that the other had."""
     times = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return time.process_time() + sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+    return time.process_time() + sum(map(int, times)) / TICKS
 
 
 def sizes(database: Database) -> list[Row]:

@@ -22,10 +22,11 @@ import apsw
 import numpy as np
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.sql import Identifier
 
 from ..errors import IndexUnusable
 from ..models import Filters, Vector
-from .candidates import SPREAD, Stems
+from .candidates import SPREAD, STEMS_KEPT, Stems
 from .conditions import THESE, Match, of_chunks
 from .engine import cosine
 from .rows import Candidate, quantise
@@ -48,6 +49,8 @@ LEAST_COUNTED = 200
 MOST_STEM_BYTES = 2_000
 """A tsvector holds no longer word."""
 CONNECT_S = 10
+STATEMENT_S = 60
+"""A query of a search takes milliseconds; one that takes a minute will not end well."""
 HOLDING = "chunk_of_words"
 """In SQL: the chunks, as their index of words is used."""
 LAGGING = frozenset({"sample"})
@@ -174,8 +177,9 @@ class PostgresEngine:
         db.execute(_ALLOW, (None if allowed is None else list(allowed),))
         self._hides = False
         self._states = [State(*row) for row in db.execute(_STATES)]
-        views = [f'SELECT * FROM "words_{state.name}"' for state in self._states]
-        self._words = " UNION ALL ".join(views) or "SELECT * FROM chunk"
+        views = [Identifier(f"words_{state.name}").as_string() for state in self._states]
+        every = [f"SELECT * FROM {view}" for view in views]
+        self._words = " UNION ALL ".join(every) or "SELECT * FROM chunk"
         published = [(state.published, state.at) for state in self._states]
         key = tuple(state.name for state in self._states)
         at, kept = self._memory.get(key, (published, {}))
@@ -265,6 +269,8 @@ class PostgresEngine:
     def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         with self.transaction():
             known: dict[str, int] = self.keep("frequencies", dict)
+            if len(known) > STEMS_KEPT:
+                known.clear()
             words = {}
             for term in terms:
                 if term not in known:
@@ -533,6 +539,7 @@ SEARCH_PATH = "synaptic, public, extensions"
 _BEGIN: Any = f"""
     BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL search_path = {SEARCH_PATH}; SET LOCAL jit = off;
+    SET LOCAL statement_timeout = '{STATEMENT_S}s';
     SET LOCAL hnsw.ef_search = {SCANNED}; SET LOCAL hnsw.iterative_scan = relaxed_order"""
 _ALLOW = """
     SELECT set_config(

@@ -318,7 +318,7 @@ def test_installing_says_what_it_wrote_and_what_is_next(
     if not shutil.which("systemctl"):
         return
     file = config / "systemd" / "user" / service.service_of(home).file.name
-    other = a_port()
+    port, other = a_port(), a_port()
     args = ["synaptic", *serve, "--install", "--port", str(port)]
     call = {"args": args, "env": env, "folder": str(tmp_path)}
     with listening(port):

@@ -112,7 +112,8 @@ class Apart:
         from multiprocessing import get_context  # most commands need none
 
         spawning = get_context("spawn")
-        self._pipe, other = spawning.Pipe()
+        ends: Any = spawning.Pipe()  # of another type on Windows
+        self._pipe, other = ends
         self._process = spawning.Process(target=_work, args=(other, self._config), daemon=True)
         self._process.start()
         other.close()
