@@ -14,7 +14,7 @@ from ..language.words import sought
 from ..models import Filters, Texts, Vector
 from .conditions import THESE, of_chunks
 from .database import Database, tokenizer
-from .engine import cosine
+from .engine import cosines
 from .rows import Candidate, quantise
 
 if TYPE_CHECKING:
@@ -129,9 +129,9 @@ class SqliteEngine(Database):
                 allowed = set(passing)
                 depths = [MANY_PASS * limit, -1]
         ways = [(sql, values, depth) for depth in depths]
-        some = rarest(counts)
-        if some:
-            ways.insert(0, (f"{sql}{_AMONG_MATCHES}", (*values, some), depths[0]))
+        rarest = _rarest(counts)
+        if rarest:
+            ways.insert(0, (f"{sql}{_AMONG_MATCHES}", (*values, rarest), depths[0]))
         best: list[tuple[int, float]] = []
         for way, bound, depth in ways:
             scored = self.rows(f"{way}{order}", *bound, depth)
@@ -183,7 +183,10 @@ class SqliteEngine(Database):
             self._sketch = Sketch(self, made_for[1], self.latest_rough)
         most = len(passing or ()) if limit is None else limit
         nearest = self._sketch.nearest(quantise(vector), most, passing)
-        return self._candidates([(row, cosine(self, squared)) for row, squared in nearest])
+        found = cosines(self, (squared for _, squared in nearest))
+        return self._candidates(
+            [(row, near) for (row, _), near in zip(nearest, found, strict=True)]
+        )
 
     def spread_chunks(self, count: int) -> Sequence[int]:
         return self.column(SPREAD, count)
@@ -210,7 +213,7 @@ class SqliteEngine(Database):
         return self.column("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)
 
 
-def rarest(counts: Mapping[str, int]) -> str:
+def _rarest(counts: Mapping[str, int]) -> str:
     """An FTS5 query for the rarest terms, so many that more than QUICKLY_SCORED chunks hold
     one; empty where all terms together have no more matches.
     """

@@ -6,7 +6,7 @@ one. The SQL is SQLite's as far as PostgreSQL agrees; `postgres` says what it wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
@@ -92,8 +92,9 @@ def spread(engine: Engine) -> float:
     return (1 - float(engine.meta("usual") or USUAL)) / (1 - USUAL)
 
 
-def cosine(engine: Engine, squared: float) -> float:
-    """The cosine of two unit vectors from the squared distance of their int8 forms, as the
-    shipped model would have it.
+def cosines(engine: Engine, squared: Iterable[float]) -> list[float]:
+    """The cosines of pairs of unit vectors from the squared distances of their int8 forms, as
+    the shipped model would have them.
     """
-    return 1.0 - squared / (2.0 * VECTOR_SCALE * VECTOR_SCALE * spread(engine))
+    apart = 2.0 * VECTOR_SCALE * VECTOR_SCALE * spread(engine)
+    return [1.0 - each / apart for each in squared]

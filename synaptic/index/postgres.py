@@ -28,7 +28,7 @@ from ..errors import IndexUnusable
 from ..models import Filters, Vector
 from .candidates import SPREAD, STEMS_KEPT, Stems
 from .conditions import THESE, Match, of_chunks
-from .engine import cosine
+from .engine import cosines
 from .rows import Candidate, quantise
 from .sketch import FEW, OVERSAMPLED, rough_bits
 
@@ -204,7 +204,7 @@ class PostgresEngine:
             if is_list:
                 bound.append([storable(each) for each in json.loads(value)])
             elif isinstance(value, Match):
-                bound.append(self._query(value))
+                bound.append(any_of(self._phrases(value)))
             else:
                 bound.append(storable(value))
         with self.transaction():
@@ -263,9 +263,6 @@ class PostgresEngine:
                 found.append(Phrase(tuple(stems), bool(star)))
         return found
 
-    def _query(self, expression: str) -> str:
-        return " | ".join(f"({phrase.query})" for phrase in self._phrases(expression))
-
     def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         with self.transaction():
             known: dict[str, int] = self.keep("frequencies", dict)
@@ -306,13 +303,11 @@ class PostgresEngine:
         """
         with self.transaction():
             total, counts = self.frequencies(terms)
-            queries = {term: self._query(term) for term in terms}
-            counts = {term: count for term, count in counts.items() if queries[term]}
-            is_rough = not all(
-                phrase.is_word for term in counts for phrase in self._phrases(term)
-            )
+            phrases = {term: self._phrases(term) for term in terms}
+            counts = {term: count for term, count in counts.items() if phrases[term]}
+            is_rough = not all(one.is_word for term in counts for one in phrases[term])
             depth = max(LEAST_COUNTED, OVERSAMPLED * limit) if is_rough else limit
-            score, values = self._score(total, counts)
+            score, values = self._score(total, counts, phrases)
             condition, of_filters = passing or ("", ())
             sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
             sql += f"{condition} ORDER BY score DESC, c.rowid DESC LIMIT ?"
@@ -321,12 +316,13 @@ class PostgresEngine:
             best: list[Candidate] = []
             for way in (likely, every - likely and every):
                 sought = " | ".join(
-                    " & ".join(queries[term] for term in together) for together in way
+                    " & ".join(f"({any_of(phrases[term])})" for term in together)
+                    for together in way
                 )
                 if sought:
                     found = self.rows(sql, *values, sought, *of_filters, depth)
                     if is_rough:
-                        exact, bound = self._score(total, counts, exactly=True)
+                        exact, bound = self._score(total, counts, phrases, exactly=True)
                         these = json.dumps([row for row, *_ in found])
                         found = self.rows(_AMONG.format(score=exact), *bound, these, limit)
                     best = [Candidate(row, entry, -score) for row, entry, score in found]
@@ -338,6 +334,7 @@ class PostgresEngine:
         self,
         total: int,
         counts: Mapping[str, int],
+        phrases: Mapping[str, Sequence[Phrase]],
         *,
         exactly: bool = False,
     ) -> tuple[str, list[Any]]:
@@ -348,7 +345,7 @@ class PostgresEngine:
         parts = []
         values: list[Any] = []
         for term, count in counts.items():
-            for phrase in self._phrases(term):
+            for phrase in phrases[term]:
                 times = ", ".join(["coalesce((c.repeats ->> ?)::int, 1)"] * len(phrase.stems))
                 if exactly and not phrase.is_word:
                     times = phrase.counted
@@ -402,11 +399,15 @@ class PostgresEngine:
             apart = vectors.reshape(len(rows), -1).astype(np.int32) - asked
             squared = (apart * apart).sum(axis=1)
             nearest = np.lexsort((-rows, squared))[:limit]
+            found = zip(nearest, cosines(self, squared[nearest].tolist()), strict=True)
             return [
-                Candidate(row, entry, cosine(self, float(squared[place])))
-                for place in nearest
-                for row, entry, _ in [stored[place]]
+                Candidate(stored[place][0], stored[place][1], near) for place, near in found
             ]
+
+
+def any_of(phrases: Sequence[Phrase]) -> str:
+    """A tsquery for chunks that hold any of these."""
+    return " | ".join(f"({phrase.query})" for phrase in phrases)
 
 
 def best_held(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
