@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import numpy as np
@@ -82,8 +82,7 @@ class PublishedFile:
     meanings: Meanings
 
 
-@frozen
-class Position:
+class Position(NamedTuple):
     """The index that was published: its model, the number of its count of changes, and its
     latest change.
     """
@@ -262,8 +261,6 @@ class Publication:
             change.take_away([f"@{self.journal}/{path}" for path in removed])
             change.write()
             said = position or self._db.execute(_POSITION).fetchone()
-            if isinstance(said, Position):
-                said = (said.model, said.dimensions, said.usual, said.counting, said.change)
             self._db.execute(_UPDATE_STATE, said)
 
 
@@ -272,7 +269,6 @@ class _Change:
 
     def __init__(self, of: Publication, files: Sequence[PublishedFile]) -> None:
         self._db = of._db
-        self._value = of._value
         self._stems = of._stems
         self._journal = of.journal
         self._files = {f"@{of.journal}/{file.path}": file for file in files}
