@@ -6,6 +6,7 @@ elsewhere they follow their folder and the umask. Nothing here knows what a note
 
 import errno
 import hashlib
+import json
 import os
 import signal
 import stat
@@ -375,6 +376,15 @@ def carry_over(
         sync_file(fd)
     finally:
         os.close(fd)
+
+
+def kept_in(path: Path) -> dict[str, Any]:
+    """The JSON object that a file of the state folder keeps; empty where there is none."""
+    with suppress(OSError, ValueError):
+        kept = json.loads(path.read_bytes())
+        if isinstance(kept, dict):
+            return kept
+    return {}
 
 
 def overwrite(

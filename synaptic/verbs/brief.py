@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
-from ..journal.disk import disk_errors, overwrite
+from ..journal.disk import disk_errors, kept_in, overwrite
 from ..language.lexicon import SHARED
 from ..language.query import read_date, terms_of
 from ..language.words import match
@@ -135,9 +135,7 @@ def brief(
     if not reader or ws.journal.is_past:
         return in_step(ws, partial(gather, None), within_s=within_s)
     file = ws.config.state / _POSITIONS
-    records = {}
-    with suppress(OSError, ValueError, TypeError):
-        records = dict(json.loads(file.read_bytes()))
+    records = kept_in(file)
     name = f"{reader.client}|{project_key(project or '')}"
     record = records.pop(name, {})
     is_new = _is_new(record, reader, is_asked=isinstance(since, str))

@@ -22,7 +22,7 @@ from ..errors import (
 )
 from ..index.publishing import Position, Publication, PublishedFile, Settled
 from ..index.rows import FileRows, hash_of, quantise
-from ..journal.disk import PUBLISHED, make_dirs, overwrite
+from ..journal.disk import PUBLISHED, kept_in, make_dirs, overwrite
 from ..journal.journal import Journal
 from ..models import Texts, frozen
 from ..notes.blocks import shown
@@ -260,7 +260,7 @@ def _version(ws: Workspace) -> Any:
 
 def state(ws: Workspace) -> Texts:
     """A sentence on how far the publication is behind; none where nothing is published."""
-    known = _known(ws)
+    known = kept_in(ws.config.state / PUBLISHED)
     if "journal" not in known:
         return ()
     counting, change = in_step(ws, lambda _: ws.index.latest_change())
@@ -279,7 +279,7 @@ def _has_secret(path: str) -> bool:
 
 def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
     """The name under which this journal is published, and the key. Raises InvalidArgument."""
-    known = _known(ws)
+    known = kept_in(ws.config.state / PUBLISHED)
     before = known.get("journal", "")
     name = name or before
     if before not in ("", name):
@@ -300,12 +300,7 @@ def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
     return name, bytes.fromhex(known.get("key") or secrets.token_hex(32))
 
 
-def _known(ws: Workspace) -> dict[str, Any]:
-    with suppress(OSError, ValueError):
-        return dict(json.loads((ws.config.state / PUBLISHED).read_bytes()))
-    return {}
-
-
 def _remember(ws: Workspace, **more: Any) -> None:
-    make_dirs(ws.config.state, private=True)
-    overwrite(ws.config.state / PUBLISHED, json.dumps(_known(ws) | more).encode())
+    file = ws.config.state / PUBLISHED
+    make_dirs(file.parent, private=True)
+    overwrite(file, json.dumps(kept_in(file) | more).encode())

@@ -5,15 +5,14 @@ Nothing is done by itself; what a person answers is done by `update` and `delete
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
-from ..journal.disk import overwrite
-from ..models import Entry, Filters, Json, Texts
+from ..journal.disk import kept_in, overwrite
+from ..models import Entry, Filters, Texts
 from ..notes.blocks import project_key
 from ..search.near import DONE, MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
@@ -28,6 +27,8 @@ SAME = 0.95
 OPEN_DAYS = 60
 UNREAD_DAYS = 365
 
+KEPT = "review.json"
+"""The file in the state folder with the findings that a person keeps as they are."""
 KINDS = {
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
     "replaced": ("seems to be replaced by the second", ("supersede", "delete", "keep")),
@@ -80,7 +81,7 @@ def review(
         filters = any_of_all(Filters(projects=tuple(map(project_key, project))))
         rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
-        kept = _kept(ws)
+        kept = kept_in(ws.config.state / KEPT)
         findings: dict[str, list[Matter]] = {kind: [] for kind in KINDS}
         for matter in _matters(ws, {row: stored[row] for row in rows}):
             if kept.get(matter.key) != matter.state:
@@ -105,8 +106,9 @@ def answer(
     first = matter.about[0].entry
     last = matter.about[-1].entry
     if said == "keep":
-        kept = _kept(ws) | {matter.key: matter.state}
-        overwrite(ws.config.state / "review.json", json.dumps(kept).encode())
+        file = ws.config.state / KEPT
+        kept = kept_in(file) | {matter.key: matter.state}
+        overwrite(file, json.dumps(kept).encode())
         return None
     change = partial(update, ws, by_person=by_person)
     if said == "pin":
@@ -150,12 +152,6 @@ def _named(
             hint="`synaptic review` lists them.",
         )
     return Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
-
-
-def _kept(ws: Workspace) -> Json:
-    with suppress(OSError, ValueError, TypeError):
-        return dict(json.loads((ws.config.state / "review.json").read_bytes()))
-    return {}
 
 
 def _matters(

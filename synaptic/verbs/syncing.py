@@ -200,11 +200,7 @@ def _remote(
 
 
 def _memory(config: Config) -> dict[str, Any]:
-    with suppress(OSError, ValueError):
-        kept = json.loads((config.state / "sync.json").read_bytes())
-        if isinstance(kept, dict):
-            return kept
-    return {}
+    return disk.kept_in(config.state / "sync.json")
 
 
 def _remember(

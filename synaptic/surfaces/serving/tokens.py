@@ -16,13 +16,12 @@ import os
 import stat
 import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
-from ...journal.disk import PUBLISHED, overwrite
+from ...journal.disk import PUBLISHED, kept_in, overwrite
 from ...models import Texts
 from ...verbs.adopt import toml_lines
 from ...verbs.writing import PERSON
@@ -68,15 +67,9 @@ class Tokens:
             if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
                 found = grant  # and go on: the time tells nothing
         if found and found.journals is not None and not self._of_published:
-            return found if self._own_name() in found.journals else None
+            own_name = kept_in(self._home / ".state" / PUBLISHED).get("journal", "")
+            return found if own_name in found.journals else None
         return found
-
-    def _own_name(self) -> str:
-        """The name under which the home's journal is published; empty without one."""
-        with suppress(OSError, ValueError):
-            known = json.loads((self._home / ".state" / PUBLISHED).read_bytes())
-            return str(known.get("journal", ""))
-        return ""
 
     def read(self) -> list[tuple[str, Grant]]:
         """Each token with its grant; none without a file. Raises ConfigError that names the
