@@ -62,44 +62,26 @@ def main() -> None:
 def parser() -> argparse.ArgumentParser:
     benches = "\n".join(f"  {name:10} {about}" for name, about in BENCHES.items())
     top = argparse.ArgumentParser(
-        description=f"Benches:\n{benches}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=f"Benches:\n{benches}", formatter_class=argparse.RawDescriptionHelpFormatter
     )
     top.add_argument("bench", choices=BENCHES, metavar="BENCH")
     for name, about in FILES.items():
-        top.add_argument(
-            f"--{name}",
-            type=Path,
-            metavar="FILE",
-            help=about,
-        )
+        top.add_argument(f"--{name}", type=Path, metavar="FILE", help=about)
     top.add_argument("--split", default="1-5", help="LoCoMo's conversations, like 1-3")
     top.add_argument("--model", default=DEFAULT_MODEL, help="a model's name or folder")
     top.add_argument("--beside", metavar="MODEL", help="another model, shown beside it (panel)")
     top.add_argument(
-        "--entries",
-        type=int,
-        default=10_000,
-        help="size of the journal (speed, crowd)",
+        "--entries", type=int, default=10_000, help="size of the journal (speed, crowd)"
     )
     top.add_argument(
-        "--rates",
-        type=float,
-        nargs="+",
-        default=[10.0, 20.0],
-        help="requests a second (crowd)",
+        "--rates", type=float, nargs="+", default=[10.0, 20.0], help="requests a second (crowd)"
     )
     top.add_argument("--seconds", type=float, default=30, help="of each measurement (crowd)")
     top.add_argument("--upkeep", action="store_true", help="beside reviews (crowd)")
     top.add_argument("--kills", type=int, default=0, help="of the server meanwhile (crowd)")
     top.add_argument("--against", type=Path, metavar="DIR", help="another checkout (crowd)")
     top.add_argument("--parts", nargs="+", default=["panel"], help="of a bench (published)")
-    top.add_argument(
-        "--cache",
-        type=Path,
-        metavar="DIR",
-        help="keep large journals here",
-    )
+    top.add_argument("--cache", type=Path, metavar="DIR", help="keep large journals here")
     top.add_argument(
         "--wrong",
         action="store_true",

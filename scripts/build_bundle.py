@@ -90,10 +90,7 @@ def assemble(folder: Path) -> Path:
     return folder / "manifest.json"
 
 
-def build(
-    to: Path,
-    scratch: Scratch,
-) -> Path:
+def build(to: Path, scratch: Scratch) -> Path:
     """The bundle. Raises Unavailable where its validator cannot be had, and CalledProcessError
     where that objects.
     """
@@ -117,18 +114,9 @@ def main() -> int:
         description="Builds the bundle for Claude Desktop, and checks it."
     )
     parser.add_argument(
-        "--to",
-        type=Path,
-        default=ROOT / "dist",
-        metavar="DIR",
-        help="where the bundle goes",
+        "--to", type=Path, default=ROOT / "dist", metavar="DIR", help="where the bundle goes"
     )
-    parser.add_argument(
-        "--keep",
-        type=Path,
-        metavar="DIR",
-        help="where the validator stays",
-    )
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the validator stays")
     given = parser.parse_args()
     prepare()
     if Path(sys.prefix) != PYTHON.parents[1]:

@@ -104,10 +104,7 @@ def _venv_fits() -> bool:
     try:
         made_by = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")
         answer = subprocess.run(
-            [str(PYTHON), "-c", ask],
-            capture_output=True,
-            text=True,
-            check=False,
+            [str(PYTHON), "-c", ask], capture_output=True, text=True, check=False
         )
     except (OSError, UnicodeDecodeError):
         return False
@@ -129,10 +126,7 @@ def _make_venv() -> None:
     if VENV.exists():
         shutil.rmtree(VENV)
     made = subprocess.run(
-        [sys.executable, "-m", "venv", str(VENV)],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True, check=False
     )
     if made.returncode:
         shutil.rmtree(VENV, ignore_errors=True)

@@ -68,22 +68,10 @@ def main() -> None:
         shutil.rmtree(person)
 
 
-def take(
-    home: Path,
-    pages: dict[str, str],
-    names: list[str],
-    to: Path,
-    *,
-    full: bool,
-) -> None:
+def take(home: Path, pages: dict[str, str], names: list[str], to: Path, *, full: bool) -> None:
     """A picture of each of these pages, or of those that are named, in each mode and width."""
     with (
-        served(
-            home,
-            SYNAPTIC_NOW=NOW,
-            TZ="UTC",
-            HOME=str(home.parent),
-        ) as server,
+        served(home, SYNAPTIC_NOW=NOW, TZ="UTC", HOME=str(home.parent)) as server,
         browsing() as browser,
     ):
         for mode in ("light", "dark"):
@@ -116,22 +104,11 @@ def draw_icons() -> None:
             page.close()
 
 
-def _keep(
-    page: Page,
-    path: Path,
-    *,
-    full: bool,
-) -> None:
+def _keep(page: Page, path: Path, *, full: bool) -> None:
     """The picture with few colours, so that all of them together stay small."""
     page.evaluate("document.activeElement.blur()")  # a cursor blinks
     shot = Image.open(
-        io.BytesIO(
-            page.screenshot(
-                full_page=full,
-                animations="disabled",
-                caret="hide",
-            )
-        )
+        io.BytesIO(page.screenshot(full_page=full, animations="disabled", caret="hide"))
     )
     shot.convert("RGB").quantize(
         COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE

@@ -73,10 +73,7 @@ def main() -> int:
     return int(any(outcome.verdict == "FAILED" for outcome in outcomes.values()))
 
 
-def run(
-    name: str,
-    options: list[str],
-) -> Outcome:
+def run(name: str, options: list[str]) -> Outcome:
     if name in ATTACKS:
         command = [str(ROOT / "scripts" / "soak" / f"{name}.py"), *options]
         pattern = TRIALS

@@ -59,19 +59,11 @@ def demonstrate(home: Path) -> None:
         )
 
 
-def run(
-    home: Path,
-    line: str,
-) -> None:
+def run(home: Path, line: str) -> None:
     """Show one command and what it says."""
     print(f"$ synaptic {line}", flush=True)
     command = [str(SYNAPTIC), "--home", str(home), *shlex.split(line)]
-    code = subprocess.run(
-        command,
-        env=clean_environ(),
-        cwd=home,
-        check=False,
-    ).returncode
+    code = subprocess.run(command, env=clean_environ(), cwd=home, check=False).returncode
     if code:
         raise SystemExit(
             f"`synaptic {line}` failed with exit code {code}. `synaptic doctor` may know why."

@@ -61,12 +61,7 @@ def main() -> int:
     }.items():
         print(f"\n== {name}", flush=True)
         started = time.monotonic()
-        codes[name] = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=environ,
-            check=False,
-        ).returncode
+        codes[name] = subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode
         print(
             f"== {name}: {'failed' if codes[name] else 'ok'}, "
             f"{time.monotonic() - started:.1f} s",

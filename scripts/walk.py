@@ -43,11 +43,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         with synaptic.open_workspace(
-            Config(
-                home=home,
-                journal=home / "journal",
-                project="walk",
-            )
+            Config(home=home, journal=home / "journal", project="walk")
         ) as ws:
             for note in NOTES:
                 receipt = synaptic.save(
@@ -73,11 +69,7 @@ def walk(act: Callable[[], object]) -> set[str]:
     package = f"{ROOT / 'synaptic'}{os.sep}"
     seen: set[str] = set()
 
-    def note(
-        frame: FrameType,
-        event: str,
-        _: object,
-    ) -> None:
+    def note(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         if (
             event == "call"

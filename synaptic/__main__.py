@@ -38,11 +38,7 @@ def _serve(home: str | None) -> int:
     return 0
 
 
-def _hook(
-    event: str,
-    home: str | None,
-    client: str,
-) -> int:
+def _hook(event: str, home: str | None, client: str) -> int:
     if event in ("pre-compact", "session-end"):
         from .surfaces.hooks.captured import capture
 

@@ -156,12 +156,7 @@ def load_config(home: str | Path | None = None) -> Config:
         values["model"] = DEFAULT_MODEL
     folder = root / _expand(values.pop("journal", "journal"), f"{path}: journal")
     sources = values.pop("sources", ())
-    own = Config(
-        home=root,
-        journal=folder.absolute(),
-        notices=notices,
-        **values,
-    )
+    own = Config(home=root, journal=folder.absolute(), notices=notices, **values)
     return replace(own, sources=read_sources(path, own, sources))
 
 
@@ -171,11 +166,7 @@ def resolve_home(home: str | Path | None) -> Path:
     return _expand(str(place), "The home").absolute()
 
 
-def read_sources(
-    path: Path,
-    own: Config,
-    sources: Sequence[str],
-) -> dict[str, Path]:
+def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, Path]:
     """The `sources` of the file `path`, by name; `own` has none yet.
 
     A source with a `*` in its place is a folder for each match, `@NAME-STAR`.
@@ -198,13 +189,11 @@ def read_sources(
             continue
         if name.casefold() in map(str.casefold, folders):
             raise ConfigError(
-                f"{path}: two folders are {name}.",
-                f'Name one: sources = ["NAME={folder}"].',
+                f"{path}: two folders are {name}.", f'Name one: sources = ["NAME={folder}"].'
             )
         if os.path.realpath(folder) in map(os.path.realpath, folders.values()):
             raise ConfigError(
-                f"{path}: journal and sources name a folder twice: {folder}.",
-                "Name each once.",
+                f"{path}: journal and sources name a folder twice: {folder}.", "Name each once."
             )
         folders[name] = folder
     return {name: folder for name, folder in folders.items() if name not in own.roots}
@@ -229,10 +218,7 @@ def make_clock() -> Callable[[], datetime]:
     return lambda: moment
 
 
-def _expand(
-    path: str,
-    what: str,
-) -> Path:
+def _expand(path: str, what: str) -> Path:
     if "\0" in path:
         raise ConfigError(f"{what} holds a NUL byte.")
     try:
@@ -279,13 +265,7 @@ def _one_of(*values: str) -> Rule:
     return lambda v: v in values, " or ".join(f'"{value}"' for value in values)
 
 
-def _number(
-    low: float,
-    high: float,
-    remark: str = "",
-    *,
-    kinds: Any = (int, float),
-) -> Rule:
+def _number(low: float, high: float, remark: str = "", *, kinds: Any = (int, float)) -> Rule:
     # a bool is an int to isinstance
     return lambda v: type(v) in kinds and low <= v <= high, f"{low:g} to {high:g}{remark}"
 
@@ -345,10 +325,7 @@ _REMOVED = {
 """Removed keys and the reason. They are ignored with one notice; each stays for one release."""
 
 
-def _read(
-    path: Path,
-    raw: dict[str, Any],
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _read(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The checked values of the file by the fields of a Config, and notices of removed keys."""
     values: dict[str, Any] = {}
     made = {"search": SearchConfig, "hooks": HooksConfig, "sync": SyncConfig}
@@ -370,11 +347,7 @@ def _read(
     return values, tuple(notices)
 
 
-def _check(
-    path: Path,
-    key: str,
-    value: object,
-) -> Any:
+def _check(path: Path, key: str, value: object) -> Any:
     if key not in _RULES:
         raise ConfigError(
             f"{path}: unknown key {key}.", valid=_RULES, hint="Remove or rename it."

@@ -28,13 +28,7 @@ class SynapticError(Exception):
 
     code = "error"
 
-    def __init__(
-        self,
-        message: str,
-        hint: str = "",
-        *,
-        valid: Iterable[str] = (),
-    ) -> None:
+    def __init__(self, message: str, hint: str = "", *, valid: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.valid = tuple(valid)
@@ -107,11 +101,7 @@ def told(error: BaseException) -> SynapticError:
     )
 
 
-def one_of(
-    known: Iterable[Name],
-    value: str,
-    what: str,
-) -> Name:
+def one_of(known: Iterable[Name], value: str, what: str) -> Name:
     """The name in `known` that equals `value` in any case. Raises InvalidArgument with the
     names.
     """
@@ -121,12 +111,7 @@ def one_of(
     raise InvalidArgument(f"{what} {value!r} is unknown.", valid=known)
 
 
-def check_range(
-    name: str,
-    value: float | None,
-    low: float,
-    high: float,
-) -> None:
+def check_range(name: str, value: float | None, low: float, high: float) -> None:
     """Raises InvalidArgument for a value that is not from `low` to `high`; None passes."""
     if value is not None and not low <= value <= high:
         raise InvalidArgument(f"{name} is {value}.", valid=(f"{low} to {high}",))

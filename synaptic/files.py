@@ -41,11 +41,7 @@ def real_path(path: Path | str) -> Path:
     return Path(os.path.realpath(path))
 
 
-def open_regular(
-    path: Path,
-    *,
-    follow: bool = True,
-) -> BinaryIO:
+def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
     """A file that others may have put there, open for reading, without ever waiting for it.
 
     Raises OSError for a FIFO, a device, a folder, and for a link unless `follow`.
@@ -54,10 +50,7 @@ def open_regular(
     return regular_file(os.open(path, FLAGS | (0 if follow else O_NOFOLLOW)), path)
 
 
-def regular_file(
-    fd: int,
-    path: Path,
-) -> BinaryIO:
+def regular_file(fd: int, path: Path) -> BinaryIO:
     """The open file `fd`, for reading. Raises OSError, and closes it, if it is not regular."""
     try:
         _check(os.fstat(fd), path)
@@ -67,10 +60,7 @@ def regular_file(
     return os.fdopen(fd, "rb")
 
 
-def read_regular(
-    path: Path,
-    most: int,
-) -> bytes:
+def read_regular(path: Path, most: int) -> bytes:
     """The bytes of such a file. Raises OSError for one of more than `most` bytes too."""
     with open_regular(path) as file:
         data = file.read(most + 1) or b""  # None: a file of /proc with nothing to read as yet
@@ -93,10 +83,7 @@ def is_picture_name(name: str) -> bool:
     return any(suffix in suffixes for *_, suffixes in PICTURES.values())
 
 
-def _check(
-    found: os.stat_result,
-    path: Path,
-) -> None:
+def _check(found: os.stat_result, path: Path) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "it is no regular file", str(path))
 
@@ -119,10 +106,7 @@ def folder_of_memory(memory: Path) -> Path | None:
 
 
 @cache
-def _folder_of(
-    name: str,
-    above: Path = Path("/"),
-) -> Path | None:
+def _folder_of(name: str, above: Path = Path("/")) -> Path | None:
     """The folder below `above` whose relative path reads `name` with dashes."""
     if not name:
         return above

@@ -67,14 +67,7 @@ Pairs = tuple[tuple[str, str], ...]
 Counts = tuple[tuple[str, int], ...]
 
 EntryType = Literal[
-    "decision",
-    "progress",
-    "issue",
-    "handoff",
-    "insight",
-    "reference",
-    "preference",
-    "note",
+    "decision", "progress", "issue", "handoff", "insight", "reference", "preference", "note"
 ]
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
@@ -119,11 +112,7 @@ class Place:
     whole_file: bool = False
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One memory, read from its Markdown.
 
@@ -296,11 +285,7 @@ class Stamp(NamedTuple):
         return self.ctime_ns <= read_ns - RACY_NS
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """Hard filters, joined by AND; several values of one filter are joined by OR.
 

@@ -97,10 +97,7 @@ def one_model() -> Iterator[None]:
     make = embedding.FolderModel
     once = cache(make)
 
-    def model(
-        folder: Path,
-        **settings: Any,
-    ) -> embedding.FolderModel:
+    def model(folder: Path, **settings: Any) -> embedding.FolderModel:
         return (once if folder == embedding.MODEL_DIR else make)(folder, **settings)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -125,10 +122,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def ws(
-    tmp_path: Path,
-    clock: Clock,
-) -> Iterator[Workspace]:
+def ws(tmp_path: Path, clock: Clock) -> Iterator[Workspace]:
     """A workspace in an empty home, where meaning does not matter."""
     from homes import open_home
 
@@ -145,10 +139,7 @@ def forks() -> Iterator[Forks]:
 
 
 @pytest.fixture
-def home(
-    tmp_path: Path,
-    forks: Forks,
-) -> ForkedHome:
+def home(tmp_path: Path, forks: Forks) -> ForkedHome:
     """A home that is not there yet, used from outside."""
     from forks import ForkedHome
 
@@ -168,8 +159,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
 
 @pytest.fixture(scope="session")
 def postgres(
-    tmp_path_factory: pytest.TempPathFactory,
-    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Server]:
     """A PostgreSQL with pgvector that the workers share."""
     from postgres import shared_server
@@ -194,10 +184,7 @@ def rounds(request: pytest.FixtureRequest) -> Rounds:
     soak = bool(request.config.getoption("--soak"))
     shown = 0.0
 
-    def count(
-        quick: int,
-        soaked: int,
-    ) -> Iterator[int]:
+    def count(quick: int, soaked: int) -> Iterator[int]:
         nonlocal shown
         total = soaked if soak else quick
         for number in range(total):

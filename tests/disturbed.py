@@ -24,11 +24,7 @@ without VNNI (.0010).
 VARIABLE = "SYNAPTIC_TEST_DISTURB"
 
 
-def disturbed(
-    vector: Vector,
-    text: str,
-    seed: str,
-) -> Vector:
+def disturbed(vector: Vector, text: str, seed: str) -> Vector:
     """A unit vector near this one; the same for the same text and seed.
 
     Each of two vectors adds noise of length e, which gives their cosine an error of e * sqrt(2
@@ -52,10 +48,7 @@ def disturb() -> None:
         _wrap(name, seed or "")
 
 
-def _wrap(
-    name: str,
-    seed: str,
-) -> None:
+def _wrap(name: str, seed: str) -> None:
     exact = getattr(FastEmbedder, name)
 
     def moved(self: FastEmbedder, text: str) -> Meaning:

@@ -17,12 +17,7 @@ class HashingEmbedder:
     there.
     """
 
-    def __init__(
-        self,
-        name: str = "hashing",
-        *,
-        broken: bool = False,
-    ) -> None:
+    def __init__(self, name: str = "hashing", *, broken: bool = False) -> None:
         self.name = name
         self.dimensions = 32
         self.ready = not broken

@@ -12,10 +12,7 @@ WRONG = (b"", b"{", b'{"entries": []}', b"[]", b"\xff\xfe\x00", b"PK\x03\x04")
 """What the files hold of other programs, and torn ones."""
 
 
-def read(
-    source: str,
-    place: Path,
-) -> tuple[dict[str, Record], list[str]]:
+def read(source: str, place: Path) -> tuple[dict[str, Record], list[str]]:
     """The records by key, and what was skipped."""
     skipped: list[str] = []
     records = list(
@@ -25,11 +22,7 @@ def read(
     return {record.key: record for record in records}, skipped
 
 
-def check_zips(
-    source: str,
-    folder: Path,
-    scratch: Path,
-) -> None:
+def check_zips(source: str, folder: Path, scratch: Path) -> None:
     """A zip of the folder, and a zip that holds that zip, give the records that the folder
     gives, but for times.
     """

@@ -61,11 +61,7 @@ class Forked:
     """
 
     def __init__(
-        self,
-        channel: socket.socket,
-        stdin: BinaryIO,
-        stdout: BinaryIO,
-        stderr: BinaryIO | None,
+        self, channel: socket.socket, stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO | None
     ) -> None:
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self.returncode: int | None = None
@@ -97,9 +93,7 @@ class Forked:
             os.kill(self.pid, number)
 
     def communicate(
-        self,
-        data: bytes = b"",
-        timeout: float | None = None,
+        self, data: bytes = b"", timeout: float | None = None
     ) -> tuple[bytes, bytes]:
         """(output, errors) after the end. Raises subprocess.TimeoutExpired, and may be called
         again then.
@@ -142,11 +136,7 @@ class Forks:
         self._starting = threading.Lock()
 
     def start(
-        self,
-        prefix: tuple[str, ...],
-        call: dict[str, Any],
-        *,
-        errors: bool | None = True,
+        self, prefix: tuple[str, ...], call: dict[str, Any], *, errors: bool | None = True
     ) -> Forked:
         """The process of a call; without `errors` it writes them to where this process does,
         with None nowhere.
@@ -167,11 +157,7 @@ class Forks:
             None if err is None else os.fdopen(err, "rb"),
         )
 
-    def at_terminal(
-        self,
-        call: dict[str, Any],
-        typed: bytes = b"",
-    ) -> Answer:
+    def at_terminal(self, call: dict[str, Any], typed: bytes = b"") -> Answer:
         """What the command says at a terminal, where `typed` waits for it; both of its streams
         are `out`.
         """
@@ -187,10 +173,7 @@ class Forks:
         return Answer(int(status), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
 
     def _fork(
-        self,
-        prefix: tuple[str, ...],
-        call: dict[str, Any],
-        ends: tuple[int, int, int],
+        self, prefix: tuple[str, ...], call: dict[str, Any], ends: tuple[int, int, int]
     ) -> socket.socket:
         """Where the pid of the process and its status will be told; it has these three ends,
         and nobody else.
@@ -278,12 +261,7 @@ class ForkedHome(Home):
     def state(self) -> Path:
         return (self.disk or self.path) / ".state"
 
-    def run(
-        self,
-        *args: str,
-        stdin: str | bytes = b"",
-        **env: str,
-    ) -> Answer:
+    def run(self, *args: str, stdin: str | bytes = b"", **env: str) -> Answer:
         """What the command says. No command may end in a traceback, or say of itself that it
         has a defect.
         """
@@ -301,19 +279,10 @@ class ForkedHome(Home):
         )
         return answer
 
-    def start(
-        self,
-        *args: str,
-        **env: str,
-    ) -> Forked:
+    def start(self, *args: str, **env: str) -> Forked:
         return self._start({"args": ["synaptic", *args]}, env)
 
-    def python(
-        self,
-        code: str,
-        *args: str,
-        **env: str,
-    ) -> Forked:
+    def python(self, code: str, *args: str, **env: str) -> Forked:
         return self._start({"args": ["-c", *args], "code": code}, env)
 
     @contextlib.contextmanager
@@ -324,11 +293,7 @@ class ForkedHome(Home):
             yield Server(portal, client, process.pid)
 
     def _start(
-        self,
-        call: dict[str, Any],
-        env: dict[str, str],
-        *,
-        errors: bool = True,
+        self, call: dict[str, Any], env: dict[str, str], *, errors: bool = True
     ) -> Forked:
         call = call | {"env": self.environment(**env), "file_limit": self.file_limit}
         return self.forks.start(
@@ -479,18 +444,12 @@ def _tell_statuses(channels: dict[int, int]) -> None:
         os.close(channel)
 
 
-def _tell(
-    channel: int,
-    number: int,
-) -> None:
+def _tell(channel: int, number: int) -> None:
     with contextlib.suppress(ConnectionError):  # who asked is gone
         os.write(channel, b"%d\n" % number)
 
 
-def _become(
-    channel: int,
-    *ends: int,
-) -> NoReturn:
+def _become(channel: int, *ends: int) -> NoReturn:
     """Reads a call, and is the process that it asks for."""
     from synaptic.surfaces.cli.main import main
 

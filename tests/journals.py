@@ -16,10 +16,7 @@ AT = datetime(2026, 11, 21, 9, 31, 5, tzinfo=timezone(timedelta(hours=1)))
 DAY = "2026-11-21.md"
 
 
-def home_journal(
-    home: str | Path,
-    **config: object,
-) -> Journal:
+def home_journal(home: str | Path, **config: object) -> Journal:
     home = Path(home)
     settings_ = {"journal": home / "journal"} | config
     journal = Journal(Config(home=home, **settings_))  # type: ignore[arg-type]
@@ -39,17 +36,8 @@ def numbered(n: int) -> Entry:
     )
 
 
-def make(
-    id: str,
-    title: str,
-    content: str = "",
-) -> Entry:
-    return Entry(
-        id=id,
-        at=AT,
-        title=title,
-        content=content or title,
-    )
+def make(id: str, title: str, content: str = "") -> Entry:
+    return Entry(id=id, at=AT, title=title, content=content or title)
 
 
 def retitle(entry: Entry) -> Entry:

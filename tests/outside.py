@@ -31,10 +31,7 @@ SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 TIMEOUT_S = 120
 
 
-def for_programs(
-    tool: str,
-    arguments: dict[str, Any],
-) -> dict[str, Any]:
+def for_programs(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call whose answer a program reads."""
     whole = {"max_tokens": 100_000} if tool == "context_get" else {}
     return (
@@ -101,11 +98,7 @@ class Server:
     client: Client
     pid: int
 
-    def call(
-        self,
-        tool: str,
-        **arguments: Any,
-    ) -> Any:
+    def call(self, tool: str, **arguments: Any) -> Any:
         """The answer as data. Raises Refusal with the message of a tool that answers with an
         error.
         """
@@ -115,11 +108,7 @@ class Server:
             raise Refusal(_said_in_text(self._text(result)))
         return data_of(self._text(result))
 
-    def up_to_date(
-        self,
-        tool: str,
-        **arguments: Any,
-    ) -> Any:
+    def up_to_date(self, tool: str, **arguments: Any) -> Any:
         """The first answer that does not say that another process is writing the index, within
         a minute.
         """
@@ -130,11 +119,7 @@ class Server:
                 return answer
             assert time.monotonic() < end, answer["notices"]
 
-    def text(
-        self,
-        tool: str,
-        **arguments: Any,
-    ) -> str:
+    def text(self, tool: str, **arguments: Any) -> str:
         """What the model reads."""
         return self._text(self.portal.call(self.client.call_tool, f"context_{tool}", arguments))
 
@@ -185,12 +170,7 @@ class Home:
             | more
         )
 
-    def run(
-        self,
-        *args: str,
-        stdin: str | bytes = b"",
-        **env: str,
-    ) -> Answer:
+    def run(self, *args: str, stdin: str | bytes = b"", **env: str) -> Answer:
         """What `synaptic ARGS` says; whatever its exit code."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
         done = subprocess.run(
@@ -207,49 +187,26 @@ class Home:
             done.stderr.decode("utf-8", "replace"),
         )
 
-    def ask(
-        self,
-        *args: str,
-        stdin: str | bytes = b"",
-        **env: str,
-    ) -> Any:
+    def ask(self, *args: str, stdin: str | bytes = b"", **env: str) -> Any:
         """What `synaptic ARGS --json` answers; it must succeed."""
         answer = self.run(*args, "--json", stdin=stdin, **env)
         assert answer.code == 0, answer.text
         return answer.json
 
-    def start(
-        self,
-        *args: str,
-        **env: str,
-    ) -> subprocess.Popen[bytes]:
+    def start(self, *args: str, **env: str) -> subprocess.Popen[bytes]:
         """`synaptic ARGS` running, with pipes at both ends."""
         pipe = subprocess.PIPE
         command, environ = [SYNAPTIC, *args], self.environment(**env)
         return subprocess.Popen(
-            command,
-            env=environ,
-            cwd=self.folder,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
+            command, env=environ, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
         )
 
-    def python(
-        self,
-        code: str,
-        *args: str,
-        **env: str,
-    ) -> subprocess.Popen[bytes]:
+    def python(self, code: str, *args: str, **env: str) -> subprocess.Popen[bytes]:
         """A program that uses the library, running; `code` finds ARGS in sys.argv[1:]."""
         pipe = subprocess.PIPE
         command = [sys.executable, "-c", code, *args]
         return subprocess.Popen(
-            command,
-            env=self.environment(**env),
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
+            command, env=self.environment(**env), stdin=pipe, stdout=pipe, stderr=pipe
         )
 
     @contextlib.contextmanager
@@ -258,10 +215,7 @@ class Home:
         pid_file = self.path.parent / f"{os.urandom(4).hex()}.pid"
         script = f"echo $$ > {shlex.quote(str(pid_file))}; exec {shlex.quote(SYNAPTIC)} mcp"
         started = StdioServerParameters(
-            command="/bin/sh",
-            args=["-c", script],
-            env=self.environment(**env),
-            cwd=self.folder,
+            command="/bin/sh", args=["-c", script], env=self.environment(**env), cwd=self.folder
         )
         with connected(started) as (portal, client):
             yield Server(portal, client, int(pid_file.read_text()))

@@ -162,19 +162,11 @@ class Database:
     def superuser(self) -> str:
         return self.address_of(SUPERUSER)
 
-    def address_of(
-        self,
-        role: str,
-        **more: str,
-    ) -> str:
+    def address_of(self, role: str, **more: str) -> str:
         return self.server.address(self.name, role, **more)
 
     def role(
-        self,
-        name: str = "reader",
-        *,
-        attributes: str = "",
-        password: str | None = None,
+        self, name: str = "reader", *, attributes: str = "", password: str | None = None
     ) -> str:
         """The address of a new role that may log in, and owns nothing. Its name is `name` after
         the database's. `attributes` as in CREATE ROLE.
@@ -221,12 +213,7 @@ class Server:
     def folder(self) -> Path:
         return self.kept.folder
 
-    def address(
-        self,
-        dbname: str = SUPERUSER,
-        user: str = SUPERUSER,
-        **more: str,
-    ) -> str:
+    def address(self, dbname: str = SUPERUSER, user: str = SUPERUSER, **more: str) -> str:
         """Over the socket, where nobody needs a password. `host`, `password` and others of libpq
         may be given.
         """
@@ -373,10 +360,7 @@ def pgbouncer(server: Server) -> Iterator[Callable[..., str]]:
         kept.leave()
 
 
-def missing(
-    variable: str,
-    sentence: str,
-) -> NoReturn:
+def missing(variable: str, sentence: str) -> NoReturn:
     """Skip the test with a sentence for the end of the run; fail where the variable is set."""
     (pytest.fail if os.environ.get(variable) else pytest.skip)(sentence)
 
@@ -422,10 +406,7 @@ def _begun(
     return server
 
 
-def _programs(
-    wheel: Path,
-    folder: Path,
-) -> Path:
+def _programs(wheel: Path, folder: Path) -> Path:
     """The folder of the newest PostgreSQL's programs; a copy where its account cannot come."""
     install = max(wheel.glob("pginstall*"), key=lambda path: int(path.name[9:] or 0))
     if _reachable(install):

@@ -103,10 +103,7 @@ def tables_of(db: psycopg.Connection[Any]) -> list[str]:
     return [name for (name,) in found]
 
 
-def write_mixed(
-    folder: Path,
-    entries: int,
-) -> None:
+def write_mixed(folder: Path, entries: int) -> None:
     """Some of everything that a journal may hold, the same each time."""
     chance = random.Random(7)
     folder.mkdir(parents=True, exist_ok=True)
@@ -126,11 +123,7 @@ def sentence(chance: random.Random, words: int) -> str:
     return " ".join(chance.choices(WORDS, k=words)).capitalize() + "."
 
 
-def _entry(
-    number: int,
-    chance: random.Random,
-    before: list[Entry],
-) -> Entry:
+def _entry(number: int, chance: random.Random, before: list[Entry]) -> Entry:
     at = datetime(2025, 11, 20, 8, 0, tzinfo=ZONE) + timedelta(hours=number * 29 % 1_200)
     hard = HARD[number % len(HARD)] if number % 9 == 0 else ""
     title = hard.replace("\x00", " ") or sentence(chance, 6)

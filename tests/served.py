@@ -53,19 +53,11 @@ class Served:
 
     def __post_init__(self) -> None:
         self.client = httpx.Client(
-            base_url=self.url,
-            headers={"Origin": self.url},
-            timeout=60,
-            verify=UNENCRYPTED,
+            base_url=self.url, headers={"Origin": self.url}, timeout=60, verify=UNENCRYPTED
         )
 
     def shown(
-        self,
-        path: str,
-        status: int = 200,
-        *,
-        follow: bool = False,
-        **headers: str,
+        self, path: str, status: int = 200, *, follow: bool = False, **headers: str
     ) -> str:
         """The page as text with its tags."""
         answer = self.client.get(path, headers=headers, follow_redirects=follow)
@@ -78,11 +70,7 @@ class Served:
         assert found
         return found[1]
 
-    def post(
-        self,
-        path: str,
-        **fields: str,
-    ) -> httpx.Response:
+    def post(self, path: str, **fields: str) -> httpx.Response:
         """What a form of the page answers."""
         return self.client.post(path, data={"csrf": self.csrf(), **fields})
 
@@ -90,12 +78,7 @@ class Served:
         """What the page answers once the question is answered with yes."""
         return self.agree(f"/entry/{id}/delete", self.post(f"/entry/{id}/delete"))
 
-    def agree(
-        self,
-        path: str,
-        question: httpx.Response,
-        **fields: str,
-    ) -> httpx.Response:
+    def agree(self, path: str, question: httpx.Response, **fields: str) -> httpx.Response:
         agreed = re.search(r'name="agreed" value="([^"]+)"', question.text)
         assert question.status_code == 200 and agreed, question.text
         return self.post(path, agreed=html.unescape(agreed[1]), **fields)
@@ -165,11 +148,7 @@ def browsing() -> Iterator[Browser]:
         browser.close()
 
 
-def logged_in(
-    browser: Browser,
-    server: Served,
-    **options: object,
-) -> BrowserContext:
+def logged_in(browser: Browser, server: Served, **options: object) -> BrowserContext:
     """A context of the browser with the session of `server.client`."""
     context = browser.new_context(base_url=server.url, **options)  # type: ignore[arg-type]
     context.add_cookies(

@@ -64,23 +64,14 @@ ID = "20261121-7k3m9q2x"
 Shape = Callable[[int], str]
 
 
-def repeated(
-    unit: str,
-    before: str = "",
-    after: str = "",
-) -> Shape:
+def repeated(unit: str, before: str = "", after: str = "") -> Shape:
     """A text of about so many characters: the unit again and again between two ends."""
     return lambda size: (
         before + (unit * (size // len(unit) + 1))[: size - len(before) - len(after)] + after
     )
 
 
-def counted(
-    form: str,
-    before: str = "",
-    after: str = "",
-    step: int = 1,
-) -> Shape:
+def counted(form: str, before: str = "", after: str = "", step: int = 1) -> Shape:
     """The same with a number in each unit, so that no two are equal."""
 
     def text(size: int) -> str:
@@ -95,10 +86,7 @@ def counted(
     return text
 
 
-def rising(
-    mark: str,
-    between: str,
-) -> Shape:
+def rising(mark: str, between: str) -> Shape:
     """Runs of a mark, each one longer than the run before it."""
 
     def text(size: int) -> str:
@@ -321,21 +309,11 @@ and more.
 
 def known() -> Known:
     words = frozenset({"redis", "db", "anna", "kestrel", "a"})
-    return Known(
-        tags=words,
-        projects=words,
-        files=frozenset({"src/a.py"}),
-    )
+    return Known(tags=words, projects=words, files=frozenset({"src/a.py"}))
 
 
 def entry(text: str) -> Entry:
-    return compose_entry(
-        text or "x",
-        id=ID,
-        at=NOW,
-        title="A title",
-        tags=["a"],
-    )[0]
+    return compose_entry(text or "x", id=ID, at=NOW, title="A title", tags=["a"])[0]
 
 
 @cache
@@ -362,14 +340,7 @@ def _compose(text: str) -> object:
 def _titled(text: str) -> object:
     third = text[: len(text) // 3]
     return render_entry(
-        compose_entry(
-            "A text.",
-            id=ID,
-            at=NOW,
-            title=third,
-            project=third,
-            files=[third],
-        )[0]
+        compose_entry("A text.", id=ID, at=NOW, title=third, project=third, files=[third])[0]
     )
 
 
@@ -377,18 +348,8 @@ def _rewrite(text: str) -> object:
     text = text[: len(text) // 2]
     if not text.strip() or "private" in text:  # a save leaves private passages out
         return None
-    old = compose_entry(
-        text,
-        id=ID,
-        at=NOW,
-        title="A title",
-    )[0]
-    new = compose_entry(
-        f"{text}\n\nMore.",
-        id=ID,
-        at=NOW,
-        title="A title",
-    )[0]
+    old = compose_entry(text, id=ID, at=NOW, title="A title")[0]
+    new = compose_entry(f"{text}\n\nMore.", id=ID, at=NOW, title="A title")[0]
     return rewrite_block(render_entry(old).encode(), old, new)
 
 
@@ -402,11 +363,7 @@ def _merge(text: str) -> object:
     )
 
 
-def _both(
-    base: bytes,
-    ours: bytes,
-    theirs: bytes,
-) -> tuple[bytes, int]:
+def _both(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
     return ours + theirs, 1
 
 
@@ -483,10 +440,7 @@ def _ignoring_yaml(text: str) -> object:
     return None
 
 
-def seconds(
-    function: Callable[[str], object],
-    text: str,
-) -> float:
+def seconds(function: Callable[[str], object], text: str) -> float:
     """Processor seconds of one call, without the garbage collector's, which depend on all that
     the process holds.
     """

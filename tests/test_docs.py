@@ -39,10 +39,7 @@ def page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def blocks(
-    name: str,
-    language: str,
-) -> list[str]:
+def blocks(name: str, language: str) -> list[str]:
     """The fenced blocks of a page in one language."""
     return [
         m[2]
@@ -52,10 +49,7 @@ def blocks(
     ]
 
 
-def rows(
-    name: str,
-    first: str,
-) -> list[list[str]]:
+def rows(name: str, first: str) -> list[list[str]]:
     """The cells of the table whose heading begins with this cell, without heading and rule."""
     [table] = re.findall(
         rf"^\| {re.escape(first)} \|.*\n\|[-| ]+\n((?:\|.*\n)+)", page(name), re.MULTILINE
@@ -148,10 +142,7 @@ def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
     shown = tomllib.loads(example)
     assert all(shown.pop(key) for key in ("journal", "exclude", "sources", "project"))
     (tmp_path / "config.toml").write_text(example)
-    config, default = (
-        load_config(tmp_path),
-        load_config(tmp_path / "none"),
-    )
+    config, default = (load_config(tmp_path), load_config(tmp_path / "none"))
     assert config.search == default.search
     assert {key: getattr(config, key) for key in shown if key != "search"} == {
         key: getattr(default, key) for key in shown if key != "search"
@@ -261,10 +252,7 @@ def test_every_script_and_data_file_named_is_there(name: str) -> None:
 
 def test_nothing_speaks_of_a_machine_or_an_index() -> None:
     listed = subprocess.run(
-        ["git", "ls-files"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
     ).stdout.split("\n")
     kept = [
         path

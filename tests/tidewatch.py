@@ -71,10 +71,7 @@ def make_home(home: Path) -> Path:
     return home
 
 
-def synaptic(
-    home: Path,
-    *words: str,
-) -> None:
+def synaptic(home: Path, *words: str) -> None:
     """Runs a command as one of the team, on the day of NOW."""
     environ = {
         name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")

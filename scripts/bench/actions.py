@@ -20,10 +20,7 @@ from synaptic.workspace.sync import in_step
 EDITS = ("Edit", "Write")
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     told = read("tool_calls.json")
     code = scratch / "code"
     names = _write(scratch / "home", code, told["entries"])
@@ -53,11 +50,7 @@ def run(
     return rows
 
 
-def _write(
-    home: Path,
-    code: Path,
-    entries: list[dict[str, Any]],
-) -> dict[str, str]:
+def _write(home: Path, code: Path, entries: list[dict[str, Any]]) -> dict[str, str]:
     """Saves the entries, each in the project of its files; their labels by the ends of their
     ids.
     """

@@ -56,28 +56,16 @@ def read(name: str) -> Any:
     return json.loads((DATA / name).read_text(encoding="utf-8"))
 
 
-def rendered(
-    at: datetime,
-    one: Mapping[str, str],
-) -> tuple[str, str]:
+def rendered(at: datetime, one: Mapping[str, str]) -> tuple[str, str]:
     """The id of an entry with this text, type and title, and its lines in a day file."""
     aware = at.replace(tzinfo=None).astimezone()
     id = new_id(aware.date())
     type = one.get("type", "note")
-    entry, _ = compose_entry(
-        one["text"],
-        id=id,
-        at=aware,
-        type=type,
-        title=one.get("title"),
-    )
+    entry, _ = compose_entry(one["text"], id=id, at=aware, type=type, title=one.get("title"))
     return entry.id, render_entry(entry) + "\n"
 
 
-def write_days(
-    home: Path,
-    said: Iterable[Said[Key]],
-) -> dict[Key, str]:
+def write_days(home: Path, said: Iterable[Said[Key]]) -> dict[Key, str]:
     """Writes entries into day files; their ids by their keys."""
     (home / "journal").mkdir(parents=True)
     ids: dict[Key, str] = {}
@@ -88,11 +76,7 @@ def write_days(
     return ids
 
 
-def indexed(
-    home: Path,
-    embedder: Embedder,
-    now: datetime,
-) -> Workspace:
+def indexed(home: Path, embedder: Embedder, now: datetime) -> Workspace:
     """A workspace whose journal is wholly indexed, and whose clock stands still."""
     aware = now.astimezone()
     workspace = open_workspace(
@@ -140,24 +124,14 @@ def _own_texts() -> Iterator[str]:
     yield from read("reference_texts.json")
 
 
-def entry_texts(
-    pool: list[str],
-    count: int,
-    *,
-    seed: int = 0,
-) -> Iterator[str]:
+def entry_texts(pool: list[str], count: int, *, seed: int = 0) -> Iterator[str]:
     """Texts of two to five sentences: about 45 words, as a diligent agent saves them."""
     source = random.Random(seed)
     for _ in range(count):
         yield " ".join(source.choices(pool, k=source.randint(2, 5)))
 
 
-def queries(
-    pool: list[str],
-    count: int,
-    *,
-    seed: int = 1,
-) -> list[str]:
+def queries(pool: list[str], count: int, *, seed: int = 1) -> list[str]:
     """Questions and bare words, in turns, drawn from the sentences the journal is made of."""
     source = random.Random(seed)
     made: list[str] = []
@@ -175,10 +149,7 @@ def queries(
     return made
 
 
-def make_journal(
-    home: Path,
-    texts: Iterator[str],
-) -> None:
+def make_journal(home: Path, texts: Iterator[str]) -> None:
     """A journal of day files of PER_DAY entries, the last of them on LAST_DAY."""
     (home / "journal").mkdir(parents=True)
     days: list[list[str]] = [[]]

@@ -36,10 +36,7 @@ RETRY_S = 0.05
 """Until a client whose connection was closed tries again."""
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[Row]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     pool = sentences(arguments.notes)
     cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
     programs = {"this": ROOT}

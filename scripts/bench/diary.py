@@ -26,10 +26,7 @@ NOW = datetime(2026, 11, 20, 20)
 """The evening of the day on which the questions were asked."""
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """A row for each journal and language: the share of questions whose entry, and whose file,
     comes first or early.
     """
@@ -57,10 +54,7 @@ def run(
     return rows
 
 
-def ranks(
-    workspace: Workspace,
-    asked: Mapping[str, Any],
-) -> tuple[int, int]:
+def ranks(workspace: Workspace, asked: Mapping[str, Any]) -> tuple[int, int]:
     """The ranks of the right entry and of its file, from 0; 10 where it is not among the first
     ten.
     """
@@ -74,11 +68,7 @@ def ranks(
     return of_entry, of_file
 
 
-def _holds(
-    workspace: Workspace,
-    entry: Entry,
-    asked: Mapping[str, Any],
-) -> bool:
+def _holds(workspace: Workspace, entry: Entry, asked: Mapping[str, Any]) -> bool:
     place = entry.place
     if place is None or place.path != asked["file"]:
         return False

@@ -76,10 +76,7 @@ class Seen(NamedTuple):
     right: Sequence[bool]
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", arguments.model)
     seen: list[Seen] = []
     for name, corpus, told in panel(arguments, scratch, embedder):
@@ -113,11 +110,7 @@ def short(maker: Maker) -> Iterator[tuple[Corpus, Kinds]]:
             yield corpus, answered + kinds([one for one in own if not one["answers"]])
 
 
-def observed(
-    name: str,
-    corpus: Corpus,
-    told: Kinds,
-) -> Iterator[Seen]:
+def observed(name: str, corpus: Corpus, told: Kinds) -> Iterator[Seen]:
     """What the product sees of these questions, with meaning and by words alone."""
     for question, kind in told:
         if name == "short" or half(question.text) == "fitted on":
@@ -126,11 +119,7 @@ def observed(
 
 
 def seen_of(
-    name: str,
-    corpus: Corpus,
-    question: Question,
-    kind: str,
-    strategy: str,
+    name: str, corpus: Corpus, question: Question, kind: str, strategy: str
 ) -> Iterator[Seen]:
     """The first hits of a question; none in a language that the model does not know."""
     asked: list[Seen] = []
@@ -154,10 +143,7 @@ def seen_of(
     yield from asked[:1]  # a later one is of corrected words
 
 
-def columns(
-    signs: doubt.Signs,
-    passages: int,
-) -> list[float]:
+def columns(signs: doubt.Signs, passages: int) -> list[float]:
     """What each weight of CLOSENESS is multiplied with."""
     found = []
     for name in CLOSENESS:
@@ -166,10 +152,7 @@ def columns(
     return found
 
 
-def fitted(
-    seen: Sequence[Seen],
-    factors: Sequence[float],
-) -> Curve:
+def fitted(seen: Sequence[Seen], factors: Sequence[float]) -> Curve:
     """The curve of these questions, one of these factors for the weight of words."""
     decided = [one for one in seen if one.kind == "other" or any(one.right)]
     answered = np.array([one.kind == "answered" for one in decided], dtype=float)
@@ -191,21 +174,14 @@ def fitted(
     return Curve(**values, doubt=math.floor(100 * limit) / 100)
 
 
-def most_doubting(
-    seen: Sequence[Seen],
-    weights: Matrix,
-    factors: Sequence[float],
-) -> Matrix:
+def most_doubting(seen: Sequence[Seen], weights: Matrix, factors: Sequence[float]) -> Matrix:
     """These weights, that of words multiplied by the factor with the most doubts."""
     words = np.array([name == "words" for name in CLOSENESS])
     tried = [np.where(words, factor * weights, weights) for factor in factors]
     return max(tried, key=lambda some: doubts(seen, some)[1])
 
 
-def doubts(
-    seen: Sequence[Seen],
-    weights: Matrix,
-) -> tuple[float, float]:
+def doubts(seen: Sequence[Seen], weights: Matrix) -> tuple[float, float]:
     """(the closeness below which no more than DOUBTED of the answered questions lie, and OF_A_SET
     of the WATCHED sets; the share of the unanswered that lie there).
     """
@@ -228,25 +204,16 @@ def doubts(
     return limit, float(np.mean(found))
 
 
-def closest(
-    one: Seen,
-    weights: Matrix,
-) -> float:
+def closest(one: Seen, weights: Matrix) -> float:
     """The closeness of the best hit."""
     return float((one.signs[:LOOKED_AT] @ weights).max())
 
 
-def best_hit(
-    one: Seen,
-    weights: Matrix,
-) -> int:
+def best_hit(one: Seen, weights: Matrix) -> int:
     return int(np.argmax(one.signs[:LOOKED_AT] @ weights))
 
 
-def chance_weights(
-    seen: Sequence[Seen],
-    weights: Matrix,
-) -> Matrix:
+def chance_weights(seen: Sequence[Seen], weights: Matrix) -> Matrix:
     """The weights of CHANCES, from every hit of these questions."""
     counts = Counter(one.set for one in seen)
     signs: list[tuple[float, ...]] = []
@@ -262,11 +229,7 @@ def chance_weights(
     return regression(np.array(signs), np.array(right, dtype=float), np.array(shares))
 
 
-def regression(
-    signs: Matrix,
-    truth: Matrix,
-    share: Matrix,
-) -> Matrix:
+def regression(signs: Matrix, truth: Matrix, share: Matrix) -> Matrix:
     """The weights of a logistic regression; the last is of a constant and has no penalty."""
     weights = np.zeros(signs.shape[1])
     ridge = np.full(len(weights), RIDGE)

@@ -48,10 +48,7 @@ class Case:
     wanted: str
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = FastEmbedder(arguments.model, cache=scratch / "models")
     rows: list[dict[str, Any]] = []
     for name in ("freshness", "corrections"):
@@ -61,11 +58,7 @@ def run(
     return rows
 
 
-def newest(
-    name: str,
-    scratch: Path,
-    embedder: FastEmbedder,
-) -> Iterator[dict[str, str]]:
+def newest(name: str, scratch: Path, embedder: FastEmbedder) -> Iterator[dict[str, str]]:
     """A row for each ranking: questions for the newest of a series, and others that sound so."""
     firsts: dict[tuple[str, bool], list[bool]] = defaultdict(list)
     for told in read(f"{name}.json")["journals"]:
@@ -91,10 +84,7 @@ def newest(
 
 
 def measure(
-    name: str,
-    notes: Path | None,
-    scratch: Path,
-    embedder: FastEmbedder,
+    name: str, notes: Path | None, scratch: Path, embedder: FastEmbedder
 ) -> list[dict[str, Any]]:
     """A row for each journal, ranking and half of the cases."""
     told = read(f"{name}.json")
@@ -114,10 +104,7 @@ def measure(
 
 
 def _journal(
-    home: Path,
-    told: Sequence[dict[str, str]],
-    newer: Sequence[str],
-    embedder: FastEmbedder,
+    home: Path, told: Sequence[dict[str, str]], newer: Sequence[str], embedder: FastEmbedder
 ) -> tuple[Workspace, list[Case]]:
     """All notes in day files: the two of a pair 1 to 19 days apart, fillers over 500 days, old
     ones before all.
@@ -125,12 +112,7 @@ def _journal(
     chance = random.Random(1)
     said: list[Said[tuple[int, str]]] = []
 
-    def add(
-        at: datetime,
-        number: int,
-        which: str,
-        text: str,
-    ) -> None:
+    def add(at: datetime, number: int, which: str, text: str) -> None:
         said.append(((number, which), at, {"text": text}))
 
     for number, case in enumerate(told):
@@ -156,9 +138,7 @@ def _journal(
 
 
 def _weeks(
-    told: Sequence[dict[str, str]],
-    scratch: Path,
-    embedder: FastEmbedder,
+    told: Sequence[dict[str, str]], scratch: Path, embedder: FastEmbedder
 ) -> Iterator[dict[str, str]]:
     """Journals of a week: some corrections' older notes on one day, the newer ones a week
     later, and nothing else.
@@ -190,9 +170,7 @@ def _weeks(
 
 
 def _shares(
-    workspace: Workspace,
-    config: SearchConfig,
-    cases: Sequence[Case],
+    workspace: Workspace, config: SearchConfig, cases: Sequence[Case]
 ) -> Iterator[tuple[str, str]]:
     """Of each kind the share of queries whose note comes early enough, and their number."""
     asked = replace(workspace, config=replace(workspace.config, search=config))

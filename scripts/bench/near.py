@@ -28,10 +28,7 @@ apart.
 """
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", DEFAULT_MODEL)
     rows = [row for name in CHOSEN_ON for row in _pairs(name, scratch, embedder)]
     for name, corpora in Maker(arguments, scratch, embedder).sets():
@@ -55,11 +52,7 @@ def _named(workspace: Workspace) -> dict[str, set[str]]:
     return found
 
 
-def _pairs(
-    name: str,
-    scratch: Path,
-    embedder: CachedEmbedder,
-) -> Iterator[dict[str, Any]]:
+def _pairs(name: str, scratch: Path, embedder: CachedEmbedder) -> Iterator[dict[str, Any]]:
     """All notes of a file in one journal, the later of two after the earlier: what the later
     ones name.
     """
@@ -100,11 +93,7 @@ def _pairs(
     workspace.close()
 
 
-def _cosine(
-    workspace: Workspace,
-    id: str,
-    older: str,
-) -> float:
+def _cosine(workspace: Workspace, id: str, older: str) -> float:
     rows = [workspace.index.resolve(one).rowid for one in (id, older)]
     found = workspace.index.meanings(rows)
     one, other = units([found[row] for row in rows])

@@ -24,13 +24,7 @@ from sets import CachedEmbedder, Corpus, Maker
 from synaptic import SearchConfig, search
 
 DEFAULT = SearchConfig()
-BARE = replace(
-    DEFAULT,
-    decay_floor=1.0,
-    later_first=False,
-    speakers=False,
-    analysis=False,
-)
+BARE = replace(DEFAULT, decay_floor=1.0, later_first=False, speakers=False, analysis=False)
 """The two lists and their fusion, without any other rule."""
 EQUAL = {"lexical": 1.0, "semantic": 1.0, "tokens": 1.0}
 TWO_LISTS = {**DEFAULT.weights, "tokens": 0.0}
@@ -86,10 +80,7 @@ WITHOUT = (
 """The default without one rule each."""
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", arguments.model)
     rows: list[dict[str, Any]] = []
     scores: dict[str, dict[str, Scores]] = {v.name: {} for v in (*MEASURED, *WITHOUT)}
@@ -111,8 +102,7 @@ def run(
 
 
 def of_another_model(
-    arguments: argparse.Namespace,
-    scratch: Path,
+    arguments: argparse.Namespace, scratch: Path
 ) -> dict[str, tuple[float, float]]:
     """The means of the default's measures by the model of --beside, of each set."""
     embedder = CachedEmbedder(scratch / "models", arguments.beside)
@@ -126,19 +116,12 @@ def of_another_model(
     return found
 
 
-def answers(
-    corpus: Corpus,
-    variant: Variant,
-) -> Iterator[tuple[Sequence[str], frozenset[str]]]:
+def answers(corpus: Corpus, variant: Variant) -> Iterator[tuple[Sequence[str], frozenset[str]]]:
     """(ids found, ids wanted) of each question."""
     config = replace(corpus.workspace.config, search=variant.config)
     workspace = replace(corpus.workspace, config=config)
 
-    def found(
-        text: str,
-        limit: int,
-        strategy: str,
-    ) -> list[str]:
+    def found(text: str, limit: int, strategy: str) -> list[str]:
         hits = search(workspace, text, limit=limit, strategy=strategy).hits
         return [hit.entry.id for hit in hits]
 
@@ -159,10 +142,7 @@ def plain_rrf(lists: Iterable[Sequence[str]]) -> list[str]:
     return sorted(scores, key=lambda id: -scores[id])
 
 
-def measures(
-    found: Sequence[str],
-    wanted: frozenset[str],
-) -> tuple[float, float]:
+def measures(found: Sequence[str], wanted: frozenset[str]) -> tuple[float, float]:
     """Recall@10 and nDCG@10 (binary gains) of one answer."""
     hits = [id in wanted for id in found[:10]]
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(wanted), 10) + 1))
@@ -171,9 +151,7 @@ def measures(
 
 
 def of_set(
-    name: str,
-    recalls: Mapping[str, Scores],
-    ndcg: Mapping[str, Scores],
+    name: str, recalls: Mapping[str, Scores], ndcg: Mapping[str, Scores]
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"set": name, "questions": len(ndcg["default"])}
     for variant in recalls:
@@ -205,10 +183,7 @@ def of_rules(scores: Mapping[str, Mapping[str, Scores]]) -> Iterator[dict[str, A
         }
 
 
-def gains(
-    ours: Scores,
-    theirs: Scores,
-) -> Scores:
+def gains(ours: Scores, theirs: Scores) -> Scores:
     return [one - other for one, other in zip(ours, theirs, strict=True)]
 
 

@@ -64,10 +64,7 @@ KNN_FILTERS = {
 POSITION = Position(MODEL.name, MODEL.dimensions, None, 1, 1)
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[Row]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     rows: list[Row] = []
     with separate_server(**SETTINGS) as postgres:
         with postgres.connect() as db:
@@ -85,11 +82,7 @@ def run(
 # -- a large journal
 
 
-def of_large(
-    arguments: argparse.Namespace,
-    scratch: Path,
-    database: Database,
-) -> Iterator[Row]:
+def of_large(arguments: argparse.Namespace, scratch: Path, database: Database) -> Iterator[Row]:
     """Publishes a large journal, and asks it in many ways."""
     cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
     cache.mkdir(exist_ok=True)
@@ -289,12 +282,7 @@ class Asking:
         result = answer["result"]
         return str(result["content"][0]["text"]) if result.get("isError") else ""
 
-    def told(
-        self,
-        what: str,
-        kill: Callable[[], object],
-        start: Callable[[], object],
-    ) -> Row:
+    def told(self, what: str, kill: Callable[[], object], start: Callable[[], object]) -> Row:
         """The errors for a second after `kill`, and the seconds until an answer after `start`."""
         while self.once():
             time.sleep(0.05)
@@ -383,10 +371,7 @@ def published(workspace: Workspace, server: Postgres) -> Iterator[tuple[Workspac
             publisher.begin()
             publisher.follow()
         reader = open_published(workspace.config, address)
-        yield (
-            replace(reader, embedder=workspace.embedder, clock=workspace.clock),
-            database,
-        )
+        yield (replace(reader, embedder=workspace.embedder, clock=workspace.clock), database)
         reader.close()
 
 

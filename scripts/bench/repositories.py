@@ -100,10 +100,7 @@ class Reply:
         return sum(count_tokens(text) for _, text in self.lines)
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """The figures of two teams: of each class of questions, of those that nothing answers, and
     the goals. The rules were changed in view of the first team's questions, and of others to the
     second; the second's here were written and asked after that.
@@ -115,9 +112,7 @@ def run(
 
 
 def _of_team(
-    arguments: argparse.Namespace,
-    scratch: Path,
-    held: Mapping[str, Any],
+    arguments: argparse.Namespace, scratch: Path, held: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     home = scratch / "home"
     ids = _saved(scratch, home, held)
@@ -140,11 +135,7 @@ def _of_team(
     return rows + _goals(answered, unanswered)
 
 
-def _saved(
-    scratch: Path,
-    home: Path,
-    held: Mapping[str, Any],
-) -> dict[str, str]:
+def _saved(scratch: Path, home: Path, held: Mapping[str, Any]) -> dict[str, str]:
     """The short id of each entry by its key; each is saved from its project's checkout."""
     home.mkdir(parents=True)
     now = datetime.fromisoformat(held["now"])
@@ -175,10 +166,7 @@ def _saved(
     return {key: id.rpartition("-")[2] for key, id in ids.items()}
 
 
-def _make_files(
-    checkout: Path,
-    names: Sequence[str],
-) -> None:
+def _make_files(checkout: Path, names: Sequence[str]) -> None:
     for name in names:
         path = checkout / name
         if name.endswith("/"):
@@ -188,11 +176,7 @@ def _make_files(
             path.touch()
 
 
-async def _answers(
-    scratch: Path,
-    home: Path,
-    held: Mapping[str, Any],
-) -> list[str]:
+async def _answers(scratch: Path, home: Path, held: Mapping[str, Any]) -> list[str]:
     """The text that each question gets; one of no project is asked beside the checkouts."""
     environ = {
         "HOME": str(scratch),
@@ -204,10 +188,7 @@ async def _answers(
     found = []
     for project in dict.fromkeys(one["project"] for one in held["questions"]):
         server = StdioServerParameters(
-            command=SYNAPTIC,
-            args=["mcp"],
-            env=environ,
-            cwd=str(scratch / (project or "")),
+            command=SYNAPTIC, args=["mcp"], env=environ, cwd=str(scratch / (project or ""))
         )
         async with Client(server) as client:
             for number, one in enumerate(held["questions"]):
@@ -229,10 +210,7 @@ def _lines(journal: Path) -> list[tuple[str, str]]:
     return found
 
 
-def _greps(
-    question: str,
-    lines: Sequence[tuple[str, str]],
-) -> list[list[tuple[str, str]]]:
+def _greps(question: str, lines: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
     """The lines that each telling word finds, in any case; the word with the fewest first."""
     telling = {word for _, word in words(question)} - STOP_WORDS
     greps = [
@@ -241,10 +219,7 @@ def _greps(
     return sorted(greps, key=len)
 
 
-def _row(
-    kind: str,
-    asked: Sequence[Reply],
-) -> dict[str, Any]:
+def _row(kind: str, asked: Sequence[Reply]) -> dict[str, Any]:
     tokens = sorted(one.tokens for one in asked)
     return {
         "class": kind,
@@ -261,10 +236,7 @@ def _row(
     }
 
 
-def _absent_row(
-    kind: str,
-    asked: Sequence[Reply],
-) -> dict[str, Any]:
+def _absent_row(kind: str, asked: Sequence[Reply]) -> dict[str, Any]:
     some_word = [one for one in asked if not all(one.greps)]
     return {
         "absent": kind,
@@ -277,10 +249,7 @@ def _absent_row(
     }
 
 
-def _goals(
-    answered: Sequence[Reply],
-    unanswered: Sequence[Reply],
-) -> list[dict[str, Any]]:
+def _goals(answered: Sequence[Reply], unanswered: Sequence[Reply]) -> list[dict[str, Any]]:
     most = max(one.tokens for one in (*answered, *unanswered))
     figures = {
         "shown": (sum(one.shown for one in answered), "38 of 40"),
@@ -295,10 +264,7 @@ def _goals(
     ]
 
 
-def _tell_wrong(
-    asked: Sequence[Reply],
-    keys: Mapping[str, str],
-) -> None:
+def _tell_wrong(asked: Sequence[Reply], keys: Mapping[str, str]) -> None:
     for one in asked:
         is_right = one.shown and one.first if one.wanted else one.absent
         if not is_right:

@@ -25,10 +25,7 @@ SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 SOURCES = ("claude-code", "codex", "gemini", "opencode")
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """The number of questions whose session is first, and among the first three."""
     home = scratch / "home"
     with zipfile.ZipFile(DATA / "sessions.zip") as packed:
@@ -65,11 +62,7 @@ def run(
 
 
 async def _answers(
-    home: Path,
-    environ: dict[str, str],
-    asked: list[dict[str, Any]],
-    *,
-    of_project: bool,
+    home: Path, environ: dict[str, str], asked: list[dict[str, Any]], *, of_project: bool
 ) -> list[list[str]]:
     """The ids that each question gets."""
     found = []
@@ -78,10 +71,7 @@ async def _answers(
         if project:
             subprocess.run(["git", "init", "-q", str(folder)], check=True)
         server = StdioServerParameters(
-            command=SYNAPTIC,
-            args=["mcp"],
-            env=environ,
-            cwd=str(folder),
+            command=SYNAPTIC, args=["mcp"], env=environ, cwd=str(folder)
         )
         async with Client(server) as client:
             for number, one in enumerate(asked):
@@ -94,24 +84,11 @@ async def _answers(
     return [ids for _, ids in sorted(found)]
 
 
-def _rank(
-    asked: dict[str, Any],
-    got: list[str],
-) -> int:
+def _rank(asked: dict[str, Any], got: list[str]) -> int:
     right = {asked["session"], *asked.get("also", ())}
     ranks = (place for place, session in enumerate(got, start=1) if session in right)
     return next(ranks, len(got) + 100)
 
 
-def _synaptic(
-    home: Path,
-    environ: dict[str, str],
-    *words: str,
-) -> None:
-    subprocess.run(
-        [SYNAPTIC, *words],
-        env=environ,
-        cwd=home,
-        capture_output=True,
-        check=True,
-    )
+def _synaptic(home: Path, environ: dict[str, str], *words: str) -> None:
+    subprocess.run([SYNAPTIC, *words], env=environ, cwd=home, capture_output=True, check=True)

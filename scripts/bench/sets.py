@@ -42,11 +42,7 @@ Asked = tuple[str, Iterable[str]]
 class CachedEmbedder(FastEmbedder):
     """A model that remembers the vectors of questions, because each variant asks the same."""
 
-    def __init__(
-        self,
-        cache: Path,
-        model: str = DEFAULT_MODEL,
-    ) -> None:
+    def __init__(self, cache: Path, model: str = DEFAULT_MODEL) -> None:
         super().__init__(model, cache=cache)
         self._queries: dict[str, Any] = {}
 
@@ -126,22 +122,14 @@ class Maker:
         for told in read("panel/beliefs.json")["journals"]:
             yield self.told(told["name"], told)
 
-    def told(
-        self,
-        name: str,
-        told: dict[str, Any],
-    ) -> Corpus:
+    def told(self, name: str, told: dict[str, Any]) -> Corpus:
         """The journal of these entries and questions, asked 30 days after its last entry."""
         said = [(one["id"], datetime.fromisoformat(one["at"]), one) for one in told["entries"]]
         asked = [(one["question"], one["answers"]) for one in told["questions"]]
         return self.journal(name, said, asked, timedelta(days=30))
 
     def journal(
-        self,
-        name: str,
-        said: Sequence[Said[str]],
-        asked: Iterable[Asked],
-        later: timedelta,
+        self, name: str, said: Sequence[Said[str]], asked: Iterable[Asked], later: timedelta
     ) -> Corpus:
         """Writes the entries into day files and indexes them.
 
@@ -192,10 +180,7 @@ def turns_of(conversation: dict[str, Any]) -> Iterator[Said[str]]:
             yield turn["dia_id"], begun + timedelta(seconds=20 * place), {"text": text}
 
 
-def questions(
-    asked: Iterable[Asked],
-    known: dict[str, set[str]],
-) -> tuple[Question, ...]:
+def questions(asked: Iterable[Asked], known: dict[str, set[str]]) -> tuple[Question, ...]:
     """The questions that an entry answers; `known` has the entries' ids by those of the set."""
     found = []
     for text, answers in asked:

@@ -53,10 +53,7 @@ class RandomVectors(FastEmbedder):
         return Meaning(vector / np.linalg.norm(vector), tokens)
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[Row]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     pool = sentences(arguments.notes)
     cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
     kept = prepared(cache, arguments, pool)
@@ -70,11 +67,7 @@ def run(
     ]
 
 
-def prepared(
-    cache: Path,
-    arguments: argparse.Namespace,
-    pool: list[str],
-) -> Path:
+def prepared(cache: Path, arguments: argparse.Namespace, pool: list[str]) -> Path:
     """A home whose journal holds the entries, and is wholly indexed; made once."""
     kept = cache / f"speed-{arguments.entries}"
     if not (kept / "complete").exists():
@@ -86,19 +79,13 @@ def prepared(
     return kept
 
 
-def opened(
-    home: Path,
-    embedder: FastEmbedder | None = None,
-) -> Workspace:
+def opened(home: Path, embedder: FastEmbedder | None = None) -> Workspace:
     config = Config(home=home, journal=home / "journal")
     now = LAST_DAY.replace(hour=23, minute=50).astimezone()
     return open_workspace(config, embedder=embedder, clock=lambda: now)
 
 
-def in_process(
-    home: Path,
-    pool: list[str],
-) -> list[Row]:
+def in_process(home: Path, pool: list[str]) -> list[Row]:
     rows = []
     asked = queries(pool, QUERIES)
     with opened(home) as workspace:
@@ -115,10 +102,7 @@ def in_process(
     return rows
 
 
-async def over_stdio(
-    home: Path,
-    pool: list[str],
-) -> list[Row]:
+async def over_stdio(home: Path, pool: list[str]) -> list[Row]:
     """Times of a warm server, asked by the SDK's client, and its memory."""
     process_id = home / "pid"
     server = StdioServerParameters(
@@ -130,11 +114,7 @@ async def over_stdio(
 
     async with Client(server) as client:
 
-        async def call(
-            tool: str,
-            name: str,
-            values: Iterable[str],
-        ) -> list[float]:
+        async def call(tool: str, name: str, values: Iterable[str]) -> list[float]:
             times = []
             for value in values:
                 begun = time.perf_counter()
@@ -156,10 +136,7 @@ async def over_stdio(
     ]
 
 
-def cold_commands(
-    home: Path,
-    pool: list[str],
-) -> list[Row]:
+def cold_commands(home: Path, pool: list[str]) -> list[Row]:
     with opened(home) as workspace:
         id = recent(workspace, limit=1).entries[0].id
     environ = os.environ | NOW | {"SYNAPTIC_HOME": str(home)}
@@ -169,31 +146,18 @@ def cold_commands(
         for name, more in words.items():
             command = [SYNAPTIC, name, *more]
             times[name].append(
-                timed(
-                    subprocess.run,
-                    command,
-                    env=environ,
-                    check=True,
-                    capture_output=True,
-                )
+                timed(subprocess.run, command, env=environ, check=True, capture_output=True)
             )
     return [row(f"synaptic {name}, cold", seconds) for name, seconds in times.items()]
 
 
-def timed(
-    action: Callable[..., object],
-    *values: Any,
-    **options: Any,
-) -> float:
+def timed(action: Callable[..., object], *values: Any, **options: Any) -> float:
     """Seconds of one call."""
     begun = time.perf_counter()
     action(*values, **options)
     return time.perf_counter() - begun
 
 
-def row(
-    what: str,
-    seconds: list[float],
-) -> Row:
+def row(what: str, seconds: list[float]) -> Row:
     cuts = statistics.quantiles(seconds, n=20, method="inclusive")
     return {"what": what, "p50": f"{1000 * cuts[9]:.1f} ms", "p95": f"{1000 * cuts[18]:.1f} ms"}

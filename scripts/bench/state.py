@@ -28,10 +28,7 @@ NOW = datetime.fromisoformat("2026-11-20T09:00:00+01:00")
 MOST = 8
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """The number of right questions of each label, and of all."""
     questions = read("state_questions.json")
     embedder = FastEmbedder(DEFAULT_MODEL, cache=scratch / "models")
@@ -48,9 +45,7 @@ def run(
 
 
 def answers(
-    home: Path,
-    embedder: Embedder,
-    questions: Sequence[Mapping[str, Any]],
+    home: Path, embedder: Embedder, questions: Sequence[Mapping[str, Any]]
 ) -> list[list[str]]:
     """The keys of the entries that each question gets, asked from its project, of the journal
     in this new home.
@@ -66,16 +61,8 @@ def answers(
     return shown
 
 
-def opened(
-    home: Path,
-    embedder: Embedder,
-    project: str | None = None,
-) -> Workspace:
-    config = Config(
-        home=home,
-        journal=home / "journal",
-        project=project,
-    )
+def opened(home: Path, embedder: Embedder, project: str | None = None) -> Workspace:
+    config = Config(home=home, journal=home / "journal", project=project)
     return open_workspace(config, embedder=embedder, clock=lambda: NOW)
 
 
@@ -90,10 +77,7 @@ def saved(workspace: Workspace) -> dict[str, str]:
     return {id: key for key, id in ids.items()}
 
 
-def is_right(
-    asked: Mapping[str, Any],
-    got: Sequence[str],
-) -> bool:
+def is_right(asked: Mapping[str, Any], got: Sequence[str]) -> bool:
     wanted: list[str] = asked["answer"]
     match asked["kind"]:
         case "list":

@@ -52,10 +52,7 @@ class Asked(NamedTuple):
         return sum(right for _, right in self.first[:most]) / self.wanted
 
 
-def run(
-    arguments: argparse.Namespace,
-    scratch: Path,
-) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", arguments.model)
     found: dict[str, dict[str, list[Asked]]] = {
         "held apart": defaultdict(list),
@@ -68,9 +65,7 @@ def run(
 
 
 def panel(
-    arguments: argparse.Namespace,
-    scratch: Path,
-    embedder: CachedEmbedder,
+    arguments: argparse.Namespace, scratch: Path, embedder: CachedEmbedder
 ) -> Iterator[tuple[str, Corpus, Kinds]]:
     """(name of the set, a journal, its questions), one journal open at a time."""
     for name, corpora in Maker(arguments, scratch, embedder).sets():
@@ -89,11 +84,7 @@ def half(question: str) -> str:
     return ("fitted on", "held apart")[hashlib.sha1(question.encode()).digest()[-1] % 2]
 
 
-def ask(
-    corpus: Corpus,
-    question: Question,
-    kind: str,
-) -> Asked:
+def ask(corpus: Corpus, question: Question, kind: str) -> Asked:
     many = search(corpus.workspace, question.text, limit=FIRST)
     cut = search(corpus.workspace, question.text)
     first = [(hit.score, hit.entry.id in question.wanted) for hit in many.hits]
@@ -102,11 +93,7 @@ def ask(
     return Asked(kind, len(question.wanted), doubted, first, len(cut.hits), right)
 
 
-def unanswered(
-    name: str,
-    corpus: Corpus,
-    arguments: argparse.Namespace,
-) -> Kinds:
+def unanswered(name: str, corpus: Corpus, arguments: argparse.Namespace) -> Kinds:
     """The questions of a set that none of its entries answers."""
     if name == "BEAM":
         with gzip.open(arguments.beam) as file:
@@ -128,11 +115,7 @@ def kinds(told: Sequence[dict[str, Any]]) -> Kinds:
     return [(Question(one["question"], frozenset()), one.get("kind", "near")) for one in told]
 
 
-def whole_notes(
-    archive: Path,
-    scratch: Path,
-    embedder: CachedEmbedder,
-) -> tuple[Corpus, Kinds]:
+def whole_notes(archive: Path, scratch: Path, embedder: CachedEmbedder) -> tuple[Corpus, Kinds]:
     """The notes with their titles, and questions on them."""
     home = scratch / "whole"
     (home / "journal").mkdir(parents=True)
@@ -154,10 +137,7 @@ def whole_notes(
     return Corpus("notes, whole", workspace, ()), told
 
 
-def rows(
-    found: dict[str, list[Asked]],
-    half: str,
-) -> Iterator[dict[str, Any]]:
+def rows(found: dict[str, list[Asked]], half: str) -> Iterator[dict[str, Any]]:
     by_set = {name: row_of(asked) for name, asked in found.items()}
     for name, row in by_set.items():
         yield {"half": half, "set": name} | {what: f"{row[what]:.2f}" for what in row}

@@ -70,10 +70,7 @@ def dicts(value: Any) -> Iterator[Json]:
         yield from dicts(each)
 
 
-def _messages(
-    call: Call | None,
-    number: int,
-) -> list[Json]:
+def _messages(call: Call | None, number: int) -> list[Json]:
     """An answer of Anthropic Messages."""
     block: Json = {"type": "text", "text": ""}
     delta: Json = {"type": "text_delta", "text": DONE}
@@ -100,10 +97,7 @@ def _messages(
     ]
 
 
-def _responses(
-    call: Call | None,
-    number: int,
-) -> list[Json]:
+def _responses(call: Call | None, number: int) -> list[Json]:
     """An answer of OpenAI Responses."""
     item: Json = {
         "type": "message",
@@ -134,10 +128,7 @@ def _responses(
     ]
 
 
-def _generate(
-    call: Call | None,
-    number: int,
-) -> list[Json]:
+def _generate(call: Call | None, number: int) -> list[Json]:
     """An answer of Gemini."""
     part: Json = {"text": DONE}
     if call:
@@ -168,11 +159,7 @@ class Endpoint(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def handle_error(
-        self,
-        request: Any,
-        client_address: Any,
-    ) -> None:
+    def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that ends cuts its connections."""
 
 
@@ -203,9 +190,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(
-        self,
-        format: str,
-        *args: Any,
-    ) -> None:
+    def log_message(self, format: str, *args: Any) -> None:
         pass

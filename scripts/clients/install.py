@@ -56,10 +56,7 @@ class Scratch:
 
 
 def run(
-    command: Sequence[str],
-    *,
-    cwd: Path | None = None,
-    environ: dict[str, str] | None = None,
+    command: Sequence[str], *, cwd: Path | None = None, environ: dict[str, str] | None = None
 ) -> str:
     """The program's output. Raises Unavailable with its last words."""
     try:

@@ -146,10 +146,7 @@ def saying(calls: Sequence[Call]) -> Callable[[Json], Call | None]:
     return say
 
 
-def actions(
-    client: str,
-    project: Path,
-) -> list[Call]:
+def actions(client: str, project: Path) -> list[Call]:
     """An edit of FILE and a command that fails, in this client's tools."""
     file = str(project / FILE)
     command: Json = {"command": FAILING, "description": "exports the orders"}
@@ -182,13 +179,7 @@ def actions(
 class Session:
     """A client in an empty home, in a git repository, with Synaptic and its hooks."""
 
-    def __init__(
-        self,
-        client: str,
-        scratch: Scratch,
-        *,
-        hooks: bool = True,
-    ) -> None:
+    def __init__(self, client: str, scratch: Scratch, *, hooks: bool = True) -> None:
         self.client = client
         self.model = Endpoint(saying(()))
         package, self.command, variables = CLIENTS[client]
@@ -216,11 +207,7 @@ class Session:
     def synaptic(self, *words: str) -> str:
         return run([str(SYNAPTIC), *words], cwd=self.project, environ=self.environ)
 
-    def talk(
-        self,
-        calls: Sequence[Call],
-        more: Sequence[str] = (),
-    ) -> list[Json]:
+    def talk(self, calls: Sequence[Call], more: Sequence[str] = ()) -> list[Json]:
         """The requests of a session in which the model makes these calls."""
         self.model.say = saying(calls)
         self.model.seen.clear()
@@ -232,11 +219,7 @@ class Session:
         run([str(self.bin / program), *words], cwd=self.project, environ=self.environ)
         return [body for body in self.model.seen if tools_of(body)]
 
-    def _write(
-        self,
-        name: str,
-        content: str,
-    ) -> None:
+    def _write(self, name: str, content: str) -> None:
         file = self.home / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
@@ -286,10 +269,7 @@ def told_in(bodies: Sequence[Json]) -> list[str]:
     return list(dict.fromkeys(each[0] for text in texts for each in TOLD.finditer(text)))
 
 
-def count_tokens(
-    scratch: Scratch,
-    texts: Sequence[str],
-) -> list[int]:
+def count_tokens(scratch: Scratch, texts: Sequence[str]) -> list[int]:
     bin, environ = scratch.node(TOKENIZER)
     counted = run(["node", "-e", COUNT, *texts], cwd=bin.parents[1], environ=environ)
     return list(json.loads(counted))
@@ -313,11 +293,7 @@ def busy(wanted: bool) -> Iterator[None]:
 # --------------------------------------------------------------------------
 
 
-def show_calls(
-    client: str,
-    scratch: Scratch,
-    given: argparse.Namespace,
-) -> bool:
+def show_calls(client: str, scratch: Scratch, given: argparse.Namespace) -> bool:
     """The answers to CALLS, and the tokens that the tools and the instructions take."""
     bodies = Session(client, scratch).talk(CALLS)
     results = max((results_of(body) for body in bodies), key=len, default=[])
@@ -334,11 +310,7 @@ def show_calls(
     return len(results) >= len(CALLS)
 
 
-def show_starts(
-    client: str,
-    scratch: Scratch,
-    given: argparse.Namespace,
-) -> bool:
+def show_starts(client: str, scratch: Scratch, given: argparse.Namespace) -> bool:
     """How often the first request knows Synaptic, and which of its tools are there whole."""
     session = Session(client, scratch, hooks=not given.no_hooks)
     known = 0
@@ -357,11 +329,7 @@ def show_starts(
     return bool(known == given.starts)
 
 
-def show_actions(
-    client: str,
-    scratch: Scratch,
-    given: argparse.Namespace,
-) -> bool:
+def show_actions(client: str, scratch: Scratch, given: argparse.Namespace) -> bool:
     """What comes with an edit and a failed command; with and without the right to do them, as a
     hook must neither give nor take it.
     """
@@ -387,11 +355,7 @@ def show_actions(
     return as_wanted
 
 
-def show_memory(
-    client: str,
-    scratch: Scratch,
-    given: argparse.Namespace,
-) -> bool:
+def show_memory(client: str, scratch: Scratch, given: argparse.Namespace) -> bool:
     """What Claude Code does with a memory of its own that lies in the journal."""
     session = Session(client, scratch)
     journal = session.home / ".synaptic" / "journal"
@@ -431,12 +395,7 @@ def show_memory(
 def main() -> int:
     """0 when every client was seen, and knew Synaptic."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "clients",
-        nargs="*",
-        choices=[[], *CLIENTS],
-        metavar="CLIENT",
-    )
+    parser.add_argument("clients", nargs="*", choices=[[], *CLIENTS], metavar="CLIENT")
     parser.add_argument("--keep", type=Path, help="keep the installed clients here")
     parser.add_argument("--to", type=Path, help="write every request here, as CLIENT.json")
     parser.add_argument("--starts", type=int, help="only look at the first requests")

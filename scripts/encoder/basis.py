@@ -43,10 +43,7 @@ def main() -> None:
     np.save(given.model / "tokens.npy", np.vstack([mean, basis]).astype(np.float16))
 
 
-def texts_of(
-    lines: list[str],
-    choose: random.Random,
-) -> list[str]:
+def texts_of(lines: list[str], choose: random.Random) -> list[str]:
     """Passages and questions of each kind of pair."""
     rows = [json.loads(line) for line in lines]
     texts = []
@@ -57,11 +54,7 @@ def texts_of(
     return [text.replace("{A}", "Anna").replace("{B}", "Ben") for text in texts]
 
 
-def vectors(
-    model: FolderModel,
-    texts: list[str],
-    choose: random.Random,
-) -> Array:
+def vectors(model: FolderModel, texts: list[str], choose: random.Random) -> Array:
     """The vectors of some content tokens of each text, in rows."""
     found = []
     for text in texts:
@@ -71,10 +64,7 @@ def vectors(
     return np.concatenate(found)
 
 
-def turned(
-    apart: Array,
-    source: np.random.Generator,
-) -> Array:
+def turned(apart: Array, source: np.random.Generator) -> Array:
     """The principal components of these unit vectors, turned towards the corners of a cube."""
     _, directions = np.linalg.eigh(apart.T @ apart)
     components = directions[:, -TOKEN_BITS:]

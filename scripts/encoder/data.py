@@ -63,18 +63,8 @@ class Pair:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument(
-        "--sources",
-        type=Path,
-        required=True,
-        help="the archive of sources",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        help="write the pairs here",
-    )
+    parser.add_argument("--sources", type=Path, required=True, help="the archive of sources")
+    parser.add_argument("--out", type=Path, required=True, help="write the pairs here")
     parser.add_argument("--seed", type=int, default=7)
     given = parser.parse_args()
     pairs = list(all_pairs(read_sources(given.sources), random.Random(given.seed)))
@@ -99,10 +89,7 @@ def read_sources(archive: Path) -> Sources:
     return files
 
 
-def all_pairs(
-    files: Sources,
-    choose: random.Random,
-) -> Iterator[Pair]:
+def all_pairs(files: Sources, choose: random.Random) -> Iterator[Pair]:
     yield from persona_talks(files, choose)
     yield from meetings(files, choose)
     yield from sections(files, choose)
@@ -114,10 +101,7 @@ def all_pairs(
 # -- talks of two persons
 
 
-def persona_talks(
-    files: Sources,
-    choose: random.Random,
-) -> Iterator[Pair]:
+def persona_talks(files: Sources, choose: random.Random) -> Iterator[Pair]:
     """Questions of a talk with the turn that answers, and statements put as questions."""
     for part in ("valid", "test"):
         data = files[f"{SPC}/data/Synthetic-Persona-Chat_{part}.csv"].decode()
@@ -229,10 +213,7 @@ def asked_in(turns: Turns) -> Iterator[Found]:
             yield "asked", query[0].upper() + query[1:], place + 1
 
 
-def told_in(
-    turns: Turns,
-    choose: random.Random,
-) -> Iterator[Found]:
+def told_in(turns: Turns, choose: random.Random) -> Iterator[Found]:
     """A question for each statement that a template fits, with its turn."""
     for place, (speaker, text) in enumerate(turns):
         for sentence in re.split(r"(?<=[.!?])\s+", text):
@@ -241,11 +222,7 @@ def told_in(
                 yield "told", choose.choice(queries), place
 
 
-def personas_in(
-    row: Sequence[str],
-    turns: Turns,
-    choose: random.Random,
-) -> Iterator[Found]:
+def personas_in(row: Sequence[str], turns: Turns, choose: random.Random) -> Iterator[Found]:
     """A line of what is known of a speaker, with the turn that tells most of it."""
     for persona, speaker in ((row[0], "1"), (row[1], "2")):
         for line in persona.split("\n"):
@@ -265,10 +242,7 @@ def personas_in(
             yield "told", choose.choice(queries) if queries else said, place
 
 
-def put(
-    sentence: str,
-    who: str,
-) -> list[str]:
+def put(sentence: str, who: str) -> list[str]:
     """The questions that a statement of this person answers."""
     sentence = _OPENING.sub("", sentence.strip().rstrip(".!"))
     did = re.match(r"I (\w+) (.{6,90})$", sentence)
@@ -284,11 +258,7 @@ def put(
     return []
 
 
-def put_verb(
-    verb: str,
-    rest: str,
-    who: str,
-) -> list[str]:
+def put_verb(verb: str, rest: str, who: str) -> list[str]:
     words = rest.split()
     short = replaced(" ".join(words[:7]), _FROM_FIRST_PERSON, "")
     last = replaced(" ".join(words[-3:]), _FROM_FIRST_PERSON, "")
@@ -310,20 +280,13 @@ def put_verb(
     return []
 
 
-def replaced(
-    text: str,
-    table: Sequence[tuple[str, str]],
-    who: str,
-) -> str:
+def replaced(text: str, table: Sequence[tuple[str, str]], who: str) -> str:
     for pattern, new in table:
         text = re.sub(pattern, new.replace("{who}", who), text, flags=re.IGNORECASE)
     return text
 
 
-def usable(
-    query: str,
-    least_words: int,
-) -> bool:
+def usable(query: str, least_words: int) -> bool:
     said = re.sub(r"\{[AB]\}('s)?", "", query)
     return not _VAGUE.search(said) and len(content_words(said)) >= least_words
 
@@ -331,10 +294,7 @@ def usable(
 # -- meetings, documents, answers
 
 
-def meetings(
-    files: Sources,
-    choose: random.Random,
-) -> Iterator[Pair]:
+def meetings(files: Sources, choose: random.Random) -> Iterator[Pair]:
     """Questions with the meeting's turns that answer, from the one that fits best."""
     for path in sorted(files):
         if "QMSum" not in path or not path.endswith("train.jsonl"):
@@ -366,10 +326,7 @@ def meetings(
                 yield Pair("meeting", f"{path}{number}", query, passage, others)
 
 
-def sections(
-    files: Sources,
-    choose: random.Random,
-) -> Iterator[Pair]:
+def sections(files: Sources, choose: random.Random) -> Iterator[Pair]:
     """Sections of design documents, asked by the title and the heading."""
     paths = [path for path in sorted(files) if is_design(path)]
     choose.shuffle(paths)
@@ -408,10 +365,7 @@ def is_design(path: str) -> bool:
     )
 
 
-def health(
-    files: Sources,
-    choose: random.Random,
-) -> Iterator[Pair]:
+def health(files: Sources, choose: random.Random) -> Iterator[Pair]:
     """Questions about diseases; the others are the answers to its other questions."""
     paths = [path for path in sorted(files) if "MedQuAD" in path and path.endswith(".xml")]
     choose.shuffle(paths)
@@ -433,10 +387,7 @@ def health(
             yield Pair("health", path, query, answer, others[:OTHERS])
 
 
-def searches(
-    files: Sources,
-    choose: random.Random,
-) -> Iterator[Pair]:
+def searches(files: Sources, choose: random.Random) -> Iterator[Pair]:
     """Questions as people type them, with the answer."""
     path = next(path for path in files if path.endswith("question_train_answerable.tsv"))
     for number, query, _, answers, *_ in re.findall(
@@ -462,11 +413,7 @@ def own_pairs(choose: random.Random) -> Iterator[Pair]:
         yield Pair("journal", one["journal"], one["query"], one["passage"], others)
 
 
-def nearest(
-    query: str,
-    texts: Iterable[str],
-    count: int,
-) -> list[str]:
+def nearest(query: str, texts: Iterable[str], count: int) -> list[str]:
     """The texts with most words of the query."""
     words = content_words(query)
     return sorted(texts, key=lambda text: -len(words & content_words(text)))[:count]

@@ -113,10 +113,7 @@ def calibration_texts() -> list[str]:
     return texts
 
 
-def tokenize(
-    folder: Path,
-    texts: list[str],
-) -> list[list[int]]:
+def tokenize(folder: Path, texts: list[str]) -> list[list[int]]:
     """Token ids of each text, cut to the window. The shipped tokenizer.json is the original's,
     unchanged.
     """
@@ -139,10 +136,7 @@ class Inputs:
     moments: Array
 
 
-def observe_inputs(
-    weights: dict[str, Array],
-    texts: list[list[int]],
-) -> dict[str, Inputs]:
+def observe_inputs(weights: dict[str, Array], texts: list[list[int]]) -> dict[str, Inputs]:
     """The inputs of each matrix over all tokens of `texts`, by the matrix's name."""
 
     graph = Graph(weights)
@@ -164,10 +158,7 @@ def observe_inputs(
     return observed
 
 
-def quantise_matrix(
-    matrix: Array,
-    moments: Array,
-) -> tuple[Array, Array]:
+def quantise_matrix(matrix: Array, moments: Array) -> tuple[Array, Array]:
     """int8 `codes` (inputs, outputs) and a scale for each column, so that `codes * scales` is
     near `matrix`.
 
@@ -202,10 +193,7 @@ def quantise_matrix(
     return codes.astype(np.int8), scales.astype(np.float32)
 
 
-def fit_beside(
-    codes: Array,
-    above: Array,
-) -> Array:
+def fit_beside(codes: Array, above: Array) -> Array:
     """`codes` of a row, each as near to zero as the code above it in its pair demands."""
 
     return np.sign(codes) * np.minimum(np.abs(codes), PAIR_LIMIT - np.abs(above))
@@ -225,9 +213,7 @@ class Graph:
     """
 
     def __init__(
-        self,
-        weights: dict[str, Array],
-        observed: dict[str, Inputs] | None = None,
+        self, weights: dict[str, Array], observed: dict[str, Inputs] | None = None
     ) -> None:
 
         self.weights = weights
@@ -290,11 +276,7 @@ class Graph:
         gain, offset = self._norm("embeddings.LayerNorm")
         return self._add("LayerNormalization", summed, gain, offset, axis=-1, epsilon=EPSILON)
 
-    def _attend(
-        self,
-        layer: str,
-        hidden: str,
-    ) -> str:
+    def _attend(self, layer: str, hidden: str) -> str:
         names = [f"{layer}attention.self.{part}" for part in ("query", "key", "value")]
         joined = np.concatenate([self.weights[f"{name}.weight"] for name in names], axis=1)
         offsets = np.concatenate([self.weights[f"{name}.bias"] for name in names])
@@ -306,11 +288,7 @@ class Graph:
         name = f"{layer}attention.output.dense"
         return self._join(name, heads, hidden, f"{layer}attention.output.LayerNorm")
 
-    def _feed_forward(
-        self,
-        layer: str,
-        hidden: str,
-    ) -> str:
+    def _feed_forward(self, layer: str, hidden: str) -> str:
         name = f"{layer}intermediate.dense"
         matrix, offsets = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
         [product], offsets = self._multiply(name, hidden, matrix, offsets, scale="token")
@@ -326,13 +304,7 @@ class Graph:
         )
 
     def _join(
-        self,
-        name: str,
-        value: str,
-        hidden: str,
-        norm: str,
-        *,
-        scale: str = "text",
+        self, name: str, value: str, hidden: str, norm: str, *, scale: str = "text"
     ) -> str:
         """`value` through the matrix, added to `hidden` and normalised."""
         matrix, offsets = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
@@ -428,11 +400,7 @@ class Graph:
             products.append(product)
         return products, offsets.astype(np.float32)
 
-    def _quantise(
-        self,
-        value: str,
-        scale: str,
-    ) -> Quantised:
+    def _quantise(self, value: str, scale: str) -> Quantised:
         """`value` in 8 bits, with one scale for the `text`, for each `token`, or for each
         around the `token middle`.
         """
@@ -460,12 +428,7 @@ class Graph:
         return gain, self._constant(f"{name}.bias", self.weights[f"{name}.bias"])
 
     def _add(
-        self,
-        kind: str,
-        *inputs: str,
-        name: str = "",
-        contrib: bool = False,
-        **attributes: Any,
+        self, kind: str, *inputs: str, name: str = "", contrib: bool = False, **attributes: Any
     ) -> str:
         """The name of the new node's output."""
         output = name or f"{kind}{len(self._nodes)}"
@@ -487,11 +450,7 @@ class Graph:
             helper.make_node(kind, list(inputs), outputs, domain=domain, **attributes)
         )
 
-    def _constant(
-        self,
-        name: str,
-        array: Array,
-    ) -> str:
+    def _constant(self, name: str, array: Array) -> str:
         self._constants[name] = array
         return name
 
@@ -522,10 +481,7 @@ def session(model: Any) -> Any:
     return onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
 
 
-def embed(
-    running: Any,
-    texts: list[list[int]],
-) -> Array:
+def embed(running: Any, texts: list[list[int]]) -> Array:
     """A vector of length 1 for each text: the mean over its tokens. float32, (texts, 384)."""
 
     vectors = []

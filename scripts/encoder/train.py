@@ -65,10 +65,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=240)
     parser.add_argument("--seed", type=int, action="append")
     parser.add_argument(
-        "--kept",
-        type=float,
-        default=0.0,
-        help="the share of the original weights",
+        "--kept", type=float, default=0.0, help="the share of the original weights"
     )
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     given = parser.parse_args()
@@ -87,12 +84,7 @@ def main() -> None:
         shutil.copy(given.weights / name, given.out / name)
 
 
-def trained(
-    rows: list[Row],
-    weights: Path,
-    steps: int,
-    seed: int,
-) -> dict[str, Tensor]:
+def trained(rows: list[Row], weights: Path, steps: int, seed: int) -> dict[str, Tensor]:
     """The weights after so many batches."""
     torch.manual_seed(seed)
     model = BertModel.from_pretrained(weights, add_pooling_layer=False)
@@ -135,10 +127,7 @@ def groups(model: BertModel) -> list[dict[str, Any]]:
     ]
 
 
-def rate(
-    step: int,
-    steps: int,
-) -> float:
+def rate(step: int, steps: int) -> float:
     """The share of RATE: a warm-up, then half a cosine down to a twentieth."""
     if step < WARM_UP_STEPS:
         return (step + 1) / WARM_UP_STEPS
@@ -151,11 +140,7 @@ class Batches:
     together, so that each is told from its likes.
     """
 
-    def __init__(
-        self,
-        rows: list[Row],
-        choose: random.Random,
-    ) -> None:
+    def __init__(self, rows: list[Row], choose: random.Random) -> None:
         self.choose = choose
         self.by_kind: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
@@ -191,21 +176,13 @@ class Batches:
 class Encoder:
     """Embeds texts by the mean of their tokens' vectors, with gradients."""
 
-    def __init__(
-        self,
-        model: BertModel,
-        tokenizer: Path,
-    ) -> None:
+    def __init__(self, model: BertModel, tokenizer: Path) -> None:
         self.model = model
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
 
-    def embed(
-        self,
-        texts: list[str],
-        limits: list[int],
-    ) -> Tensor:
+    def embed(self, texts: list[str], limits: list[int]) -> Tensor:
         """Unit vectors, float32 of shape (texts, 384); similar lengths run together."""
         ids = []
         for text, limit in zip(texts, limits, strict=True):
@@ -230,10 +207,7 @@ class Encoder:
         return torch.nn.functional.normalize(summed, dim=1)
 
 
-def loss_of(
-    encoder: Encoder,
-    rows: list[Row],
-) -> Tensor:
+def loss_of(encoder: Encoder, rows: list[Row]) -> Tensor:
     passages = [(row["passage"], row) for row in rows]
     passages += [(row["other"], row) for row in rows if row["other"]]
     texts = [text for text, _ in passages]

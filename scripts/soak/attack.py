@@ -52,10 +52,7 @@ class Broken(AssertionError):
     """A promise that did not hold."""
 
 
-def check(
-    holds: object,
-    promise: str,
-) -> None:
+def check(holds: object, promise: str) -> None:
     """None. Raises Broken where it does not hold."""
     if not holds:
         raise Broken(promise)
@@ -65,13 +62,7 @@ def check(
 # -------------------------------------------------------------------------------------------
 
 
-def attack(
-    trial: Trial,
-    *,
-    trials: int,
-    unit: str,
-    why_not: str = "",
-) -> int:
+def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
     """The exit status of a whole attack, which it runs as the command line says: 1 where a
     promise did not hold.
     """
@@ -103,13 +94,7 @@ def attack(
     return int(bool(failures))
 
 
-def report(
-    name: str,
-    failures: Sequence[str],
-    done: str,
-    seed: int,
-    begun: float,
-) -> None:
+def report(name: str, failures: Sequence[str], done: str, seed: int, begun: float) -> None:
     """Prints what was wrong, and a line that `scripts/soak.py` reads."""
     for failure in failures[:SHOWN]:
         print(failure)
@@ -117,40 +102,16 @@ def report(
     print(f"{name}: {done}, failures {len(failures):,}, seed {seed}, {seconds:,.0f} s")
 
 
-def _asked(
-    trials: int,
-    unit: str,
-) -> argparse.Namespace:
+def _asked(trials: int, unit: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
-    parser.add_argument(
-        "--trials",
-        type=int,
-        default=trials,
-        help=f"{unit} at least",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=float("inf"),
-        help="stop then",
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=1,
-        help="other trials (default 1)",
-    )
+    parser.add_argument("--trials", type=int, default=trials, help=f"{unit} at least")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then")
+    parser.add_argument("--seed", type=int, default=1, help="other trials (default 1)")
     parser.add_argument("--only", type=int, help="the one trial of this number")
     return parser.parse_args()
 
 
-def _tried(
-    trial: Trial,
-    seed: int,
-    scratch: str,
-    until: float,
-    number: int,
-) -> tuple[int, str]:
+def _tried(trial: Trial, seed: int, scratch: str, until: float, number: int) -> tuple[int, str]:
     """The number of checks of a trial, and its failure."""
     if sys.platform == "win32":
         raise NotImplementedError
@@ -199,16 +160,10 @@ class HashingEmbedder:
 
 def open_home(home: Path) -> Workspace:
     """A workspace in which meaning does not matter, and no two entries have one moment."""
-    config = Config(
-        home=home,
-        journal=home / "journal",
-        project="soak",
-    )
+    config = Config(home=home, journal=home / "journal", project="soak")
     seconds = itertools.count(1)
     return open_workspace(
-        config,
-        embedder=HashingEmbedder(),
-        clock=lambda: NOW + timedelta(seconds=next(seconds)),
+        config, embedder=HashingEmbedder(), clock=lambda: NOW + timedelta(seconds=next(seconds))
     )
 
 
@@ -217,12 +172,7 @@ def entries(ws: Workspace) -> list[Entry]:
     found: list[Entry] = []
     cursor: str | None = ""
     while cursor is not None:
-        page = find(
-            ws,
-            order="oldest",
-            limit=100,
-            cursor=cursor or None,
-        )
+        page = find(ws, order="oldest", limit=100, cursor=cursor or None)
         found += page.entries
         cursor = page.cursor
     return found
@@ -266,29 +216,18 @@ def check_journal(ws: Workspace) -> bytes:
     return text
 
 
-def check_purged(
-    home: Path,
-    word: bytes,
-) -> None:
+def check_purged(home: Path, word: bytes) -> None:
     """Raises Broken where a file of the home holds a purged word in lower case."""
     left = [name for name, data in files(home).items() if word in data.lower()]
     check(not left, f"Purged words are left in {left}")
 
 
-def git(
-    folder: Path,
-    *words: str,
-    ok: bool = True,
-) -> str:
+def git(folder: Path, *words: str, ok: bool = True) -> str:
     """The words of a git that failed, else an empty text. Raises AssertionError unless not
     `ok`.
     """
     done = subprocess.run(
-        ["git", *words],
-        cwd=folder,
-        env=os.environ | _GIT,
-        capture_output=True,
-        text=True,
+        ["git", *words], cwd=folder, env=os.environ | _GIT, capture_output=True, text=True
     )
     assert not ok or done.returncode == 0, done.stderr
     return f"{done.stdout}{done.stderr}failed" if done.returncode else ""

@@ -54,10 +54,7 @@ Steps = list[Callable[[], None]]
 """The steps of an editor, one after the other; anything may happen in between."""
 
 
-def truncating(
-    page: Page,
-    buffer: bytes,
-) -> Steps:
+def truncating(page: Page, buffer: bytes) -> Steps:
     """Empties the file and writes its buffer."""
 
     def act() -> None:
@@ -67,10 +64,7 @@ def truncating(
     return [act]
 
 
-def by_rename(
-    page: Page,
-    buffer: bytes,
-) -> Steps:
+def by_rename(page: Page, buffer: bytes) -> Steps:
     """Writes its buffer beside the file and puts that in its place."""
 
     def act() -> None:
@@ -82,10 +76,7 @@ def by_rename(
     return [act]
 
 
-def slow(
-    page: Page,
-    buffer: bytes,
-) -> Steps:
+def slow(page: Page, buffer: bytes) -> Steps:
     """Empties the file, then writes its buffer in two pieces, through one handle."""
     handles: list[int] = []
     half = len(buffer) // 2
@@ -106,10 +97,7 @@ def slow(
     return [empty, begin, end]
 
 
-def appending(
-    page: Page,
-    _: bytes,
-) -> Steps:
+def appending(page: Page, _: bytes) -> Steps:
     """Opens the file, and later adds a line to its end (`>>`)."""
     handles: list[int] = []
 
@@ -135,11 +123,7 @@ class Told:
     """The entries whose text an editor took away before a later update."""
 
 
-def trial(
-    _: int,
-    choose: random.Random,
-    folder: Path,
-) -> int:
+def trial(_: int, choose: random.Random, folder: Path) -> int:
     """A few verbs among editors; how many there were."""
     with open_home(folder / "home") as ws:
         page = Page(ws.config.journal / f"{NOW:%Y-%m-%d}.md")
@@ -154,11 +138,7 @@ def trial(
             most = min(len(waiting), choose.randrange(3))
             moments = sorted(choose.randrange(-10, CALLS) for _ in range(most))
 
-            def between(
-                call: int,
-                *_: bytes,
-                moments: list[int] = moments,
-            ) -> None:
+            def between(call: int, *_: bytes, moments: list[int] = moments) -> None:
                 while moments and moments[0] <= call and waiting:
                     moments.pop(0)
                     waiting.pop(0)()
@@ -171,10 +151,7 @@ def trial(
     return STEPS
 
 
-def _editor(
-    page: Page,
-    choose: random.Random,
-) -> Steps:
+def _editor(page: Page, choose: random.Random) -> Steps:
     """An editor whose buffer is the file as it is now, with a line added to it."""
     way = choose.choice((truncating, by_rename, slow, appending))
     buffer = page.read()
@@ -185,12 +162,7 @@ def _editor(
 
 
 def _verb(
-    ws: Workspace,
-    page: Page,
-    told: Told,
-    choose: random.Random,
-    step: int,
-    between: shim.Hook,
+    ws: Workspace, page: Page, told: Told, choose: random.Random, step: int, between: shim.Hook
 ) -> None:
     standing = [id for id, texts in told.texts.items() if texts[-1]]
     verb = "save"
@@ -228,11 +200,7 @@ def _verb(
         told.texts.pop(id)  # an editor wrote it back while it was deleted
 
 
-def _judge(
-    ws: Workspace,
-    page: Page,
-    told: Told,
-) -> None:
+def _judge(ws: Workspace, page: Page, told: Told) -> None:
     # a text of one line stands in its heading, below which an editor may have typed
     before = page.read()
     now = {entry.id: f"{entry.title}\n{entry.content}" for entry in entries(ws)}
@@ -258,10 +226,7 @@ def _judge(
             check(id in named, "doctor does not name an update taken away before another")
 
 
-def _edited(
-    stands: str,
-    last: str,
-) -> bool:
+def _edited(stands: str, last: str) -> bool:
     """True where the entry has the heading of its last text, and of the rest what a person may
     leave.
 
@@ -277,11 +242,4 @@ def _edited(
 
 if __name__ == "__main__":
     unit = "saves, updates and deletions"
-    sys.exit(
-        attack(
-            trial,
-            trials=5_163,
-            unit=unit,
-            why_not=shim.preload(),
-        )
-    )
+    sys.exit(attack(trial, trials=5_163, unit=unit, why_not=shim.preload()))

@@ -99,11 +99,7 @@ _places: list[str] = []
 """The folder in which each process makes its scenes."""
 
 
-def trial(
-    number: int,
-    _: random.Random,
-    folder: Path,
-) -> int:
+def trial(number: int, _: random.Random, folder: Path) -> int:
     """One fault: commands in turn, of each all calls and faults."""
     name = list(COMMANDS)[number % len(COMMANDS)]
     scene = _scene(name)
@@ -120,13 +116,7 @@ def trial(
     return 1
 
 
-def _judge(
-    scene: Scene,
-    code: int,
-    said: str,
-    *,
-    forever: bool,
-) -> None:
+def _judge(scene: Scene, code: int, said: str, *, forever: bool) -> None:
     check(code in (0, 1, -9), f"The command ended with {code}")
     check("Traceback" not in said and "is a defect" not in said, "The command has a defect")
     check("[Errno" not in said, "A bare errno is shown")
@@ -149,11 +139,7 @@ def _judge(
         _judge_delete(scene, gone=now == scene.after)
 
 
-def _judge_delete(
-    scene: Scene,
-    *,
-    gone: bool,
-) -> None:
+def _judge_delete(scene: Scene, *, gone: bool) -> None:
     """A purged text is nowhere, at the latest after the same command again; a deleted one
     is in the trash.
     """
@@ -166,10 +152,7 @@ def _judge_delete(
         check(b"Zucchini" in trash, "The trash lacks what was deleted")
 
 
-def _like(
-    scene: Scene,
-    now: dict[str, bytes],
-) -> str:
+def _like(scene: Scene, now: dict[str, bytes]) -> str:
     if now == scene.before:
         return "as before"
     if now == scene.after:
@@ -239,10 +222,7 @@ def _kill_before_exchange(home: Path) -> None:
     assert {name: data for name, data in left.items() if name[0] != "."} == before
 
 
-def _normal(
-    home: Path,
-    known: frozenset[bytes],
-) -> dict[str, bytes]:
+def _normal(home: Path, known: frozenset[bytes]) -> dict[str, bytes]:
     """The journal's Markdown without the next command's file; ids that are new in it are all
     one.
     """
@@ -280,19 +260,12 @@ def warm_up(folder: Path) -> None:
             assert main.main([*words, "--json"]) == 0
 
 
-def _copy(
-    home: Path,
-    to: Path,
-) -> None:
+def _copy(home: Path, to: Path) -> None:
     shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(home, to)
 
 
-def _command(
-    home: Path,
-    words: list[str],
-    fault: tuple[int, int, bool],
-) -> tuple[int, str]:
+def _command(home: Path, words: list[str], fault: tuple[int, int, bool]) -> tuple[int, str]:
     """Exit status and words of a command in a process of its own, in which the call of this
     number meets the fault, and with True all after it.
     """
@@ -332,11 +305,4 @@ if __name__ == "__main__":
         _places.append(scenes)
         if not why_not:
             warm_up(Path(scenes))
-        sys.exit(
-            attack(
-                trial,
-                trials=10_000,
-                unit="faults",
-                why_not=why_not,
-            )
-        )
+        sys.exit(attack(trial, trials=10_000, unit="faults", why_not=why_not))

@@ -153,11 +153,7 @@ def _samples() -> dict[str, Path]:
     return found
 
 
-def _copy_session(
-    sessions: Path,
-    source: str,
-    folder: Path,
-) -> None:
+def _copy_session(sessions: Path, source: str, folder: Path) -> None:
     for place in reader_of(source).find(sessions, {}):
         found = [place] if place.is_file() else _files(place)
         for file in sorted(found, key=lambda file: file.stat().st_size)[:3]:
@@ -176,11 +172,7 @@ def _copy_notes(folder: Path) -> None:
     (folder / "tea.md").write_text(f"{front}Likes tea. <!-- openclaw:x -->\n")
 
 
-def trial(
-    number: int,
-    choose: random.Random,
-    folder: Path,
-) -> int:
+def trial(number: int, choose: random.Random, folder: Path) -> int:
     """One file with one thing wrong; a reading that is not quick is compared with one of four
     times the text.
     """
@@ -200,11 +192,7 @@ def trial(
 
 
 def _damaged(
-    source: str,
-    folder: Path,
-    change: Change,
-    seed: float,
-    size: int,
+    source: str, folder: Path, change: Change, seed: float, size: int
 ) -> tuple[int, float, int]:
     """The number of entries of a damaged export, its seconds, and how many may be lost."""
     shutil.copytree(_samples()[source], folder)
@@ -217,10 +205,7 @@ def _whole(source: str) -> int:
     return _planned(source, _place(source, _samples()[source]))[0]
 
 
-def _place(
-    source: str,
-    folder: Path,
-) -> Path:
+def _place(source: str, folder: Path) -> Path:
     if source == "opencode":
         return next(folder.rglob("opencode*.db"), folder)
     if source in OF_FOLDERS:
@@ -233,10 +218,7 @@ def _workspace() -> Workspace:
     return open_home(Path(mkdtemp(prefix="home-")))
 
 
-def _planned(
-    source: str,
-    place: Path,
-) -> tuple[int, float]:
+def _planned(source: str, place: Path) -> tuple[int, float]:
     """The number of entries that would come, and processor seconds."""
     begun = time.process_time()
     taken = 0
@@ -263,11 +245,7 @@ def _files(folder: Path) -> list[Path]:
     return [file for file in sorted(folder.rglob("*")) if file.is_file()]
 
 
-def _change_value(
-    folder: Path,
-    choose: random.Random,
-    size: int,
-) -> int:
+def _change_value(folder: Path, choose: random.Random, size: int) -> int:
     """Another value in JSON or in a database; how many records that may cost."""
     files = [file for file in _files(folder) if file.suffix in (*JSON, ".db")]
     if not files:
@@ -285,10 +263,7 @@ def _change_value(
 
 
 @contextmanager
-def _line_of(
-    file: Path,
-    choose: random.Random,
-) -> Iterator[Any]:
+def _line_of(file: Path, choose: random.Random) -> Iterator[Any]:
     """The value of a file of JSON, or of one of its lines; written back when it was changed."""
     lines = [file.read_text()] if file.suffix == ".json" else file.read_text().splitlines()
     at = choose.randrange(len(lines))
@@ -309,10 +284,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from _places(value[key])
 
 
-def _change_cell(
-    file: Path,
-    choose: random.Random,
-) -> int:
+def _change_cell(file: Path, choose: random.Random) -> int:
     with closing(sqlite3.connect(file)) as db, db:
         tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         (table,) = choose.choice(tables)
@@ -327,11 +299,7 @@ def _change_cell(
     return 2
 
 
-def _change_bytes(
-    folder: Path,
-    choose: random.Random,
-    size: int,
-) -> int:
+def _change_bytes(folder: Path, choose: random.Random, size: int) -> int:
     """Some bytes are others, gone, twice there, or at an end too soon."""
     file = choose.choice(_files(folder))
     data = bytearray(file.read_bytes())
@@ -353,11 +321,7 @@ def _change_bytes(
     return WHOLE
 
 
-def _change_zip(
-    folder: Path,
-    choose: random.Random,
-    size: int,
-) -> int:
+def _change_zip(folder: Path, choose: random.Random, size: int) -> int:
     """A zip of the files, with other dates and names, or with other bytes of its own."""
     files = _files(folder)
     packed = folder / "export.zip"
@@ -376,11 +340,7 @@ def _change_zip(
     return WHOLE
 
 
-def _add_run(
-    folder: Path,
-    choose: random.Random,
-    size: int,
-) -> int:
+def _add_run(folder: Path, choose: random.Random, size: int) -> int:
     """A long run of one sign in a text."""
     run = choose.choice(RUNS)
     texts = [file for file in _files(folder) if file.suffix in (*JSON, ".md", ".html", ".txt")]

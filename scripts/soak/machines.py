@@ -67,11 +67,7 @@ class Truth:
 class Machine:
     """A home, and its way to the shared repository, which is a link."""
 
-    def __init__(
-        self,
-        folder: Path,
-        number: int,
-    ) -> None:
+    def __init__(self, folder: Path, number: int) -> None:
         self.link = folder / f"way {number}"
         self.hub = folder / "hub.git"
         self.home = folder / f"home {number}"
@@ -90,12 +86,7 @@ class Machine:
         init(load_config(self.home), str(self.link), lambda _: True)
         self.ws = self._open()
 
-    def change(
-        self,
-        choose: random.Random,
-        truth: Truth,
-        number: int,
-    ) -> None:
+    def change(self, choose: random.Random, truth: Truth, number: int) -> None:
         """One change that a person or an agent makes."""
         self.moment = NOW + timedelta(days=number // 150, seconds=number * 7)
         here = _saved(self.ws)
@@ -129,11 +120,7 @@ class Machine:
             truth.words.add(word)
             truth.words_of.setdefault(id, set()).add(word)
 
-    def sync(
-        self,
-        truth: Truth,
-        fault: str = "",
-    ) -> None:
+    def sync(self, truth: Truth, fault: str = "") -> None:
         """A sync in a process of its own, which may be killed at a step."""
         pid = os.fork()
         if not pid:
@@ -168,11 +155,7 @@ def _saved(ws: Workspace) -> list[str]:
     return found
 
 
-def trial(
-    number: int,
-    choose: random.Random,
-    folder: Path,
-) -> int:
+def trial(number: int, choose: random.Random, folder: Path) -> int:
     """One life of three machines."""
     signal.alarm(_MINUTES * 60)
     os.environ["HOME"] = str(folder)
@@ -207,10 +190,7 @@ def trial(
     return CHANGES
 
 
-def _judge(
-    machines: list[Machine],
-    truth: Truth,
-) -> None:
+def _judge(machines: list[Machine], truth: Truth) -> None:
     for machine in machines:
         machine.link.unlink(missing_ok=True)
         machine.link.symlink_to(machine.hub)
@@ -233,10 +213,7 @@ def _judge(
     ]
     edited_twice = {id for (id, _), count in truth.edits.items() if count > 1}
     truth.counts |= Counter(
-        conflicts=conflicts,
-        edited_twice=len(edited_twice),
-        entries=entries,
-        named=len(named),
+        conflicts=conflicts, edited_twice=len(edited_twice), entries=entries, named=len(named)
     )
     for block in re.split(rb"(?m)^(?=## )", text):
         is_true = b"<<<<<<< " not in block or edited_twice & set(ids(block))

@@ -103,11 +103,7 @@ class Author:
             self.passage() if choose.random() < 0.15 else "",
         )
 
-    def edited(
-        self,
-        note: Note,
-        part: int,
-    ) -> Note:
+    def edited(self, note: Note, part: int) -> Note:
         """With another paragraph in this place, which may be below the last one, or another
         private passage.
         """
@@ -127,11 +123,7 @@ class Side:
     added: list[Note]
 
 
-def trial(
-    number: int,
-    choose: random.Random,
-    folder: Path,
-) -> int:
+def trial(number: int, choose: random.Random, folder: Path) -> int:
     """One merge."""
     author = Author(choose)
     base = sorted((author.note() for _ in range(choose.randrange(7))), key=lambda note: note.at)
@@ -159,11 +151,7 @@ def trial(
     return 1
 
 
-def _changed(
-    author: Author,
-    base: Sequence[Note],
-    shared: Sequence[Note],
-) -> Side:
+def _changed(author: Author, base: Sequence[Note], shared: Sequence[Note]) -> Side:
     choose = author.choose
     notes: list[Note] = []
     changed: dict[int, Note | None] = {}
@@ -184,21 +172,12 @@ def _changed(
     return Side(notes, changed, added)
 
 
-def _written(
-    title: str,
-    notes: Sequence[Note],
-    choose: random.Random,
-) -> bytes:
+def _written(title: str, notes: Sequence[Note], choose: random.Random) -> bytes:
     text = title + "\n".join(note.text() for note in notes)
     return (text if choose.random() < 0.9 else text.rstrip("\n")).encode()
 
 
-def _judge(
-    data: bytes,
-    conflicts: bool,
-    base: list[Note],
-    sides: tuple[Side, Side],
-) -> None:
+def _judge(data: bytes, conflicts: bool, base: list[Note], sides: tuple[Side, Side]) -> None:
     all_notes = _all_notes(base, sides)
     headings = any("## 11:00" in note.private for note in all_notes)
     # passages that hide headings are left to git's merge by lines
@@ -206,11 +185,7 @@ def _judge(
     twice = max(ids(data).values(), default=0) > 1
     check(conflicts or not twice, "An id stands there twice, without a conflict")
 
-    def stands(
-        words: set[str],
-        *,
-        maybe_twice: bool = by_git,
-    ) -> None:
+    def stands(words: set[str], *, maybe_twice: bool = by_git) -> None:
         for word in words:
             count = data.count(word.encode())
             check(count, "A text is lost")
@@ -238,18 +213,11 @@ def _judge(
     check(clashes or not conflicts, "A conflict, though no entry was changed on both sides")
 
 
-def _all_notes(
-    base: list[Note],
-    sides: tuple[Side, Side],
-) -> list[Note]:
+def _all_notes(base: list[Note], sides: tuple[Side, Side]) -> list[Note]:
     return [*base, *sides[0].notes, *sides[1].notes]
 
 
-def _judge_private(
-    data: bytes,
-    base: list[Note],
-    sides: tuple[Side, Side],
-) -> None:
+def _judge_private(data: bytes, base: list[Note], sides: tuple[Side, Side]) -> None:
     """No private word can be read, and none is lost but by an edit."""
     shown = mask(data).decode("latin-1")
     parsed = parse_entries(data, DAY, mtime=datetime(2026, 11, 21, tzinfo=UTC)).entries
@@ -265,10 +233,7 @@ def _judge_private(
         check(line.encode() in data, "A private text is lost")
 
 
-def _through_git(
-    folder: Path,
-    texts: Sequence[bytes],
-) -> tuple[bytes, bool]:
+def _through_git(folder: Path, texts: Sequence[bytes]) -> tuple[bytes, bool]:
     """The file, and True for a conflict, after a real merge of two branches."""
     journal = folder / "journal"
     journal.mkdir()

@@ -18,15 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import shim
-from attack import (
-    Broken,
-    attack,
-    check,
-    check_journal,
-    check_purged,
-    entries,
-    open_home,
-)
+from attack import Broken, attack, check, check_journal, check_purged, entries, open_home
 
 from synaptic import SynapticError, Workspace, delete, restore, save, update
 
@@ -50,11 +42,7 @@ class Call(NamedTuple):
     data: bytes
 
 
-def trial(
-    _: int,
-    choose: random.Random,
-    folder: Path,
-) -> int:
+def trial(_: int, choose: random.Random, folder: Path) -> int:
     """One session, and `CUTS` power cuts in it."""
     home = folder / "home"
     kept = folder / "kept"
@@ -88,12 +76,7 @@ def trial(
 # ----------------------------------------------------------------------------------------
 
 
-def _session(
-    home: Path,
-    known: list[str],
-    choose: random.Random,
-    log: Path,
-) -> None:
+def _session(home: Path, known: list[str], choose: random.Random, log: Path) -> None:
     """None; the log holds the calls of a process that saves and edits, and notes what it begins
     and what is done.
     """
@@ -115,12 +98,7 @@ def _session(
     assert status == 0, "the session failed"
 
 
-def _step(
-    ws: Workspace,
-    choose: random.Random,
-    known: list[str],
-    step: int,
-) -> None:
+def _step(ws: Workspace, choose: random.Random, known: list[str], step: int) -> None:
     verbs = ("save", "save", "save", "update", "update", "delete", "purge", "restore")
     verb = choose.choice(verbs)
     day = choose.choice(("2026-11-21", "2026-11-22", f"2026-12-{step + 1:02d}"))
@@ -175,12 +153,7 @@ class Disk:
     data: dict[int, bytearray] = field(default_factory=dict)
 
 
-def _after(
-    home: Path,
-    calls: list[Call],
-    keep: float,
-    choose: random.Random,
-) -> None:
+def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) -> None:
     """None; the home is what a disk may hold after these calls and a power cut."""
     disk = Disk()
     for number, there in enumerate(there for there in home.rglob("*") if there.is_file()):
@@ -213,11 +186,7 @@ def _after(
             os.utime(name, (time.time() - BOOTING_S,) * 2)
 
 
-def _play(
-    disk: Disk,
-    call: Call,
-    opened: dict[int, tuple[str, int]],
-) -> tuple[str, int]:
+def _play(disk: Disk, call: Call, opened: dict[int, tuple[str, int]]) -> tuple[str, int]:
     """The path and file that a call is about, -1 for none; programs see what it did."""
     if call.what in ("write", "cut", "sync"):
         return opened.get(call.fd, ("", -1))
@@ -231,11 +200,7 @@ def _play(
     return call.one, file
 
 
-def _name(
-    names: dict[str, int],
-    call: Call,
-    file: int,
-) -> None:
+def _name(names: dict[str, int], call: Call, file: int) -> None:
     """Does what a call does to the names of a file."""
     one, two = call.one, call.two
     if file < 0:
@@ -253,11 +218,7 @@ def _name(
         del names[one]
 
 
-def _settle(
-    disk: Disk,
-    call: Call,
-    file: int,
-) -> None:
+def _settle(disk: Disk, call: Call, file: int) -> None:
     """Lets this call reach the disk."""
     if call.what == "write" and file >= 0:
         data = disk.data[file]
@@ -273,10 +234,7 @@ def _settle(
 # --------------------------------------------------------------------------------------
 
 
-def _promised(
-    calls: list[Call],
-    known: list[str],
-) -> tuple[States, set[str]]:
+def _promised(calls: list[Call], known: list[str]) -> tuple[States, set[str]]:
     """The texts that each entry may have after these calls, and the texts that were purged."""
     states: States = {id: {f"Early {number}."} for number, id in enumerate(known[:3])}
     purged: set[str] = set()
@@ -300,11 +258,7 @@ def _promised(
     return states, purged
 
 
-def _judge(
-    home: Path,
-    states: States,
-    purged: set[str],
-) -> None:
+def _judge(home: Path, states: States, purged: set[str]) -> None:
     with open_home(home) as ws:
         save(ws, "The next command.", at="2026-12-30T08:00")
         now = {entry.id: entry.content for entry in entries(ws)}
@@ -322,11 +276,4 @@ def _judge(
 
 
 if __name__ == "__main__":
-    sys.exit(
-        attack(
-            trial,
-            trials=2_496,
-            unit="power cuts",
-            why_not=shim.preload(),
-        )
-    )
+    sys.exit(attack(trial, trials=2_496, unit="power cuts", why_not=shim.preload()))

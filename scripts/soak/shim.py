@@ -41,12 +41,7 @@ def preload() -> str:
     return os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | beneath)
 
 
-def watch(
-    root: Path | None,
-    *,
-    log: int = -1,
-    hook: Hook | None = None,
-) -> None:
+def watch(root: Path | None, *, log: int = -1, hook: Hook | None = None) -> None:
     """None; calls below `root` are counted from 0, written to the open file `log`, and `hook`
     is called before each.
     """
@@ -56,12 +51,7 @@ def watch(
     )
 
 
-def break_at(
-    call: int,
-    fault: int,
-    *,
-    forever: bool,
-) -> None:
+def break_at(call: int, fault: int, *, forever: bool) -> None:
     """None; the call of this number, and with `forever` all after it, fail with this errno (or
     kill).
     """

@@ -74,23 +74,14 @@ class Stems:
 class SqliteEngine(Database):
     """The engine on SQLite: FTS5 has the words, `sketch` the nearest vectors."""
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        stemming: bool = True,
-        read_only: bool = False,
-    ) -> None:
+    def __init__(self, path: Path, *, stemming: bool = True, read_only: bool = False) -> None:
         super().__init__(path, stemming=stemming, read_only=read_only)
         self._stems = Stems(stemming, lambda: self.db)
         self._sketch: Sketch | None = None
         self.latest_rough: dict[Any, Rough] = {}
 
     def passing_chunks(
-        self,
-        filters: Filters,
-        within: Sequence[int] | None,
-        phrases: Sequence[str],
+        self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
     ) -> array[int] | None:
         """The rowids of these chunks."""
         sql, values = of_chunks(filters, within, phrases)
@@ -107,11 +98,7 @@ class SqliteEngine(Database):
         return bool(self.passing_chunks(Filters(), None, phrases))
 
     def lexical(
-        self,
-        terms: Sequence[str],
-        passing: array[int] | None,
-        *,
-        limit: int,
+        self, terms: Sequence[str], passing: array[int] | None, *, limit: int
     ) -> list[Candidate]:
         """Of very many matches only those with one of the rarest words are scored."""
         query = " OR ".join(terms)
@@ -169,11 +156,7 @@ class SqliteEngine(Database):
         return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
 
     def semantic(
-        self,
-        vector: Vector,
-        passing: array[int] | None,
-        *,
-        limit: int | None,
+        self, vector: Vector, passing: array[int] | None, *, limit: int | None
     ) -> list[Candidate]:
         from .sketch import Sketch
 
@@ -196,20 +179,10 @@ class SqliteEngine(Database):
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         return self.rows(
-            _STEMS_LIKE,
-            stem[0],
-            chr(ord(stem[0]) + 1),
-            len(stem) - 2,
-            len(stem) + 2,
-            stem,
+            _STEMS_LIKE, stem[0], chr(ord(stem[0]) + 1), len(stem) - 2, len(stem) + 2, stem
         )
 
-    def chunks_with_stem(
-        self,
-        stem: str,
-        *,
-        limit: int,
-    ) -> list[int]:
+    def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         return self.column("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)
 
 

@@ -68,10 +68,7 @@ def estimate_tokens(text: str) -> int:
     return len(_PIECE.findall(text))
 
 
-def _stop(
-    pieces: list[_Stretch],
-    first: int,
-) -> int:
+def _stop(pieces: list[_Stretch], first: int) -> int:
     """The end of a passage that begins at `first`: the best border in the second half of the
     window.
     """
@@ -113,11 +110,7 @@ def _pieces(body: bytes) -> list[_Stretch]:
     return pieces
 
 
-def _split_line(
-    text: str,
-    offset: int,
-    border: int,
-) -> list[_Stretch]:
+def _split_line(text: str, offset: int, border: int) -> list[_Stretch]:
     """A line that is longer than the window, cut between words; an endless word, anywhere."""
     pieces: list[_Stretch] = []
     start, end, filled = offset, offset, 0

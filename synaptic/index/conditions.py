@@ -92,9 +92,7 @@ def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
 
 
 def of_chunks(
-    filters: Filters,
-    within: Sequence[int] | None,
-    phrases: Sequence[str],
+    filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
 ) -> tuple[str, tuple[Any, ...]]:
     """The conditions of chunks that pass the filters, are of the entries `within`, and whose
     entries hold the quoted phrases, and their values; ("", ()) where all chunks pass.

@@ -52,10 +52,7 @@ class Counters:
         return any((self._reads, self._uses, *self._calls.values()))
 
     def record_call(
-        self,
-        verb: str,
-        stages: Mapping[str, float],
-        strategy: str | None = None,
+        self, verb: str, stages: Mapping[str, float], strategy: str | None = None
     ) -> None:
         """Keeps the milliseconds of a call by stage.
 
@@ -67,21 +64,12 @@ class Counters:
         rounded = {name: round(ms, 3) for name, ms in stages.items()}
         calls.append(TimedCall(verb, None if is_first else strategy, int(time.time()), rounded))
 
-    def record_reads(
-        self,
-        ids: Iterable[str],
-        at: int,
-    ) -> None:
+    def record_reads(self, ids: Iterable[str], at: int) -> None:
         """Counts a read of each of these entries at the instant `at`."""
         self._reads.update(ids)
         self._read_at = at
 
-    def count_use(
-        self,
-        client: str,
-        day: date,
-        **counts: int,
-    ) -> None:
+    def count_use(self, client: str, day: date, **counts: int) -> None:
         """Adds to the counts of an agent, by names of USES, in the week of this day."""
         week = (day - timedelta(day.weekday())).isoformat()
         for name, count in counts.items():

@@ -80,13 +80,7 @@ class Database:
     is read; whatever else would be done is an error of SQLite.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        stemming: bool = True,
-        read_only: bool = False,
-    ) -> None:
+    def __init__(self, path: Path, *, stemming: bool = True, read_only: bool = False) -> None:
         self.path = path
         self.read_only = read_only
         self.trouble = ""
@@ -130,48 +124,28 @@ class Database:
             # others see a file without its log; what was in that may be half in the file
             self.close() if self.read_only else self._reset()
 
-    def rows(
-        self,
-        sql: str,
-        *values: Any,
-    ) -> list[Any]:
+    def rows(self, sql: str, *values: Any) -> list[Any]:
         """Every row of a query. Raises apsw.CorruptError for text that is none."""
         try:
             return self.db.execute(sql, values).fetchall()
         except UnicodeDecodeError as error:
             raise apsw.CorruptError(str(error)) from error
 
-    def column(
-        self,
-        sql: str,
-        *values: Any,
-    ) -> list[Any]:
+    def column(self, sql: str, *values: Any) -> list[Any]:
         """The first column of every row."""
         return [row[0] for row in self.rows(sql, *values)]
 
-    def value(
-        self,
-        sql: str,
-        *values: Any,
-    ) -> Any:
+    def value(self, sql: str, *values: Any) -> Any:
         """The first column of the first row; None where there is no row."""
         return next(iter(self.column(sql, *values)), None)
 
     def meta(self, key: str) -> Any:
         return self.value("SELECT value FROM meta WHERE key = ?", key)
 
-    def set_meta(
-        self,
-        key: str,
-        new: str | int | float,
-    ) -> None:
+    def set_meta(self, key: str, new: str | int | float) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, new))
 
-    def keep(
-        self,
-        name: str,
-        make: Callable[[], Made],
-    ) -> Made:
+    def keep(self, name: str, make: Callable[[], Made]) -> Made:
         """The last result of `make`, which is called only where nothing valid
         is in `kept`.
 
@@ -297,11 +271,7 @@ class Database:
         orphans = self.value(_ORPHANS)
         return f"{orphans} rows of the index belong to no entry" if orphans else None
 
-    def heal(
-        self,
-        error: apsw.Error,
-        tried: Collection[str] = (),
-    ) -> str:
+    def heal(self, error: apsw.Error, tried: Collection[str] = ()) -> str:
         """Acts on an error and returns the way: `reset`, `detach`, `again`, or "" for none.
 
         A way that is in `tried` is returned, but not taken again.
@@ -560,17 +530,11 @@ def _readable_copy(path: Path) -> apsw.Connection | None:
     return None
 
 
-def _copy(
-    source: apsw.Connection,
-    target: apsw.Connection,
-) -> None:
+def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
     with target.backup("main", source, "main") as backup:
         backup.step(-1)
 
 
-def _unlink(
-    path: Path,
-    *suffixes: str,
-) -> None:
+def _unlink(path: Path, *suffixes: str) -> None:
     for suffix in suffixes:
         Path(f"{path}{suffix}").unlink(missing_ok=True)

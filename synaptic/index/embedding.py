@@ -110,13 +110,7 @@ class FolderModel:
     cost a one-shot search 0.5 s of CPU.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        threads: int,
-        pooling: str = "mean",
-    ) -> None:
+    def __init__(self, folder: Path, *, threads: int, pooling: str = "mean") -> None:
         import numpy as np
         import onnxruntime
         from tokenizers import Tokenizer
@@ -185,10 +179,7 @@ def content_tokens(encoding: Any) -> list[int]:
     return list(first.values())
 
 
-def projected(
-    hidden: Matrix,
-    basis: Matrix,
-) -> Matrix:
+def projected(hidden: Matrix, basis: Matrix) -> Matrix:
     """Token vectors of shape (tokens, dimensions) on a basis, whose first row is the usual
     token; shape (tokens, TOKEN_BITS).
     """
@@ -211,12 +202,7 @@ class FastEmbedder:
     """
 
     def __init__(
-        self,
-        model: str,
-        *,
-        cache: Path,
-        threads: int = 1,
-        shows: bool = False,
+        self, model: str, *, cache: Path, threads: int = 1, shows: bool = False
     ) -> None:
         self.model = model
         self.dimensions = 0
@@ -274,11 +260,7 @@ class FastEmbedder:
     def embed_passage(self, text: str) -> Meaning:
         return self._embed("passage_embed", text)
 
-    def _embed(
-        self,
-        method: str,
-        text: str,
-    ) -> Meaning:
+    def _embed(self, method: str, text: str) -> Meaning:
         """The meaning of a text by this method of the model, its vector at length 1: some of
         fastembed's models do not normalise.
         """
@@ -428,10 +410,7 @@ def _json(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_bytes())) if path.exists() else {}
 
 
-def is_downloaded(
-    known: Mapping[str, Any],
-    cache: Path,
-) -> bool:
+def is_downloaded(known: Mapping[str, Any], cache: Path) -> bool:
     """True if the files of a listed model are in `cache`."""
     from huggingface_hub import try_to_load_from_cache
 
@@ -443,12 +422,7 @@ def is_downloaded(
     return True
 
 
-def _fetch(
-    known: Mapping[str, Any],
-    cache: Path,
-    *,
-    shows: bool,
-) -> None:
+def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
     """Has a listed model's files in `cache`. Raises ModelError, within seconds when offline.
 
     fastembed's own download retries for 39 s; it finds what this one fetched.
@@ -463,18 +437,11 @@ def _fetch(
     files = [known["model_file"], *known["additional_files"], *_ABOUT]
     repository = known["sources"]["hf"]
     try:
-        cache.mkdir(
-            parents=True,
-            exist_ok=True,
-            mode=0o700,
-        )
+        cache.mkdir(parents=True, exist_ok=True, mode=0o700)
         # without it a silent server holds the next call for good
         model_info(repository, timeout=_HUB_TIMEOUT_S)
         snapshot_download(
-            repository,
-            allow_patterns=files,
-            cache_dir=cache,
-            etag_timeout=_HUB_TIMEOUT_S,
+            repository, allow_patterns=files, cache_dir=cache, etag_timeout=_HUB_TIMEOUT_S
         )
     except Exception as error:  # httpx, OSError, ValueError and the hub's own kinds
         raise ModelError(

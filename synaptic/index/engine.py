@@ -49,10 +49,7 @@ class Engine(Protocol):
         """Bytes on disk."""
 
     def passing_chunks(
-        self,
-        filters: Filters,
-        within: Sequence[int] | None,
-        phrases: Sequence[str],
+        self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
     ) -> Any:
         """The chunks that pass the filters, are of the entries `within`, and whose entries hold
         the quoted phrases, in a form for `lexical` and `semantic`; None: all pass.

@@ -56,10 +56,7 @@ _KNOWN = {
 }
 
 
-def known(
-    index: Path,
-    kind: str,
-) -> list[tuple[str, str]]:
+def known(index: Path, kind: str) -> list[tuple[str, str]]:
     """The tags or projects, most frequent first, or the ids and titles, or dates, newest first.
     Raises apsw.Error.
 
@@ -239,11 +236,7 @@ class Index:
         names = "SELECT DISTINCT name FROM field"
         return self.engine.keep("fields", lambda: frozenset(self.engine.column(names)))
 
-    def beside(
-        self,
-        rowids: Sequence[int],
-        filters: Filters,
-    ) -> dict[int, list[int]]:
+    def beside(self, rowids: Sequence[int], filters: Filters) -> dict[int, list[int]]:
         """For each of these entries those beside it, of its file and day, that pass."""
         condition, values = shown(filters)
         sql = f"{_BESIDE}{condition} ORDER BY e.seq"
@@ -274,21 +267,13 @@ class Index:
         rows = self.engine.rows(_STANDINGS, json.dumps(rowids))
         return {row[0]: Standing(*row) for row in rows}
 
-    def passing(
-        self,
-        filters: Filters,
-        rowids: Sequence[int],
-    ) -> set[int]:
+    def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
         """The entries of `rowids` that pass the filters."""
         condition, values = conditions(filters)
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
         return set(self.engine.column(sql, json.dumps(rowids), *values))
 
-    def _grouped(
-        self,
-        sql: str,
-        *values: Any,
-    ) -> dict[int, list[Any]]:
+    def _grouped(self, sql: str, *values: Any) -> dict[int, list[Any]]:
         """The other columns of each row, by the first; the values themselves where it is one
         column.
         """
@@ -362,11 +347,7 @@ class Index:
         )
 
     def _in_order(
-        self,
-        filters: Filters,
-        order: Order,
-        limit: int,
-        after: Position | None,
+        self, filters: Filters, order: Order, limit: int, after: Position | None
     ) -> list[int]:
         condition, values = shown(filters)
         by_time = _ORDERS[order].startswith("e.at")
@@ -402,11 +383,7 @@ class Index:
         """
         return self.engine.column(_PINNED, project)
 
-    def due(
-        self,
-        filters: Filters,
-        until: str,
-    ) -> list[int]:
+    def due(self, filters: Filters, until: str) -> list[int]:
         """The entries that are due by this day or hold open tasks."""
         condition, values = shown(filters)
         sql = f"""
@@ -490,11 +467,7 @@ class Index:
             ORDER BY e.twin, e.at, e.seq, e.own_id"""
         return self._grouped(sql, json.dumps(list(keys)))
 
-    def linking(
-        self,
-        rowids: Sequence[int],
-        keys: Sequence[int] = (),
-    ) -> list[tuple[int, int]]:
+    def linking(self, rowids: Sequence[int], keys: Sequence[int] = ()) -> list[tuple[int, int]]:
         """(entry, key) of each link from other entries to an own name of one of these, or to
         these keys.
         """
@@ -507,11 +480,7 @@ class Index:
         these = json.dumps(list(rowids))
         return self.engine.rows(sql, these, these, json.dumps(list(keys)))
 
-    def joined(
-        self,
-        rowid: int,
-        most: int,
-    ) -> list[int]:
+    def joined(self, rowid: int, most: int) -> list[int]:
         """The entries that link to this one, or that it links to; at most so many."""
         return self.engine.column(_JOINED, rowid, rowid, rowid, most)
 
@@ -522,11 +491,7 @@ class Index:
             WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)""")
 
     def calendar(
-        self,
-        since: str,
-        until: str,
-        *,
-        limit: int,
+        self, since: str, until: str, *, limit: int
     ) -> tuple[str | None, str | None, list[int]]:
         """(the last day with entries before `since`, the first after `until`, entries on the
         day of the year `since`
@@ -565,10 +530,7 @@ class Index:
 
         return self.engine.keep("titles", asked)
 
-    def same_content(
-        self,
-        content_hash: int,
-    ) -> list[int]:
+    def same_content(self, content_hash: int) -> list[int]:
         """The rowids of the dated entries with this content."""
         return self.engine.column(_SAME_CONTENT, content_hash)
 
@@ -581,11 +543,7 @@ class Index:
         condition, values = shown(filters)
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
-        def count(
-            what: str,
-            table: str,
-            by: str,
-        ) -> tuple[tuple[str, int], ...]:
+        def count(what: str, table: str, by: str) -> tuple[tuple[str, int], ...]:
             sql = f"SELECT {what}, count(*) n FROM {table} IN {chosen} {by}"
             return tuple(self.engine.rows(sql, *values))
 
@@ -604,11 +562,7 @@ class Index:
             ),
         )
 
-    def counted(
-        self,
-        filters: Filters,
-        by: str,
-    ) -> list[tuple[str, int]]:
+    def counted(self, filters: Filters, by: str) -> list[tuple[str, int]]:
         """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most
         first.
 
@@ -623,11 +577,7 @@ class Index:
         return _by_monday(counts) if by == "week" else counts
 
     def reads(
-        self,
-        filters: Filters,
-        old: datetime,
-        *,
-        limit: int,
+        self, filters: Filters, old: datetime, *, limit: int
     ) -> tuple[int, int, list[tuple[str, str, int]]]:
         """(entries that were ever opened or a top hit, those from before `old` that never were,
         most read entries).
@@ -657,11 +607,7 @@ class Index:
         return Counts._make([*counted, self.engine.size()])
 
     def pending(
-        self,
-        limit: int,
-        *,
-        after: int | None = None,
-        newest_first: bool = True,
+        self, limit: int, *, after: int | None = None, newest_first: bool = True
     ) -> list[Passage]:
         """Passages that want a vector, from the one after the chunk `after` in this order.
 

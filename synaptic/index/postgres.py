@@ -292,11 +292,7 @@ class PostgresEngine:
         return self.column(_WITH_STEM, quote(stem), limit)
 
     def lexical(
-        self,
-        terms: Sequence[str],
-        passing: Passing | None,
-        *,
-        limit: int,
+        self, terms: Sequence[str], passing: Passing | None, *, limit: int
     ) -> list[Candidate]:
         """Of very many matches only those are scored that hold a rare word, or two. Phrases and
         beginnings are counted in the best of these: that takes time.
@@ -358,10 +354,7 @@ class PostgresEngine:
     # -- meaning
 
     def passing_chunks(
-        self,
-        filters: Filters,
-        within: Sequence[int] | None,
-        phrases: Sequence[str],
+        self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
     ) -> Passing | None:
         """The conditions: the query that wants them applies them."""
         condition, values = of_chunks(filters, within, phrases)
@@ -377,11 +370,7 @@ class PostgresEngine:
         return self.column(SPREAD, count)
 
     def semantic(
-        self,
-        vector: Vector,
-        passing: Passing | None,
-        *,
-        limit: int | None,
+        self, vector: Vector, passing: Passing | None, *, limit: int | None
     ) -> list[Candidate]:
         asked = np.frombuffer(quantise(vector), np.int8)
         condition, values = passing or ("", ())

@@ -20,15 +20,7 @@ from ..errors import Busy, IndexUnusable, NotFound
 from ..language.words import spell
 from ..models import Texts, frozen
 from .candidates import Stems
-from .postgres import (
-    MOST_STEM_BYTES,
-    SEARCH_PATH,
-    VERSION,
-    connect,
-    quote,
-    storable,
-    unusable,
-)
+from .postgres import MOST_STEM_BYTES, SEARCH_PATH, VERSION, connect, quote, storable, unusable
 from .rows import (
     ENTRY_COLUMNS,
     PLACE_COLUMNS,
@@ -190,13 +182,7 @@ class Publication:
                 if self.has_readers:
                     self._db.execute(_GRANT_WORDS.format(self._words))
 
-    def _index(
-        self,
-        method: str,
-        name: str,
-        on: str,
-        where: str = "true",
-    ) -> None:
+    def _index(self, method: str, name: str, on: str, where: str = "true") -> None:
         self._db.execute(
             sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING {} ({}) WHERE {}").format(
                 sql.Identifier(f"chunk_{self.journal}_{name}"),
@@ -248,10 +234,7 @@ class Publication:
         return {path.removeprefix(f"@{self.journal}/"): seen for path, seen in rows}
 
     def put(
-        self,
-        files: Sequence[PublishedFile],
-        removed: Sequence[str],
-        position: Position | None,
+        self, files: Sequence[PublishedFile], removed: Sequence[str], position: Position | None
     ) -> None:
         """Publishes these files in one transaction, and takes away the `removed`. Entries that
         say the same stay as they are. `position`: with them all is published.
@@ -388,11 +371,7 @@ class _Change:
         often = json.dumps(repeats) if repeats else None
         self._add("chunk", rowid, entry, *place, len(stems), words, often, rough)
 
-    def _count(
-        self,
-        sign: int,
-        entries: Sequence[int],
-    ) -> None:
+    def _count(self, sign: int, entries: Sequence[int]) -> None:
         """Adds these entries to the counts of chunks and stems, or takes them off."""
         if entries:
             self._db.execute(_COUNT_CHUNKS, (list(entries), sign))

@@ -187,10 +187,7 @@ def quantise(vector: Vector) -> bytes:
     return bytes(np.clip(np.rint(vector * VECTOR_SCALE), -127, 127).astype(np.int8).tobytes())
 
 
-def units(
-    stored: Sequence[bytes],
-    dimensions: int = -1,
-) -> Matrix:
+def units(stored: Sequence[bytes], dimensions: int = -1) -> Matrix:
     """The unit vectors of these int8 bytes. Only an empty list needs `dimensions`."""
     import numpy as np
 
@@ -206,10 +203,7 @@ def instant(at: datetime) -> int:
     return (at.replace(tzinfo=UTC) - _EPOCH - offset) // MICROSECOND
 
 
-def moment(
-    at: int,
-    zone: tzinfo | None,
-) -> datetime:
+def moment(at: int, zone: tzinfo | None) -> datetime:
     """The instant as a time of this zone."""
     return (_EPOCH + timedelta(microseconds=at)).astimezone(zone)
 
@@ -246,11 +240,7 @@ SELECT_ENTRY = f"""
     FROM entry e JOIN source s ON s.id = e.source"""
 
 
-def entry_values(
-    source: int,
-    seq: int,
-    row: EntryRow,
-) -> tuple[Any, ...]:
+def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
     """The values of ENTRY_COLUMNS."""
     entry = row.entry
     offset = entry.at.utcoffset() or timedelta()
@@ -270,10 +260,7 @@ def entry_values(
     )
 
 
-def place_values(
-    seq: int,
-    row: EntryRow,
-) -> tuple[Any, ...]:
+def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
     """The values of PLACE_COLUMNS."""
     return seq, *_place(row.entry.place)
 

@@ -67,12 +67,7 @@ class Sketch:
     of a process share the `latest`, and each takes as much of it as its snapshot shows.
     """
 
-    def __init__(
-        self,
-        file: Database,
-        dimensions: int,
-        latest: dict[Any, Rough],
-    ) -> None:
+    def __init__(self, file: Database, dimensions: int, latest: dict[Any, Rough]) -> None:
         self._file = file
         self.made_for = file.db, dimensions
         self._dimensions = dimensions
@@ -81,10 +76,7 @@ class Sketch:
         self._own = Rough(np.zeros(0, dtype=np.int64), bits, 0, 0)
 
     def nearest(
-        self,
-        vector: bytes,
-        limit: int,
-        among: array[int] | None,
+        self, vector: bytes, limit: int, among: array[int] | None
     ) -> list[tuple[int, float]]:
         """(chunk, squared distance) of the nearest int8 vectors, nearest first; of equals the
         later chunk.
@@ -139,14 +131,7 @@ class Sketch:
             self._own = rough
         return rough.rowids[: rough.size], rough.bits[:, : rough.size]
 
-    def _grown(
-        self,
-        rough: Rough,
-        count: int,
-        stored: int,
-        *,
-        in_place: bool,
-    ) -> Rough:
+    def _grown(self, rough: Rough, count: int, stored: int, *, in_place: bool) -> Rough:
         rowids, bits, known, seen = rough
         added = []
         found = self._file.db.execute(_STORED_SINCE, (seen,))

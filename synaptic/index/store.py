@@ -97,12 +97,7 @@ class Writer:
         return self._reused
 
     def refill(
-        self,
-        files: Iterable[FileRows],
-        *,
-        keep_vectors: bool,
-        reading: str,
-        head: str,
+        self, files: Iterable[FileRows], *, keep_vectors: bool, reading: str, head: str
     ) -> int:
         """Empties the index and fills it with these files; returns the number of vectors that
         were taken over.
@@ -149,13 +144,7 @@ class Writer:
     # -- entries
     # --------------------------------------------------------------------------------------
 
-    def _put_entry(
-        self,
-        known: int | None,
-        source: int,
-        seq: int,
-        row: EntryRow,
-    ) -> None:
+    def _put_entry(self, known: int | None, source: int, seq: int, row: EntryRow) -> None:
         """Writes an entry that is new, or that is `known` and says something else, or stands
         beside another one that does.
         """
@@ -187,13 +176,7 @@ class Writer:
             rest = "DELETE FROM chunk WHERE entry = ? AND seq >= ?"
             self._db.execute(rest, (entry, len(chunks)))
 
-    def _put_chunk(
-        self,
-        known: int | None,
-        entry: int,
-        number: int,
-        chunk: ChunkRow,
-    ) -> None:
+    def _put_chunk(self, known: int | None, entry: int, number: int, chunk: ChunkRow) -> None:
         """Writes a passage that is new, or `known` and different, with the vector of an equal
         text.
 
@@ -250,13 +233,7 @@ class Writer:
     # -- vectors
     # --------------------------------------------------------------------------------------
 
-    def use_model(
-        self,
-        name: str,
-        dimensions: int,
-        *,
-        usual: float | None = None,
-    ) -> None:
+    def use_model(self, name: str, dimensions: int, *, usual: float | None = None) -> None:
         """Notes the model that vectors are made by from now on, and drops those of another one.
 
         `usual` is what `embedding.usual_cosine` says of it.
@@ -276,12 +253,7 @@ class Writer:
                 self._put_meaning(rowid, quantise(meaning.vector), meaning.codes)
         self._file.set_meta("stored", self._change)
 
-    def _put_meaning(
-        self,
-        rowid: int,
-        vector: bytes,
-        codes: bytes,
-    ) -> None:
+    def _put_meaning(self, rowid: int, vector: bytes, codes: bytes) -> None:
         self._db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?)", (rowid, vector))
         self._db.execute("INSERT OR REPLACE INTO token VALUES (?, ?)", (rowid, codes))
 

@@ -12,10 +12,7 @@ def ids_in(data: bytes) -> set[str]:
     return {id for id, _ in _comments(data)}
 
 
-def find_comment(
-    data: bytes,
-    id: str,
-) -> int:
+def find_comment(data: bytes, id: str) -> int:
     """The offset of the comment that carries this id, or -1. Mentions of the id elsewhere do
     not count.
     """

@@ -78,11 +78,7 @@ _REASONS = {
 }
 
 
-def fault(
-    step: str,
-    fd: int = -1,
-    data: bytes = b"",
-) -> None:
+def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
     """Kills or stops the process if `SYNAPTIC_FAULT` names this step; a part of `data` may be
     written before.
     """
@@ -97,10 +93,7 @@ def fault(
 
 
 @contextmanager
-def disk_errors(
-    path: Path | str,
-    what: str = "written",
-) -> Iterator[None]:
+def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
     """A context that turns an OSError into a JournalError, which names `path` and a way out."""
     try:
         yield
@@ -117,10 +110,7 @@ def seal(text: bytes) -> dict[str, Any]:
     return {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
 
 
-def sealed(
-    header: Mapping[str, Any],
-    rest: bytes,
-) -> bytes:
+def sealed(header: Mapping[str, Any], rest: bytes) -> bytes:
     """The text that begins `rest`, as its header says. Raises ValueError if it is torn."""
     text = rest[: int(header["bytes"])]
     if hashlib.sha256(text).hexdigest() != header["sha256"]:
@@ -128,11 +118,7 @@ def sealed(
     return text
 
 
-def make_dirs(
-    path: Path,
-    *,
-    private: bool,
-) -> None:
+def make_dirs(path: Path, *, private: bool) -> None:
     """Creates `path` and its missing parents durably."""
     if path.is_dir():
         return
@@ -170,10 +156,7 @@ def sync_file(fd: int) -> None:
     os.fsync(fd)
 
 
-def write_all(
-    fd: int,
-    data: bytes,
-) -> None:
+def write_all(fd: int, data: bytes) -> None:
     """Writes all of `data`, in several writes if the system takes less at once."""
     view = memoryview(data)
     while view:
@@ -214,13 +197,7 @@ def write_new(
         raise
 
 
-def create(
-    path: Path,
-    data: bytes,
-    *,
-    private: bool,
-    temp: Path | None = None,
-) -> None:
+def create(path: Path, data: bytes, *, private: bool, temp: Path | None = None) -> None:
     """Creates `path` with all of `data` in one step, durably, by the hidden file `temp`.
 
     Raises FileExistsError when somebody was quicker. Other errors leave no file, as far as the
@@ -243,12 +220,7 @@ def create(
         raise
 
 
-def _name(
-    temp: Path,
-    path: Path,
-    *,
-    private: bool,
-) -> None:
+def _name(temp: Path, path: Path, *, private: bool) -> None:
     try:
         path.hardlink_to(temp)
     except FileExistsError:
@@ -263,11 +235,7 @@ def _name(
 
 
 def replace(
-    path: Path,
-    expected: bytes,
-    inode: int,
-    data: bytes,
-    temp: Path | None = None,
+    path: Path, expected: bytes, inode: int, data: bytes, temp: Path | None = None
 ) -> bool:
     """True when `path` went from `expected` to `data` in one step; False, with no change, when
     it held other bytes.
@@ -284,23 +252,11 @@ def replace(
     # opened for writing: a file that may not be written is not replaced either
     old = os.open(path, os.O_RDWR | _O_PLAIN)
     try:
-        write_new(
-            temp,
-            data,
-            private=True,
-            step="replace-torn",
-            like=old,
-        )
+        write_new(temp, data, private=True, step="replace-torn", like=old)
         fault("replace-written")
         if os.fstat(old).st_ino != inode or not _holds(old, path, expected):
             return False
-        swapped = _swap(
-            temp,
-            path,
-            old,
-            expected,
-            data,
-        )
+        swapped = _swap(temp, path, old, expected, data)
         if swapped is False:
             return False
         if swapped is None:
@@ -321,13 +277,7 @@ def replace(
     return True
 
 
-def _swap(
-    temp: Path,
-    path: Path,
-    old: int,
-    expected: bytes,
-    data: bytes,
-) -> bool | None:
+def _swap(temp: Path, path: Path, old: int, expected: bytes, data: bytes) -> bool | None:
     """True when `temp`, which holds `data`, and `path` changed places durably; None if the
     system cannot do that.
 
@@ -354,11 +304,7 @@ def _swap(
         os.close(new)
 
 
-def carry_over(
-    old: int,
-    known: bytes,
-    path: Path,
-) -> None:
+def carry_over(old: int, known: bytes, path: Path) -> None:
     """Appends to `path` the bytes that were appended to the open file `old` after the bytes
     `known`.
     """
@@ -387,22 +333,11 @@ def kept_in(path: Path) -> dict[str, Any]:
     return {}
 
 
-def overwrite(
-    path: Path,
-    data: bytes,
-    *,
-    sync: bool = True,
-) -> None:
+def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Replaces the contents of the private file `path`, which nobody else edits, by `data`."""
     temp = temp_of(path)
     temp.unlink(missing_ok=True)
-    write_new(
-        temp,
-        data,
-        private=True,
-        step="overwrite-torn",
-        sync=sync,
-    )
+    write_new(temp, data, private=True, step="overwrite-torn", sync=sync)
     try:
         rename_over(temp, path)
     finally:
@@ -424,18 +359,12 @@ def temp_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.synaptic")
 
 
-def _chmod(
-    fd: int,
-    mode: int,
-) -> None:
+def _chmod(fd: int, mode: int) -> None:
     if hasattr(os, "fchmod"):
         os.fchmod(fd, mode)
 
 
-def copy_marks(
-    old: int,
-    new: int,
-) -> None:
+def copy_marks(old: int, new: int) -> None:
     """Gives the open file `new` the mode, extended attributes and access lists of `old`, and
     its owner if allowed.
 
@@ -459,10 +388,7 @@ def copy_marks(
     _chmod(new, stat.S_IMODE(was.st_mode))
 
 
-def _copy_attributes(
-    old: int,
-    new: int,
-) -> None:
+def _copy_attributes(old: int, new: int) -> None:
     if sys.platform != "linux" or not hasattr(os, "listxattr"):
         return
     names = []
@@ -494,11 +420,7 @@ def _unless_forbidden() -> Iterator[None]:
             raise
 
 
-def _holds(
-    fd: int,
-    path: Path,
-    data: bytes,
-) -> bool:
+def _holds(fd: int, path: Path, data: bytes) -> bool:
     """True when `path` leads to the open file `fd` and the file holds exactly `data`."""
     return _same_file(fd, path) and _contents(fd) == data
 
@@ -511,20 +433,14 @@ def _contents(fd: int) -> bytes:
     return b"".join(pieces)
 
 
-def _same_file(
-    fd: int,
-    path: Path,
-) -> bool:
+def _same_file(fd: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
     except FileNotFoundError:
         return False
 
 
-def rename_over(
-    temp: Path,
-    path: Path,
-) -> None:
+def rename_over(temp: Path, path: Path) -> None:
     """Renames `temp` over `path`.
 
     Windows does not replace an open file: other programs get half a second to close it, then
@@ -543,10 +459,7 @@ def rename_over(
             time.sleep(HELD_WAIT_S)
 
 
-def exchange(
-    one: Path,
-    other: Path,
-) -> bool:
+def exchange(one: Path, other: Path) -> bool:
     """True when the two names changed places in one step; False, with no change, if the system
     cannot do that.
     """
@@ -555,16 +468,7 @@ def exchange(
     rename = _libc("renameat2")
     if rename:
         at_cwd = -100
-        return bool(
-            rename(
-                at_cwd,
-                names[0],
-                at_cwd,
-                names[1],
-                swap,
-            )
-            == 0
-        )
+        return bool(rename(at_cwd, names[0], at_cwd, names[1], swap) == 0)
     rename = _libc("renamex_np")
     return rename is not None and bool(rename(*names, swap) == 0)
 

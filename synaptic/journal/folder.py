@@ -38,11 +38,7 @@ class Roots:
     note, such as `~/.gemini/GEMINI.md`, is a root with that file alone; `single` names it.
     """
 
-    def __init__(
-        self,
-        folders: Mapping[str, Path],
-        exclude: Iterable[str] = (),
-    ) -> None:
+    def __init__(self, folders: Mapping[str, Path], exclude: Iterable[str] = ()) -> None:
         self.single = {name: at.name for name, at in folders.items() if name and at.is_file()}
         self.folders = {
             name: place.parent if name in self.single else place
@@ -100,9 +96,7 @@ def scan(roots: Roots) -> list[Stamp]:
 
 
 def compare(
-    roots: Roots,
-    known: Mapping[str, Proof | None],
-    only: str = "",
+    roots: Roots, known: Mapping[str, Proof | None], only: str = ""
 ) -> tuple[list[Stamp], list[str]]:
     """(stamps of new and changed files, known paths that are gone), both sorted. The files are
     those of `scan`, or `only` one of them.
@@ -132,12 +126,7 @@ def compare(
     return stamps, sorted(unseen)
 
 
-def stamp_of(
-    roots: Roots,
-    path: str,
-    *,
-    listed: bool = False,
-) -> Stamp | None:
+def stamp_of(roots: Roots, path: str, *, listed: bool = False) -> Stamp | None:
     """The stamp of one file; None if `scan` lists no such file. `listed`: it did before, so
     its folder, which may hold thousands, is not listed for it.
     """
@@ -155,10 +144,7 @@ def _storable(proof: Proof) -> Proof:
     return cast("Proof", tuple((part + 2**63) % 2**64 - 2**63 for part in proof))
 
 
-def _notes(
-    roots: Roots,
-    only: str,
-) -> Iterator[tuple[str, os.DirEntry[str], Path]]:
+def _notes(roots: Roots, only: str) -> Iterator[tuple[str, os.DirEntry[str], Path]]:
     """The path of each file with the name of a note, or of `only` one, its item in the listing,
     and its real root.
     """
@@ -254,10 +240,7 @@ def _check(path: str) -> None:
         )
 
 
-def locate(
-    roots: Roots,
-    path: str,
-) -> Path:
+def locate(roots: Roots, path: str) -> Path:
     """The real place of `path` (with `/`), links followed. Raises JournalError when it is
     outside its root.
     """
@@ -266,17 +249,12 @@ def locate(
     real = real_path(root / within)
     if not real.is_relative_to(real_path(root)):
         raise JournalError(
-            f"{path} leads out of the journal, to {real}.",
-            "Only files inside it are touched.",
+            f"{path} leads out of the journal, to {real}.", "Only files inside it are touched."
         )
     return real
 
 
-def writable(
-    roots: Roots,
-    path: str,
-    line: int = 1,
-) -> Path:
+def writable(roots: Roots, path: str, line: int = 1) -> Path:
     """The result of `locate` for a file that may be written. Raises Refused for a file that is
     read in place.
     """
@@ -288,10 +266,7 @@ def writable(
     return locate(roots, path)
 
 
-def read(
-    roots: Roots,
-    path: str,
-) -> tuple[bytes, os.stat_result]:
+def read(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
     """The bytes of a journal file, and its stat. Raises NotFound, or JournalError when it may
     not be read.
     """
@@ -308,10 +283,7 @@ def read(
             ) from error
 
 
-def _open(
-    roots: Roots,
-    path: str,
-) -> int:
+def _open(roots: Roots, path: str) -> int:
     """A descriptor of a file. No link on its path below the root is followed that was not there
     when the path was resolved.
     """
@@ -326,19 +298,13 @@ def _open(
     return _open_below(root, real.relative_to(root).parts)
 
 
-def _open_below(
-    root: Path,
-    steps: Sequence[str],
-) -> int:
+def _open_below(root: Path, steps: Sequence[str]) -> int:
     with _folder_of(root, steps) as folder:
         return os.open(steps[-1], FLAGS | O_NOFOLLOW, dir_fd=folder)
 
 
 @contextmanager
-def _folder_of(
-    root: Path,
-    steps: Sequence[str],
-) -> Iterator[int]:
+def _folder_of(root: Path, steps: Sequence[str]) -> Iterator[int]:
     """A descriptor of the folder in which the last of these steps lies, as a context. No link
     below the root is followed.
     """
@@ -354,10 +320,7 @@ def _folder_of(
 
 
 @contextmanager
-def pinned(
-    roots: Roots,
-    path: str,
-) -> Iterator[Path]:
+def pinned(roots: Roots, path: str) -> Iterator[Path]:
     """A path to the file `path` through its folder, held open: it leads there even if the
     folder is replaced.
 
@@ -380,25 +343,15 @@ def missing(root: Path) -> JournalError:
     )
 
 
-def _missing(
-    root: Path,
-    error: OSError,
-) -> JournalError:
+def _missing(root: Path, error: OSError) -> JournalError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return missing(root)
     return JournalError(
-        f"The journal {root} cannot be listed: {error.strerror}.",
-        "Check its owner and mode.",
+        f"The journal {root} cannot be listed: {error.strerror}.", "Check its owner and mode."
     )
 
 
-_SIGNS = {
-    "**/": "(?:.*/)?",
-    "/**": "(?:/.*)?",
-    "**": ".*",
-    "*": "[^/]*",
-    "?": "[^/]",
-}
+_SIGNS = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def _regex(glob: str) -> str:

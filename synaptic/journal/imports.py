@@ -23,10 +23,7 @@ _PAUSE_S = 2 * LOCK_POLL_S
 """The time between two files: those who wait for the lock look for it that often."""
 
 
-def take_in(
-    journal: Journal,
-    run: Run,
-) -> None:
+def take_in(journal: Journal, run: Run) -> None:
     """Puts the blocks of a run into their files, in order of time, each file written once.
 
     The run is durable first. A block whose id stands in its file already is passed over, so
@@ -46,15 +43,8 @@ def take_in(
         journal.runs.put(replace(run, open=False, blocks=hashes))
 
 
-def _weave(
-    journal: Journal,
-    path: str,
-    blocks: Sequence[Block],
-) -> None:
-    def make(
-        data: bytes,
-        status: Stat,
-    ) -> Draft | None:
+def _weave(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
+    def make(data: bytes, status: Stat) -> Draft | None:
         there = ids_in(data)
         texts = {block.id: block.text.encode() for block in blocks if block.id not in there}
         if not texts:
@@ -76,21 +66,14 @@ def _weave(
     journal.writer.change(path, make)
 
 
-def take_out(
-    journal: Journal,
-    path: str,
-    blocks: Collection[Block],
-) -> list[str]:
+def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str]:
     """The ids of those blocks that stand in this file as they were put there, and now in the
     trash.
     """
     known = {block.id: block.hash for block in blocks}
     ids: list[str] = []
 
-    def make(
-        data: bytes,
-        status: Stat,
-    ) -> Draft | None:
+    def make(data: bytes, status: Stat) -> Draft | None:
         rest = data
         pieces = list[TrashedText]()
         for entry in reversed(journal.parse(path, data).entries):
@@ -98,14 +81,7 @@ def take_out(
             block = data[place.start : place.end]
             if known.get(entry.id) == hash_of(block):
                 now = journal.clock()
-                piece = TrashedText(
-                    entry.id,
-                    path,
-                    now,
-                    "undone",
-                    entry.title,
-                    block,
-                )
+                piece = TrashedText(entry.id, path, now, "undone", entry.title, block)
                 pieces.insert(0, piece)
                 rest = rest[: place.start] + rest[place.end :]
                 if not rest[place.start :]:  # the last entry: one line end stays
@@ -123,11 +99,7 @@ def take_out(
     return ids
 
 
-def put_picture(
-    journal: Journal,
-    name: str,
-    read: Callable[[], bytes],
-) -> str:
+def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
     """The path of an imported picture, which is created where it is not there. Raises
     ValueError for no picture.
     """
@@ -144,10 +116,7 @@ def put_picture(
     return path
 
 
-def drop_pictures(
-    journal: Journal,
-    pictures: Mapping[str, str],
-) -> None:
+def drop_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
     """Removes imported pictures, hashes by paths, but for those that were changed, or that a
     note still shows.
     """
@@ -159,11 +128,7 @@ def drop_pictures(
         if PurePosixPath(path).name in shown:
             continue
 
-        def drop(
-            data: bytes,
-            status: Stat,
-            ours: str = ours,
-        ) -> Draft | None:
+        def drop(data: bytes, status: Stat, ours: str = ours) -> Draft | None:
             return Draft(None) if status and hash_of(data) == ours else None
 
         with journal.writing():

@@ -114,12 +114,7 @@ class Journal:
         return path.rpartition("/")[0]
 
     def parse(
-        self,
-        path: str,
-        data: bytes,
-        mtime_ns: int = 0,
-        *,
-        block: bool = False,
+        self, path: str, data: bytes, mtime_ns: int = 0, *, block: bool = False
     ) -> ParsedFile:
         """The entries of a file with these bytes; `block`: they are one entry alone."""
         try:
@@ -166,12 +161,7 @@ class Journal:
             return self.find(path, id)
         return None
 
-    def copied(
-        self,
-        id: str,
-        path: str,
-        block: bytes,
-    ) -> Entry:
+    def copied(self, id: str, path: str, block: bytes) -> Entry:
         """The entry of a copy from this file. Raises NotFound for a copy without one."""
         for entry in self.parse(path, block, block=True).entries:
             return entry
@@ -209,12 +199,7 @@ class Journal:
             self.writer.change(path, make)
         return path
 
-    def kept(
-        self,
-        path: str,
-        id: str,
-        block: bytes,
-    ) -> SavedText:
+    def kept(self, path: str, id: str, block: bytes) -> SavedText:
         """The copy of a block for `done/`."""
         return SavedText(id, path, str(self.roots.of(path)[1]), block)
 
@@ -227,11 +212,7 @@ class Journal:
         return f"# {name}\n\n".encode()
 
     def woven(
-        self,
-        path: str,
-        data: bytes,
-        here: Sequence[Entry],
-        texts: Mapping[str, bytes],
+        self, path: str, data: bytes, here: Sequence[Entry], texts: Mapping[str, bytes]
     ) -> bytes:
         """The file of these entries with each text of a new one before the first entry below
         that is later.
@@ -280,12 +261,7 @@ class Journal:
             return self.exchange(path, id, rewritten, "update" if keep else None, told)
 
     def exchange(
-        self,
-        path: str,
-        id: str,
-        change: Edit,
-        why: Why | None,
-        told: list[str] | None = None,
+        self, path: str, id: str, change: Edit, why: Why | None, told: list[str] | None = None
     ) -> Entry:
         """The entry after `change` has replaced its block. Without `why` nothing goes to the
         trash.
@@ -382,13 +358,7 @@ class Journal:
         record = self.saved.get(id)
         return record if record and self.writer.is_ours(record) else None
 
-    def aside(
-        self,
-        id: str,
-        title: str,
-        coming: bytes,
-        present: bytes,
-    ) -> list[TrashedText]:
+    def aside(self, id: str, title: str, coming: bytes, present: bytes) -> list[TrashedText]:
         """The text that `coming` replaces in `done/`, as a piece for the trash; none if the
         file, or the coming text, says it too.
         """
@@ -533,12 +503,7 @@ class Journal:
             return newest.path, self.put_back(self.record_of(newest))
 
     def _swap(
-        self,
-        path: str,
-        block: bytes,
-        entry: Entry,
-        pieces: list[TrashedText],
-        by_person: bool,
+        self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
     ) -> Entry:
         """The entry with the newest of these texts that is another and shows nothing hidden."""
         now = as_block(block)
@@ -553,12 +518,7 @@ class Journal:
             "`synaptic doctor` lists updates that vanished from the file.",
         )
 
-    def swap(
-        self,
-        path: str,
-        id: str,
-        text: bytes,
-    ) -> Entry:
+    def swap(self, path: str, id: str, text: bytes) -> Entry:
         """The entry after this text has taken the place of its own, which goes to the trash."""
 
         def change(old: Entry, block: bytes) -> tuple[Entry, bytes]:
@@ -577,12 +537,7 @@ class Journal:
         self.trash.settle(piece.id, UNDOABLE)
         return self.find(piece.path, piece.id)[1]
 
-    def _check_pin(
-        self,
-        piece: TrashedText,
-        pinned: bool,
-        by_person: bool,
-    ) -> None:
+    def _check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
         entries = self.parse(piece.path, piece.text, block=True).entries
         if not by_person and any(entry.pin != pinned for entry in entries):
             raise Refused(

@@ -102,9 +102,7 @@ def find_losses(journal: Journal) -> list[Loss]:
 
 
 def _standing(
-    journal: Journal,
-    ids: Collection[str],
-    notes: Collection[str],
+    journal: Journal, ids: Collection[str], notes: Collection[str]
 ) -> dict[str, _Standing]:
     """The texts of these entries in the journal. `notes` are files whose entries may carry no
     id.
@@ -130,10 +128,7 @@ def _standing(
     return comments | entries
 
 
-def restore_lost(
-    journal: Journal,
-    id: str,
-) -> tuple[str, Entry]:
+def restore_lost(journal: Journal, id: str) -> tuple[str, Entry]:
     """Path and entry of a text that vanished, after it was put back. Raises NotFound when it
     has not vanished.
     """
@@ -146,10 +141,7 @@ def restore_lost(
         return text.path, journal.put_back(text)
 
 
-def dismiss(
-    journal: Journal,
-    id: str,
-) -> None:
+def dismiss(journal: Journal, id: str) -> None:
     """Forgets what `find_losses` names of an entry. Raises NotFound for any other."""
     losses = find_losses(journal)
     id = resolve(id, (loss.id for loss in losses), "The list of vanished saves")

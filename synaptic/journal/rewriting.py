@@ -18,13 +18,7 @@ Rewrite = Callable[[bytes, ParsedFile], bytes]
 """Returns the next bytes of a file with these bytes and entries."""
 
 
-def rewrite(
-    journal: Journal,
-    path: str,
-    change: Rewrite,
-    *,
-    keep: bool = True,
-) -> list[Entry]:
+def rewrite(journal: Journal, path: str, change: Rewrite, *, keep: bool = True) -> list[Entry]:
     """The entries, as they were, whose text `change` replaced or left out.
 
     With `keep` their old texts go to the trash, each as the text of its entry, so that it can
@@ -75,11 +69,7 @@ def rewrite(
     return replaced
 
 
-def _blocks(
-    path: str,
-    data: bytes,
-    file: ParsedFile,
-) -> dict[str, bytes]:
+def _blocks(path: str, data: bytes, file: ParsedFile) -> dict[str, bytes]:
     """The bytes of each entry by its id."""
     spans = [entry_of(file, path, entry.id) for entry in file.entries]
     return {entry.id: data[start:end] for entry, start, end in spans}

@@ -30,11 +30,7 @@ class Block:
     hash: str
 
     @classmethod
-    def of(
-        cls,
-        path: str,
-        entry: Entry,
-    ) -> Block:
+    def of(cls, path: str, entry: Entry) -> Block:
         block = proven_block(entry)
         return cls(entry.id, path, block.decode("utf-8", "surrogatepass"), hash_of(block))
 

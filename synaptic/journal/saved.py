@@ -37,22 +37,14 @@ class SavedTexts:
     def path_of(self, id: str) -> Path:
         return self.folder / id
 
-    def write_temp(
-        self,
-        temp: Path,
-        text: SavedText,
-    ) -> None:
+    def write_temp(self, temp: Path, text: SavedText) -> None:
         """Writes the text to the hidden file `temp`, synced. `accept` makes it the latest."""
         header = {"id": text.id, "path": text.path, "journal": text.journal}
         line = json.dumps(header | disk.seal(text.text))
         data = line.encode() + b"\n" + text.text
         disk.write_new(temp, data, private=True, step="kept-torn")
 
-    def accept(
-        self,
-        temp: Path,
-        id: str,
-    ) -> None:
+    def accept(self, temp: Path, id: str) -> None:
         """Gives the hidden file `temp` the name of this id, durably."""
         disk.rename_over(temp, self.path_of(id))
         disk.fault("kept")

@@ -18,11 +18,7 @@ def line_end(data: bytes) -> bytes:
     return b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
 
 
-def joined(
-    path: str,
-    block: bytes,
-    data: bytes,
-) -> bytes:
+def joined(path: str, block: bytes, data: bytes) -> bytes:
     """The block as it is appended to `data`: in its line ends, after one blank line."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise JournalError(f"{path} is UTF-16.", "Convert it to UTF-8 and save again.")
@@ -36,21 +32,14 @@ def joined(
     return eol + eol + block
 
 
-def in_place_of(
-    present: bytes,
-    text: bytes,
-) -> bytes:
+def in_place_of(present: bytes, text: bytes) -> bytes:
     """`text` with the line ends of `present`, and with as many of them at its end."""
     eol = line_end(present)
     ends = present[len(present.rstrip(b"\r\n")) :]
     return as_block(text)[:-1].replace(b"\n", eol) + (ends or eol)
 
 
-def is_later(
-    now: bytes,
-    saved: bytes,
-    older: Iterable[bytes],
-) -> bool:
+def is_later(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
     """True if `now` is `saved`, or a later change of it.
 
     It is none if its words are nearer to those of an older text, or of no text at all, and if
@@ -63,10 +52,7 @@ def is_later(
     return all(_distance(now, text) >= distance for text in (b"", *older))
 
 
-def _distance(
-    one: bytes,
-    other: bytes,
-) -> int:
+def _distance(one: bytes, other: bytes) -> int:
     words = Counter(one.split())
     others = Counter(other.split())
     return ((words - others) + (others - words)).total()
@@ -84,11 +70,7 @@ def said(entries: Iterable[Entry]) -> list[Entry]:
     ]
 
 
-def entry_of(
-    file: ParsedFile,
-    path: str,
-    id: str,
-) -> tuple[Entry, int, int]:
+def entry_of(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, int]:
     """The entry and its span. A note that begins its file has the front matter too. Raises
     NotFound.
     """
@@ -101,11 +83,7 @@ def entry_of(
     )
 
 
-def place_of(
-    new: Entry,
-    here: Sequence[Entry],
-    end: int,
-) -> int:
+def place_of(new: Entry, here: Sequence[Entry], end: int) -> int:
     """The offset at which an entry belongs: before the first of `here` that is later.
 
     In a diary in one file, which may begin with its latest day, it is below the entry before
@@ -122,11 +100,7 @@ def place_of(
     return end
 
 
-def resolve(
-    id: str,
-    known: Iterator[str],
-    what: str,
-) -> str:
+def resolve(id: str, known: Iterator[str], what: str) -> str:
     """The known id that `id` names: whole, or by the first four or more of its eight
     characters.
     """

@@ -89,11 +89,7 @@ class Trash:
         """
         return self.rewrite(lambda piece: None if piece.id == id else piece)
 
-    def settle(
-        self,
-        id: str,
-        whys: Collection[Why],
-    ) -> None:
+    def settle(self, id: str, whys: Collection[Why]) -> None:
         """Marks the pieces of this id with one of these reasons as ones that nobody misses."""
         self.rewrite(
             lambda piece: (
@@ -130,23 +126,12 @@ def _render(piece: TrashedText) -> bytes:
     return f"\n<!-- trash {line} -->\n".encode() + text + b"\n"
 
 
-def _parse(
-    head: bytes,
-    rest: bytes,
-) -> TrashedText | None:
+def _parse(head: bytes, rest: bytes) -> TrashedText | None:
     try:
         fields = json.loads(head)
         text = disk.sealed(fields, _ESCAPED.sub(b"", rest))
         at = datetime.fromisoformat(fields["at"])
         id, path, why, title = map(fields.__getitem__, ("id", "path", "why", "title"))
-        return TrashedText(
-            id,
-            path,
-            at,
-            why,
-            title,
-            text,
-            fields.get("mode"),
-        )
+        return TrashedText(id, path, at, why, title, text, fields.get("mode"))
     except (ValueError, KeyError, TypeError):
         return None

@@ -129,11 +129,7 @@ class FileWriter:
             with suppress(OSError):  # the write itself is done
                 lock.release()
 
-    def intend(
-        self,
-        path: str,
-        data: bytes | None,
-    ) -> None:
+    def intend(self, path: str, data: bytes | None) -> None:
         """Notes that a file is about to hold these bytes: after a kill nobody else can tell
         whether it did. A lost note does no harm but that.
         """
@@ -160,11 +156,7 @@ class FileWriter:
 
     # -- changing a file
 
-    def change(
-        self,
-        path: str,
-        make: Make,
-    ) -> Draft | None:
+    def change(self, path: str, make: Make) -> Draft | None:
         """The draft that the file holds now, synced; None when `make` returned none.
 
         Raises Refused for a file that is only read or has several names, Changed when the file
@@ -189,13 +181,7 @@ class FileWriter:
             folder.writable(self.roots, path)
             try:
                 with disk_errors(path):
-                    if self._exchange(
-                        path,
-                        real,
-                        data,
-                        status,
-                        draft,
-                    ):
+                    if self._exchange(path, real, data, status, draft):
                         return draft
             except JournalError as error:
                 if _is_unchanged(real, status):
@@ -216,14 +202,7 @@ class FileWriter:
         except NotFound:
             return b"", None
 
-    def _exchange(
-        self,
-        path: str,
-        real: Path,
-        data: bytes,
-        status: Stat,
-        draft: Draft,
-    ) -> bool:
+    def _exchange(self, path: str, real: Path, data: bytes, status: Stat, draft: Draft) -> bool:
         """True when the file holds the draft; False when it changed meanwhile."""
         private = self.roots.of(path)[1].is_relative_to(self._config.home)
         if not status:
@@ -239,13 +218,7 @@ class FileWriter:
                     disk.create(file, new, private=private or draft.mode is not None, temp=temp)
                     if draft.mode is not None:
                         file.chmod(draft.mode)
-                elif not disk.replace(
-                    file,
-                    data,
-                    status.st_ino,
-                    new,
-                    temp,
-                ):
+                elif not disk.replace(file, data, status.st_ino, new, temp):
                     return False
                 elif draft.data is None and not file.stat().st_size:
                     file.unlink()  # nobody has written to it since
@@ -264,11 +237,7 @@ class FileWriter:
             with suppress(OSError):
                 disk.sync_dir(real.parent)
 
-    def _accept(
-        self,
-        temp: Path,
-        id: str,
-    ) -> None:
+    def _accept(self, temp: Path, id: str) -> None:
         """Names the copy in `done/`. If that fails the change has succeeded all the same, and
         an older copy must not say otherwise.
         """
@@ -291,10 +260,7 @@ class FileWriter:
                     disk.unlink(folder / name)
 
 
-def _is_unchanged(
-    real: Path,
-    status: Stat,
-) -> bool:
+def _is_unchanged(real: Path, status: Stat) -> bool:
     try:
         now = real.stat()
         return status is not None and os.path.samestat(now, status)

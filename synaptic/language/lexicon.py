@@ -59,11 +59,7 @@ class Words:
         return {word: int(key) for word, key in self.table(name).items()}
 
     @cache  # noqa: B019 - there are as many objects as files
-    def pattern(
-        self,
-        name: str,
-        section: str = "patterns",
-    ) -> str:
+    def pattern(self, name: str, section: str = "patterns") -> str:
         """A regular expression, with the pieces that it names."""
         written = self.read[section][name].replace("\n", "")
         return _PIECE.sub(lambda piece: self._piece(piece[1]), written)
@@ -83,10 +79,7 @@ class Words:
 
 
 @cache
-def compiled(
-    pattern: str,
-    flags: int = 0,
-) -> re.Pattern[str]:
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """The pattern, compiled when it is first needed, and once; unlike `re`, this never drops it
     for others.
     """

@@ -75,7 +75,7 @@ _MENTION = re.compile(
     rf"""(?x)(?P<thing>{CODE}+|(?<![\w/.~-]){_FILE}(?![\w/]))
     |(?<![\w/\\@\#=+$-])(?<!\bor\ )(?i:(?P<pronoun>{"|".join(PRONOUNS)}))(?![\w/\\@=+-]|\ or\b)
     |\b(?i:(?:{"|".join(TITLES)})\.\ )?{_CAPITAL}(?:\ {_CAPITAL}){{0,3}}(?:\ \d+(?:\.\d+)*)?\b
-    |\b[^\W_]\w*""",
+    |\b[^\W_]\w*"""
 )
 
 
@@ -89,11 +89,7 @@ class Change:
     start: int
 
 
-def normalize(
-    text: str,
-    *,
-    on: date,
-) -> tuple[str, tuple[Change, ...]]:
+def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
     """The text with its relative times as dates and its unmistakable pronouns as names, and
     these changes of it.
 
@@ -124,11 +120,7 @@ def _shown(text: str) -> str:
 # -- times
 
 
-def anchor_times(
-    text: str,
-    *,
-    on: date,
-) -> tuple[Change, ...]:
+def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
     """A change for each relative time in a note of the day `on`: a date, two dates, a month or
     a year. Never raises.
 
@@ -145,10 +137,7 @@ def anchor_times(
     return tuple(changes)
 
 
-def _dates(
-    phrase: str,
-    on: date,
-) -> str | None:
+def _dates(phrase: str, on: date) -> str | None:
     """The dates that the phrase means, as they are written; None beyond the years that a date
     can have.
     """
@@ -164,10 +153,7 @@ def _dates(
     return f"{first} to {last}" if days else str(first)
 
 
-def _is_meant(
-    found: re.Match[str],
-    seen: str,
-) -> bool:
+def _is_meant(found: re.Match[str], seen: str) -> bool:
     """True if the words around the phrase leave it a time, and no name like "USA Today"."""
     before = seen[max(0, found.start() - 300) : found.start()]
     phrase = found[0]
@@ -214,10 +200,7 @@ def resolve_pronouns(text: str) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-def _name_in(
-    found: re.Match[str],
-    said: str,
-) -> tuple[str, Texts]:
+def _name_in(found: re.Match[str], said: str) -> tuple[str, Texts]:
     """(the name that stands here, the pronouns that agree with it); "" is an unknown thing."""
     if found["thing"]:
         return said, ("it",)
@@ -238,11 +221,7 @@ def _name_in(
     return "", ("it",) if is_name else ()
 
 
-def _can_mean(
-    found: re.Match[str],
-    between: str,
-    is_owning: bool,
-) -> bool:
+def _can_mean(found: re.Match[str], between: str, is_owning: bool) -> bool:
     """True if the pronoun may mean the name that stands before `between`: in "Anna met her" it
     is not Anna, and in "it rained" it is nothing.
     """
@@ -263,10 +242,7 @@ def _is_owning(found: re.Match[str]) -> bool:
     return after is not None and after[1].lower() not in _AFTER_OBJECT
 
 
-def _fuller(
-    one: str,
-    other: str,
-) -> str:
+def _fuller(one: str, other: str) -> str:
     """The fuller of two names of the same: "Anna" and "Anna Berg", "Redis" and "Redis 7"; ""
     for two names.
     """

@@ -122,20 +122,10 @@ def parse_query(
         said = f"Only the first {MAX_PHRASES} phrases were looked up"
         notices.append(f"{said}; the words of the others were searched.")
     told = (*notices, *remarks)
-    return ParsedQuery(
-        text,
-        terms,
-        phrases[:MAX_PHRASES],
-        filters,
-        told,
-        only_phrases,
-    )
+    return ParsedQuery(text, terms, phrases[:MAX_PHRASES], filters, told, only_phrases)
 
 
-def filled(
-    filters: Filters,
-    others: Filters,
-) -> Filters:
+def filled(filters: Filters, others: Filters) -> Filters:
     """These filters, and those of the others about which they say nothing."""
     added = {}
     for name in others.__slots__:
@@ -145,10 +135,7 @@ def filled(
     return replace(filters, **added)
 
 
-def _without_words(
-    text: str,
-    filters: Filters,
-) -> tuple[str, Filters, list[str]]:
+def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]]:
     """(the text without the words that are left out, the filters with these, notices).
 
     A pasted text of several lines leaves nothing out.
@@ -181,11 +168,7 @@ def _without_words(
 class _Inline:
     """The filters within a query, and what is to be said of them."""
 
-    def __init__(
-        self,
-        now: datetime,
-        fields: Fields,
-    ) -> None:
+    def __init__(self, now: datetime, fields: Fields) -> None:
         self._now = now
         self._fields = fields
         self._wanted: dict[str, list[str]] = {}
@@ -240,10 +223,7 @@ class _Inline:
         return [*self._bounds, *said]
 
 
-def _built(
-    found: Mapping[str, Sequence[str]],
-    now: datetime,
-) -> Filters:
+def _built(found: Mapping[str, Sequence[str]], now: datetime) -> Filters:
     """The filters of these values; of a date the last counts."""
     given: Json = {}
     for key, values in found.items():
@@ -251,11 +231,7 @@ def _built(
     return build_filters(now=now, **given)
 
 
-def terms_of(
-    text: str,
-    *,
-    stop_words: bool = True,
-) -> Texts:
+def terms_of(text: str, *, stop_words: bool = True) -> Texts:
     """The words of a text, each once: without stop words, unless there are no others."""
     found = unique(word for _, word in words(text))
     kept = tuple(word for word in found if word not in STOP_WORDS)
@@ -297,11 +273,7 @@ def build_filters(
     for name in given.keys() & _LISTS.keys():
         listed, check = _LISTS[name]
         given[listed] = unique(map(check, _values(name, given.pop(name))))
-    return Filters(
-        since=first,
-        until=last,
-        **given,
-    )
+    return Filters(since=first, until=last, **given)
 
 
 def _field(text: str) -> tuple[str, str]:
@@ -348,11 +320,7 @@ def build_preference(values: Mapping[str, object]) -> Filters:
     return build_filters(now=datetime.max, **given)
 
 
-def read_date(
-    text: str,
-    now: datetime,
-    name: str,
-) -> str:
+def read_date(text: str, now: datetime, name: str) -> str:
     """A local date, `YYYY-MM-DD`, of a time as users type it. Raises InvalidArgument.
 
     Of a longer time its last day where `name` is until, due or expires, else its first: `last
@@ -366,11 +334,7 @@ def read_date(
         raise _no_time(name, text) from None
 
 
-def read_moment(
-    text: str,
-    now: datetime,
-    name: str,
-) -> datetime:
+def read_moment(text: str, now: datetime, name: str) -> datetime:
     """The moment of a time as users type it, naive where it is local: `yesterday 18:00`. Raises
     InvalidArgument.
 
@@ -386,10 +350,7 @@ def read_moment(
     return moment
 
 
-def _no_time(
-    name: str,
-    text: str,
-) -> InvalidArgument:
+def _no_time(name: str, text: str) -> InvalidArgument:
     shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
     if name == "at":
         valid = ["2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"]
@@ -400,20 +361,14 @@ def _no_time(
     return InvalidArgument(f"{name} is {shown!r}, which is no date.", valid=valid)
 
 
-def _values(
-    name: str,
-    value: str | Sequence[str],
-) -> Texts:
+def _values(name: str, value: str | Sequence[str]) -> Texts:
     """The values of a filter, but empty ones. Raises InvalidArgument that names the bound."""
     values = check_values(name, (value,) if isinstance(value, str) else value)
     clean = [one.encode("utf-8", "replace").decode().strip() for one in values]
     return tuple(filter(None, clean))
 
 
-def check_values(
-    name: str,
-    values: Sequence[str],
-) -> Sequence[str]:
+def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
     """The values, if there are at most MAX_VALUES of at most MAX_VALUE characters. Raises
     InvalidArgument.
     """

@@ -79,19 +79,13 @@ def tongues_of(text: str) -> Texts:
     return tuple(tongue for tongue in SPACED if counts[tongue] == most > english)
 
 
-def without_frame(
-    text: str,
-    tongue: str,
-) -> str:
+def without_frame(text: str, tongue: str) -> str:
     """The text without the words of that language that say nothing, or only ask for a list."""
     listed = TONGUES.ordered(f"stop_{tongue}") + TONGUES.ordered(f"list_{tongue}")
     return _pattern(tongue, listed).sub(" ", fold(text))
 
 
-def times_in(
-    text: str,
-    tongue: str,
-) -> Iterator[tuple[int, int, str]]:
+def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
     """(first character, the one after the last, what it says in English) of what may be a time,
     the longest first.
     """
@@ -128,11 +122,7 @@ def fold(text: str) -> str:
     return "".join(unicodedata.normalize("NFD", letter)[0].lower()[:1] for letter in text)
 
 
-def _is_name(
-    text: str,
-    last: re.Match[str],
-    tongue: str,
-) -> bool:
+def _is_name(text: str, last: re.Match[str], tongue: str) -> bool:
     """True if a weekday, a month or a weekend only names a thing.
 
     In Chinese and Japanese a noun follows at once: `金曜ロードショー`. In Romance languages and
@@ -145,10 +135,7 @@ def _is_name(
     return is_kind or (tongue != "de" and start > 0 and text[start].isupper())
 
 
-def _in_english(
-    pieces: list[re.Match[str]],
-    tongue: str,
-) -> str:
+def _in_english(pieces: list[re.Match[str]], tongue: str) -> str:
     words = []
     for found in pieces:
         if found["month"]:
@@ -180,11 +167,7 @@ def _known(tongue: str) -> frozenset[str]:
 
 
 @cache
-def _pattern(
-    tongue: str,
-    listed: Texts,
-    dates: str = r"(?!)",
-) -> re.Pattern[str]:
+def _pattern(tongue: str, listed: Texts, dates: str = r"(?!)") -> re.Pattern[str]:
     """A pattern of these words, the longest first, and of dates."""
     known = sorted(map(re.escape, listed), key=len, reverse=True)
     either = "|".join(known).replace("_", " ")

@@ -118,18 +118,13 @@ def words(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def stems(
-    text: str,
-    stem: Callable[[str], str | None],
-) -> set[str]:
+def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:
     """The stems of a text's words; words for which `stem` returns None are left out."""
     return set(filter(None, map(stem, {word for _, word in words(text)})))
 
 
 def places(
-    text: str,
-    sought: Collection[str],
-    stem: Callable[[str], str | None],
+    text: str, sought: Collection[str], stem: Callable[[str], str | None]
 ) -> list[tuple[int, str]]:
     """Start and stem of each word of a text that has one of the sought stems."""
     hits = []

@@ -41,7 +41,7 @@ TIME = re.compile(
 _STRUCTURE = re.compile(
     r"(?m)^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+){0,20})"
     r"(?P<run>`{3,}(?![^`\n]*`)|~{3,})(?P<info>[^\n]*))|(?P<comment> {0,3}<!--)"
-    r"|(?P<heading>\#(?:[ \t]+|(?=[\r\n]|\Z))|\#{2,3}[ \t]+(?=[^ \t\r\n])))",
+    r"|(?P<heading>\#(?:[ \t]+|(?=[\r\n]|\Z))|\#{2,3}[ \t]+(?=[^ \t\r\n])))"
 )
 _SYN_BELOW = re.compile(r"[^\n]*\n(?:[ \t]*\r?\n)?(?=<!--[ \t]*syn:)")
 _UNQUOTED = re.compile(r"(?m)^(?! {0,3}>)")
@@ -51,7 +51,7 @@ _OUTER_LINE = re.compile(
 """A line that begins a list item, or one that is not indented and so ends a list."""
 
 _ALWAYS_ESCAPED = re.compile(
-    r"(?m)^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))",
+    r"(?m)^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))"
 )
 _ESCAPED = re.compile(r"(?m)^( {0,3})\\(?=\\*<!--)|^\\(?=\\*(?:##[ \t]+[0-9]|#(?:[ \t]|$)))")
 _H2_ESCAPED = re.compile(r"(?m)^\\(?=\\*##[ \t]+[^ \t\r\n0-9])")
@@ -159,12 +159,7 @@ class Scan(NamedTuple):
     unclosed: list[Unclosed]
 
 
-def scan(
-    text: str,
-    start: int = 0,
-    *,
-    dated: bool = False,
-) -> Scan:
+def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
     """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at
     `start`.
 
@@ -221,20 +216,13 @@ def latin(masked: bytes) -> str:
     return LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
 
 
-def eol_at(
-    text: str,
-    at: int,
-    end: int = sys.maxsize,
-) -> int:
+def eol_at(text: str, at: int, end: int = sys.maxsize) -> int:
     """The line feed that ends the line of `at`; without one, `end` or the text's end."""
     eol = text.find("\n", at, end)
     return eol if eol >= 0 else min(end, len(text))
 
 
-def _closes(
-    match: re.Match[str],
-    fence: Unclosed,
-) -> bool:
+def _closes(match: re.Match[str], fence: Unclosed) -> bool:
     prefix = match["prefix"]
     if match["info"].strip(" \t\r") or prefix.strip(" \t>"):
         return False
@@ -270,11 +258,7 @@ class _Around:
         return Unclosed(match.start(), limit, match["run"], column)
 
 
-def escape(
-    text: str,
-    *,
-    typed: bool = False,
-) -> tuple[str, str]:
+def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
     r"""`text` with its border lines escaped, and the line that closes its open fence (""
     without an open fence).
 
@@ -305,20 +289,13 @@ def escape(
     ), closing
 
 
-def insert_backslashes(
-    text: str,
-    positions: Iterable[int],
-) -> str:
+def insert_backslashes(text: str, positions: Iterable[int]) -> str:
     """`text` with one backslash before each of the ascending positions."""
     bounds = [0, *positions, len(text)]
     return "\\".join(text[a:b] for a, b in pairwise(bounds))
 
 
-def unescape(
-    text: str,
-    *,
-    typed: bool = False,
-) -> str:
+def unescape(text: str, *, typed: bool = False) -> str:
     """`text` as it was before `escape` and `privacy.escape_tags`; line ends must be LF."""
     if "\\" not in text:
         return text
@@ -337,11 +314,7 @@ def newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def body_text(
-    raw: bytes,
-    *,
-    typed: bool = False,
-) -> str:
+def body_text(raw: bytes, *, typed: bool = False) -> str:
     """The text of a masked body: decoded (errors replaced), with LF, each escape shorter by one
     backslash.
 
@@ -430,11 +403,7 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def _code_span_end(
-    text: str,
-    at: int,
-    ticks: int,
-) -> int:
+def _code_span_end(text: str, at: int, ticks: int) -> int:
     """The end of the code span whose opening backticks end at `at`; `at` itself if nothing
     closes the span.
     """
@@ -460,10 +429,7 @@ def without_code(text: str) -> str:
     return _blanked(text, spans)
 
 
-def _blanked(
-    text: str,
-    spans: Iterable[tuple[int, int]],
-) -> str:
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     pieces = []
     at = 0
     for start, end in spans:

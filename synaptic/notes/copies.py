@@ -18,7 +18,7 @@ from ..errors import SynapticError
 _MARK = re.compile(
     r"(?i)(?:\.sync-conflict-[0-9]{8}[-0-9A-Za-z]{0,20}"
     r"| \((?:[^()/]{1,80} )?conflicted copy(?: [^()/]{0,40}(?:\([0-9]+\))?)?\))"
-    r"(?=\.[^./]+\Z)",
+    r"(?=\.[^./]+\Z)"
 )
 _NUMBERS = "23456789"
 ALIKE_SHARE = 0.5
@@ -45,11 +45,7 @@ def numbered_copies(path: str) -> list[str]:
     return [f"{stem} {number}{dot}{suffix}" for number in _NUMBERS]
 
 
-def copied_from(
-    path: str,
-    paths: Container[str],
-    read: Callable[[str], bytes],
-) -> str | None:
+def copied_from(path: str, paths: Container[str], read: Callable[[str], bytes]) -> str | None:
     """The file in `paths` of which this file is a conflict copy; None if it is none.
 
     A mark in the name is enough. A number is not: the two texts must be alike, too.
@@ -66,10 +62,7 @@ def copied_from(
         return None
 
 
-def are_alike(
-    one: bytes,
-    other: bytes,
-) -> bool:
+def are_alike(one: bytes, other: bytes) -> bool:
     """True if at least half of the lines of two texts are equal."""
     lines, others = (
         Counter(filter(None, map(bytes.strip, text.split(b"\n")))) for text in (one, other)

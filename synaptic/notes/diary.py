@@ -53,11 +53,7 @@ class DiaryDate(NamedTuple):
     end: int
 
 
-def read_when(
-    text: str,
-    at: int,
-    time: re.Pattern[str],
-) -> DiaryDate | None:
+def read_when(text: str, at: int, time: re.Pattern[str]) -> DiaryDate | None:
     """The date that stands at `at`, where the text of a heading begins; None without one.
     `time` finds a time.
     """
@@ -73,10 +69,6 @@ def read_when(
     return None
 
 
-def _behind(
-    pattern: re.Pattern[str],
-    text: str,
-    at: int,
-) -> int:
+def _behind(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at

@@ -25,7 +25,7 @@ _NESTS = re.compile(r"[\[\]{}]")
 _TAGS = re.compile(
     rb"(?im)^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
     rb"(?P<words>[^\s\"'#\[\]{}&*!|>%@`](?:[^\"'#\r\n]*[^\"'#\s])?)(?P=quote))?"
-    rb"[ \t]*(?:(?<=[ \t])#.*)?\r?\n(?P<items>(?:[ \t]*-(?:[ \t].*)?\r?\n)*)|.*\n)",
+    rb"[ \t]*(?:(?<=[ \t])#.*)?\r?\n(?P<items>(?:[ \t]*-(?:[ \t].*)?\r?\n)*)|.*\n)"
 )
 """The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is
 None for anything else.
@@ -73,10 +73,7 @@ class FrontMatter(NamedTuple):
     fields: Pairs = ()
 
 
-def front_matter_end(
-    text: str,
-    start: int,
-) -> re.Match[str] | None:
+def front_matter_end(text: str, start: int) -> re.Match[str] | None:
     """The block that opens `text` at `start`, with its group `yaml`; None without one."""
     return _FENCED.match(text, start, start + _LONGEST)
 
@@ -117,11 +114,7 @@ def read_front_matter(text: str) -> FrontMatter | None:
     )
 
 
-def add_tags(
-    data: bytes,
-    tags: Sequence[str],
-    eol: bytes,
-) -> bytes:
+def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
     """The file's bytes with these tags added to its front matter; it gets a block, or a line in
     it, if it has none.
 
@@ -157,10 +150,7 @@ def add_tags(
     return data[:at] + new + data[at:]
 
 
-def _values(
-    fields: dict[str, str | list[str]],
-    *keys: str,
-) -> list[str]:
+def _values(fields: dict[str, str | list[str]], *keys: str) -> list[str]:
     values = []
     for key in keys:
         value = fields.get(key, "")
@@ -223,10 +213,7 @@ def _moment(value: str) -> datetime | None:
     return None
 
 
-def date_in_path(
-    path: str,
-    day_file: str,
-) -> date | None:
+def date_in_path(path: str, day_file: str) -> date | None:
     """The date in a file's path: read by the pattern `day_file`, else found anywhere in the
     stem, or as its folders.
 

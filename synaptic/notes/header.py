@@ -123,10 +123,7 @@ def unescape_title(raw: str) -> str:
     return unescape_tags(_ESCAPED_HASH.sub(r"\1#", raw))
 
 
-def escape_title(
-    title: str,
-    tags: Collection[str],
-) -> tuple[str, Texts]:
+def escape_title(title: str, tags: Collection[str]) -> tuple[str, Texts]:
     r"""`title` as a heading writes it, and the tags that are read from within it.
 
     A `#` gets a backslash only if it would be read as a tag or as a closing sequence. Tags
@@ -140,13 +137,7 @@ def escape_title(
     return insert_backslashes(raw, [start for start, _, _ in found]), ()
 
 
-def join_heading(
-    time: str,
-    kind: str,
-    title: str,
-    tags: Iterable[str],
-    level: int,
-) -> str:
+def join_heading(time: str, kind: str, title: str, tags: Iterable[str], level: int) -> str:
     """A heading line. `note:` is written if the title would otherwise be read as a type or as a
     part of the time.
     """
@@ -312,20 +303,10 @@ def read_comment(text: str) -> Comment:
     values["fingerprints"] = tuple(file for file in files if file[1])
     values["extra"] = tuple(extra)
     values.pop("h2", None)
-    return Comment(
-        id,
-        raw,
-        values.pop("at", None),
-        values,
-        problems,
-    )
+    return Comment(id, raw, values.pop("at", None), values, problems)
 
 
-def write_comment(
-    entry: Entry,
-    at: str | None,
-    h2: int | None = None,
-) -> str:
+def write_comment(entry: Entry, at: str | None, h2: int | None = None) -> str:
     """The comment line of `entry`; keys with their default value are left out. `h2`: how many
     H2s its body has.
     """

@@ -100,11 +100,7 @@ def compose_entry(
     offset = timezone(at.utcoffset() or timedelta())
     entry = Entry(
         id=id,
-        at=at.replace(
-            microsecond=0,
-            tzinfo=offset,
-            fold=0,
-        ),
+        at=at.replace(microsecond=0, tzinfo=offset, fold=0),
         title=name,
         content=text,
         type=kind,
@@ -120,10 +116,7 @@ def compose_entry(
     return entry, tuple(notices)
 
 
-def _normal_content(
-    content: str,
-    notices: list[str],
-) -> str:
+def _normal_content(content: str, notices: list[str]) -> str:
     text = without_surrogates(content)
     if text != content:
         notices.append("Characters that are no Unicode text were replaced by U+FFFD.")
@@ -149,23 +142,13 @@ def render_entry(entry: Entry) -> str:
     if entry.content != entry.title:
         body = f"\n{_written(entry.content)}\n"
         body_tags = find_tags(entry.content)
-    heading = _heading(
-        entry,
-        entry.time,
-        2,
-        entry.heading_tags,
-        body_tags,
-    )
+    heading = _heading(entry, entry.time, 2, entry.heading_tags, body_tags)
     comment = write_comment(entry, entry.at.isoformat(timespec="seconds"), _h2s_in(body))
     return f"{heading}\n{comment}\n{body}"
 
 
 def _heading(
-    entry: Entry,
-    time: str,
-    level: int,
-    before: Collection[str],
-    body_tags: Collection[str],
+    entry: Entry, time: str, level: int, before: Collection[str], body_tags: Collection[str]
 ) -> str:
     """The heading of an entry. It keeps the tags that it showed `before`; others join them
     unless the body carries them.
@@ -174,13 +157,7 @@ def _heading(
     title = escape_tags(f"## {title}")[3:]  # behind `## ` no title begins a fence
     left_out = {*inline, *(tag for tag in body_tags if tag not in before)}
     tags = [tag for tag in entry.tags if tag not in left_out]
-    return join_heading(
-        time,
-        entry.type,
-        title,
-        tags,
-        level,
-    )
+    return join_heading(time, entry.type, title, tags, level)
 
 
 def own_tags(entry: Entry) -> Texts:
@@ -206,20 +183,12 @@ def _h2s_in(body: str) -> int:
     return sum(mark.level == 2 for mark in scan(body).marks)
 
 
-def _written(
-    content: str,
-    *,
-    typed: bool = False,
-) -> str:
+def _written(content: str, *, typed: bool = False) -> str:
     text, closing = escape(content, typed=typed)
     return escape_tags(f"{text}\n{closing}" if closing else text)
 
 
-def rewrite_block(
-    block: bytes,
-    old: Entry,
-    new: Entry,
-) -> bytes:
+def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     """The bytes of `new`, made from `block`, the bytes of `old` in its file. Heading, comment
     and body stay where they say the same, and a text to which some is added.
 
@@ -250,12 +219,7 @@ def rewrite_block(
 class _Edit:
     """A block as it stands, and the entry that it shall say."""
 
-    def __init__(
-        self,
-        block: bytes,
-        old: Entry,
-        new: Entry,
-    ) -> None:
+    def __init__(self, block: bytes, old: Entry, new: Entry) -> None:
         self.block = block
         self.old = old
         self.new = new
@@ -320,13 +284,7 @@ class _Edit:
         if MASK in self.masked[: parts.line_end]:
             raise self.holds_private()
         time = self.block[slice(*parts.time)].decode()
-        return _heading(
-            new,
-            time,
-            self.mark.level,
-            stood.tags,
-            body_tags,
-        ).encode()
+        return _heading(new, time, self.mark.level, stood.tags, body_tags).encode()
 
     def _comment(self, h2s: int) -> bytes:
         """The bytes between heading and body, with the comment renewed if it must be."""
@@ -357,13 +315,7 @@ class _Edit:
         )
 
 
-def extend_note(
-    block: bytes,
-    old: Entry,
-    new: Entry,
-    *,
-    typed: bool,
-) -> bytes:
+def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool) -> bytes:
     """The bytes of a whole-file note, with the text and the tags that `new` has more than
     `old`. Nothing is taken away.
 
@@ -381,29 +333,15 @@ def extend_note(
     return add_tags(block, tags, eol) if tags else block
 
 
-def _says(
-    block: bytes,
-    new: Entry,
-    *,
-    dated: bool,
-) -> bool:
+def _says(block: bytes, new: Entry, *, dated: bool) -> bool:
     """True if a block reads as exactly this entry, with its tags in any order. `dated`: a date
     may begin its heading.
     """
-    read = parse_entries(
-        block,
-        "",
-        mtime=new.at,
-        block=True,
-        dated=dated,
-    ).entries
+    read = parse_entries(block, "", mtime=new.at, block=True, dated=dated).entries
     if len(read) != 1 or set(read[0].tags) != set(new.tags):
         return False
     return read[0] == replace(
-        new,
-        id=read[0].id if new.derived_id else new.id,
-        at=read[0].at,
-        tags=read[0].tags,
+        new, id=read[0].id if new.derived_id else new.id, at=read[0].at, tags=read[0].tags
     )
 
 

@@ -42,14 +42,14 @@ _WORDS = re.compile(r"\w+|[^\w\s]+")
 
 _ATTACHMENT = re.compile(
     r"(?i)\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf"
-    r"|base|canvas|edn)\Z",
+    r"|base|canvas|edn)\Z"
 )
 _ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
 _OPEN = "TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS"
 _DONE = "DONE|CANCELL?ED"
 _TASK = re.compile(
     rf"(?m)^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
-    rf"(?:\[(?P<box>[ xX/-])\]|(?P<open>{_OPEN})|(?P<done>{_DONE}))[ \t]+(?P<text>\S[^\n]*)",
+    rf"(?:\[(?P<box>[ xX/-])\]|(?P<open>{_OPEN})|(?P<done>{_DONE}))[ \t]+(?P<text>\S[^\n]*)"
 )
 _NEXT_BLOCK = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)")
 _ON = r"[ ]?(?:\[\[)?([0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -58,10 +58,7 @@ _SAID_DUE = re.compile(rf"[ ]?[\[(]?{_DUE.pattern}(?:(?:[ ]\w+)?>)?(?:\]\])?[\])
 _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 
 
-def fields_of(
-    front_matter: Iterable[tuple[str, str]],
-    text: str,
-) -> Pairs:
+def fields_of(front_matter: Iterable[tuple[str, str]], text: str) -> Pairs:
     """(name, value) of each field: of the front matter, then of the properties in `text`.
 
     The title, the tags, the date and the state of an editor are no fields.
@@ -145,13 +142,7 @@ def link_key(name: str) -> int:
     return int.from_bytes(digest, signed=True)
 
 
-def names_of(
-    entry: Entry,
-    text: str,
-    *,
-    of_file: bool,
-    first: bool,
-) -> dict[int, bool]:
+def names_of(entry: Entry, text: str, *, of_file: bool, first: bool) -> dict[int, bool]:
     """The keys of an entry's names, True for its own.
 
     Its own are id, title and aliases, and for the note `of_file` the path, whole or from any
@@ -174,11 +165,7 @@ def names_of(
     return names | dict.fromkeys(map(link_key, own), True)
 
 
-def links_of(
-    entry: Entry,
-    text: str,
-    folder: str | None = None,
-) -> dict[tuple[int, ...], Link]:
+def links_of(entry: Entry, text: str, folder: str | None = None) -> dict[tuple[int, ...], Link]:
     """The links of an entry, each target once: in `text`, its body line for line, then in its
     title and fields; last what it supersedes. Any of the keys may be a name that the link leads
     to. They begin in the folder of its file unless another is given.
@@ -195,12 +182,7 @@ def links_of(
     return found
 
 
-def _links(
-    text: str,
-    path: str,
-    folder: str,
-    line: int,
-) -> dict[tuple[int, ...], Link]:
+def _links(text: str, path: str, folder: str, line: int) -> dict[tuple[int, ...], Link]:
     found: dict[tuple[int, ...], Link] = {}
     if "[[" not in text and "](" not in text:
         return found
@@ -231,10 +213,7 @@ def without_due(text: str) -> str:
     return _SAID_DUE.sub("", text, 1).strip()
 
 
-def tasks_of(
-    entry: Entry,
-    text: str,
-) -> list[Task]:
+def tasks_of(entry: Entry, text: str) -> list[Task]:
     """The tasks of an entry, in order; `text` is its body line for line."""
     place = entry.there
     day = entry.date if entry.dated else None
@@ -251,15 +230,6 @@ def tasks_of(
         done = bool(match["done"]) or match["box"] in ("x", "X", "-")
         said = text[match.start("text") : match.end("text")].strip()
         found.append(
-            Task(
-                said,
-                done,
-                due and due[1],
-                place.path,
-                line,
-                entry.id,
-                entry.title,
-                day,
-            )
+            Task(said, done, due and due[1], place.path, line, entry.id, entry.title, day)
         )
     return found

@@ -49,11 +49,7 @@ class Merged(NamedTuple):
     conflicts: int
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    eq=False,
-)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
     """An entry, or a note under its H1, as it stands in one version.
 
@@ -94,12 +90,7 @@ class _Version(NamedTuple):
 
 
 def merge(
-    base: bytes,
-    ours: bytes,
-    theirs: bytes,
-    path: str,
-    day_file: str,
-    by_lines: ByLines,
+    base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_lines: ByLines
 ) -> Merged:
     """The file with the additions and edits of both sides. In a conflict an entry holds both
     texts.
@@ -121,11 +112,7 @@ def merge(
     return Merged(bom + done.data, done.conflicts)
 
 
-def _by_entries(
-    texts: Sequence[bytes],
-    path: str,
-    day_file: str,
-) -> Merged | None:
+def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merged | None:
     """The merged file; None if a version or the result is in doubt."""
     old = _read(texts[0], path, day_file)
     mine = _read(texts[1], path, day_file, is_side=True)
@@ -159,13 +146,7 @@ def _line_end(data: bytes) -> bytes:
 # ------------------------------------------------------------------------------
 
 
-def _read(
-    data: bytes,
-    path: str,
-    day_file: str,
-    *,
-    is_side: bool = False,
-) -> _Version | None:
+def _read(data: bytes, path: str, day_file: str, *, is_side: bool = False) -> _Version | None:
     """The version in pieces; None if it is in doubt what an entry is, or which entry it is.
 
     A side, ours or theirs, may hold conflicts within entries, but none around an entry. A base
@@ -235,10 +216,7 @@ def _is_torn(piece: _Piece) -> bool:
 
 
 def _matches(
-    one: list[_Piece],
-    other: list[_Piece],
-    *,
-    added: bool = False,
+    one: list[_Piece], other: list[_Piece], *, added: bool = False
 ) -> dict[_Piece, _Piece]:
     """Pairs of the same piece in `one` and `other`: by id, or without an id by the whole text;
     then by the heading, unless both sides `added` them. Order tells equal pieces apart.
@@ -263,11 +241,7 @@ def _matches(
     return found
 
 
-def _in_order(
-    base: list[_Piece],
-    ours: list[_Piece],
-    theirs: list[_Piece],
-) -> Iterator[_Piece]:
+def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> Iterator[_Piece]:
     """The merged pieces that stay, in the order of ours.
 
     A piece that only theirs has comes after the piece above it there. If both sides have such
@@ -301,18 +275,12 @@ def _in_order(
     yield from waiting
 
 
-def _stays(
-    piece: _Piece,
-    old: _Piece | None,
-) -> bool:
+def _stays(piece: _Piece, old: _Piece | None) -> bool:
     """False for a piece that one side deleted and the other did not edit."""
     return old is None or piece.text != old.text
 
 
-def _is_before(
-    one: _Piece,
-    other: _Piece,
-) -> bool:
+def _is_before(one: _Piece, other: _Piece) -> bool:
     return one.at is not None and other.at is not None and one.at < other.at
 
 
@@ -320,11 +288,7 @@ def _is_before(
 # ----------------------------------------------------------------------
 
 
-def _merged(
-    base: _Piece | None,
-    ours: _Piece,
-    theirs: _Piece,
-) -> _Piece:
+def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
     old = base or _Piece(b"", b"", b"", b"")
     if theirs.text in (ours.text, old.text):
         return ours
@@ -342,12 +306,7 @@ def _merged(
         parts.append(part)
     if not clash:
         heading, comment, body = parts
-        return replace(
-            ours,
-            heading=heading,
-            comment=comment,
-            body=body,
-        )
+        return replace(ours, heading=heading, comment=comment, body=body)
     said = theirs.body
     if private or theirs.head != ours.head:
         head, _ = escape(theirs.head.decode("latin-1"), typed=True)
@@ -356,11 +315,7 @@ def _merged(
     return replace(ours, body=eol + _conflict(ours.body, said, eol), conflict=True)
 
 
-def _with_both_tails(
-    base: bytes,
-    ours: bytes,
-    theirs: bytes,
-) -> bytes:
+def _with_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     """A text with the paragraphs and items of a list that both sides added below it; empty if
     either did more, or if ours could swallow theirs.
     """
@@ -372,11 +327,7 @@ def _with_both_tails(
     return ours + theirs[len(base) :]
 
 
-def _conflict(
-    ours: bytes,
-    theirs: bytes,
-    eol: bytes,
-) -> bytes:
+def _conflict(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
     """Two texts between the conflict marks that git uses, each as private as alone: an open
     fence or comment of ours ends before theirs.
     """

@@ -29,10 +29,7 @@ _EXIF_AND_XMP = 0b1100
 BROKEN = "The picture is cut off or broken."
 
 
-def without_place(
-    data: bytes,
-    kind: str,
-) -> Sequence[bytes | memoryview] | None:
+def without_place(data: bytes, kind: str) -> Sequence[bytes | memoryview] | None:
     """The picture of this media type in parts, without what tells of its place; None for a type
     that is not read. Raises ValueError for one that is broken.
     """
@@ -74,10 +71,7 @@ def _jpeg(data: memoryview) -> Iterator[bytes | memoryview]:
             at = ends.start()
 
 
-def _stays(
-    kind: int,
-    body: memoryview,
-) -> bool:
+def _stays(kind: int, body: memoryview) -> bool:
     """True for a segment of a JPEG that belongs to the image."""
     if kind == _PROFILE:
         return bytes(body[:11]) == b"ICC_PROFILE"

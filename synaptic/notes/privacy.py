@@ -89,10 +89,7 @@ def mentions(data: bytes) -> bool:
     return _SIGN.search(data) is not None
 
 
-def reveals(
-    copy: bytes,
-    now: bytes,
-) -> bool:
+def reveals(copy: bytes, now: bytes) -> bool:
     """True if `copy` shows, as whole words, text that is private in its later state `now`."""
     return mentions(now) and repeats(shown(mask(copy)), private_lines(now))
 
@@ -106,10 +103,7 @@ def private_lines(data: bytes) -> set[bytes]:
     return lines - {b""}
 
 
-def repeats(
-    text: bytes,
-    lines: Collection[bytes],
-) -> bool:
+def repeats(text: bytes, lines: Collection[bytes]) -> bool:
     """True if `text` holds one of these lines as whole words."""
     present = (line for line in lines if line in text)
     return any(re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in present)
@@ -146,10 +140,7 @@ def _private(data: bytes) -> tuple[list[Span], list[Span]]:
     return pairs, [(start, ends[bisect(ends, start)]) for start in opened]
 
 
-def _hidden(
-    data: bytes,
-    spans: list[Span],
-) -> bytes:
+def _hidden(data: bytes, spans: list[Span]) -> bytes:
     """`data` with MASK for each byte of these spans that ends no line."""
     parts = []
     at = 0
@@ -173,19 +164,13 @@ def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
     return _outside(tags, spans), structure
 
 
-def _outside(
-    tags: list[re.Match[str]],
-    spans: Iterable[Span],
-) -> list[re.Match[str]]:
+def _outside(tags: list[re.Match[str]], spans: Iterable[Span]) -> list[re.Match[str]]:
     """The tags that begin outside these spans, which are in order and do not overlap."""
     bounds = list(chain.from_iterable(spans))
     return [tag for tag in tags if bisect(bounds, tag.start()) % 2 == 0]
 
 
-def _fences(
-    text: str,
-    structure: Scan,
-) -> Iterator[Span]:
+def _fences(text: str, structure: Scan) -> Iterator[Span]:
     """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed:
     it is no code.
     """

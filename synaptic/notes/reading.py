@@ -56,7 +56,7 @@ _OF_AN_ENTRY = re.compile(
 )
 _CONFLICT = re.compile("(?m)^<<<<<<< ")
 _CLOCK = re.compile(
-    r"(?i)([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?",
+    r"(?i)([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?"
 )
 _FIRST_TIME = re.compile(TIME_HEADING)
 _SAVED = re.compile(r"(?m)^<!--[ \t]*syn:[^\n]*?[ \t]at=")
@@ -84,14 +84,7 @@ def parse_entries(
     zone. Places are byte offsets into `data`. `block`: `data` is one
     entry alone, out of that file, and its heading may begin with a date if `dated`.
     """
-    return _Reader(
-        data,
-        path,
-        mtime,
-        day_file,
-        block,
-        dated,
-    ).read()
+    return _Reader(data, path, mtime, day_file, block, dated).read()
 
 
 class Outline(NamedTuple):
@@ -104,13 +97,7 @@ class Outline(NamedTuple):
     diary: int
 
 
-def outline(
-    text: str,
-    start: int = 0,
-    *,
-    of_day: bool,
-    block: bool = False,
-) -> Outline:
+def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> Outline:
     """The places where the entries of a file's text begin, from `start` on.
 
     A text without an H2 that begins an entry is one note.
@@ -144,10 +131,7 @@ def outline(
     return Outline(found, _without_own(text, marks), diary)
 
 
-def _diary_level(
-    marks: Sequence[Mark],
-    least: int,
-) -> int:
+def _diary_level(marks: Sequence[Mark], least: int) -> int:
     """The level of the headings that begin the entries of a diary in one file; 0 where the file
     is none.
 
@@ -165,11 +149,7 @@ def _diary_level(
     return found
 
 
-def _diary_marks(
-    text: str,
-    marks: Sequence[Mark],
-    diary: int,
-) -> list[Mark]:
+def _diary_marks(text: str, marks: Sequence[Mark], diary: int) -> list[Mark]:
     """The marks of a diary. A date that stands alone begins no entry."""
     kept = []
     end = len(text)
@@ -192,10 +172,7 @@ def _has_sign(mark: Mark) -> bool:
     return _is_timed(mark) or mark.comment_at >= 0
 
 
-def _without_own(
-    text: str,
-    marks: Sequence[Mark],
-) -> list[Mark]:
+def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
     """The marks without the H2s that saved entries count as their own."""
     found = []
     own = 0.0
@@ -210,10 +187,7 @@ def _without_own(
     return found
 
 
-def _own_h2s(
-    text: str,
-    mark: Mark,
-) -> float:
+def _own_h2s(text: str, mark: Mark) -> float:
     if mark.comment_at < 0:
         return 0
     comment = text[mark.comment_at : eol_at(text, mark.comment_at)]
@@ -233,10 +207,7 @@ def is_saved(head: str) -> bool:
     return _SAVED.search(head) is not None
 
 
-def is_day_file(
-    path: str,
-    day_file: str,
-) -> bool:
+def is_day_file(path: str, day_file: str) -> bool:
     """True if a file's name is a date and no more, as `2026-11-21 Saturday.md`."""
     if not date_in_path(path, day_file):
         return False
@@ -249,21 +220,13 @@ def _words(text: str) -> list[str]:
     return _LETTERS.findall(text.lower())
 
 
-def end_of_line(
-    text: str,
-    at: int,
-    end: int,
-) -> int:
+def end_of_line(text: str, at: int, end: int) -> int:
     """The end of the line that holds `at`, before its line end; at most `end`."""
     eol = eol_at(text, at, end)
     return eol - 1 if text[eol - 1] == "\r" else eol
 
 
-def leading(
-    text: str,
-    start: int,
-    marks: Sequence[Mark],
-) -> Mark | None:
+def leading(text: str, start: int, marks: Sequence[Mark]) -> Mark | None:
     """The H1 with which the text of a file begins, from `start` on."""
     if not marks or text[start : marks[0].start].strip(" \t\r\n"):
         return None
@@ -288,11 +251,7 @@ class BlockParts(NamedTuple):
         return self.body_end > self.body_start
 
 
-def measure(
-    text: str,
-    mark: Mark,
-    end: int,
-) -> BlockParts:
+def measure(text: str, mark: Mark, end: int) -> BlockParts:
     """The parts of the block from `mark` to `end`. The first release knew fewer times: in what
     it saved they hold.
     """
@@ -313,21 +272,10 @@ def measure(
     head_end = min(eol + 1, end)
     line_end = end_of_line(text, mark.start, end)
     body = body_span(text, head_end, end)
-    return BlockParts(
-        time,
-        line_end,
-        mark.comment_at,
-        comment_end,
-        head_end,
-        *body,
-    )
+    return BlockParts(time, line_end, mark.comment_at, comment_end, head_end, *body)
 
 
-def body_span(
-    text: str,
-    start: int,
-    end: int,
-) -> tuple[int, int]:
+def body_span(text: str, start: int, end: int) -> tuple[int, int]:
     """`start:end` without its outer blank lines; empty at `start` if all lines are blank."""
     rest = text[start:end].rstrip(" \t\r\n")
     filled = rest.lstrip(" \t\r\n")
@@ -340,13 +288,7 @@ def body_span(
 
 class _Reader:
     def __init__(
-        self,
-        data: bytes,
-        path: str,
-        mtime: datetime,
-        day_file: str,
-        block: bool,
-        dated: bool,
+        self, data: bytes, path: str, mtime: datetime, day_file: str, block: bool, dated: bool
     ) -> None:
         self.raw = data
         self.data = mask(data)
@@ -425,8 +367,7 @@ class _Reader:
         if properties:
             title, aliases = page_properties(newlines(self._decode(*properties.span())))
             self.front = self.front._replace(
-                title=self.front.title or title,
-                aliases=unique((*self.front.aliases, *aliases)),
+                title=self.front.title or title, aliases=unique((*self.front.aliases, *aliases))
             )
 
     def _report(self, found: Scan) -> None:
@@ -476,11 +417,7 @@ class _Reader:
                 name = "" if first is mark else f"# {self._heading(mark)}"
                 yield self._note(mark.start, end, mark, name)
 
-    def _entry(
-        self,
-        mark: Mark,
-        end: int,
-    ) -> Entry:
+    def _entry(self, mark: Mark, end: int) -> Entry:
         parts = measure(self.text, mark, end)
         heading = read_heading(self._decode(parts.time[1], parts.line_end))
         comment = Comment(None, {}, None, {}, [])
@@ -555,11 +492,7 @@ class _Reader:
             **told,
         )
 
-    def _moment(
-        self,
-        clock: str,
-        at: datetime | None,
-    ) -> tuple[datetime, DateSource]:
+    def _moment(self, clock: str, at: datetime | None) -> tuple[datetime, DateSource]:
         """The moment of an entry with this time in its heading and this one in its comment."""
         day, source = self.day
         if not at:
@@ -585,11 +518,7 @@ class _Reader:
         return derived_id(day if is_dated else None, self.name, name, self.counts[name])
 
     def _note(
-        self,
-        start: int,
-        end: int,
-        h1: Mark | None = None,
-        name: str = "",
+        self, start: int, end: int, h1: Mark | None = None, name: str = ""
     ) -> Entry | None:
         """The note in `start:end`, which `h1` opens; None without text.
 
@@ -695,11 +624,7 @@ class _Reader:
             kept[id] = entry if id == entry.id else replace(entry, id=id, derived_id=True)
         return tuple(kept.values())
 
-    def _decode(
-        self,
-        start: int,
-        end: int,
-    ) -> str:
+    def _decode(self, start: int, end: int) -> str:
         return shown(self.data[start:end]).decode("utf-8", "replace")
 
     def _line(self, at: int) -> int:
@@ -707,12 +632,7 @@ class _Reader:
         line = bisect_left(self.line_ends, at) + 1
         return max(line - self.raw.startswith(_BOM), 1)
 
-    def _issue(
-        self,
-        at: int,
-        code: str,
-        message: str,
-    ) -> None:
+    def _issue(self, at: int, code: str, message: str) -> None:
         self.issues.append(ParseIssue(self.path, self._line(at), code, message))
 
 
@@ -748,12 +668,7 @@ def composed(path: str) -> str:
     return unicodedata.normalize("NFC", path)
 
 
-def derived_id(
-    day: date | None,
-    path: str,
-    heading: str,
-    occurrence: int,
-) -> str:
+def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> str:
     """The id of an entry without a written one. Path, heading and occurrence decide it."""
     text = f"{path}\n{heading}\n{occurrence}" if heading else path
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -44,10 +44,7 @@ INVISIBLE = (
 """Characters that nobody sees, so that they may stand inside a token unnoticed."""
 
 
-def find_secrets(
-    text: str,
-    unseen: str = INVISIBLE,
-) -> tuple[Secret, ...]:
+def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
     """The secrets of `text`, in order. None overlaps another.
 
     The pattern `unseen` matches what a reader does not see; a secret may go on behind it.
@@ -56,14 +53,7 @@ def find_secrets(
     seen = _REDACTED.sub(lambda known: _HIDDEN * len(known[0]), seen)
     found: list[Secret] = []
     # what says more of its kind comes first, and hides what it found from the others
-    for look in (
-        _private_keys,
-        _tokens,
-        _in_urls,
-        _assigned,
-        _in_lines,
-        _apart,
-    ):
+    for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines, _apart):
         here = merged(look(seen))
         seen = _replaced(seen, here, lambda secret: _HIDDEN * (secret.end - secret.start))
         found += here
@@ -81,18 +71,12 @@ def merged(found: Iterable[Secret]) -> tuple[Secret, ...]:
     return tuple(kept)
 
 
-def redact(
-    text: str,
-    secrets: Iterable[Secret],
-) -> str:
+def redact(text: str, secrets: Iterable[Secret]) -> str:
     """`text` with each secret replaced by its kind, as in `[redacted: GitHub token]`."""
     return _replaced(text, secrets, lambda secret: f"[redacted: {secret.kind}]")
 
 
-def line_of(
-    text: str,
-    at: int,
-) -> int:
+def line_of(text: str, at: int) -> int:
     """The line of an offset, from 1."""
     return text.count("\n", 0, at) + 1
 
@@ -102,11 +86,7 @@ _HIDDEN = "<"
 """A character that no secret begins with; a value of such characters is a placeholder."""
 
 
-def _replaced(
-    text: str,
-    secrets: Iterable[Secret],
-    by: Callable[[Secret], str],
-) -> str:
+def _replaced(text: str, secrets: Iterable[Secret], by: Callable[[Secret], str]) -> str:
     parts = []
     at = 0
     for secret in secrets:
@@ -115,10 +95,7 @@ def _replaced(
     return "".join([*parts, text[at:]])
 
 
-def _seen(
-    text: str,
-    unseen: str,
-) -> tuple[str, Sequence[int], Sequence[int]]:
+def _seen(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """The part of `text` that a reader sees, and where each of its characters begins and ends.
 
     An escape is seen as the character behind it, an entity as its character.
@@ -153,10 +130,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _has(
-    pattern: str,
-    text: str,
-) -> bool:
+def _has(pattern: str, text: str) -> bool:
     return _compiled(pattern).search(text) is not None
 
 
@@ -240,11 +214,7 @@ def _tokens(text: str) -> Iterator[Secret]:
                 at = text.find(sign, max(end, at + len(sign)))
 
 
-def _token_at(
-    text: str,
-    at: int,
-    pattern: re.Pattern[str],
-) -> tuple[int, int]:
+def _token_at(text: str, at: int, pattern: re.Pattern[str]) -> tuple[int, int]:
     """The span of the token that begins at `at` and may go on in the next lines; empty if
     there is none.
     """
@@ -407,10 +377,7 @@ def _assigned(text: str) -> Iterator[Secret]:
             at = secret.end
 
 
-def _value_of(
-    text: str,
-    name: re.Match[str],
-) -> Secret | None:
+def _value_of(text: str, name: re.Match[str]) -> Secret | None:
     """The value of a name, if it is a secret."""
     value = _compiled(_VALUE).match(text, name.end())
     if not value:
@@ -486,11 +453,7 @@ def _apart(text: str) -> Iterator[Secret]:
             at += len(row) + 1
 
 
-def _under(
-    name: str,
-    value: str,
-    at: int,
-) -> Iterator[Secret]:
+def _under(name: str, value: str, at: int) -> Iterator[Secret]:
     """The secrets of `value`, which stands at `at`, as the value of this name."""
     for kind, start, end in _assigned(name + value):
         if start >= len(name):
@@ -572,23 +535,14 @@ _CHECKS = {
 }
 
 
-def _is_passphrase(
-    name: re.Match[str],
-    value: str,
-) -> bool:
+def _is_passphrase(name: re.Match[str], value: str) -> bool:
     """True for `correct-horse-battery` and "correct horse battery staple"."""
     if name["word"].lower() != "passphrase":
         return False
     return _has(_JOINED_WORDS, value) or len(value.split()) >= 4
 
 
-def _is_value(
-    name: re.Match[str],
-    full_name: str,
-    value: str,
-    *,
-    quoted: bool,
-) -> bool:
+def _is_value(name: re.Match[str], full_name: str, value: str, *, quoted: bool) -> bool:
     """True if the value of a name is a secret, and no word, placeholder, code, path or name."""
     word = name["word"].lower()
     if len(value) < 6 or _placeholder(value):

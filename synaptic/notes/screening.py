@@ -65,13 +65,7 @@ class Screen:
             said.append("A <private> that is never closed hides nothing; it was saved as text.")
         return tuple(said)
 
-    def text(
-        self,
-        name: str,
-        text: str,
-        *,
-        after: str = "",
-    ) -> str:
+    def text(self, name: str, text: str, *, after: str = "") -> str:
         """`text` as it may be written. `after` is the text that stands before it in the file: a
         secret may span both.
 
@@ -94,13 +88,7 @@ class Screen:
         self._unclosed |= bool(unclosed_tags(shown.encode("utf-8", "surrogatepass")))
         return self.redacted(name, shown, after=after)
 
-    def redacted(
-        self,
-        name: str,
-        text: str,
-        *,
-        after: str = "",
-    ) -> str:
+    def redacted(self, name: str, text: str, *, after: str = "") -> str:
         """`text` without its secrets. `after` and Refused are as for `text`."""
         if self._policy == "allow":
             return text
@@ -125,11 +113,7 @@ class Screen:
         # a token that adjoined another one is recognised only now
         return self.redacted(name, redact(text, mine), after=after)
 
-    def mark(
-        self,
-        name: str,
-        value: str,
-    ) -> str:
+    def mark(self, name: str, value: str) -> str:
         """A value that stands in an entry's comment as it may be written; "" where nothing is
         left of it.
         """
@@ -137,10 +121,6 @@ class Screen:
         self._private |= shown != value
         return self.redacted(name, shown).strip()
 
-    def texts(
-        self,
-        name: str,
-        texts: Iterable[str],
-    ) -> list[str]:
+    def texts(self, name: str, texts: Iterable[str]) -> list[str]:
         """Each of the texts as it may be written."""
         return [self.text(name, text) for text in texts]

@@ -89,11 +89,7 @@ from .source import FILE_BYTES, read_json
 # ------------------------------------------------------------------------------
 
 
-def _add_qwen(
-    session: Session,
-    number: int,
-    line: Json,
-) -> None:
+def _add_qwen(session: Session, number: int, line: Json) -> None:
     session.folder = session.folder or text_of(line, "cwd")
     session.branch = text_of(line, "gitBranch") or session.branch
     session.title = text_of(line, "systemPayload", "customTitle") or session.title
@@ -122,11 +118,7 @@ def _add_qwen(
 # ------------------------------------------------------------------------------
 
 
-def _add_copilot(
-    session: Session,
-    number: int,
-    line: Json,
-) -> None:
+def _add_copilot(session: Session, number: int, line: Json) -> None:
     kind = line.get("type")
     data = line.get("data")
     is_subagent = line.get("agentId") or dig(data, "parentToolCallId")
@@ -164,11 +156,7 @@ ORDER BY message.time_created, message.id, part.id
 """
 
 
-def _add_opencode(
-    session: Session,
-    number: int,
-    row: sqlite3.Row,
-) -> None:
+def _add_opencode(session: Session, number: int, row: sqlite3.Row) -> None:
     session.title = re.sub("^New session - .*", "", session.title)
     message = read_json(row["message"])
     part = read_json(row["part"])
@@ -200,11 +188,7 @@ FROM messages WHERE session_id = ? ORDER BY number
 
 
 class _Crush(Transcripts):
-    def find(
-        self,
-        home: Path,
-        environ: Mapping[str, str],
-    ) -> list[Path]:
+    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
         found = []
         for registry in super().find(home, environ):
             with suppress(OSError, ValueError):
@@ -215,11 +199,7 @@ class _Crush(Transcripts):
         return [path for path in found if path.is_file()]
 
 
-def _add_crush(
-    session: Session,
-    number: int,
-    row: sqlite3.Row,
-) -> None:
+def _add_crush(session: Session, number: int, row: sqlite3.Row) -> None:
     message = dict(row)
     for part in [] if message.get("is_summary_message") else read_json(message["parts"]):
         kind = dig(part, "type")
@@ -238,10 +218,7 @@ def _add_crush(
 # ------------------------------------------------------------------------------
 
 
-def _cline_sessions(
-    files: list[Path],
-    skipped: Skipped,
-) -> Iterator[Session]:
+def _cline_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         for _, value in json_lines(file, skipped):
             if value.get("agent", "lead") != "lead":
@@ -259,11 +236,7 @@ def _cline_sessions(
             yield session
 
 
-def _add_cline(
-    session: Session,
-    number: int,
-    message: Any,
-) -> None:
+def _add_cline(session: Session, number: int, message: Any) -> None:
     session.set_time(dig(message, "ts"))
     content = dig(message, "content")
     for block in list_of(content):
@@ -290,11 +263,7 @@ _PRINTED = re.compile(
 _MARK = re.compile("(?m)^#### (?:<blank>)?")
 
 
-def _aider_sessions(
-    files: list[Path],
-    skipped: Skipped,
-    _: str = "",
-) -> Iterator[Session]:
+def _aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> Iterator[Session]:
     for file in files:
         place = blake2b(from_home(file).encode(), digest_size=4).hexdigest()
         session = None
@@ -338,11 +307,7 @@ def _kinds(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         yield kind, number, begun[1] if begun else line
 
 
-def _add_printed(
-    session: Session,
-    number: int,
-    text: str,
-) -> None:
+def _add_printed(session: Session, number: int, text: str) -> None:
     for line, printed in enumerate(text.split("\n"), number):
         found = _PRINTED.match(printed)
         if found:
@@ -387,11 +352,7 @@ BY_SOURCE = {
         partial(sessions_of_databases, "Crush", (_CRUSH_SESSIONS, _CRUSH_MESSAGES), _add_crush),
     ),
     "cline": Transcripts(
-        "CLINE_DIR",
-        ".cline",
-        ("data/sessions",),
-        ("*.messages.json",),
-        _cline_sessions,
+        "CLINE_DIR", ".cline", ("data/sessions",), ("*.messages.json",), _cline_sessions
     ),
     "aider": Transcripts(
         "",

@@ -43,10 +43,7 @@ class ExportedFile(NamedTuple):
         return data
 
 
-def files_of(
-    path: Path,
-    skipped: Skipped,
-) -> dict[str, ExportedFile]:
+def files_of(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
     """The files of an export by relative path. Raises InvalidArgument for an unreadable zip."""
     paths = files_below(path, skipped, "*")
     if paths == [path]:
@@ -70,11 +67,7 @@ def files_of(
 
 
 def _zipped(
-    file: IO[bytes],
-    skipped: Skipped,
-    left: list[int],
-    *,
-    inner: bool = False,
+    file: IO[bytes], skipped: Skipped, left: list[int], *, inner: bool = False
 ) -> Iterator[tuple[str, ExportedFile]]:
     """The files of a zip, by name. `left`: the bytes that all zips may still give.
 

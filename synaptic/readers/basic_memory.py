@@ -13,18 +13,12 @@ from .record import Record, Skipped
 from .shared import named_in, notes
 
 
-def find(
-    home: Path,
-    environ: Mapping[str, str],
-) -> list[Path]:
+def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     folder = environ.get("BASIC_MEMORY_CONFIG_DIR") or home / ".basic-memory"
     places = named_in(Path(folder, "config.json"), "projects", "path", home)
     return sorted(place for place in places if place.is_dir())
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     for _, record in notes(path, skipped):
         yield record

@@ -26,10 +26,7 @@ from .source import files_below
 NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain")
 
 
-def _sessions(
-    files: list[Path],
-    skipped: Skipped,
-) -> Iterator[Session]:
+def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     known = set()
     for file in files:
         session = Session(file.stem, "Claude Code")
@@ -52,11 +49,7 @@ def _sessions(
         yield session
 
 
-def _add_line(
-    session: Session,
-    number: int,
-    line: dict[str, Any],
-) -> None:
+def _add_line(session: Session, number: int, line: dict[str, Any]) -> None:
     named = text_of(line, "customTitle")
     session.title = named or session.title or text_of(line, "aiTitle")
     session.set_time(line.get("timestamp"))
@@ -81,9 +74,5 @@ def _add_line(
 
 
 READER = Transcripts(
-    "CLAUDE_CONFIG_DIR",
-    ".claude",
-    ("projects",),
-    ("*-*-*-*-*.jsonl",),
-    _sessions,
+    "CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*-*-*-*-*.jsonl",), _sessions
 )

@@ -20,20 +20,14 @@ from .source import FILE_BYTES
 _LIST_LINE = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\([^)]{1,200}\).*)?")
 
 
-def find(
-    home: Path,
-    environ: Mapping[str, str],
-) -> list[Path]:
+def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     folders = (*claude.glob("projects/*/memory"), *claude.glob("agent-memory/*"))
     places = [folder for folder in folders if any(folder.rglob("*.md"))]
     return sorted([*places, *claude.glob("CLAUDE.md")])
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     if path.is_symlink() and path.parent.resolve() not in path.resolve().parents:
         target = path.resolve()
         skipped(str(path), f"it is a link out of its folder, to {target}; name that itself")
@@ -47,28 +41,17 @@ def read(
             yield _with_project(file, record)
 
 
-def _instructions(
-    file: Path,
-    record: Record,
-) -> Record:
+def _instructions(file: Path, record: Record) -> Record:
     folder = file.absolute().parent
     if folder.name == ".claude":
         folder = folder.parent
     title = record.title
     if title.startswith("CLAUDE"):
         title = f"CLAUDE.md of {folder.name}"
-    return replace(
-        record,
-        title=title,
-        type="reference",
-        folder=str(folder),
-    )
+    return replace(record, title=title, type="reference", folder=str(folder))
 
 
-def _with_project(
-    file: Path,
-    record: Record,
-) -> Record:
+def _with_project(file: Path, record: Record) -> Record:
     for memory in file.absolute().parents:
         folder = folder_of_memory(memory)
         if folder and folder.is_absolute():

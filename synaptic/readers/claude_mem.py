@@ -17,19 +17,13 @@ from .record import Record, Skipped, reporting
 from .shared import KINDS, find_places, items_of, markdown, moment, rows, tags_of, text_of
 
 find = partial(
-    find_places,
-    names=["CLAUDE_MEM_DATA_DIR"],
-    usual=[".claude-mem"],
-    holds="claude-mem.db",
+    find_places, names=["CLAUDE_MEM_DATA_DIR"], usual=[".claude-mem"], holds="claude-mem.db"
 )
 _TABLES = {"observations": {"id", "project"}, "session_summaries": {"request"}}
 _PARTS = ("investigated", "learned", "completed", "next_steps", "notes")
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "claude-mem.db" if path.is_dir() else path
     seen = set()
     for table, row in rows(path, _TABLES, skipped):
@@ -41,10 +35,7 @@ def read(
                 yield record
 
 
-def _record(
-    table: str,
-    row: dict[str, Any],
-) -> Record:
+def _record(table: str, row: dict[str, Any]) -> Record:
     texts = {name: text_of(value) for name, value in row.items()}
     kind = texts.get("type", "")
     title = texts.get("title", "")

@@ -22,11 +22,7 @@ from .shared import dig, text_of
 from .source import read_json
 
 
-def _add_line(
-    session: Session,
-    number: int,
-    line: Json,
-) -> None:
+def _add_line(session: Session, number: int, line: Json) -> None:
     payload = line["payload"] if isinstance(line.get("payload"), dict) else line
     if number == 1:
         is_subagent = dig(payload, "source", "subagent")
@@ -52,11 +48,7 @@ def _add_line(
         session.add_call(number, {"name": "shell"} | payload, "name", given, "call_id")
 
 
-def _add_item(
-    session: Session,
-    number: int,
-    item: object,
-) -> None:
+def _add_item(session: Session, number: int, item: object) -> None:
     kind = dig(item, "type")
     if kind == "UserMessage":
         session.add("asked", number, dig(item, "content"))
@@ -70,10 +62,7 @@ def _add_item(
         session.add_result(call, output, status=dig(item, "exit_code"))
 
 
-def _add_output(
-    session: Session,
-    payload: Json,
-) -> None:
+def _add_output(session: Session, payload: Json) -> None:
     output = text_of(payload, "output")
     status = None
     with suppress(ValueError):

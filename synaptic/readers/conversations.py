@@ -29,10 +29,7 @@ from .source import json_items
 _SHOWN_TYPES = ("text", "multimodal_text", "code")
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A digest of each conversation: each request with the last answer; long ones in parts."""
     return read_items(
         path,
@@ -43,10 +40,7 @@ def read(
     )
 
 
-def _conversation(
-    talk: Any,
-    *_: object,
-) -> Iterator[Record]:
+def _conversation(talk: Any, *_: object) -> Iterator[Record]:
     if "chat_messages" in talk:
         session = Session(text_of(talk["uuid"]), "Claude.ai", title=text_of(talk, "name"))
         _add_claude(session, talk)
@@ -55,18 +49,10 @@ def _conversation(
         session = Session(key, "ChatGPT", title=text_of(talk, "title"))
         _add_chatgpt(session, talk)
     for record in digest(session):
-        yield replace(
-            record,
-            type="reference",
-            by=session.client.lower(),
-            lines=None,
-        )
+        yield replace(record, type="reference", by=session.client.lower(), lines=None)
 
 
-def _add_claude(
-    session: Session,
-    talk: Any,
-) -> None:
+def _add_claude(session: Session, talk: Any) -> None:
     for message in talk["chat_messages"]:
         blocks = list_of(message, "content")
         texts = [block for block in blocks if dig(block, "type") == "text"]
@@ -74,10 +60,7 @@ def _add_claude(
         session.add(ROLES[message["sender"]], 1, text_of(texts) or message.get("text"))
 
 
-def _add_chatgpt(
-    session: Session,
-    talk: Any,
-) -> None:
+def _add_chatgpt(session: Session, talk: Any) -> None:
     """Adds the messages that a person sees, in order."""
     mapping = talk["mapping"]
     node = talk.get("current_node")

@@ -27,10 +27,7 @@ _PHOTO = re.compile(r"[\w-]{1,80}\.\w{1,8}")
 _ESCAPED = re.compile(r"\\([.!()'\"])")
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A record for each entry, in the time of its place.
 
     A starred entry has importance 8; the name of a journal is a tag.
@@ -38,11 +35,7 @@ def read(
     return read_items(path, skipped, partial(json_items, ENTRIES), _entry)
 
 
-def _entry(
-    entry: Any,
-    name: str,
-    files: Mapping[str, ExportedFile],
-) -> Iterator[Record]:
+def _entry(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator[Record]:
     journal = PurePosixPath(name)
     photos = {}
     pictures = {}

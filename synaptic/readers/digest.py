@@ -59,28 +59,16 @@ class Transcripts:
     patterns: Texts
     sessions_in: Callable[..., Iterator[Session]]
 
-    def find(
-        self,
-        home: Path,
-        environ: Mapping[str, str],
-    ) -> list[Path]:
+    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
         base = Path(environ.get(self.variable) or home / self.usual)
         return [*chain.from_iterable(sorted(base.glob(part)) for part in self.below)]
 
-    def read(
-        self,
-        path: Path,
-        skipped: Skipped,
-    ) -> Iterator[Record]:
+    def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
         for session in self.sessions(path, skipped):
             with reporting(skipped, session.key):
                 yield from digest(session, is_work=True)
 
-    def sessions(
-        self,
-        path: Path,
-        skipped: Skipped,
-    ) -> Iterator[Session]:
+    def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
         """The sessions of a transcript or of all below a folder, oldest first.
 
         `DATABASE/ID` is one session of a database, or of another file that holds several.
@@ -99,11 +87,7 @@ class Transcripts:
         return self.sessions_in(files, skipped)
 
 
-def digest(
-    session: Session,
-    *,
-    is_work: bool = False,
-) -> Iterator[Record]:
+def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
     """The parts of a session in order.
 
     None if nobody asked, or if only an answer to a greeting followed. None of a session of work
@@ -139,10 +123,7 @@ def digest(
         )
 
 
-def _title(
-    session: Session,
-    request: str,
-) -> str:
+def _title(session: Session, request: str) -> str:
     """The client's title, else the first request.
 
     The client's model made its title of all requests, so one with private text is not used.
@@ -168,11 +149,7 @@ def _parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[str]]]:
     return parts
 
 
-def _first_line(
-    session: Session,
-    events: Sequence[Event],
-    until: datetime,
-) -> str:
+def _first_line(session: Session, events: Sequence[Event], until: datetime) -> str:
     folder = _clean(Path(session.folder).name, ())
     branch = _clean(events[-1].branch, ())
     place = f" in {_code(folder)}" if folder else ""
@@ -272,10 +249,7 @@ def _commands(after: Sequence[Event]) -> Iterator[str]:
         yield f"- and {len(ran) - COMMANDS} more commands"
 
 
-def _clean(
-    text: str,
-    private: Collection[bytes],
-) -> str:
+def _clean(text: str, private: Collection[bytes]) -> str:
     """`text` without private passages, lines that repeat one of `private`, and secrets."""
     if not text:
         return ""
@@ -288,10 +262,7 @@ def _clean(
     return redact(text, visible_secrets(text)).strip()
 
 
-def _markdown(
-    text: str,
-    limit: int,
-) -> str:
+def _markdown(text: str, limit: int) -> str:
     """`text` for the body of an entry: no headings, tasks or tags, short code."""
     text = PATTERNS["fence"].sub(lambda fence: f"{_code(fence[2])}\n", text)
     for mark in TABLE["markdown"]:
@@ -299,10 +270,7 @@ def _markdown(
     return _shorten(text.strip(), limit)
 
 
-def _shorten(
-    text: str,
-    limit: int,
-) -> str:
+def _shorten(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     start = text[: limit - 2]

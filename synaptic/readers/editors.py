@@ -96,11 +96,7 @@ WHERE json_extract(chat, '$.subagentInfo') IS NULL ORDER BY head.key
 """
 
 
-def _add_bubble(
-    session: Session,
-    number: int,
-    row: sqlite3.Row,
-) -> None:
+def _add_bubble(session: Session, number: int, row: sqlite3.Row) -> None:
     bubble = read_json(row["bubble"])
     session.set_time(dig(bubble, "createdAt"))
     session.title = text_of(row["title"])
@@ -127,10 +123,7 @@ def _add_bubble(
 # ------------------------------------------------------------------------------
 
 
-def _vscode_sessions(
-    files: list[Path],
-    skipped: Skipped,
-) -> Iterator[Session]:
+def _vscode_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         if file.suffix == ".json" and file.with_suffix(".jsonl").exists():
             continue
@@ -146,10 +139,7 @@ def _vscode_sessions(
         yield session
 
 
-def _changed(
-    state: Any,
-    change: dict[str, Any],
-) -> Any:
+def _changed(state: Any, change: dict[str, Any]) -> Any:
     """The state of a chat after a line of its log."""
     kind = change["kind"]
     value = change.get("v")
@@ -168,11 +158,7 @@ def _changed(
     return state
 
 
-def _add_request(
-    session: Session,
-    number: int,
-    request: Any,
-) -> None:
+def _add_request(session: Session, number: int, request: Any) -> None:
     session.set_time(dig(request, "timestamp"))
     if not (dig(request, "isSystemInitiated") or dig(request, "confirmation")):
         session.add("asked", number, dig(request, "message"))
@@ -193,11 +179,7 @@ def _add_request(
     session.add("said", number, said)
 
 
-def _add_terminal(
-    session: Session,
-    number: int,
-    part: Any,
-) -> None:
+def _add_terminal(session: Session, number: int, part: Any) -> None:
     """Adds the command of a call, unless the person refused it."""
     data = dig(part, "toolSpecificData")
     status = dig(data, "terminalCommandState", "exitCode")

@@ -23,10 +23,7 @@ from .session import Session, json_lines
 from .shared import SETTINGS_BYTES, dig, list_of, text_of
 
 
-def _sessions(
-    files: list[Path],
-    skipped: Skipped,
-) -> Iterator[Session]:
+def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         head, messages = _replay(file, skipped)
         key = text_of(head, "sessionId")
@@ -41,10 +38,7 @@ def _sessions(
             yield session
 
 
-def _replay(
-    file: Path,
-    skipped: Skipped,
-) -> tuple[Json, list[tuple[int, Any]]]:
+def _replay(file: Path, skipped: Skipped) -> tuple[Json, list[tuple[int, Any]]]:
     """The head, and (line, message) of those that were not taken back.
 
     In a `.json` it is (number, message).
@@ -65,11 +59,7 @@ def _replay(
     return head, list(messages.values()) or list(enumerate(list_of(head, "messages"), 1))
 
 
-def _add_message(
-    session: Session,
-    number: int,
-    message: Any,
-) -> None:
+def _add_message(session: Session, number: int, message: Any) -> None:
     session.set_time(dig(message, "timestamp"))
     kind = dig(message, "type")
     content = text_of(message, "content")
@@ -81,11 +71,7 @@ def _add_message(
         session.add("said", number, content)
 
 
-def _add_call(
-    session: Session,
-    number: int,
-    call: object,
-) -> None:
+def _add_call(session: Session, number: int, call: object) -> None:
     status = dig(call, "status")
     session.add_call(number, call, "name", "args", "id")
     texts = []
@@ -100,9 +86,5 @@ def _add_call(
 
 
 READER = Transcripts(
-    "GEMINI_CLI_HOME",
-    "",
-    (".gemini/tmp",),
-    ("session-*.json", "session-*.jsonl"),
-    _sessions,
+    "GEMINI_CLI_HOME", "", (".gemini/tmp",), ("session-*.json", "session-*.jsonl"), _sessions
 )

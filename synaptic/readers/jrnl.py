@@ -24,7 +24,7 @@ from .shared import named_in
 from .source import ENTRIES, FILE_BYTES, json_items
 
 _BEGIN = re.compile(
-    rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] ",
+    rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] "
 )
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
 _HINT = (
@@ -33,27 +33,18 @@ _HINT = (
 )
 
 
-def find(
-    home: Path,
-    environ: Mapping[str, str],
-) -> list[Path]:
+def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "jrnl", "jrnl.yaml")
     usual = Path(environ.get("XDG_DATA_HOME") or home / ".local/share", "jrnl", "journal.txt")
     places = {usual, *named_in(config, "journals", "journal", home)}
     return sorted(place for place in places if place.exists())
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A record for each entry; a starred one has importance 8."""
     keys: Counter[str] = Counter()
 
-    def record_of(
-        entry: Any,
-        *_: object,
-    ) -> Iterator[Record]:
+    def record_of(entry: Any, *_: object) -> Iterator[Record]:
         if isinstance(entry, bytes):
             entry = _parse(entry)
         title = entry["title"].strip()
@@ -69,14 +60,7 @@ def read(
             importance=8 if entry.get("starred") else None,
         )
 
-    return read_items(
-        path,
-        skipped,
-        _entries,
-        record_of,
-        pattern="*",
-        hint=_HINT,
-    )
+    return read_items(path, skipped, _entries, record_of, pattern="*", hint=_HINT)
 
 
 def _entries(stream: IO[bytes]) -> Iterator[Json | bytes]:

@@ -34,18 +34,10 @@ _COUNTERS = tuple(
 """Prefixes of metadata that the program keeps for itself, or that another column holds."""
 LINKED = 200_000
 """Memories and relations whose links are read: all titles are kept in memory."""
-find = partial(
-    find_places,
-    names=_NAMES,
-    usual=_FOLDERS,
-    holds="sqlite_vec.db",
-)
+find = partial(find_places, names=_NAMES, usual=_FOLDERS, holds="sqlite_vec.db")
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "sqlite_vec.db" if path.is_dir() else path
     links = _links(path, skipped)
     for _, row in rows(path, {"memories": _TABLES["memories"]}, skipped):
@@ -55,10 +47,7 @@ def read(
                 yield _record(key, row, links.get(key))
 
 
-def _links(
-    path: Path,
-    skipped: Skipped,
-) -> dict[str, list[str]]:
+def _links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
     """The lines `- kind [[Title]]` of each memory, by its hash."""
     titles = {}
     relations = []
@@ -75,11 +64,7 @@ def _links(
     return links
 
 
-def _record(
-    key: str,
-    row: dict[str, Any],
-    links: list[str] | None,
-) -> Record:
+def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
     metadata = None
     with suppress(ValueError):
         metadata = read_json(row.get("metadata"))

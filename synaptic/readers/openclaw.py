@@ -21,17 +21,11 @@ _PARTS = ("memory", "memory.md", "user.md", "dreams.md")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-.+)?")
 _MARKER = re.compile(r"(?s)<!-- openclaw:.*?(?:-->\n?|\Z)")
 find = partial(
-    find_places,
-    names=[],
-    usual=[".openclaw*/workspace*"],
-    holds="[Mm][Ee][Mm][Oo][Rr][Yy]*",
+    find_places, names=[], usual=[".openclaw*/workspace*"], holds="[Mm][Ee][Mm][Oo][Rr][Yy]*"
 )
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     parts = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
     for file, record in notes(path, skipped, parts):
         at = record.at

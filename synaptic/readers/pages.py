@@ -53,10 +53,7 @@ _HEAD = 2_000
 """Bytes or characters in which the title and the properties of a page are looked for."""
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A record for each page; links between pages become `[[Title]]`.
 
     Its key is Notion's id, else its path.
@@ -82,10 +79,7 @@ def _ids(path: str) -> list[str]:
     return _ID.findall(PurePosixPath(path).name)[-1:]
 
 
-def _title(
-    name: str,
-    file: ExportedFile,
-) -> str:
+def _title(name: str, file: ExportedFile) -> str:
     with suppress(Exception), file.open() as stream:  # `read` reports the damage
         match = _TITLE.search(stream.read(_HEAD))
         if match:
@@ -151,12 +145,7 @@ class _Page:
         shown = self._attach(f"{self._key} {path}", PurePosixPath(path).suffix, read)
         return f"![]({shown})"
 
-    def _attach(
-        self,
-        identity: str,
-        suffix: str,
-        read: Callable[[], bytes],
-    ) -> str:
+    def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
         """The path of a picture in the journal."""
         name = sha256(identity.encode()).hexdigest()[:32] + suffix
         self.pictures[name] = read
@@ -192,10 +181,6 @@ def _of_html(html: str) -> str:
     return "\n\n".join(filter(None, (title, "\n".join(properties), text)))
 
 
-def _read_inline(
-    page: ExportedFile,
-    start: int,
-    end: int,
-) -> bytes:
+def _read_inline(page: ExportedFile, start: int, end: int) -> bytes:
     """The picture between these bytes of a page, read again: a plan may hold thousands."""
     return b64decode(page.read()[start:end])

@@ -19,11 +19,7 @@ Skipped = Callable[[str, str], None]
 _TEXTS = "key text title tags project folder branch files by".split()
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """The content of one future entry.
 
@@ -68,10 +64,7 @@ class Record:
 
 
 @contextmanager
-def reporting(
-    skipped: Skipped,
-    where: str,
-) -> Iterator[None]:
+def reporting(skipped: Skipped, where: str) -> Iterator[None]:
     """Reports a record that cannot be read to `skipped` and goes on after it.
 
     Any exception may come: other programs change their formats, and anybody may have written

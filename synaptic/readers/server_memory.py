@@ -24,12 +24,7 @@ from .source import FILE_BYTES, changed_at, read_json
 _PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
 OBSERVATIONS = 500_000
 """Observations that are read: all are kept in memory, for a name may stand in several lines."""
-find = partial(
-    find_places,
-    names=["MEMORY_FILE_PATH"],
-    usual=[_PROGRAM],
-    holds="memory.jsonl",
-)
+find = partial(find_places, names=["MEMORY_FILE_PATH"], usual=[_PROGRAM], holds="memory.jsonl")
 
 
 @dataclass(slots=True)
@@ -41,10 +36,7 @@ class Entity:
     links: dict[str, None] = field(default_factory=dict)
 
 
-def read(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[Record]:
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "memory.jsonl" if path.is_dir() else path
     entities: dict[str, Entity] = {}
     count = 0
@@ -67,10 +59,7 @@ def read(
             yield _record(name, entity, changed)
 
 
-def _add(
-    entities: dict[str, Entity],
-    item: Any,
-) -> None:
+def _add(entities: dict[str, Entity], item: Any) -> None:
     is_relation = item["type"] == "relation"
     if not is_relation and item["type"] != "entity":
         raise ValueError("it is no entity and no relation")
@@ -87,11 +76,7 @@ def _add(
             entity.observations[f"- {text}"] = None
 
 
-def _record(
-    name: str,
-    entity: Entity,
-    changed: datetime,
-) -> Record:
+def _record(name: str, entity: Entity, changed: datetime) -> Record:
     kind = entity.kinds[0].lower() if entity.kinds else ""
     return Record(
         key=name,

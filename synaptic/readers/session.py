@@ -78,12 +78,7 @@ class Session:
         with suppress(ValueError, OverflowError, OSError):
             self.at = (moment(value) or self.at).astimezone()
 
-    def add(
-        self,
-        kind: Kind,
-        line: int,
-        content: object,
-    ) -> Event:
+    def add(self, kind: Kind, line: int, content: object) -> Event:
         """Adds an event, but no text that a program wrote for the person, and no repetition."""
         text = text_of(content)
         checkout = _checkout(self.folder)
@@ -93,27 +88,14 @@ class Session:
             path = os.path.normpath(Path(self.folder, text))
             text = path.removeprefix(f"{checkout}/")
         text = text.strip().removeprefix(f"cd {checkout} && ")
-        event = Event(
-            kind,
-            line,
-            self.at,
-            text,
-            self.branch,
-        )
+        event = Event(kind, line, self.at, text, self.branch)
         before = [(last.kind, last.text) for last in self.events[-1:]]
         is_repeated = kind in ("asked", "said") and before == [(kind, text)]
         if text and not is_repeated:
             self.events.append(event)
         return event
 
-    def add_call(
-        self,
-        line: int,
-        call: object,
-        name: str,
-        given: str,
-        id: str,
-    ) -> None:
+    def add_call(self, line: int, call: object, name: str, given: str, id: str) -> None:
         """Adds the events of a tool's call: a command, edited files, or none. Its name, its
         arguments, also as JSON, and its id are under these keys.
         """
@@ -134,11 +116,7 @@ class Session:
             path = next(filter(None, (values.get(key) for key in PATH_KEYS)), None)
             events.append(self.add("edited", line, path))
 
-    def add_block(
-        self,
-        line: int,
-        block: object,
-    ) -> None:
+    def add_block(self, line: int, block: object) -> None:
         """Adds a tool's call or its result, as Anthropic's API writes them."""
         kind = dig(block, "type")
         if kind == "tool_use":
@@ -158,11 +136,7 @@ class Session:
         self.events = kept
 
     def add_result(
-        self,
-        call: object,
-        output: str,
-        failed: bool | None = None,
-        status: object = None,
+        self, call: object, output: str, failed: bool | None = None, status: object = None
     ) -> None:
         """Adds the result of a call to its events.
 
@@ -199,10 +173,7 @@ def _command_of(values: Json) -> str:
     return words[-1] if is_script else " ".join(words)
 
 
-def _commit_of(
-    command: str,
-    output: str,
-) -> str:
+def _commit_of(command: str, output: str) -> str:
     commits = PATTERNS["commits"].search(command)
     committed = commits and PATTERNS["committed"].search(output)
     if committed:
@@ -218,11 +189,7 @@ def _checkout(folder: str) -> str:
     return str(next(checkouts, here))
 
 
-def events(
-    source: str,
-    place: Path,
-    key: str,
-) -> list[Event]:
+def events(source: str, place: Path, key: str) -> list[Event]:
     """The events of a session; [] if its transcript is gone.
 
     `place` is one of the places that the reader finds.
@@ -241,10 +208,7 @@ def events(
 
 
 def sessions_of_lines(
-    client: str,
-    add: Callable[[Session, int, Json], None],
-    files: list[Path],
-    skipped: Skipped,
+    client: str, add: Callable[[Session, int, Json], None], files: list[Path], skipped: Skipped
 ) -> Iterator[Session]:
     """A session of each file of JSON lines; `add` adds the events of a line.
 
@@ -291,10 +255,7 @@ def sessions_of_databases(
                 yield session
 
 
-def json_lines(
-    path: Path,
-    skipped: Skipped,
-) -> Iterator[tuple[int, Json]]:
+def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
     """(number, value) of each line that is a JSON object; the whole of a `.json` is line 1.
 
     Damage is reported to `skipped`, but not a torn last line, for a session may go on.

@@ -35,7 +35,7 @@ KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
 _CONTROL = re.compile(
     r"(?s)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
-    r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]",
+    r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
 )
 _DEEP = re.compile(r"(?m)^[ \t]*(type|name|modified):([^\n]*)$")
 """Keys at any depth, as in Claude Code's `metadata`, and of front matter that is no YAML."""
@@ -65,12 +65,7 @@ def find_places(
     return sorted(place for place in places if place.is_file() or any(place.glob(holds)))
 
 
-def named_in(
-    config: Path,
-    table: str,
-    key: str,
-    home: Path,
-) -> list[Path]:
+def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
     """The paths in a program's config, YAML or JSON.
 
     It holds `table: {name: {key: PATH}}`, or `{name: PATH}`.
@@ -118,29 +113,20 @@ def items_of(value: Any) -> list[str]:
     return [text for text in texts if text]
 
 
-def dig(
-    value: object,
-    *keys: str,
-) -> Any:
+def dig(value: object, *keys: str) -> Any:
     """The value under these keys, one within the other; None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def list_of(
-    value: object,
-    *keys: str,
-) -> list[Any]:
+def list_of(value: object, *keys: str) -> list[Any]:
     """The list under these keys, else []."""
     value = dig(value, *keys)
     return value if isinstance(value, list) else []
 
 
-def text_of(
-    value: object,
-    *keys: str,
-) -> str:
+def text_of(value: object, *keys: str) -> str:
     """The text under these keys: a text or number, an object with `text`, `output` or `result`,
     or a list of these; "" for any other value.
 
@@ -155,10 +141,7 @@ def text_of(
     return _CONTROL.sub("", str(value)) if isinstance(value, str | int | float) else ""
 
 
-def markdown(
-    *parts: str | list[str] | None,
-    fields: Iterable[tuple[str, object]] = (),
-) -> str:
+def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]] = ()) -> str:
     """Paragraphs, the lines of each list, and a line `name:: value` for each field.
 
     Empty parts and fields are left out.
@@ -196,11 +179,7 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
             ) from error
 
 
-def fetched(
-    db: sqlite3.Connection,
-    sql: str,
-    values: Sequence[object] = (),
-) -> sqlite3.Cursor:
+def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
     """The rows of a statement. Raises sqlite3.OperationalError after STEPS of SQLite."""
     rounds = count()
     db.set_progress_handler(lambda: next(rounds) > STEPS / 10_000, 10_000)
@@ -208,9 +187,7 @@ def fetched(
 
 
 def rows(
-    path: Path,
-    tables: Mapping[str, set[str]],
-    skipped: Skipped,
+    path: Path, tables: Mapping[str, set[str]], skipped: Skipped
 ) -> Iterator[tuple[str, Json]]:
     """(table, row by column) of the tables that have these columns.
 
@@ -225,8 +202,7 @@ def rows(
                 names.append(name)
         if not names:
             raise InvalidArgument(
-                f"{path} has no table {' or '.join(tables)}.",
-                "Name the program's database.",
+                f"{path} has no table {' or '.join(tables)}.", "Name the program's database."
             )
         for name in names:
             number = 0
@@ -246,9 +222,7 @@ def headed(text: str) -> tuple[str, str]:
 
 
 def notes(
-    path: Path,
-    skipped: Skipped,
-    within: Sequence[str] = (),
+    path: Path, skipped: Skipped, within: Sequence[str] = ()
 ) -> Iterator[tuple[Path, Record]]:
     """(file, record) of each Markdown file below a folder or its parts, or of one file.
 
@@ -273,10 +247,7 @@ def notes(
             yield file, _note(file, text.replace("\r\n", "\n"))
 
 
-def _note(
-    path: Path,
-    text: str,
-) -> Record:
+def _note(path: Path, text: str) -> Record:
     block = front_matter_end(text, 0)
     head = block["yaml"] if block else ""
     front = None

@@ -35,11 +35,7 @@ _DECODER = json.JSONDecoder()
 _NEXT = re.compile(r"[\s,]*(\])?")
 
 
-def files_below(
-    folder: Path,
-    skipped: Skipped,
-    *patterns: str,
-) -> list[Path]:
+def files_below(folder: Path, skipped: Skipped, *patterns: str) -> list[Path]:
     """The regular files below a folder with such names, sorted; of a file, the file itself.
 
     A link out of the folder and a file that is not regular are reported to `skipped`.
@@ -104,10 +100,7 @@ def _check_limits(record: str) -> None:
             raise ValueError(f"a record has more than {DEEPEST} levels")
 
 
-def json_items(
-    begin: str,
-    stream: IO[bytes],
-) -> Iterator[Any]:
+def json_items(begin: str, stream: IO[bytes]) -> Iterator[Any]:
     """The items of the list that follows the pattern `begin`, read one after the other.
 
     Raises ValueError where the JSON is damaged, and at an item beyond a limit.

@@ -27,10 +27,7 @@ project knows. The others are by eye.
 """
 
 
-def adjusted(
-    ranked: Ranking,
-    evidence: Evidence,
-) -> Ranking:
+def adjusted(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The candidates of all queries of a search in their last order."""
     request = evidence.request
     ranked = near_enough(ranked, evidence)
@@ -42,10 +39,7 @@ def adjusted(
     return told_once(copies_behind(ranked, evidence), evidence)
 
 
-def phrases_first(
-    ranked: Ranking,
-    evidence: Evidence,
-) -> Ranking:
+def phrases_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Entries that hold a quoted phrase, then the others."""
     phrases = evidence.request.parsed.phrases
     if not phrases:
@@ -55,10 +49,7 @@ def phrases_first(
     return sorted(ranked, key=lambda r: r.rowid not in holding)
 
 
-def near_enough(
-    ranked: Ranking,
-    evidence: Evidence,
-) -> Ranking:
+def near_enough(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Without entries that are less similar than asked; an entry without a vector stays."""
     least = evidence.request.min_similarity
     if least is None:
@@ -66,10 +57,7 @@ def near_enough(
     return [r for r in ranked if r.similarity is None or r.similarity >= least]
 
 
-def set_back(
-    ranked: Ranking,
-    evidence: Evidence,
-) -> Ranking:
+def set_back(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking, best first, in which these count less: expired entries, digests of sessions,
     and entries of this checkout's project whose branch is gone without a visible merge. Without
     weights also entries of other projects, if the asker's project has some.

@@ -22,10 +22,7 @@ MAX_KEYWORDS = 12
 """By eye."""
 
 
-def analysis_of(
-    ws: Workspace,
-    query: str,
-) -> Json:
+def analysis_of(ws: Workspace, query: str) -> Json:
     """The analysis of a question, with the plan of a search without options, as JSON."""
 
     def run(_: SyncReport) -> Json:
@@ -34,21 +31,9 @@ def analysis_of(
         fields = ws.index.field_names
         tags, projects, files = ws.index.vocabulary()
         parsed = parse_query(
-            query,
-            Filters(),
-            now=now,
-            stop_words=stop_words,
-            fields=fields,
-            tags=lambda: tags,
+            query, Filters(), now=now, stop_words=stop_words, fields=fields, tags=lambda: tags
         )
-        understood = understand(
-            ws,
-            Request(
-                parsed=parsed,
-                now=now,
-                strategy=form_of(parsed),
-            ),
-        )
+        understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
         told = (understood.nothing,) if understood.nothing else understood.parsed.notices
         known = Known(tags, projects, files)
         found = analyze(query, asked_of(query, today=now.date()), known)
@@ -76,10 +61,7 @@ def _plan(request: Request) -> Json:
     return {"sub_queries": [only], "execution": "parallel", "merge": "weighted"}
 
 
-def read_note(
-    ws: Workspace,
-    text: str,
-) -> Json:
+def read_note(ws: Workspace, text: str) -> Json:
     """A note of today before it is saved, without what is private in it, as JSON."""
     text = without_private(text)
     plain, changes = normalize(text, on=ws.clock().date())
@@ -96,10 +78,7 @@ def read_note(
     return in_step(ws, run)
 
 
-def _keywords(
-    ws: Workspace,
-    text: str,
-) -> list[Json]:
+def _keywords(ws: Workspace, text: str) -> list[Json]:
     """The words that tell most, the weightiest first: those that are said often here and are
     rare in this journal (tf-idf), the first with the weight 1.
     """

@@ -21,10 +21,7 @@ REASONS: Mapping[str, str] = {
 }
 
 
-def costs_of(
-    calls: Iterable[TimedCall],
-    now_s: float,
-) -> Costs:
+def costs_of(calls: Iterable[TimedCall], now_s: float) -> Costs:
     """The costs of each strategy that ran in the last hour."""
     times: dict[str, list[Mapping[str, float]]] = {}
     for call in calls:
@@ -45,11 +42,7 @@ def sorted_ms(calls: Iterable[Mapping[str, float]]) -> Iterable[tuple[str, list[
     return [(stage, sorted(each)) for stage, each in times.items()]
 
 
-def over_budget(
-    strategy: Strategy,
-    budget_ms: float | None,
-    costs: Costs,
-) -> str:
+def over_budget(strategy: Strategy, budget_ms: float | None, costs: Costs) -> str:
     """The reason to search by words only; empty where the strategy fits or is not known."""
     need = costs.get(strategy, {}).get("total", 0)
     if strategy == "lexical" or need <= (budget_ms or need):

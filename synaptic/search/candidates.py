@@ -30,11 +30,7 @@ BOUNDED_BEST = 100
 """Candidates of a bounded search."""
 
 
-def ranked_for(
-    evidence: Evidence,
-    query: Query,
-    least: int = LEAST_ENTRIES,
-) -> Ranking:
+def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> Ranking:
     """At least `least` candidates of one query, if there are so many, best first."""
     request = evidence.request
     config = evidence.config
@@ -69,19 +65,14 @@ def ranked_for(
         for r in ranked:
             if r.standing.dated and r.standing.type != "reference":
                 r.decay = decay(
-                    r.age_days,
-                    half_life_days=config.half_life_days,
-                    floor=config.decay_floor,
+                    r.age_days, half_life_days=config.half_life_days, floor=config.decay_floor
                 )
                 r.score *= r.decay
         return best_first(ranked)
 
 
 def known(
-    evidence: Evidence,
-    rowids: Sequence[int],
-    lists: Lists,
-    meaning: Meaning | None = None,
+    evidence: Evidence, rowids: Sequence[int], lists: Lists, meaning: Meaning | None = None
 ) -> Ranking:
     """These entries with what speaks for each of them, still without a score; superseded ones
     are left out.

@@ -7,10 +7,7 @@ from .evidence import Evidence
 from .ranking import Ranked, Ranking
 
 
-def copies_behind(
-    ranked: Ranking,
-    evidence: Evidence,
-) -> Ranking:
+def copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Copies that two machines left of a file stand behind the originals of their entries."""
     places = {(r.standing.path, r.standing.title): place for place, r in enumerate(ranked)}
     paths = {path for path, _ in places}
@@ -26,10 +23,7 @@ def copies_behind(
     return sorted(ranked, key=lambda r: order[r.rowid])
 
 
-def told_once(
-    ranked: Ranking,
-    evidence: Evidence,
-) -> Ranking:
+def told_once(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking without entries whose title, passage and tags an earlier one has too; that
     one has them in `also`.
 

@@ -69,30 +69,8 @@ class Curve(NamedTuple):
     doubt: float
 
 
-BY_MEANING = Curve(
-    20.0,
-    5.7,
-    0.0,
-    -1.2,
-    -0.8,
-    0.27,
-    -0.36,
-    14.0,
-    -4.1,
-    doubt=-1.72,
-)
-BY_WORDS = Curve(
-    0.0,
-    2.6,
-    -7.9,
-    -0.75,
-    7.1,
-    0.37,
-    -1.6,
-    12.0,
-    -4.4,
-    doubt=-2.49,
-)
+BY_MEANING = Curve(20.0, 5.7, 0.0, -1.2, -0.8, 0.27, -0.36, 14.0, -4.1, doubt=-1.72)
+BY_WORDS = Curve(0.0, 2.6, -7.9, -0.75, 7.1, 0.37, -1.6, 12.0, -4.4, doubt=-2.49)
 
 
 class Signs(NamedTuple):
@@ -108,12 +86,7 @@ class Signs(NamedTuple):
     unknown: float
 
 
-def closeness(
-    signs: Signs,
-    curve: Curve,
-    *,
-    passages: int,
-) -> float:
+def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
     """The log-odds that a question whose best hit is this one has an answer in a journal of so
     many passages.
     """
@@ -123,11 +96,7 @@ def closeness(
 
 
 def chances(
-    close: Sequence[float],
-    scores: Sequence[float],
-    curve: Curve,
-    *,
-    of_all: float,
+    close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float
 ) -> list[float]:
     """The share of hits like these that were right, from 0 to 1, in the order of the ranking;
     never rising.
@@ -153,10 +122,7 @@ def chances(
     return list(accumulate(first + own[MOST_HITS:], min))
 
 
-def fitting(
-    chance: Sequence[float],
-    signs: Sequence[Signs],
-) -> int:
+def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
     """The number of hits in an answer without a limit: at least the best one.
 
     A hit that says nothing of the question itself, and is there for the entries beside it, is
@@ -187,9 +153,7 @@ class Answer(NamedTuple):
 
 
 def signs_of(
-    evidence: Evidence,
-    ranked: Ranking,
-    hits: Sequence[Hit],
+    evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]
 ) -> tuple[list[Signs], Curve]:
     """(the signs of each hit, the curve that weighs them). The hits are the first of the
     ranking.
@@ -216,9 +180,7 @@ def signs_of(
 
 
 def surety(
-    evidence: Evidence,
-    ranked: Ranking,
-    hits: Sequence[Hit],
+    evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]
 ) -> tuple[list[float], int, bool, list[float]]:
     """(share of such hits that were right, for each of these; the number of hits that fit; True
     unless nothing is close; the share of the question's words that each holds).
@@ -229,12 +191,7 @@ def surety(
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     close = [closeness(one, curve, passages=total) for one in signs]
     scores = [r.score for r in ranked]
-    chance = chances(
-        close,
-        scores[: len(hits)],
-        curve,
-        of_all=sum(scores[:SHARED]),
-    )
+    chance = chances(close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED]))
     is_close = max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
     vector = evidence.vector
     if hits and vector is not None and not language_known(evidence.usual_cosine(vector)[0]):
@@ -247,10 +204,7 @@ def surety(
 
 
 def notices_of(
-    evidence: Evidence,
-    report: SyncReport,
-    answer: Answer,
-    remarks: Sequence[str],
+    evidence: Evidence, report: SyncReport, answer: Answer, remarks: Sequence[str]
 ) -> Texts:
     """Notices for the user, most important first."""
     request = evidence.request
@@ -283,11 +237,7 @@ def notices_of(
     return tuple(notices)
 
 
-def _why_nothing(
-    ws: Workspace,
-    request: Request,
-    ranked: Ranking,
-) -> str:
+def _why_nothing(ws: Workspace, request: Request, ranked: Ranking) -> str:
     """A notice of the reason that no entry is left, and of a next try."""
     if ranked:
         nearest = max(r.similarity or 0.0 for r in ranked)
@@ -296,14 +246,7 @@ def _why_nothing(
             f"{nearest:.3f}. Try less."
         )
     filters = request.filters.each()
-    if (
-        filters
-        and not ws.index.listing(
-            request.filters,
-            order="newest",
-            limit=1,
-        )[0]
-    ):
+    if filters and not ws.index.listing(request.filters, order="newest", limit=1)[0]:
         return f"No entry passes these filters: {', '.join(filters)}. Leave some out."
     if request.strategy == "bounded":
         return (

@@ -53,11 +53,7 @@ Lists: TypeAlias = dict[str, dict[int, Candidate]]
 """The best chunk of each entry by its row, best first, in `lexical` and in `semantic`."""
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One search. `weights` None: ranks are fused. `within`: only these index rows.
     `limit` None: all that fit.
@@ -141,11 +137,7 @@ class Evidence:
     """
 
     def __init__(
-        self,
-        ws: Workspace,
-        request: Request,
-        watch: Stopwatch,
-        trouble: str = "",
+        self, ws: Workspace, request: Request, watch: Stopwatch, trouble: str = ""
     ) -> None:
         self.ws = ws
         self.index = ws.index
@@ -194,11 +186,7 @@ class Evidence:
             return "lexical"
         return "hybrid" if self.request.joins else "semantic"
 
-    def candidates(
-        self,
-        query: Query,
-        limit: int,
-    ) -> Lists:
+    def candidates(self, query: Query, limit: int) -> Lists:
         """At least `limit` entries by words and by meaning, if there are as many; they join
         `lists`.
 
@@ -230,12 +218,7 @@ class Evidence:
             self.lists[name] = found | self.lists[name]
         return lists
 
-    def chunk(
-        self,
-        rowid: int,
-        *,
-        near: bool = False,
-    ) -> int:
+    def chunk(self, rowid: int, *, near: bool = False) -> int:
         """The best chunk of an entry by words, else by meaning; `near`: the reverse. -1 where
         neither list has the entry.
         """
@@ -253,11 +236,7 @@ class Evidence:
             single.update(word for _, word in words(term))
         return self._counts(frozenset(single))
 
-    def rarest(
-        self,
-        terms: Texts,
-        most: int,
-    ) -> Texts:
+    def rarest(self, terms: Texts, most: int) -> Texts:
         """The terms, if there are no more than `most`; else the rarest, before terms that no
         entry holds.
         """
@@ -294,11 +273,7 @@ class Evidence:
         vectors, _ = self.index.sample()
         return usual(self.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION)
 
-    def cosines(
-        self,
-        rowids: Sequence[int],
-        vector: Vector,
-    ) -> dict[int, float]:
+    def cosines(self, rowids: Sequence[int], vector: Vector) -> dict[int, float]:
         """The cosine of each entry that was found by meaning or has a vector: of its chunk
         nearest to the question, else of the best by words.
         """
@@ -352,10 +327,7 @@ class Evidence:
     # -- what the journal says of them
 
     def passages(
-        self,
-        rowids: Sequence[int],
-        *,
-        near: bool = False,
+        self, rowids: Sequence[int], *, near: bool = False
     ) -> dict[int, tuple[Entry, str, int]]:
         """By row each entry, and the text and line of its best chunk (see `chunk`), or of the
         whole entry where it has none.
@@ -388,11 +360,7 @@ class Evidence:
                 spellings |= {word for _, word in words(text) if self.stem(word) == near}
             for word in sorted(spellings):
                 distances[word] = ending_aside(term, word)
-        nearest = min(
-            distances,
-            key=lambda word: distances[word],
-            default=term,
-        )
+        nearest = min(distances, key=lambda word: distances[word], default=term)
         return nearest if distances.get(nearest, 99) <= typing_errors(term) else None
 
 
@@ -403,24 +371,14 @@ def language_known(usual: float) -> float:
     return min(1.0, max(0.0, 1 - usual / STRANGE))
 
 
-def corrected(
-    parsed: ParsedQuery,
-    nearest: Mapping[str, str],
-) -> ParsedQuery:
+def corrected(parsed: ParsedQuery, nearest: Mapping[str, str]) -> ParsedQuery:
     """The query with other words in place of those typed, by meaning too."""
     terms = dict.fromkeys(nearest.get(term, term) for term in parsed.terms)
     text = _WORD.sub(lambda word: nearest.get(word[0].casefold(), word[0]), parsed.text)
-    return replace(
-        parsed,
-        terms=tuple(terms),
-        text=text,
-    )
+    return replace(parsed, terms=tuple(terms), text=text)
 
 
-def _best_chunks(
-    fetch: Callable[..., Sequence[Candidate]],
-    limit: int,
-) -> dict[int, Candidate]:
+def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[int, Candidate]:
     """The best chunk of each entry, best first. Looks deeper where few long entries fill the
     whole list.
     """

@@ -38,12 +38,7 @@ def weights_of(evidence: Evidence) -> dict[str, float]:
     return {name: float(weights.get(name, 0.0)) for name in lists}
 
 
-def fuse(
-    ranked: Ranking,
-    evidence: Evidence,
-    lists: Lists,
-    query: Query,
-) -> None:
+def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> None:
     """Scores candidates by their ranks; what meets preferences is a list of its own.
 
     In a list an entry has its BM25, or the deviations above the usual of its cosine or of the
@@ -94,18 +89,12 @@ def fuse(
         r.score = scores[r.rowid]
 
 
-def counted(
-    deviations: Mapping[int, float],
-    rows: Collection[int],
-) -> dict[int, float]:
+def counted(deviations: Mapping[int, float], rows: Collection[int]) -> dict[int, float]:
     """The weight of these entries in a list of deviations above the usual."""
     return {row: max(LEAST, apart) for row, apart in deviations.items() if row in rows}
 
 
-def whole_idf(
-    evidence: Evidence,
-    query: Query,
-) -> float:
+def whole_idf(evidence: Evidence, query: Query) -> float:
     """The BM25 score, about, of a passage that holds every word of the query once."""
     total, counts = evidence.frequencies(query.terms)
     idf = [math.log((total - count + 0.5) / (count + 0.5)) for count in counts.values()]

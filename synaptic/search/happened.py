@@ -40,10 +40,7 @@ class Happened(NamedTuple):
 
 
 def with_count(
-    ws: Workspace,
-    query: str,
-    filters: Filters,
-    result: SearchResult,
+    ws: Workspace, query: str, filters: Filters, result: SearchResult
 ) -> tuple[Happened | None, SearchResult]:
     """(what `count_happened` counts, the result of the search). Where that is something, the
     result no longer says that nothing is close.
@@ -55,11 +52,7 @@ def with_count(
     return counted, result
 
 
-def count_happened(
-    ws: Workspace,
-    query: str,
-    filters: Filters,
-) -> Happened | None:
+def count_happened(ws: Workspace, query: str, filters: Filters) -> Happened | None:
     """The dated entries that hold every word of the event in any of its forms; None where the
     query does not ask for that, or no entry does.
     """

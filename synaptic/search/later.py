@@ -20,10 +20,7 @@ panel, the second on newest.json; newest_held.json was held apart.
 """
 
 
-def later_first(
-    ranked: Ranking,
-    evidence: Evidence,
-) -> Ranking:
+def later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking, in which of two entries of the top on one topic the later stands first.
 
     The two exchange their places and scores. The turns of a talk stay: a later
@@ -62,11 +59,7 @@ def later_first(
     return best_first(ranked)
 
 
-def _keeps_names(
-    evidence: Evidence,
-    said: str,
-    said_later: str,
-) -> bool:
+def _keeps_names(evidence: Evidence, said: str, said_later: str) -> bool:
     """True if the later text holds each name and number that the question and the first text
     share: Rome is not Paris.
     """

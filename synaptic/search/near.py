@@ -50,10 +50,7 @@ DONE = "progress"
 """The type of which a later entry replaces no earlier one: a step stays what it was."""
 
 
-def near_entries(
-    ws: Workspace,
-    new: Entry,
-) -> tuple[Near, ...] | None:
+def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
     """Up to MOST entries of its project that stand out; None while the entry has no vector.
 
     Of those that it could replace, which have its type, and of open issues, where its type can
@@ -90,15 +87,7 @@ def near_entries(
         for old in read_entries(ws, rows[:count]).values():
             if not lacks_a_name(old, new, index.stem):
                 settled = old.type != new.type
-                near.append(
-                    Near(
-                        old.id,
-                        old.date,
-                        old.type,
-                        old.title,
-                        settled=settled,
-                    )
-                )
+                near.append(Near(old.id, old.date, old.type, old.title, settled=settled))
     return tuple(near[:MOST])
 
 
@@ -113,11 +102,7 @@ def standing_out(cosines: Sequence[float]) -> int:
     return 0
 
 
-def lacks_a_name(
-    old: Entry,
-    new: Entry,
-    stem: Callable[[str], str | None],
-) -> bool:
+def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> bool:
     """True if the new entry lacks a name that the old one has: Rome is not Paris. Numbers are
     what changes.
 
@@ -143,11 +128,7 @@ def is_open(entry: Entry) -> bool:
     return entry.type == "issue" and SHARED.settled.isdisjoint(entry.tags)
 
 
-def suggest_tags(
-    ws: Workspace,
-    text: str,
-    given: Sequence[str] = (),
-) -> Texts:
+def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> Texts:
     """Tags that the journal uses, whose words the text holds, and that are not `given`; the
     most used first.
 

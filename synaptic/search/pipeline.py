@@ -56,10 +56,7 @@ _SECTION = re.compile(r"(?m)^ {0,3}#{1,6}[ \t]([^\n]+)")
 
 
 def run(
-    query: str,
-    evidence: Evidence,
-    report: SyncReport,
-    remarks: Sequence[str] = (),
+    query: str, evidence: Evidence, report: SyncReport, remarks: Sequence[str] = ()
 ) -> SearchResult:
     """The answer to an understood request; its notices say `remarks` too.
 
@@ -112,9 +109,7 @@ def run(
 
 
 def with_replaced(
-    answer: Answer,
-    evidence: Evidence,
-    names: Mapping[str, str],
+    answer: Answer, evidence: Evidence, names: Mapping[str, str]
 ) -> tuple[Answer, Evidence, list[str]]:
     """The answer with replaced entries, its evidence, and notices of them.
 
@@ -149,10 +144,7 @@ def with_replaced(
 
 
 def beside_later(
-    hits: Sequence[Hit],
-    old: Sequence[Hit],
-    *,
-    above: bool = False,
+    hits: Sequence[Hit], old: Sequence[Hit], *, above: bool = False
 ) -> tuple[Hit, ...]:
     """The hits and replaced ones, each below or above the hit that replaced it, else first."""
     shown = list(hits)
@@ -207,10 +199,7 @@ def search_once(evidence: Evidence) -> Answer:
     )
 
 
-def in_talk(
-    evidence: Evidence,
-    hits: dict[int, Hit],
-) -> tuple[Hit, ...]:
+def in_talk(evidence: Evidence, hits: dict[int, Hit]) -> tuple[Hit, ...]:
     """These hits; one that does not stand alone with the entries beside it, unless they are
     hits.
     """
@@ -225,11 +214,7 @@ def in_talk(
     return tuple(hits.values())
 
 
-def deeper(
-    evidence: Evidence,
-    query: Query,
-    passing: Ranking,
-) -> Ranking:
+def deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
     """Candidates from deeper in the lists, to stand behind the others.
 
     They are the same for every limit, and nothing that is known of an entry changes: a larger
@@ -254,10 +239,7 @@ def listed(evidence: Evidence) -> Answer:
     index = evidence.index
     if request.within is None:
         _, rowids = index.listing(
-            request.filters,
-            order=request.order,
-            limit=MAX_LIMIT,
-            first=request.project,
+            request.filters, order=request.order, limit=MAX_LIMIT, first=request.project
         )
     else:
         passing = index.passing(request.filters, request.within)
@@ -272,10 +254,7 @@ def listed(evidence: Evidence) -> Answer:
         return Answer(entries, entries, tuple(read(evidence, shown).values()))
 
 
-def read(
-    evidence: Evidence,
-    winners: Ranking,
-) -> dict[int, Hit]:
+def read(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     """The winners with their text and the passage that fits best, by row."""
     request = evidence.request
     parsed = evidence.request.parsed
@@ -319,10 +298,7 @@ def read(
     return hits
 
 
-def reasons(
-    evidence: Evidence,
-    ids: Sequence[str],
-) -> dict[str, str]:
+def reasons(evidence: Evidence, ids: Sequence[str]) -> dict[str, str]:
     """By id what a later entry says in a line: day, title, and why."""
     index = evidence.index
     said = {}
@@ -335,12 +311,7 @@ def reasons(
     return said
 
 
-def _section(
-    entry: Entry,
-    passage: str,
-    line: int,
-    above: int,
-) -> Entry:
+def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
     """A note of a whole file, with the title and line of the section that holds the hit.
 
     `line` is that of the passage, `above` its lines above the first word that was sought.
@@ -357,17 +328,10 @@ def _section(
         return entry
     line += entry.content[:start].count("\n") - entry.content[:at].count("\n")
     place = replace(entry.there, line=line)
-    return replace(
-        entry,
-        title=f"{entry.title} > {title}",
-        place=place,
-    )
+    return replace(entry, title=f"{entry.title} > {title}", place=place)
 
 
-def _why(
-    evidence: Evidence,
-    ranked: Ranked,
-) -> Why:
+def _why(evidence: Evidence, ranked: Ranked) -> Why:
     request = evidence.request
     standing = ranked.standing
     ranks = {}

@@ -20,40 +20,12 @@ MICROSECONDS_PER_DAY = 86_400e6
 
 SIGNALS = ("semantic", "lexical", "symbolic", "recency", "importance", "access")
 PRESETS: Mapping[str, Mapping[str, float]] = {
-    "layers": {
-        "semantic": 0.5,
-        "lexical": 0.3,
-        "symbolic": 0.2,
-    },
-    "balanced": {
-        "semantic": 0.5,
-        "recency": 0.2,
-        "importance": 0.2,
-        "access": 0.1,
-    },
-    "semantic": {
-        "semantic": 0.8,
-        "recency": 0.1,
-        "importance": 0.1,
-    },
-    "recent": {
-        "semantic": 0.3,
-        "recency": 0.5,
-        "importance": 0.1,
-        "access": 0.1,
-    },
-    "important": {
-        "semantic": 0.3,
-        "recency": 0.1,
-        "importance": 0.5,
-        "access": 0.1,
-    },
-    "popular": {
-        "semantic": 0.3,
-        "recency": 0.1,
-        "importance": 0.1,
-        "access": 0.5,
-    },
+    "layers": {"semantic": 0.5, "lexical": 0.3, "symbolic": 0.2},
+    "balanced": {"semantic": 0.5, "recency": 0.2, "importance": 0.2, "access": 0.1},
+    "semantic": {"semantic": 0.8, "recency": 0.1, "importance": 0.1},
+    "recent": {"semantic": 0.3, "recency": 0.5, "importance": 0.1, "access": 0.1},
+    "important": {"semantic": 0.3, "recency": 0.1, "importance": 0.5, "access": 0.1},
+    "popular": {"semantic": 0.3, "recency": 0.1, "importance": 0.1, "access": 0.5},
 }
 """The weights of each preset. By eye."""
 
@@ -112,36 +84,19 @@ Ranking: TypeAlias = list[Ranked]
 
 def best_first(ranked: Iterable[Ranked]) -> Ranking:
     """By score; of equals the later."""
-    return sorted(
-        ranked,
-        key=lambda r: (r.score, r.standing.position),
-        reverse=True,
-    )
+    return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
 
 
-def in_order(
-    ranked: Ranking,
-    order: Order,
-) -> Ranking:
+def in_order(ranked: Ranking, order: Order) -> Ranking:
     """The same entries in this order; of equals the newest first, and undated ones last."""
     if order == "relevance":
         return list(ranked)
-    by_time = sorted(
-        ranked,
-        key=lambda r: r.standing.position,
-        reverse=order != "oldest",
-    )
+    by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
     by_time.sort(key=lambda r: not r.standing.dated)
     if order == "importance":
-        by_time.sort(
-            key=lambda r: r.signals.importance,
-            reverse=True,
-        )
+        by_time.sort(key=lambda r: r.signals.importance, reverse=True)
     elif order == "access":
-        by_time.sort(
-            key=lambda r: r.standing.accesses,
-            reverse=True,
-        )
+        by_time.sort(key=lambda r: r.standing.accesses, reverse=True)
     return by_time
 
 
@@ -173,12 +128,7 @@ def score_aware_rrf(
     return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
 
 
-def decay(
-    age_days: float,
-    *,
-    half_life_days: float,
-    floor: float,
-) -> float:
+def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
     """Weight of an answer of this age, from 1 (now) to `floor`; halfway after `half_life_days`.
 
     The floor keeps an old answer that alone fits from being buried under new ones that hardly
@@ -187,11 +137,7 @@ def decay(
     return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
 
 
-def usual(
-    seen: Vector,
-    mean: float,
-    deviation: float,
-) -> tuple[float, float]:
+def usual(seen: Vector, mean: float, deviation: float) -> tuple[float, float]:
     """Mean and deviation of these numbers, mixed with those of any text, as if USUAL_COUNT more
     had been seen.
     """
@@ -206,8 +152,7 @@ def usual(
 
 
 def choose_weights(
-    preset: str | None,
-    weights: Mapping[str, Any] | None,
+    preset: str | None, weights: Mapping[str, Any] | None
 ) -> dict[str, float] | None:
     """The weight of each signal, their sum 1; None where neither is given and ranks are fused
     instead.
@@ -230,18 +175,13 @@ def choose_weights(
     return {signal: weight / total for signal, weight in chosen.items()}
 
 
-def weighted(
-    found: Signals,
-    weights: Mapping[str, float],
-) -> float:
+def weighted(found: Signals, weights: Mapping[str, float]) -> float:
     """The weighted mean of the signals, in [0, 1]; a signal that is missing counts 0."""
     return sum(weight * (getattr(found, name) or 0.0) for name, weight in weights.items())
 
 
 def newest_of_a_topic_first(
-    order: Sequence[Key],
-    same_topic: Iterable[tuple[Key, Key]],
-    moment: Mapping[Key, Any],
+    order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], moment: Mapping[Key, Any]
 ) -> list[Key]:
     """The order, in which of two entries that say the same thing the later stands first.
 

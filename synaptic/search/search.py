@@ -96,9 +96,7 @@ def search(
 
 
 def of_asker(
-    ws: Workspace,
-    filters: Filters,
-    here: Checkout | None,
+    ws: Workspace, filters: Filters, here: Checkout | None
 ) -> tuple[Filters, str | None]:
     """(the filters, the key of the project to prefer: that of `here`, unless projects are
     named).
@@ -148,12 +146,7 @@ def _answer(
         told = choice(chosen.strategy, forced, budget_ms, costs, watch.read())
         return replace(result, choice=told)
 
-    result = in_step(
-        ws,
-        run_pipeline,
-        embed_ms=embed_ms,
-        at_least=8,
-    )
+    result = in_step(ws, run_pipeline, embed_ms=embed_ms, at_least=8)
     if ws.config.metrics:  # else nobody reads the notices: a hook asks, or `evaluate`
         result = replace(result, notices=(*language_notice(ws), *result.notices))
         strategy = None if trouble else result.strategy
@@ -164,11 +157,7 @@ def _answer(
     return result
 
 
-def _load(
-    ws: Workspace,
-    *,
-    wait: bool,
-) -> str:
+def _load(ws: Workspace, *, wait: bool) -> str:
     """The reason why there is no model, and what to do; empty when it is ready."""
     if not wait and not ws.embedder.ready:
         return STILL_LOADING

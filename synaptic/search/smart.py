@@ -37,10 +37,7 @@ Found = dict[SubQuery, Sequence[Ranked]]
 """The candidates of each sub-query that ran."""
 
 
-def search_smart(
-    evidence: Evidence,
-    question: Query,
-) -> tuple[list[Ranked], tuple[Round, ...]]:
+def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tuple[Round, ...]]:
     """Candidates of the question, best first, from up to `max_rounds` rounds; the first always
     runs. Stops when a round brings nothing new.
     """
@@ -69,12 +66,7 @@ def search_smart(
     return ranked, tuple(rounds)
 
 
-def _ask(
-    evidence: Evidence,
-    found: Found,
-    text: str,
-    meaning: Meaning | None,
-) -> bool:
+def _ask(evidence: Evidence, found: Found, text: str, meaning: Meaning | None) -> bool:
     """Runs a sub-query; False where it has no words or ran before."""
     text = " ".join(text.replace('"', " ").split())
     terms = evidence.rarest(terms_of(text), MAX_PART_TERMS)
@@ -86,10 +78,7 @@ def _ask(
     return True
 
 
-def _moved_towards(
-    evidence: Evidence,
-    best: Sequence[Ranked],
-) -> Meaning | None:
+def _moved_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meaning | None:
     """The meaning of the question, its vector moved towards those of these answers.
 
     Rocchio 1971, "Relevance feedback in information retrieval".
@@ -106,10 +95,7 @@ def _moved_towards(
     return asked._replace(vector=np.asarray(moved / length, dtype=np.float32))
 
 
-def _fused(
-    evidence: Evidence,
-    found: Found,
-) -> list[Ranked]:
+def _fused(evidence: Evidence, found: Found) -> list[Ranked]:
     """All candidates, best first."""
     rankings = {}
     candidates: dict[int, Ranked] = {}
@@ -118,19 +104,12 @@ def _fused(
         for r in ranked:
             candidates.setdefault(r.rowid, r)
     weights = {query.id: query.weight for query in found}
-    scores = score_aware_rrf(
-        rankings,
-        k=evidence.config.k,
-        weights=weights,
-    )
+    scores = score_aware_rrf(rankings, k=evidence.config.k, weights=weights)
     fused = [replace(r, score=scores[row]) for row, r in candidates.items()]
     return speakers_first(best_first(fused), evidence)
 
 
-def _beginnings(
-    evidence: Evidence,
-    best: Sequence[Ranked],
-) -> list[str]:
+def _beginnings(evidence: Evidence, best: Sequence[Ranked]) -> list[str]:
     """The beginning of the title and best passage of each of these entries."""
     passages = evidence.passages([r.rowid for r in best])
     texts = []

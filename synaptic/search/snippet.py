@@ -25,10 +25,7 @@ def stands_alone(text: str) -> bool:
 
 
 def snippet(
-    text: str,
-    find: Callable[[str], Sequence[int]],
-    *,
-    length: int = 240,
+    text: str, find: Callable[[str], Sequence[int]], *, length: int = 240
 ) -> tuple[str, int]:
     """(the stretch of a passage that holds most of the sought words, lines before it).
 
@@ -39,11 +36,7 @@ def snippet(
         return text, 0
     places = find(text)
     window = length * 3 // 4
-    hit = max(
-        places,
-        key=lambda one: _within(places, one, window),
-        default=0,
-    )
+    hit = max(places, key=lambda one: _within(places, one, window), default=0)
     earliest = hit - length // 8
     # words that these ends cut off are not chosen; where nothing is blank for long (a URL,
     # Chinese) the text is cut anywhere
@@ -68,10 +61,6 @@ def snippet(
     return f"{lead}{shown}{tail}", text[:start].count("\n")
 
 
-def _within(
-    places: Sequence[int],
-    first: int,
-    window: int,
-) -> int:
+def _within(places: Sequence[int], first: int, window: int) -> int:
     """The number of places from `first` on in this many characters."""
     return bisect_left(places, first + window) - bisect_left(places, first)

@@ -28,10 +28,7 @@ ASKS_ASSISTANT = re.compile(
 """In a question for what an assistant said. Chosen on BEAM, 1 to 5."""
 
 
-def speakers_first(
-    ranked: Ranking,
-    evidence: Evidence,
-) -> Ranking:
+def speakers_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """An entry counts for more if the question names its speaker, and less if an assistant
     says it, unless that is asked for: people ask for what they said themselves.
 

@@ -21,11 +21,7 @@ ANY_MEAN, ANY_DEVIATION = 0.25, 0.08
 """Mean and deviation of the closeness of questions and passages of other matters, about."""
 
 
-def token_deviations(
-    evidence: Evidence,
-    meaning: Meaning,
-    ranked: Ranking,
-) -> dict[int, float]:
+def token_deviations(evidence: Evidence, meaning: Meaning, ranked: Ranking) -> dict[int, float]:
     """The deviations by which each entry is closer to the question than is usual."""
     coded = evidence.index.codes([r.rowid for r in ranked])
     if meaning.tokens is None or not meaning.words or not coded:
@@ -51,10 +47,7 @@ def token_deviations(
     return {row: (score - mean) / deviation for row, score in scores.items()}
 
 
-def idf_shares(
-    evidence: Evidence,
-    asked: Sequence[str],
-) -> Matrix:
+def idf_shares(evidence: Evidence, asked: Sequence[str]) -> Matrix:
     """The share of each word in the idf of all: shape (words, 1)."""
     named = []
     for word in asked:
@@ -65,10 +58,7 @@ def idf_shares(
     return np.array([idf], dtype=np.float32).T / (sum(idf) or 1.0)
 
 
-def best_matches(
-    asked: Matrix,
-    codes: Sequence[bytes],
-) -> Matrix:
+def best_matches(asked: Matrix, codes: Sequence[bytes]) -> Matrix:
     """The closeness of each passage's nearest token to each of the question: shape (passages,
     tokens of the question).
     """
@@ -80,10 +70,7 @@ def best_matches(
     return np.asarray(np.maximum.reduceat(found, starts, axis=0), dtype=np.float32)
 
 
-def usual_closeness(
-    evidence: Evidence,
-    asked: Matrix,
-) -> tuple[float, float]:
+def usual_closeness(evidence: Evidence, asked: Matrix) -> tuple[float, float]:
     """Mean and deviation of the question's closeness to a sample of the journal."""
     _, codes = evidence.index.sample()
     found = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)

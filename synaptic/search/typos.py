@@ -11,10 +11,7 @@ LONGEST_TYPED = 64
 """Letters of a word that may hold a typing error; comparing two of 20,000 takes 4 seconds."""
 
 
-def nearest_words(
-    stem: str,
-    indexed: Iterable[tuple[str, int]],
-) -> list[str]:
+def nearest_words(stem: str, indexed: Iterable[tuple[str, int]]) -> list[str]:
     """Up to NEAR_STEMS indexed stems that `stem` may be a typing error of.
 
     The nearest come first, then the frequent. `indexed` holds (stem, number of documents).
@@ -35,10 +32,7 @@ def typing_errors(word: str) -> int:
     return 1 if len(word) <= 7 else 2
 
 
-def ending_aside(
-    typed: str,
-    word: str,
-) -> int:
+def ending_aside(typed: str, word: str) -> int:
     """Counts the typing errors in `typed` if `word` was meant, whatever its ending.
 
     Accents do not count. A text of at most seven letters may only lack the `s` of a plural;
@@ -60,11 +54,7 @@ def ending_aside(
     return min(distances, default=allowed + 1)
 
 
-def typing_distance(
-    a: str,
-    b: str,
-    most: int,
-) -> int:
+def typing_distance(a: str, b: str, most: int) -> int:
     """Edits from a to b: insert, delete, replace, swap neighbours; at most `most + 1`.
 
     Optimal string alignment (Damerau 1964). Words above LONGEST_TYPED letters are equal or far.

@@ -35,10 +35,7 @@ _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 """A date alone, which notes of other days may name: it is searched."""
 
 
-def understand(
-    ws: Workspace,
-    request: Request,
-) -> Request:
+def understand(ws: Workspace, request: Request) -> Request:
     """The search with what its words ask for besides themselves.
 
     A time is preferred, not required, unless it stands with "only" or a list is asked for:
@@ -55,10 +52,7 @@ def understand(
     return _as_a_list(ws, request, asked) or _preferring(ws, request, asked)
 
 
-def _scoped(
-    ws: Workspace,
-    request: Request,
-) -> Request:
+def _scoped(ws: Workspace, request: Request) -> Request:
     """The search without words that name its projects: only this one, or all alike. What was
     given wins.
     """
@@ -73,11 +67,7 @@ def _scoped(
     return request
 
 
-def _preferring(
-    ws: Workspace,
-    request: Request,
-    asked: Asked,
-) -> Request:
+def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
     filters = request.filters
     times = asked.time_range
     if times and not (filters.since or filters.until):
@@ -95,11 +85,7 @@ def _preferring(
     return replace(request, recent=asked.recent)
 
 
-def _as_a_list(
-    ws: Workspace,
-    request: Request,
-    asked: Asked,
-) -> Request | None:
+def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
     """The search as a list of a time, the oldest first, or of a kind or a state, the newest
     first, or among such.
 
@@ -150,11 +136,7 @@ def _as_a_list(
     return replace(request, parsed=replace(request.parsed, notices=notices))
 
 
-def _listed(
-    request: Request,
-    asked: Asked,
-    known: Collection[str],
-) -> Listed | None:
+def _listed(request: Request, asked: Asked, known: Collection[str]) -> Listed | None:
     """The list that the words ask for. Of a time that reaches to today it is of changes too,
     the newest first.
     """
@@ -169,10 +151,7 @@ def _listed(
     return listed
 
 
-def _changes(
-    ws: Workspace,
-    filters: Filters,
-) -> dict[int, str]:
+def _changes(ws: Workspace, filters: Filters) -> dict[int, str]:
     """By row what happened to each entry that is new or was changed in the time of the filters:
     the latest first.
     """
@@ -196,10 +175,7 @@ def _changes(
 
 
 def _filters_of(
-    request: Request,
-    asked: Asked,
-    listed: Listed,
-    known: Collection[str],
+    request: Request, asked: Asked, listed: Listed, known: Collection[str]
 ) -> Filters:
     """The filters that a list asks for; of a kind or a state those of the asking project."""
     given = request.filters
@@ -215,30 +191,16 @@ def _filters_of(
     return replace(added, include_superseded=bool(is_timed and not listed.state))
 
 
-def _reworded(
-    ws: Workspace,
-    request: Request,
-    text: str,
-) -> Request:
+def _reworded(ws: Workspace, request: Request, text: str) -> Request:
     terms = terms_of(text, stop_words=ws.config.search.stop_words)
     return replace(request, parsed=replace(request.parsed, text=text, terms=terms))
 
 
-def _count(
-    ws: Workspace,
-    filters: Filters,
-) -> int:
-    return ws.index.listing(
-        filters,
-        order="newest",
-        limit=1,
-    )[0]
+def _count(ws: Workspace, filters: Filters) -> int:
+    return ws.index.listing(filters, order="newest", limit=1)[0]
 
 
-def _what(
-    filters: Filters,
-    state: str,
-) -> str:
+def _what(filters: Filters, state: str) -> str:
     """The name of a list: `open issues and handoffs of harbor, 2026-11-20`."""
     kinds = [kind if kind == "progress" else f"{kind}s" for kind in filters.types]
     of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
@@ -258,10 +220,7 @@ def _when(filters: Filters) -> str:
     return f"since {since}" if since else f"until {until}" if until else ""
 
 
-def _nearest_days(
-    ws: Workspace,
-    filters: Filters,
-) -> str:
+def _nearest_days(ws: Workspace, filters: Filters) -> str:
     """A notice that nothing is of this time, and of the days around it that have entries."""
     before, after, _ = ws.index.calendar(filters.since or "", filters.until or "9999", limit=0)
     beside = " and ".join(day for day in (before, after) if day) or "none"
@@ -269,12 +228,7 @@ def _nearest_days(
     return f"No entries {of}{_when(filters)}; the nearest days with entries: {beside}."
 
 
-def _told(
-    ws: Workspace,
-    request: Request,
-    what: str,
-    total: int,
-) -> str:
+def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
     """A notice of what is listed, how much of it, and of what later entries replaced."""
     first = "nearest" if request.order == "relevance" else request.order
     said = f"Read as a list, {first} first: {what}"
@@ -309,10 +263,7 @@ def of_its_time(request: Request) -> dict[str, object] | None:
     }
 
 
-def within_time(
-    filters: Filters,
-    asked: Asked,
-) -> Filters:
+def within_time(filters: Filters, asked: Asked) -> Filters:
     """The filters with the first and the last day that are asked for; around a day that is only
     about the one that is meant.
     """
@@ -367,10 +318,7 @@ def names_of(evidence: Evidence) -> dict[str, str]:
     return names
 
 
-def unheld(
-    evidence: Evidence,
-    names: Mapping[str, str],
-) -> str:
+def unheld(evidence: Evidence, names: Mapping[str, str]) -> str:
     """A notice of the names in the question that no entry holds, but for typing errors; empty
     without any.
     """
@@ -382,10 +330,7 @@ def unheld(
     return f"{ABSENT}: {', '.join(absent)}." if absent else ""
 
 
-def replaced_alone(
-    evidence: Evidence,
-    names: Mapping[str, str],
-) -> dict[str, str]:
+def replaced_alone(evidence: Evidence, names: Mapping[str, str]) -> dict[str, str]:
     """By id the name in the question, as typed, that replaced entries alone hold."""
     alone: dict[str, str] = {}
     for word, typed in names.items():
@@ -395,10 +340,7 @@ def replaced_alone(
     return alone
 
 
-def is_known_elsewhere(
-    evidence: Evidence,
-    names: Iterable[str],
-) -> bool:
+def is_known_elsewhere(evidence: Evidence, names: Iterable[str]) -> bool:
     """True if entries of other projects alone hold a name in the question."""
     own = evidence.request.project
     for word in names if own else ():

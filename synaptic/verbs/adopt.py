@@ -63,10 +63,7 @@ class Adopted:
     notices: Texts = ()
 
 
-def adopt(
-    home: str | Path | None = None,
-    journal: str | Path | None = None,
-) -> Adopted:
+def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> Adopted:
     """The home and the contents of its journal. With `journal`, config.toml names that folder
     from now on. Idempotent.
 
@@ -176,10 +173,7 @@ def _strftime(part: re.Match[str]) -> str:
     return literal.replace("%", "%%")
 
 
-def _setting(
-    path: Path,
-    key: str,
-) -> str:
+def _setting(path: Path, key: str) -> str:
     """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
     with suppress(OSError, ValueError, RecursionError, AttributeError):
         value = json.loads(read_regular(path, SMALL_BYTES)).get(key)
@@ -193,13 +187,7 @@ def toml_lines(values: Mapping[str, Any]) -> list[str]:
     return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
-def write_setting(
-    home: Path,
-    key: str,
-    value: Any,
-    *,
-    new: str = "",
-) -> Json:
+def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> Json:
     """Writes a key of config.toml, that of a table as `hooks.tools`, and leaves every other
     character; returns what the file said before.
 

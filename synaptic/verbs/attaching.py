@@ -25,11 +25,7 @@ MAY_TELL = "`{}` is kept as it is, and may hold the place where it was made."
 _SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")
 
 
-def attach(
-    ws: Workspace,
-    name: str,
-    data: bytes,
-) -> tuple[str, str]:
+def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
     """(path in the journal, a remark or "") of a file that was stored without what tells of its
     place. It never replaces a file.
 
@@ -71,10 +67,7 @@ def attach(
     raise Refused(f"There are too many files called `{shown}`.", "Give it another name.")
 
 
-def detach(
-    ws: Workspace,
-    paths: Iterable[str],
-) -> None:
+def detach(ws: Workspace, paths: Iterable[str]) -> None:
     """Removes files that were attached for a note that was not saved."""
     with ws.journal.writing():
         for path in paths:
@@ -98,11 +91,7 @@ def _folder(ws: Workspace) -> str:
     return "" if folder == "." else folder if is_inside else FOLDER
 
 
-def _stored(
-    ws: Workspace,
-    folder: str,
-    day: str,
-) -> int:
+def _stored(ws: Workspace, folder: str, day: str) -> int:
     """The bytes of the files that were attached on that day."""
     place = locate(ws.journal.roots, posixpath.join(folder, "x")).parent
     return sum(one.stat().st_size for one in place.glob(f"{day}-*") if one.is_file())

@@ -179,11 +179,7 @@ class Memory:
                 found.append(Named(row, text, weight))
         return self._in_force(found)
 
-    def same_error(
-        self,
-        output: str,
-        folder: Path,
-    ) -> list[Named]:
+    def same_error(self, output: str, folder: Path) -> list[Named]:
         """The entries and digests that tell of an error of this output, the best first; those
         of the folder's project before others.
         """
@@ -355,10 +351,7 @@ def _errors(output: str) -> list[dict[str, float]]:
     return errors
 
 
-def _sameness(
-    errors: Sequence[dict[str, float]],
-    said: str,
-) -> float:
+def _sameness(errors: Sequence[dict[str, float]], said: str) -> float:
     """The weight of the words that a line and a sentence share; 0 if the errors differ."""
     best = 0.0
     every = set().union(*errors)

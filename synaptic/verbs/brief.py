@@ -156,12 +156,7 @@ def brief(
     return found
 
 
-def _is_new(
-    record: Mapping[str, Any],
-    reader: Reader,
-    *,
-    is_asked: bool,
-) -> bool:
+def _is_new(record: Mapping[str, Any], reader: Reader, *, is_asked: bool) -> bool:
     """True when this brief begins a session of the reader. Without sessions one that is asked
     for news begins none.
     """
@@ -175,10 +170,7 @@ def _is_new(
 
 
 def _start(
-    ws: Workspace,
-    since: timedelta | str,
-    before: str | None,
-    left_off: datetime | None,
+    ws: Workspace, since: timedelta | str, before: str | None, left_off: datetime | None
 ) -> Start:
     """Returns where the news begin: a pause, a day, a position, or the session `before`."""
     now = ws.clock().replace(microsecond=0)  # entries know whole seconds
@@ -267,12 +259,7 @@ Pool = tuple[dict[int, Entry], bool]
 
 
 def _pools(
-    ws: Workspace,
-    key: str | None,
-    start: Start,
-    left_off: datetime | None,
-    *,
-    is_asked: bool,
+    ws: Workspace, key: str | None, start: Start, left_off: datetime | None, *, is_asked: bool
 ) -> tuple[Pool, dict[str, Pool]]:
     """Returns (the entries since the hand-off, the entries of each shelf); where news are asked
     for, all that is new comes first, settled entries and hand-offs too.
@@ -294,20 +281,12 @@ def _pools(
         "open issues": issues,
         name: (recent, later[1] and len(recent) == len(later[0])),
         "decisions": _pool(ws, key, ("decision",)),
-        "insights and references": _pool(
-            ws,
-            key,
-            ("insight", "reference"),
-            order="importance",
-        ),
+        "insights and references": _pool(ws, key, ("insight", "reference"), order="importance"),
         "progress": _pool(ws, key, ("progress",), left_off),
     }
 
 
-def _rules(
-    ws: Workspace,
-    key: str | None,
-) -> tuple[tuple[Entry, ...], tuple[Entry, ...], int]:
+def _rules(ws: Workspace, key: str | None) -> tuple[tuple[Entry, ...], tuple[Entry, ...], int]:
     """Returns the preferences for this project and for all: those in force, pinned and newest
     first; those of agents; the number of others.
 
@@ -339,12 +318,7 @@ def not_in_force(ws: Workspace) -> tuple[Entry, ...]:
     return tuple(one for one in shown if one.marks[0])
 
 
-def confirm(
-    ws: Workspace,
-    entry: Entry,
-    *,
-    remove: bool = False,
-) -> None:
+def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
     """Puts a preference into force, or out of it, with the text that a person was shown.
 
     Raises InvalidArgument for another type.
@@ -358,10 +332,7 @@ def confirm(
         note(ws, entry, Consent("waits" if remove else "yes"))
 
 
-def due(
-    ws: Workspace,
-    until: str | None = None,
-) -> tuple[Entry, ...]:
+def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
     """Returns what is due by this day, or on any, overdue first: entries, and tasks as entries
     with the title of the task. Raises InvalidArgument.
     """
@@ -382,11 +353,7 @@ def _as_entry(pair: tuple[Entry, Task]) -> Entry:
     return replace(entry, title=task.text, due=task.due, place=place, marks=marks)
 
 
-def _due(
-    ws: Workspace,
-    until: str,
-    key: str | None,
-) -> list[tuple[Entry, Task]]:
+def _due(ws: Workspace, until: str, key: str | None) -> list[tuple[Entry, Task]]:
     """Returns what is due by this day, each with its entry: entries of the project or of none,
     and tasks in entries of the project; with the key `*` of all projects.
     """
@@ -459,21 +426,14 @@ def _pool(
     return dict(newest_first), more
 
 
-def _is_over(
-    ws: Workspace,
-    entry: Entry,
-) -> bool:
+def _is_over(ws: Workspace, entry: Entry) -> bool:
     """True when the entry expired before today, or a tag settles the issue or hand-off."""
     if has_expired(entry.expires, ws.today.isoformat()):
         return True
     return entry.type in ("issue", "handoff") and not SHARED.settled.isdisjoint(entry.tags)
 
 
-def _word_scores(
-    ws: Workspace,
-    terms: Sequence[str],
-    rows: Sequence[int],
-) -> dict[int, float]:
+def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
     """Returns BM25 by row, best first, of the entries that hold rare words of the work."""
     passages, counts = ws.index.document_counts(terms)
     most = max(COMMON_SHARE * passages, RARE_WORDS)
@@ -490,10 +450,7 @@ def _word_scores(
 
 
 def _ranked(
-    ws: Workspace,
-    shelf: str,
-    entries: Mapping[int, Entry],
-    word_scores: Mapping[int, float],
+    ws: Workspace, shelf: str, entries: Mapping[int, Entry], word_scores: Mapping[int, float]
 ) -> tuple[Entry, ...]:
     """Returns the entries by age and words, fused; importance goes first for insights, else
     only the highest of it. Digests of sessions come last.

@@ -113,20 +113,14 @@ class Status:
     notices: Texts = ()
 
 
-def get(
-    ws: Workspace,
-    ids: Sequence[str],
-) -> Listing:
+def get(ws: Workspace, ids: Sequence[str]) -> Listing:
     """The whole entries of these ids (short ids too), in the order of the ids.
 
     An id that fits no entry is a notice if another id fits one. Raises NotFound or Ambiguous if
     no id fits.
     """
     if not ids:
-        raise InvalidArgument(
-            "No id was given.",
-            "Ids are shown by recent, find and search.",
-        )
+        raise InvalidArgument("No id was given.", "Ids are shown by recent, find and search.")
 
     def run(report: SyncReport) -> Listing:
         rowids: dict[int, None] = {}
@@ -158,10 +152,7 @@ def get(
     return listing
 
 
-def naming(
-    ws: Workspace,
-    file: Path,
-) -> Listing:
+def naming(ws: Workspace, file: Path) -> Listing:
     """The entries that a hook tells of before this file is edited, the best first."""
 
     def rows() -> list[int]:
@@ -174,10 +165,7 @@ def naming(
     return replace(listing, notices=(*listing.notices, *told))
 
 
-def history(
-    ws: Workspace,
-    id: str,
-) -> Listing:
+def history(ws: Workspace, id: str) -> Listing:
     """An entry with all that it replaced and all that replaced it, oldest first. Raises
     NotFound and Ambiguous.
     """
@@ -212,10 +200,7 @@ def recent(
         rows: list[int] = []
         for kind in kinds:
             count, some = ws.index.listing(
-                kind,
-                order="newest",
-                limit=most - len(rows),
-                first=own,
+                kind, order="newest", limit=most - len(rows), first=own
             )
             total += count
             rows += some
@@ -243,10 +228,7 @@ def pinned(ws: Workspace) -> Listing:
     return _of_rows(ws, lambda: ws.index.pinned(key))
 
 
-def _of_rows(
-    ws: Workspace,
-    find: Callable[[], list[int]],
-) -> Listing:
+def _of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
     """The entries of the rows that `find` gives, in its order."""
 
     def run(report: SyncReport) -> Listing:
@@ -336,11 +318,7 @@ def days(
         last = first + timedelta(6)
     since = first.isoformat()
     until = last.isoformat()
-    wanted = Filters(
-        since=since,
-        until=until,
-        include_superseded=True,
-    )
+    wanted = Filters(since=since, until=until, include_superseded=True)
 
     def run(report: SyncReport) -> Days:
         shown = _shown_last(cursor, "oldest")
@@ -406,38 +384,20 @@ def _figures(calls: Sequence[Mapping[str, float]]) -> Json:
     return {"calls": len(calls), "stages": {one: latencies[one] for one in slowest_first}}
 
 
-def _listing(
-    ws: Workspace,
-    report: SyncReport,
-    total: int,
-    rowids: Sequence[int],
-) -> Listing:
+def _listing(ws: Workspace, report: SyncReport, total: int, rowids: Sequence[int]) -> Listing:
     entries = marked(ws, read_entries(ws, rowids))
     ordered = [entries[rowid] for rowid in rowids if rowid in entries]
     superseded = ws.index.superseded_by([entry.id for entry in ordered])
-    return Listing(
-        total,
-        tuple(ordered),
-        superseded_by=superseded,
-        notices=report.notices,
-    )
+    return Listing(total, tuple(ordered), superseded_by=superseded, notices=report.notices)
 
 
 def _of_search(found: SearchResult) -> Listing:
     superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
     entries = tuple(hit.entry for hit in found.hits)
-    return Listing(
-        found.total,
-        entries,
-        superseded_by=superseded,
-        notices=found.notices,
-    )
+    return Listing(found.total, entries, superseded_by=superseded, notices=found.notices)
 
 
-def _resolved(
-    ws: Workspace,
-    filters: Filters,
-) -> Filters:
+def _resolved(ws: Workspace, filters: Filters) -> Filters:
     """The filters with whole ids in place of short ones; a linked page need not exist."""
     if filters.parent:
         filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)
@@ -447,12 +407,7 @@ def _resolved(
     return filters
 
 
-def _around(
-    ws: Workspace,
-    filters: Filters,
-    id: str,
-    limit: int,
-) -> tuple[int, list[int]]:
+def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, list[int]]:
     """The number of entries, and the rows of the entry and its neighbours in time, oldest
     first.
 
@@ -463,12 +418,7 @@ def _around(
     sides = []
     total = 0
     for order in ("newest", "oldest"):
-        total, rows = ws.index.listing(
-            filters,
-            order=order,
-            limit=limit,
-            after=at.position,
-        )
+        total, rows = ws.index.listing(filters, order=order, limit=limit, after=at.position)
         standings = ws.index.standings(rows)
         sides.append([row for row in rows if standings[row].dated == at.dated])
     before, after = sides
@@ -503,11 +453,7 @@ def _page(
     return total, rowids[:limit], last
 
 
-def _cursor(
-    last: Standing | None,
-    order: Order,
-    own: str | None = None,
-) -> str | None:
+def _cursor(last: Standing | None, order: Order, own: str | None = None) -> str | None:
     """The place after the last entry that was shown; it holds although that is deleted."""
     if not last or order in ("importance", "access"):
         return None
@@ -515,10 +461,7 @@ def _cursor(
     return f"{order}:{int(last.project != own)}:{dated}:{at}:{seq}:{quote(path, safe='')}"
 
 
-def _shown_last(
-    cursor: str | None,
-    order: Order,
-) -> Shown | None:
+def _shown_last(cursor: str | None, order: Order) -> Shown | None:
     """The place at which a cursor goes on, None without one. Raises InvalidArgument."""
     if not cursor:
         return None
@@ -532,10 +475,7 @@ def _shown_last(
     return place[2] == "1", position
 
 
-def export(
-    ws: Workspace,
-    filters: Filters,
-) -> Iterator[Entry]:
+def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
     """The whole entries that pass, oldest first, without private passages; also entries that
     arrive meanwhile.
     """

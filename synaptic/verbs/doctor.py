@@ -210,10 +210,7 @@ def _sources(ws: Workspace) -> Iterator[Finding]:
             )
 
 
-def _files(
-    ws: Workspace,
-    now: Status,
-) -> Iterator[Finding]:
+def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
     """Findings on single files and lines."""
     copies = list(_differing_copies(ws))
     for original, path in copies:

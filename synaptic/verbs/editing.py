@@ -55,11 +55,7 @@ def opened_text(ws: Workspace, path: str, id: str) -> OpenText:
 
 
 def write_text(
-    ws: Workspace,
-    path: str,
-    id: str,
-    text: str,
-    seen: str,
+    ws: Workspace, path: str, id: str, text: str, seen: str
 ) -> tuple[list[Entry], Texts]:
     """(the entries, as they were, whose text was replaced; notices).
 
@@ -103,14 +99,7 @@ def write_text(
     return replaced, index_now(ws, path)
 
 
-def tick(
-    ws: Workspace,
-    path: str,
-    line: int,
-    text: str,
-    *,
-    done: bool,
-) -> str:
+def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
     """The text of a task, after its box was ticked, or emptied.
 
     Where the journal has tasks ticked with the date of Obsidian Tasks, it gets one; emptied, it
@@ -166,12 +155,7 @@ def _own_id(ws: Workspace, path: str, id: str) -> str:
     return in_step(ws, lambda _: ws.index.resolve(id).own_id) if id else ""
 
 
-def _passage(
-    path: str,
-    own_id: str,
-    data: bytes,
-    parsed: ParsedFile,
-) -> OpenText:
+def _passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -> OpenText:
     """The passage in these bytes: without the mark of a file in UTF-8, and of an entry without
     the blank lines below it. Raises NotFound and Refused.
     """
@@ -196,11 +180,7 @@ def _passage(
     return OpenText(title, newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
 
 
-def _with_line_ends(
-    text: str,
-    before: bytes,
-    usual: bytes,
-) -> bytes:
+def _with_line_ends(text: str, before: bytes, usual: bytes) -> bytes:
     """The typed text as bytes: a line keeps its line end, and a new one gets the usual one."""
     lines = text.encode("utf-8", "replace").split(b"\n")
     pieces = _LINE_ENDS.split(before)

@@ -38,11 +38,7 @@ DEPTH = 20
 """Hits among which an entry must be to count as found."""
 WORDS_LEFT = 10
 """An entry must have this many words besides those of its title. Chosen by eye."""
-WAYS = {
-    "words": "lexical",
-    "meaning": "semantic",
-    "default": "auto",
-}
+WAYS = {"words": "lexical", "meaning": "semantic", "default": "auto"}
 """The compared ways to search, and the strategy of each."""
 
 _WORD = re.compile(r"[^\W_]+")
@@ -74,10 +70,7 @@ class Evaluation:
 
 
 def evaluate(
-    ws: Workspace,
-    *,
-    questions: int = MAX_QUESTIONS,
-    progress: Progress | None = None,
+    ws: Workspace, *, questions: int = MAX_QUESTIONS, progress: Progress | None = None
 ) -> Evaluation:
     """Measures each of WAYS on this journal.
 
@@ -107,9 +100,7 @@ def evaluate(
 
 
 def _ranks(
-    ws: Workspace,
-    asked: Sequence[Entry],
-    progress: Progress | None,
+    ws: Workspace, asked: Sequence[Entry], progress: Progress | None
 ) -> dict[str, list[float]]:
     """By way of searching, the reciprocal rank of each of these entries; 0 where it is not
     found.
@@ -118,12 +109,7 @@ def _ranks(
     everywhere = Filters(projects=(ANY_PROJECT,))
     with TemporaryDirectory(prefix="synaptic-evaluate-") as folder:
         home = Path(folder)
-        config = replace(
-            ws.config,
-            home=home,
-            journal=home / "journal",
-            sources={},
-        )
+        config = replace(ws.config, home=home, journal=home / "journal", sources={})
         with open_workspace(config, embedder=ws.embedder, clock=ws.clock) as copy:
             paths = _write_without(asked, ws, config.journal)
             ws.index.file.copy_to(copy.index.file.path)  # only what is new is embedded
@@ -143,11 +129,7 @@ def _ranks(
     return ranks
 
 
-def _write_without(
-    asked: Sequence[Entry],
-    ws: Workspace,
-    folder: Path,
-) -> dict[str, str]:
+def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[str, str]:
     """Writes the journal with dots in the place of these titles; returns the new paths."""
     titles = sorted((_WORD.findall(entry.title) for entry in asked), reverse=True)
     patterns = [rb"[\W_]+".join(map(str.encode, title)) for title in titles]

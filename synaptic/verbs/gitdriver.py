@@ -38,11 +38,7 @@ class Setup:
     changed: bool
 
 
-def set_up(
-    config: Config,
-    *,
-    remove: bool = False,
-) -> Setup:
+def set_up(config: Config, *, remove: bool = False) -> Setup:
     """Sets up this clone so that git merges the journal by entries, or removes that. Every
     clone needs it once.
 
@@ -71,44 +67,22 @@ def set_up(
     return Setup(root, attributes, line, changed)
 
 
-def drive(
-    base: Path,
-    ours: Path,
-    theirs: Path,
-    path: str,
-    *,
-    day_file: str,
-) -> int:
+def drive(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> int:
     """0 for a clean merge, else CONFLICTS; the file `ours` holds the result."""
     merged = merge(
-        base.read_bytes(),
-        ours.read_bytes(),
-        theirs.read_bytes(),
-        path,
-        day_file,
-        by_lines,
+        base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file, by_lines
     )
     overwrite(ours, merged.data)
     return CONFLICTS if merged.conflicts else 0
 
 
-def by_lines(
-    base: bytes,
-    ours: bytes,
-    theirs: bytes,
-) -> tuple[bytes, int]:
+def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
     """(git's merge of three texts by lines, number of conflicts)."""
     with tempfile.TemporaryDirectory() as folder:
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (ours, base, theirs), strict=True):
             (Path(folder) / name).write_bytes(data)
-        done = git(
-            Path(folder),
-            "merge-file",
-            "-p",
-            *_LABELS,
-            *names,
-        )
+        done = git(Path(folder), "merge-file", "-p", *_LABELS, *names)
     if (
         done.returncode < 0 or done.returncode > 127
     ):  # git cannot merge, for example, a text with NUL
@@ -118,10 +92,7 @@ def by_lines(
     return done.stdout, done.returncode
 
 
-def _attribute(
-    journal: Path,
-    root: Path,
-) -> str:
+def _attribute(journal: Path, root: Path) -> str:
     """The attributes line for every Markdown file below the journal. A path with blanks is
     quoted as in C.
     """
@@ -134,12 +105,7 @@ def _attribute(
     return f"{pattern} merge={DRIVER}"
 
 
-def _put_line(
-    attributes: Path,
-    line: str,
-    *,
-    remove: bool,
-) -> bool:
+def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
     """True when the file had to be changed. Every other byte of it stays."""
     with disk_errors(attributes, "changed"):
         old = _read(attributes)
@@ -150,8 +116,7 @@ def _put_line(
         joint = b"" if not old or old.endswith(b"\n") else b"\n"
         if attributes.is_symlink() or attributes.parent.is_symlink():
             raise JournalError(
-                f"{attributes} is a link, which is not followed.",
-                "Put a file in its place.",
+                f"{attributes} is a link, which is not followed.", "Put a file in its place."
             )
         attributes.parent.mkdir(exist_ok=True)
         attributes.write_bytes(
@@ -185,33 +150,13 @@ def _put_driver(journal: Path) -> bool:
     changed = False
     for key, value in wanted.items():
         name = f"merge.{DRIVER}.{key}"
-        if (
-            _text(
-                git(
-                    journal,
-                    "config",
-                    "--local",
-                    "--get",
-                    name,
-                ).stdout
-            )
-            != value
-        ):
-            _said(
-                journal,
-                "config",
-                "--local",
-                name,
-                value,
-            )
+        if _text(git(journal, "config", "--local", "--get", name).stdout) != value:
+            _said(journal, "config", "--local", name, value)
             changed = True
     return changed
 
 
-def _said(
-    folder: Path,
-    *args: str,
-) -> str:
+def _said(folder: Path, *args: str) -> str:
     """Git's answer about the repository around `folder`. Raises JournalError if git fails."""
     done = git(folder, *args)
     if done.returncode:

@@ -89,11 +89,7 @@ class ImportPlan:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     screened: Counter[str] = field(default_factory=Counter)
 
-    def skip(
-        self,
-        where: str,
-        why: str,
-    ) -> None:
+    def skip(self, where: str, why: str) -> None:
         self.skipped.append((where, why))
 
 
@@ -114,10 +110,7 @@ def places_of(source: str) -> list[Path]:
     return find(Path.home(), os.environ) if find else []
 
 
-def look_around(
-    config: Config,
-    progress: Progress,
-) -> Iterator[Json]:
+def look_around(config: Config, progress: Progress) -> Iterator[Json]:
     """The readable data on this machine: source, place, number of records, dates."""
     found = []
     for number, source in enumerate(READERS, 1):
@@ -186,12 +179,7 @@ def new_memories(config: Config) -> dict[str, list[Path]]:
     return {line: files for line, files in found.items() if files}
 
 
-def add_sources(
-    config: Config,
-    added: Iterable[str],
-    *,
-    dry_run: bool = False,
-) -> None:
+def add_sources(config: Config, added: Iterable[str], *, dry_run: bool = False) -> None:
     """Reads these folders from now on: lines of `sources`. Raises ConfigError for one that is
     read already and for a second of its name.
     """
@@ -203,10 +191,7 @@ def add_sources(
         write_setting(config.home, "sources", sources)
 
 
-def notes_in(
-    config: Config,
-    root: Path,
-) -> int:
+def notes_in(config: Config, root: Path) -> int:
     """The number of notes in a folder that may become one of the `sources`.
 
     Raises InvalidArgument for a folder without notes, and for one that holds the home.
@@ -239,8 +224,7 @@ def plan(
     places = [place.expanduser().absolute()] if place else places_of(source)
     if not places:
         raise InvalidArgument(
-            f"{source} has left nothing here.",
-            f"synaptic import {source} PATH names a place.",
+            f"{source} has left nothing here.", f"synaptic import {source} PATH names a place."
         )
     first = read_date(since, ws.clock(), "since") if since else ""
     planned = ImportPlan(source, places)
@@ -273,11 +257,7 @@ class _Known:
     """The entries that this home has, or had, of a source: records are compared with them."""
 
     def __init__(
-        self,
-        ws: Workspace,
-        source: str,
-        projects: Sequence[str],
-        into: str | None,
+        self, ws: Workspace, source: str, projects: Sequence[str], into: str | None
     ) -> None:
         self._ws = ws
         self._source = source
@@ -300,11 +280,7 @@ class _Known:
         self._written = cache(partial(_written, ws))
         self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
 
-    def entry(
-        self,
-        screen: Screen,
-        record: Record,
-    ) -> Entry:
+    def entry(self, screen: Screen, record: Record) -> Entry:
         """The entry of a record, screened. Raises Refused, InvalidArgument."""
         here = self._checkout(record.folder) if record.folder else None
         project = record.project or (here.project if here else None)
@@ -343,11 +319,7 @@ class _Known:
             )
         return entry
 
-    def compare(
-        self,
-        entry: Entry,
-        record: Record,
-    ) -> tuple[str, Coming]:
+    def compare(self, entry: Entry, record: Record) -> tuple[str, Coming]:
         """The state of an entry, and the entry with the place where it is or comes."""
         part = entry.short_id
         id, path = self._standing.get(part, (entry.id, self._path(entry.at)))
@@ -368,10 +340,7 @@ class _Known:
 
 
 def _records(
-    source: str,
-    places: Iterable[Path],
-    skipped: Skipped,
-    progress: Progress | None,
+    source: str, places: Iterable[Path], skipped: Skipped, progress: Progress | None
 ) -> Iterator[Record]:
     number = 0
     for place in places:
@@ -395,11 +364,7 @@ def _records(
             skipped(str(place), f"reading ended behind record {number:,}: {error!r:.300}")
 
 
-def run(
-    ws: Workspace,
-    planned: ImportPlan,
-    name: str = "",
-) -> Done:
+def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     """Writes what was planned, each day file once. A run that is killed is finished by
     `resume`.
     """
@@ -447,10 +412,7 @@ def resume(ws: Workspace) -> list[str]:
     return [run.name for run in runs]
 
 
-def with_source(
-    ws: Workspace,
-    listing: Listing,
-) -> Listing:
+def with_source(ws: Workspace, listing: Listing) -> Listing:
     """The digests of sessions in this list, each with what its lines of the transcript say in
     place of its own text.
 
@@ -489,26 +451,17 @@ def with_source(
     return replace(listing, entries=tuple(told))
 
 
-def _extra(
-    ws: Workspace,
-    entry: Entry,
-) -> dict[str, str]:
+def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
     """The keys of an entry's comment that the index does not know."""
     return dict(_written(ws, entry.path).get(entry.id, entry).extra)
 
 
-def _written(
-    ws: Workspace,
-    path: str,
-) -> dict[str, Entry]:
+def _written(ws: Workspace, path: str) -> dict[str, Entry]:
     """The entries of a file by their ids."""
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
-def forget(
-    ws: Workspace,
-    session: str,
-) -> Done:
+def forget(ws: Workspace, session: str) -> Done:
     """Removes the digests of a session, with all copies. `session` is the client's whole id, or
     the id of a digest.
 
@@ -535,17 +488,11 @@ def forget(
     return Done("", len(ids))
 
 
-def _session_hash(
-    source: str,
-    key: str,
-) -> str:
+def _session_hash(source: str, key: str) -> str:
     return blake2b(f"{source}\0{key.partition('/')[0]}".encode(), digest_size=16).hexdigest()
 
 
-def undo(
-    ws: Workspace,
-    name: str,
-) -> Done:
+def undo(ws: Workspace, name: str) -> Done:
     """Takes a run back, to the trash. Entries that were edited, or that others name, stay and
     are listed.
 
@@ -571,10 +518,7 @@ def undo(
     return Done(run.name, count, tuple(kept))
 
 
-def _followed(
-    new: Entry,
-    old: Entry,
-) -> Entry:
+def _followed(new: Entry, old: Entry) -> Entry:
     """The entry that says what its source says now, unless somebody edited it."""
     if _was(old) != _digest(old):
         return old
@@ -594,9 +538,6 @@ def _digest(entry: Entry) -> str:
     return f"{hash_of(said) & 0xFFFFFFFF:08x}"
 
 
-def key_id(
-    source: str,
-    key: str,
-) -> str:
+def key_id(source: str, key: str) -> str:
     """The last eight characters of the id of a record."""
     return base32(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())

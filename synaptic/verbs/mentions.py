@@ -25,10 +25,7 @@ class Links:
     backlinks: tuple[Link, ...] = ()
 
 
-def links(
-    ws: Workspace,
-    name: str,
-) -> Links:
+def links(ws: Workspace, name: str) -> Links:
     """The links from and to the entry or page of this name: an id or four letters of it, a
     title, alias or path.
 
@@ -52,10 +49,7 @@ def links(
     return in_step(ws, run)
 
 
-def id_called(
-    ws: Workspace,
-    name: str,
-) -> str | None:
+def id_called(ws: Workspace, name: str) -> str | None:
     """The id of the entry with this id, title, page, alias or path; None without one.
 
     Raises Ambiguous for a name of several entries.
@@ -74,11 +68,7 @@ def id_called(
     return in_step(ws, run)
 
 
-def leading_to(
-    ws: Workspace,
-    names: Sequence[str],
-    path: str,
-) -> dict[str, Entry]:
+def leading_to(ws: Workspace, names: Sequence[str], path: str) -> dict[str, Entry]:
     """The entries that links with these names in the file `path` lead to, by name."""
 
     def run(_: object) -> dict[str, Entry]:
@@ -96,11 +86,7 @@ def leading_to(
     return in_step(ws, run)
 
 
-def linked(
-    ws: Workspace,
-    rowids: Sequence[int],
-    keys: Sequence[int] = (),
-) -> Links:
+def linked(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Links:
     """The links of these entries, and those of others to them or to these keys."""
     incoming = ws.index.linking(rowids, keys)
     others = list(dict(incoming))
@@ -124,11 +110,7 @@ def linked(
     return Links(tuple(outward.values()), tuple(backward))
 
 
-def _links_of(
-    ws: Workspace,
-    entry: Entry,
-    text: str,
-) -> dict[tuple[int, ...], Link]:
+def _links_of(ws: Workspace, entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
     return links_of(entry, text, ws.journal.folder_of(entry.there.path))
 
 
@@ -147,12 +129,7 @@ def broken_links(ws: Workspace) -> tuple[Link, ...]:
     return in_step(ws, run)
 
 
-def tasks(
-    ws: Workspace,
-    *,
-    done: bool = False,
-    due: str | None = None,
-) -> tuple[Task, ...]:
+def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple[Task, ...]:
     """The open tasks, or the done ones, by day, newest first; of undated entries last.
 
     `due` keeps tasks that are due by its last day, also overdue ones; `friday` is the next

@@ -98,10 +98,7 @@ def use(
     """
     config = replace(ws.config, model=_spelled(model))
     embedder = FastEmbedder(
-        config.model,
-        cache=config.state / "models",
-        threads=config.threads,
-        shows=True,
+        config.model, cache=config.state / "models", threads=config.threads, shows=True
     )
     try:
         embedder.load()

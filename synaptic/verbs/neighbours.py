@@ -27,10 +27,7 @@ class Graph(NamedTuple):
     pairs: set[frozenset[int]]
 
 
-def sentences(
-    ws: Workspace,
-    links: Sequence[Link],
-) -> dict[Link, str]:
+def sentences(ws: Workspace, links: Sequence[Link]) -> dict[Link, str]:
     """The sentence around each of these links, in the entry at its other end; of a link in a
     title none.
     """
@@ -50,10 +47,7 @@ def sentences(
     return in_step(ws, run)
 
 
-def neighbours(
-    ws: Workspace,
-    id: str,
-) -> Graph:
+def neighbours(ws: Workspace, id: str) -> Graph:
     """The entries that links join to this one, and those that links join to them."""
 
     def run(_: object) -> Graph:

@@ -12,14 +12,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..errors import (
-    Busy,
-    IndexUnusable,
-    InvalidArgument,
-    ModelError,
-    NotFound,
-    SynapticError,
-)
+from ..errors import Busy, IndexUnusable, InvalidArgument, ModelError, NotFound, SynapticError
 from ..index.publishing import Position, Publication, PublishedFile, Settled
 from ..index.rows import FileRows, hash_of, quantise
 from ..journal.disk import PUBLISHED, kept_in, make_dirs, overwrite
@@ -167,11 +160,7 @@ class Publisher:
         position = Position(model, dimensions, usual, *index.latest_change())
         return Wanted(seen, consents, position, index.meta("head") or "")
 
-    def _batches(
-        self,
-        paths: Sequence[str],
-        wanted: Wanted,
-    ) -> Iterator[list[PublishedFile]]:
+    def _batches(self, paths: Sequence[str], wanted: Wanted) -> Iterator[list[PublishedFile]]:
         batch: list[PublishedFile] = []
         size = 0
         for path in paths:
@@ -184,11 +173,7 @@ class Publisher:
         if batch:
             yield batch
 
-    def _published(
-        self,
-        path: str,
-        wanted: Wanted,
-    ) -> PublishedFile:
+    def _published(self, path: str, wanted: Wanted) -> PublishedFile:
         ws = self._ws
         stamp = self._clean.stamp(path)
         if stamp is None:
@@ -207,9 +192,7 @@ class Publisher:
         return PublishedFile(path, wanted.seen[path], data, rows, model, meanings)
 
     def _meanings_of_cleaned(
-        self,
-        file: FileRows,
-        known: Mapping[int, tuple[bytes, bytes]],
+        self, file: FileRows, known: Mapping[int, tuple[bytes, bytes]]
     ) -> dict[int, tuple[bytes, bytes]]:
         """The meanings of passages that only stand so in the cleaned file; none without the
         model.

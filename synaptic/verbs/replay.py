@@ -34,10 +34,7 @@ CHARS = 4
 """Characters of a token, about."""
 ERROR_CHARS = 100
 """The beginning of an error line that must be the same."""
-WAYS = {
-    "memory": "hybrid",
-    "words": "lexical",
-}
+WAYS = {"memory": "hybrid", "words": "lexical"}
 """The compared ways to search, and the strategy of each."""
 
 
@@ -107,10 +104,7 @@ def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
 
 
 def _answer(
-    ws: Workspace,
-    case: Case,
-    strategy: str,
-    ended: Mapping[str, datetime],
+    ws: Workspace, case: Case, strategy: str, ended: Mapping[str, datetime]
 ) -> SearchResult:
     found = search(
         ws,

@@ -70,11 +70,7 @@ class Matter(NamedTuple):
         return ":".join(str(one.hash) for one in self.about)
 
 
-def review(
-    ws: Workspace,
-    *,
-    project: Sequence[str] = (),
-) -> list[Matter]:
+def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
     def run(_: object) -> list[Matter]:
@@ -92,13 +88,7 @@ def review(
     return in_step(ws, run)
 
 
-def answer(
-    ws: Workspace,
-    key: str,
-    said: str,
-    *,
-    by_person: bool = True,
-) -> Receipt | None:
+def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Receipt | None:
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
     remembered until an entry is edited.
     """
@@ -125,21 +115,13 @@ def answer(
     return delete(ws, first.id, by_person=by_person)
 
 
-def first_of(
-    ws: Workspace,
-    key: str,
-    said: str,
-) -> Entry:
+def first_of(ws: Workspace, key: str, said: str) -> Entry:
     """The entry that an answer to a finding is about. Raises the errors of `answer`."""
     row = _named(ws, key, said).about[0].rowid
     return read_entries(ws, [row])[row]
 
 
-def _named(
-    ws: Workspace,
-    key: str,
-    said: str,
-) -> Matter:
+def _named(ws: Workspace, key: str, said: str) -> Matter:
     """The finding of this key. Raises InvalidArgument for an unknown key or answer."""
     kind, *ids = key.split(":")
     answers = KINDS[one_of(KINDS, kind, "finding")][1]
@@ -147,17 +129,12 @@ def _named(
     is_pair = "supersede" in answers or "merge" in answers
     if len(ids) != 1 + is_pair:
         raise InvalidArgument(
-            f"{key} is no finding.",
-            valid=(f"{kind}:ID",),
-            hint="`synaptic review` lists them.",
+            f"{key} is no finding.", valid=(f"{kind}:ID",), hint="`synaptic review` lists them."
         )
     return Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
 
 
-def _matters(
-    ws: Workspace,
-    known: Mapping[int, Stored],
-) -> Iterator[Matter]:
+def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
     """All findings among these entries, which are in order of time; of each kind the best
     first.
     """
@@ -189,11 +166,7 @@ def _matters(
             yield from _alike(ws, known, rows)
 
 
-def _alike(
-    ws: Workspace,
-    known: Mapping[int, Stored],
-    rows: Sequence[int],
-) -> Iterator[Matter]:
+def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> Iterator[Matter]:
     """Entries of one project and type that a later one repeats or seems to replace, the nearest
     first.
     """
@@ -208,10 +181,7 @@ def _alike(
             yield Matter("replaced", (known[old], known[new]))
 
 
-def _near(
-    ws: Workspace,
-    rows: Sequence[int],
-) -> Iterator[tuple[float, tuple[int, int]]]:
+def _near(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, tuple[int, int]]]:
     """(cosine, (earlier entry, later entry)) of the pairs of these entries that stand out as
     near; the entries are in order of time.
     """

@@ -109,11 +109,7 @@ class _Repo:
     received: set[str] = field(default_factory=set)
     trees: dict[str, Tree] = field(default_factory=dict)
 
-    def ask(
-        self,
-        *args: str,
-        given: bytes = b"",
-    ) -> bytes:
+    def ask(self, *args: str, given: bytes = b"") -> bytes:
         """Git's answer on the journal's repository. Raises JournalError if git fails."""
         done = git(self.config.journal, *args, given=given)
         if done.returncode:
@@ -154,9 +150,7 @@ class _Repo:
         return found
 
     def texts(
-        self,
-        paths: Sequence[str],
-        *trees: Tree,
+        self, paths: Sequence[str], *trees: Tree
     ) -> Iterator[tuple[str, list[bytes | None]]]:
         """Each path with its bytes in these trees, None where there is no plain file."""
         found = {path: [tree.get(path, ("", "")) for tree in trees] for path in paths}
@@ -166,10 +160,7 @@ class _Repo:
             yield path, [blobs[id] if mode in _FILE else None for mode, id in files]
 
 
-def _files_of(
-    said: bytes,
-    place: int,
-) -> Tree:
+def _files_of(said: bytes, place: int) -> Tree:
     """The files that git lists; the object of each is the word in this place."""
     files = {}
     for line in os.fsdecode(said).split("\0")[:-1]:
@@ -179,11 +170,7 @@ def _files_of(
     return files
 
 
-def _remote(
-    bare: Path,
-    objects: Path,
-    *args: str,
-) -> tuple[int, str]:
+def _remote(bare: Path, objects: Path, *args: str) -> tuple[int, str]:
     """(exit status, output) of git in a bare repository of our own, which is made at need."""
     try:
         if not (bare / "HEAD").exists():
@@ -203,20 +190,14 @@ def _memory(config: Config) -> dict[str, Any]:
     return disk.kept_in(config.state / "sync.json")
 
 
-def _remember(
-    config: Config,
-    **news: Any,
-) -> None:
+def _remember(config: Config, **news: Any) -> None:
     kept = _memory(config) | news
     path = config.state / "sync.json"
     with disk.disk_errors(path):
         disk.overwrite(path, json.dumps(kept).encode())
 
 
-def allow(
-    config: Config,
-    id: str,
-) -> None:
+def allow(config: Config, id: str) -> None:
     """Lets the secret of a hit be sent from now on. Raises NotFound for an unknown id."""
     kept = _memory(config)
     waiting = kept.get("hits", [])
@@ -253,11 +234,7 @@ def state(config: Config) -> list[str]:
 # ------------------------------------------------------------------------------
 
 
-def init(
-    config: Config,
-    url: str,
-    agree: Callable[[str], bool],
-) -> Synced | None:
+def init(config: Config, url: str, agree: Callable[[str], bool]) -> Synced | None:
     """Shares the journal through this repository from now on, if a person agrees to the
     question; None if not.
 
@@ -415,10 +392,7 @@ def _check_url(url: str) -> None:
         )
 
 
-def _branch_of(
-    config: Config,
-    url: str,
-) -> str:
+def _branch_of(config: Config, url: str) -> str:
     """The branch of the remote that holds a journal; "" if the remote is empty.
 
     Raises Refused if it holds something else, JournalError if it cannot be reached.
@@ -464,10 +438,7 @@ def _fetch(repo: _Repo) -> tuple[str, str]:
     return tip, said if failed else ""
 
 
-def _reason(
-    url: str,
-    said: str,
-) -> str:
+def _reason(url: str, said: str) -> str:
     """Why git failed, and the next step for a person."""
     refused = re.search(r"rejected\] \((.+)\)", said)
     lines = [said, *_WHY.findall(_ADVICE.split(said)[0])]
@@ -520,10 +491,7 @@ def _is_shared(path: str) -> bool:
     return is_note(path) or is_picture_name(path) or path.startswith("attachments/")
 
 
-def _snapshot(
-    repo: _Repo,
-    head: str,
-) -> str:
+def _snapshot(repo: _Repo, head: str) -> str:
     """A commit of the files as they are, or `head` if it is one."""
     known = repo.tree(head)
     kind = "sha256" if len(head) == 64 else "sha1"
@@ -557,11 +525,7 @@ def _snapshot(
     return _commit(repo, [head], known, changes, _message(repo, known, changes))
 
 
-def _message(
-    repo: _Repo,
-    known: Tree,
-    changes: Changes,
-) -> str:
+def _message(repo: _Repo, known: Tree, changes: Changes) -> str:
     """The titles of new and changed entries, as an agent sees them."""
     screen = Screen("redact")
     titles = []
@@ -580,11 +544,7 @@ def _message(
 
 
 def _commit(
-    repo: _Repo,
-    parents: Sequence[str],
-    known: Tree,
-    changes: Changes,
-    message: str,
+    repo: _Repo, parents: Sequence[str], known: Tree, changes: Changes, message: str
 ) -> str:
     """A new commit: the first of these parents, whose tree is `known`, with the changes."""
     said = message.encode("utf-8", "replace")
@@ -611,10 +571,7 @@ def _commit(
     return made.decode().strip()
 
 
-def _differing(
-    one: Tree,
-    other: Tree,
-) -> list[str]:
+def _differing(one: Tree, other: Tree) -> list[str]:
     return sorted(path for path in {*one, *other} if one.get(path) != other.get(path))
 
 
@@ -622,11 +579,7 @@ def _differing(
 # ------------------------------------------------------------------------------
 
 
-def _merge(
-    repo: _Repo,
-    ours: str,
-    theirs: str,
-) -> str:
+def _merge(repo: _Repo, ours: str, theirs: str) -> str:
     """A commit that holds both; one of them if it holds the other."""
     base = repo.look("merge-base", ours, theirs) if ours and theirs else ""
     if not theirs or base == theirs:
@@ -662,11 +615,7 @@ def _merge(
 
 
 def _joined(
-    repo: _Repo,
-    path: str,
-    base: bytes | None,
-    ours: bytes | None,
-    theirs: bytes | None,
+    repo: _Repo, path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None
 ) -> tuple[bytes | None, bool]:
     """(the file with the changes of both, True for a conflict); None is no file. A conflict in
     which the result is `ours` leaves out `theirs`.
@@ -694,10 +643,7 @@ def _joined(
     return ours, True
 
 
-def _union(
-    ours: bytes,
-    theirs: bytes,
-) -> bytes:
+def _union(ours: bytes, theirs: bytes) -> bytes:
     """Our lines, and then theirs that we lack."""
     lines = ours.splitlines()
     more = [line for line in theirs.splitlines() if line not in lines]
@@ -708,11 +654,7 @@ def _union(
 # ------------------------------------------------------------------------------
 
 
-def _screen(
-    repo: _Repo,
-    commit: str,
-    theirs: str,
-) -> None:
+def _screen(repo: _Repo, commit: str, theirs: str) -> None:
     """Raises Refused if a commit that no other machine has seen holds a secret."""
     if not commit or commit == theirs:
         return
@@ -753,11 +695,7 @@ def _without(commit: str) -> list[str]:
     return [f"^{commit}"] if commit else []
 
 
-def _unseen(
-    repo: _Repo,
-    commit: str,
-    theirs: str,
-) -> Iterator[tuple[str, str, str, str]]:
+def _unseen(repo: _Repo, commit: str, theirs: str) -> Iterator[tuple[str, str, str, str]]:
     """(place, text, the text that the remote holds there, commit) of all that is to be sent:
     files, their names, and messages.
     """
@@ -789,12 +727,7 @@ def _unseen(
 # ------------------------------------------------------------------------------
 
 
-def _take(
-    repo: _Repo,
-    head: str,
-    ours: str,
-    merged: str,
-) -> None:
+def _take(repo: _Repo, head: str, ours: str, merged: str) -> None:
     """Brings the files from `ours` to `merged`, and the branch from `head`."""
     if merged != head:
         _remember(repo.config, applying=[head, ours, merged])
@@ -818,11 +751,7 @@ def _finish(repo: _Repo) -> None:
     _remember(repo.config, applying=None)
 
 
-def _apply(
-    repo: _Repo,
-    before: str,
-    after: str,
-) -> None:
+def _apply(repo: _Repo, before: str, after: str) -> None:
     """Makes the change between two commits in the files, which may have changed since."""
     old = repo.tree(before)
     new = repo.tree(after)
@@ -838,10 +767,7 @@ def _apply(
             continue
 
         def make(
-            data: bytes,
-            status: Stat,
-            path: str = path,
-            texts: Sequence[bytes | None] = texts,
+            data: bytes, status: Stat, path: str = path, texts: Sequence[bytes | None] = texts
         ) -> Draft | None:
             added = ids_in(texts[1] or b"") - ids_in(texts[0] or b"")
             if added and added <= ids_in(data):
@@ -861,10 +787,7 @@ def _apply(
         disk.fault("sync-applied")
 
 
-def _is_of_home(
-    repo: _Repo,
-    path: str,
-) -> bool:
+def _is_of_home(repo: _Repo, path: str) -> bool:
     """True for a path that leads to another root, or to a file of a home in the journal."""
     config = repo.config
     place = config.journal / path
@@ -872,11 +795,7 @@ def _is_of_home(
     return bool(repo.journal.roots.of(path)[0]) or (is_inside and not _is_shared(path))
 
 
-def _follow(
-    repo: _Repo,
-    before: str,
-    after: str,
-) -> None:
+def _follow(repo: _Repo, before: str, after: str) -> None:
     """Brings git's index to the new commit, but for what a person staged."""
     old = repo.tree(before)
     new = repo.tree(after)

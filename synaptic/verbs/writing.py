@@ -126,11 +126,7 @@ class _Draft(NamedTuple):
     marks: Marks
 
 
-def save(
-    ws: Workspace,
-    content: str,
-    **marks: Unpack[Marks],
-) -> Receipt:
+def save(ws: Workspace, content: str, **marks: Unpack[Marks]) -> Receipt:
     """The receipt of a new entry, which is durable when this returns.
 
     A retry of the last ten minutes is answered with its entry, unless `at` or `force` is given;
@@ -142,10 +138,7 @@ def save(
     return receipt
 
 
-def save_all(
-    ws: Workspace,
-    texts: Sequence[tuple[str, Marks]],
-) -> list[Receipt]:
+def save_all(ws: Workspace, texts: Sequence[tuple[str, Marks]]) -> list[Receipt]:
     """The receipts of several entries, as `save` gives them. One change of one file holds them:
     all are saved, or none is.
     """
@@ -202,11 +195,7 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     return _Draft(entry, notices, marks)
 
 
-def _write(
-    ws: Workspace,
-    drafts: Sequence[_Draft],
-    watch: Stopwatch,
-) -> list[Receipt]:
+def _write(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> list[Receipt]:
     """Writes the new entries and indexes them, but those that were saved already."""
     receipts = {}
     new = []
@@ -252,11 +241,7 @@ def _write(
 
 
 def _note_preference(
-    ws: Workspace,
-    entry: Entry,
-    before: Entry | None = None,
-    *,
-    by_person: bool,
+    ws: Workspace, entry: Entry, before: Entry | None = None, *, by_person: bool
 ) -> list[str]:
     """A notice if a preference is not in force. Keeps who gave its text: a person, or an agent
     in the project at hand, but of a text from outside nobody.
@@ -379,8 +364,7 @@ def _seen(entry: Entry) -> str:
 def _check_seen(entry: Entry, seen: str) -> None:
     if seen != _seen(entry):
         raise Changed(
-            f"{entry.short_id} was changed meanwhile; nothing was written.",
-            "Look at both.",
+            f"{entry.short_id} was changed meanwhile; nothing was written.", "Look at both."
         )
 
 
@@ -394,12 +378,7 @@ def _one_project(project: str | None) -> str | None:
     return name or None
 
 
-def _superseded(
-    ws: Workspace,
-    ids: Sequence[str],
-    *,
-    by_person: bool,
-) -> Texts:
+def _superseded(ws: Workspace, ids: Sequence[str], *, by_person: bool) -> Texts:
     """The whole ids of superseded entries. Raises Refused if an agent supersedes a pin."""
     for id in ids:
         entry = _find(ws, id).entry
@@ -411,12 +390,7 @@ def _superseded(
     return unique(_fixed(ws, id) for id in ids)
 
 
-def _check_pin(
-    ws: Workspace,
-    project: str | None,
-    *,
-    by_person: bool,
-) -> None:
+def _check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
     """Raises Refused for an agent: text that it has read must not begin later sessions.
 
     Raises InvalidArgument if this project, or None, has MAX_PINS pinned entries.
@@ -448,10 +422,7 @@ def _other_texts(ws: Workspace, id: str) -> list[str]:
 
 
 def _changed(
-    ws: Workspace,
-    id: str,
-    old: Entry,
-    given: Mapping[str, Any],
+    ws: Workspace, id: str, old: Entry, given: Mapping[str, Any]
 ) -> tuple[Entry, list[str]]:
     """The entry with its new parts, and notices."""
     screen = Screen(ws.config.secrets)
@@ -509,10 +480,7 @@ _STAYING = ("via", "branch", "extra", "date_source", "place", "fingerprints")
 
 
 def _tags_that_stay(
-    old: Entry,
-    new: Entry,
-    dropped: Sequence[str],
-    given: Collection[str],
+    old: Entry, new: Entry, dropped: Sequence[str], given: Collection[str]
 ) -> list[str]:
     """Notices on tags that an update could not remove."""
     notices = []
@@ -587,13 +555,7 @@ def _with_clean_title(
     return (entry, notices) if shown == entry.title else compose(title=shown)
 
 
-def delete(
-    ws: Workspace,
-    id: str,
-    *,
-    purge: bool = False,
-    by_person: bool = True,
-) -> Receipt:
+def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = True) -> Receipt:
     """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
 
     A whole-file note goes with its file. An entry that was deleted before can still be purged.
@@ -644,11 +606,7 @@ def delete(
     return receipt_of(entry, notices=notices)
 
 
-def _also(
-    copies: Sequence[str],
-    do: Callable[[str], object],
-    done: str,
-) -> list[str]:
+def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
     """Notices of what `do` did to each copy. A failure at a copy does not undo the work on the
     entry itself.
     """
@@ -713,11 +671,7 @@ def deleted(ws: Workspace) -> list[Deleted]:
 
 
 def restore(
-    ws: Workspace,
-    id: str,
-    *,
-    vanished: bool = False,
-    by_person: bool = True,
+    ws: Workspace, id: str, *, vanished: bool = False, by_person: bool = True
 ) -> Receipt:
     """The receipt of an entry brought back from the trash, or of an update undone.
 
@@ -793,12 +747,7 @@ def _marks(entry: Entry) -> tuple[object, ...]:
 _SAID = attrgetter("title", "type", "importance", "parent", "by", "pin", "expires", "due")
 
 
-def index_now(
-    ws: Workspace,
-    *paths: str,
-    scrub: bool = False,
-    shows: str = "",
-) -> Texts:
+def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> Texts:
     """A notice if these files, just written, could not be indexed or do not show the entry
     `shows`.
 
@@ -851,10 +800,7 @@ def _fixed(ws: Workspace, id: str) -> str:
 
 
 def receipt_of(
-    entry: Entry,
-    *,
-    path: str | None = None,
-    notices: Sequence[str] = (),
+    entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()
 ) -> Receipt:
     path = path or entry.path
     return Receipt(entry.id, entry.date, entry.time, path, notices=tuple(notices))

@@ -53,9 +53,7 @@ LINES_KEPT = 2_000
 
 
 def fingerprints(
-    entry: Entry,
-    here: Checkout | None,
-    state: Path,
+    entry: Entry, here: Checkout | None, state: Path
 ) -> tuple[tuple[str, str], ...]:
     """(path, fingerprint) of the files of an entry of this checkout's project that lie in it.
     The folder `state` keeps their lines.
@@ -74,9 +72,7 @@ def fingerprints(
 
 
 def marked(
-    ws: Workspace,
-    entries: Mapping[int, Entry],
-    here: Checkout | None = None,
+    ws: Workspace, entries: Mapping[int, Entry], here: Checkout | None = None
 ) -> dict[int, Entry]:
     """The entries with their `marks` and `changed_files` as of today in this checkout, or in
     the checkout of this process.
@@ -113,11 +109,7 @@ def marked(
     return result
 
 
-def _changed_files(
-    entry: Entry,
-    here: Checkout,
-    kept: Path,
-) -> list[str]:
+def _changed_files(entry: Entry, here: Checkout, kept: Path) -> list[str]:
     changed = []
     for path, saved in entry.fingerprints:
         now = _fingerprint(here.root, path)
@@ -174,26 +166,17 @@ def _keep_lines(folder: Path, fingerprint: str, path: Path) -> None:
     file.write_bytes(lines.tobytes())
 
 
-def has_expired(
-    expires: str | None,
-    today: str,
-) -> bool:
+def has_expired(expires: str | None, today: str) -> bool:
     """True if the day `expires` has passed; both are `YYYY-MM-DD`."""
     return expires is not None and expires < today
 
 
-def of_project(
-    project: str | None,
-    here: Checkout,
-) -> bool:
+def of_project(project: str | None, here: Checkout) -> bool:
     """True if a project, as typed or as a key, is that of this checkout."""
     return project_key(project or "") == project_key(here.project)
 
 
-def _doubtful(
-    root: Path,
-    path: str,
-) -> bool:
+def _doubtful(root: Path, path: str) -> bool:
     """True if a relative path may mean a file of the working directory or of the root."""
     with suppress(OSError, ValueError):
         folder = Path.cwd().resolve()
@@ -203,10 +186,7 @@ def _doubtful(
     return True
 
 
-def _fingerprint(
-    root: Path,
-    path: str,
-) -> str | None:
+def _fingerprint(root: Path, path: str) -> str | None:
     """The fingerprint of the present file; GONE without one. None: unreadable or outside."""
     full = Path(os.path.normpath(root / path))
     try:
@@ -226,12 +206,7 @@ def _fingerprint(
 
 
 @lru_cache(maxsize=4096)
-def _hashed(
-    root: Path,
-    path: Path,
-    device: int,
-    proof: Proof,
-) -> str:
+def _hashed(root: Path, path: Path, device: int, proof: Proof) -> str:
     """The fingerprint of a file with this proof; GONE if a link leads out of the checkout."""
     real = real_path(path)
     if not real.is_relative_to(root):

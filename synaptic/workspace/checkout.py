@@ -77,10 +77,7 @@ class Checkout(NamedTuple):
         return _DEFAULT
 
 
-def checkout_around(
-    folder: Path,
-    config: Config | None = None,
-) -> Checkout | None:
+def checkout_around(folder: Path, config: Config | None = None) -> Checkout | None:
     """The checkout around a folder. With a `config` its project is the name that this home
     gives the repository. A `.git` whose files cannot be read is passed over.
     """
@@ -104,10 +101,7 @@ def working_checkout(config: Config) -> Checkout | None:
         return None
 
 
-def claim_name(
-    config: Config,
-    here: Checkout,
-) -> list[str]:
+def claim_name(config: Config, here: Checkout) -> list[str]:
     """Reserves the project's name for this repository. Returns a notice if that is not the name
     of its folder.
     """
@@ -128,10 +122,7 @@ def claim_name(
     ]
 
 
-def _with_own_name(
-    config: Config,
-    here: Checkout,
-) -> Checkout:
+def _with_own_name(config: Config, here: Checkout) -> Checkout:
     """The checkout under the first of its names that no other repository has claimed."""
     claims = _claims(config)
     if not claims:
@@ -143,10 +134,7 @@ def _with_own_name(
     return here
 
 
-def _is_of(
-    holder: str,
-    here: Checkout,
-) -> bool:
+def _is_of(holder: str, here: Checkout) -> bool:
     """True if the repository `holder` is that of the checkout or is gone, or either is a clone
     of the other or of the same remote.
     """
@@ -192,18 +180,12 @@ def _claims(config: Config) -> dict[str, str]:
     return {}
 
 
-def project_of(
-    config: Config,
-    here: Checkout | None,
-) -> str | None:
+def project_of(config: Config, here: Checkout | None) -> str | None:
     """The project of work in this checkout: the one that is set, else the repository's name."""
     return config.project or (here.project if here else None)
 
 
-def asking_project(
-    config: Config,
-    here: Checkout | None,
-) -> str | None:
+def asking_project(config: Config, here: Checkout | None) -> str | None:
     """The key of the project that answers prefer; None in a repository that holds the journal,
     where all projects belong.
     """
@@ -244,13 +226,7 @@ def _checkout_at(place: Path) -> Checkout | None:
             project = named.name.removesuffix(".git") or project
     if not project:
         return None
-    return Checkout(
-        place,
-        project,
-        git,
-        main,
-        small_text(git / "HEAD"),
-    )
+    return Checkout(place, project, git, main, small_text(git / "HEAD"))
 
 
 def small_text(path: Path) -> str:

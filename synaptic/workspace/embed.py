@@ -108,10 +108,7 @@ def language_notice(ws: Workspace) -> Texts:
 
 
 def _embedded(
-    ws: Workspace,
-    budget_s: float | None,
-    at_least: int,
-    progress: Progress | None,
+    ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None
 ) -> Iterator[int]:
     """The number of embedded passages after each batch. Without a budget all processors work.
 
@@ -186,10 +183,7 @@ def processors() -> int:
 
 
 @contextmanager
-def one_process(
-    lock: Path,
-    timeout_s: float,
-) -> Iterator[bool]:
+def one_process(lock: Path, timeout_s: float) -> Iterator[bool]:
     """A context with True while this process holds the lock, or False if it is not free
     within `timeout_s`.
     """

@@ -160,10 +160,7 @@ def head_of(folder: Path) -> str:
 
 
 @lru_cache(1)
-def added_days(
-    folder: Path,
-    head: str,
-) -> Mapping[str, date]:
+def added_days(folder: Path, head: str) -> Mapping[str, date]:
     """The author's day of the first commit that added a file, by its path below `folder`;
     without commits that import many files. `head` comes from `head_of`. Empty if git cannot
     tell.
@@ -187,10 +184,7 @@ def added_days(
     return {path: day for path, day in days.items() if day}
 
 
-def fate_of(
-    branch: str,
-    here: Checkout,
-) -> str:
+def fate_of(branch: str, here: Checkout) -> str:
     """`merged`: into the default branch, or checked out. `gone`: without a visible merge.
     `open`: neither, or git cannot tell. Git is asked once for each state of the refs.
     """
@@ -206,10 +200,7 @@ def fate_of(
 
 
 @lru_cache(8)
-def _fates(
-    here: Checkout,
-    _: str,
-) -> Mapping[str, str]:
+def _fates(here: Checkout, _: str) -> Mapping[str, str]:
     """The fate of each branch that exists or was merged, by name; empty if git cannot tell."""
 
     def lines(*args: str) -> list[str]:

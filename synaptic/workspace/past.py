@@ -54,12 +54,7 @@ _COMMENT = re.compile(r"<!-- syn:[^\n]*-->")
 
 
 @contextmanager
-def as_of(
-    ws: Workspace,
-    when: str | None,
-    *,
-    may_write: bool = True,
-) -> Iterator[Workspace]:
+def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterator[Workspace]:
     """The workspace at the end of a day, or at a moment: `2026-06-01`, `yesterday 18:00`; as it
     is without one.
 
@@ -101,12 +96,7 @@ class PastJournal(Journal):
 
     is_past = True
 
-    def __init__(
-        self,
-        ws: Workspace,
-        moment: datetime,
-        may_write: bool,
-    ) -> None:
+    def __init__(self, ws: Workspace, moment: datetime, may_write: bool) -> None:
         super().__init__(ws.config)
         self.moment = moment
         self.until = instant(moment)
@@ -132,12 +122,7 @@ class PastJournal(Journal):
     def read(self, path: str) -> bytes:
         return self.files[path] if path in self.files else super().read(path)
 
-    def parse(
-        self,
-        path: str,
-        *args: Any,
-        **options: Any,
-    ) -> ParsedFile:
+    def parse(self, path: str, *args: Any, **options: Any) -> ParsedFile:
         parsed = super().parse(path, *args, **options)
         shown = (entry for entry in parsed.entries if entry.id not in self.left_out)
         return ParsedFile(tuple(shown), parsed.issues)
@@ -176,11 +161,7 @@ class PastJournal(Journal):
                     deleted.append(id)
         return deleted
 
-    def _put_title(
-        self,
-        path: str,
-        old: Entry,
-    ) -> None:
+    def _put_title(self, path: str, old: Entry) -> None:
         """Puts a deleted entry into its file with its title alone."""
         entry = Entry(
             id=old.id,
@@ -228,11 +209,7 @@ class PastJournal(Journal):
         return marks
 
 
-def _past(
-    ws: Workspace,
-    moment: datetime,
-    may_write: bool,
-) -> Workspace:
+def _past(ws: Workspace, moment: datetime, may_write: bool) -> Workspace:
     """The past workspace. Its index is a copy of the present one, in which the files that were
     other then are read anew.
     """

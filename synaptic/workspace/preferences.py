@@ -49,12 +49,7 @@ class Consent(NamedTuple):
 def hash_of_rule(entry: Entry) -> str:
     """The hash of all that a confirmation holds for: text, reach, and what it replaces."""
     return hash_of_text(
-        entry.title,
-        entry.content,
-        entry.project,
-        entry.pin,
-        entry.expires,
-        entry.supersedes,
+        entry.title, entry.content, entry.project, entry.pin, entry.expires, entry.supersedes
     )
 
 
@@ -72,19 +67,12 @@ def hash_of_text(
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def note(
-    ws: Workspace,
-    entry: Entry,
-    standing: Consent,
-) -> None:
+def note(ws: Workspace, entry: Entry, standing: Consent) -> None:
     """Keeps the standing of this text. Raises OSError."""
     _append(ws, {"id": entry.id, "hash": hash_of_rule(entry), **standing._asdict()})
 
 
-def standings(
-    ws: Workspace,
-    entries: Iterable[Entry],
-) -> dict[str, Consent]:
+def standings(ws: Workspace, entries: Iterable[Entry]) -> dict[str, Consent]:
     """The standing of each of these preferences, whole entries, by id.
 
     One that was typed into a file is noted when it is first seen. Those that were notes for an
@@ -120,19 +108,13 @@ def every_preference(ws: Workspace) -> list[Entry]:
     return list(read_entries(ws, rows).values())
 
 
-def _is_typed(
-    ws: Workspace,
-    entry: Entry,
-) -> bool:
+def _is_typed(ws: Workspace, entry: Entry) -> bool:
     """True for an entry in a file of the journal itself without any mark of a program."""
     is_own = not ws.journal.roots.of(entry.there.path)[0]
     return is_own and entry.derived_id and not (entry.via or entry.by or entry.pin)
 
 
-def _git_has(
-    ws: Workspace,
-    entry: Entry,
-) -> bool:
+def _git_has(ws: Workspace, entry: Entry) -> bool:
     """True if git's index has this text, in any version of its file: then it may have been
     pulled. True as well if git cannot tell, or is changing files just now.
     """
@@ -177,10 +159,7 @@ def kept(state: Path) -> tuple[dict[tuple[str, str], Consent], bool]:
     return consents, are_older
 
 
-def _append(
-    ws: Workspace,
-    row: dict[str, object],
-) -> None:
+def _append(ws: Workspace, row: dict[str, object]) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     log = os.open(ws.config.state / LOG, flags, 0o600)
     try:

@@ -70,12 +70,7 @@ def open_published(config: Config, address: str) -> Workspace:
     )
 
 
-def check_address(
-    address: str,
-    *,
-    insecure: bool = False,
-    typed: bool = False,
-) -> str:
+def check_address(address: str, *, insecure: bool = False, typed: bool = False) -> str:
     """The address of libpq to use. Another host than this machine has to prove who it is,
     unless `insecure`; one that was `typed` may hold no password. Raises InvalidArgument.
     """

@@ -17,18 +17,13 @@ class Stale(Exception):
     """The journal is no longer what the index says; sync and try again."""
 
 
-def read_entries(
-    ws: Workspace,
-    rowids: Sequence[int],
-) -> dict[int, Entry]:
+def read_entries(ws: Workspace, rowids: Sequence[int]) -> dict[int, Entry]:
     """Entries by index row, whole, their content read from the journal."""
     return read_hits(ws, rowids, ())[0]
 
 
 def read_hits(
-    ws: Workspace,
-    rowids: Sequence[int],
-    chunk_rowids: Sequence[int],
+    ws: Workspace, rowids: Sequence[int], chunk_rowids: Sequence[int]
 ) -> tuple[dict[int, Entry], dict[int, tuple[str, int]]]:
     """(the result of `read_entries`, the text of each of these chunks with the line of its file
     where it begins); each file is read once.
@@ -52,19 +47,13 @@ def read_hits(
     return entries, passages
 
 
-def read_lines(
-    ws: Workspace,
-    rowids: Sequence[int],
-) -> dict[int, tuple[Entry, str]]:
+def read_lines(ws: Workspace, rowids: Sequence[int]) -> dict[int, tuple[Entry, str]]:
     """Entries without content, and their bodies line for line as in the file."""
     bodies = _bodies(ws, rowids)
     return {rowid: (entry, lines_of(body)) for rowid, (entry, body, _) in bodies.items()}
 
 
-def texts_of(
-    ws: Workspace,
-    passages: Sequence[Passage],
-) -> Iterator[tuple[int, int, str]]:
+def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, int, str]]:
     """(chunk rowid, hash, text to embed) of passages that stand in the journal as the index
     says.
     """
@@ -77,10 +66,7 @@ def texts_of(
 
 
 def _bodies(
-    ws: Workspace,
-    rowids: Sequence[int],
-    *,
-    strict: bool = True,
+    ws: Workspace, rowids: Sequence[int], *, strict: bool = True
 ) -> dict[int, tuple[Entry, bytes, bool]]:
     """Entries without content, their masked bodies, and True for a body typed by a person.
 

@@ -18,12 +18,7 @@ from ..notes.privacy import mask
 from ..notes.reading import composed, derived_id, is_saved
 
 
-def file_rows(
-    stamp: Stamp,
-    data: bytes,
-    parsed: ParsedFile,
-    settled: bool,
-) -> FileRows:
+def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
     """The rows of a file."""
     masked = mask(data)
     entries = parsed.entries
@@ -43,20 +38,11 @@ def file_rows(
         )
         rows.append(row)
     hides = masked != data
-    return FileRows(
-        stamp,
-        hash_of(data),
-        settled,
-        tuple(rows),
-        parsed.issues,
-        hides,
-    )
+    return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides)
 
 
 def _mark_rows(
-    entry: Entry,
-    body: bytes,
-    first: bool,
+    entry: Entry, body: bytes, first: bool
 ) -> tuple[list[Any], list[Any], list[Any]]:
     text = lines_of(body)
     id_of_path = derived_id(None, original_of(composed(entry.there.path)), "", 1)
@@ -83,10 +69,7 @@ _ROW = attrgetter(
 """The attributes that the index stores; some depend on the file, not on the entry's bytes."""
 
 
-def _chunk_rows(
-    entry: Entry,
-    masked: bytes,
-) -> tuple[ChunkRow, ...]:
+def _chunk_rows(entry: Entry, masked: bytes) -> tuple[ChunkRow, ...]:
     place = entry.there
     body, typed = masked[place.body_start : place.body_end], is_typed(masked, place)
     title, labels = entry.title, _labels(entry)
@@ -117,10 +100,7 @@ are too many.
 MAX_REPEATED_TAGS = 200
 
 
-def embedded_text(
-    entry: Entry,
-    text: str,
-) -> str:
+def embedded_text(entry: Entry, text: str) -> str:
     """The text of a passage that the model embeds, with title and tags of its entry.
 
     Not the date: with it, recall@10 on LoCoMo was 0.758 instead of 0.775.
@@ -141,10 +121,7 @@ def _labels(entry: Entry) -> str:
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()
 
 
-def is_typed(
-    masked: bytes,
-    place: Place,
-) -> bool:
+def is_typed(masked: bytes, place: Place) -> bool:
     """True if a person typed the entry, which `body_text` then reads another way."""
     return place.whole_file or not is_saved(
         masked[place.start : place.body_start].decode("latin-1")

@@ -148,10 +148,7 @@ def in_step(
     )
 
 
-def _on_published(
-    ws: Workspace,
-    action: Callable[[SyncReport], Result],
-) -> Result:
+def _on_published(ws: Workspace, action: Callable[[SyncReport], Result]) -> Result:
     """The result of `action` on the journals that the asker may read. A connection that was
     lost is opened again once.
     """
@@ -218,21 +215,14 @@ def _on_snapshot(
     raise NeedsWriter
 
 
-def _mending(
-    ws: Workspace,
-    action: Callable[[], Result],
-) -> Result:
+def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
     """The result of `action`. A broken index is made anew, at most `RESETS` times, or moved to
     memory once.
 
     An error that a question may cause as well is tried once more on a sound index. Raises
     IndexUnusable if nothing helps.
     """
-    left = Counter(
-        reset=RESETS,
-        detach=1,
-        again=1,
-    )
+    left = Counter(reset=RESETS, detach=1, again=1)
     while True:
         try:
             return action()
@@ -278,10 +268,7 @@ def sync(
 
 
 def _synced(
-    ws: Workspace,
-    wait_ms: int,
-    written: Sequence[str],
-    until: float | None = None,
+    ws: Workspace, wait_ms: int, written: Sequence[str], until: float | None = None
 ) -> SyncReport:
     index = ws.index
     index.file.look()
@@ -296,14 +283,7 @@ def _synced(
         wait_ms = BUSY_TIMEOUT_MS
     try:
         with index.writing(wait_ms) as writer:
-            report = _followed(
-                ws,
-                writer,
-                reading,
-                head,
-                written,
-                until,
-            )
+            report = _followed(ws, writer, reading, head, written, until)
     except apsw.BusyError as error:
         if not is_new or until is None:
             return SyncReport(
@@ -317,11 +297,7 @@ def _synced(
     return report._replace(trouble=index.file.trouble, absent=absent)
 
 
-def _shows_journal(
-    ws: Workspace,
-    reading: str,
-    head: str,
-) -> bool:
+def _shows_journal(ws: Workspace, reading: str, head: str) -> bool:
     """True if nothing of the journal waits to be written into the index."""
     if (ws.index.meta("reading"), ws.index.meta("head")) != (reading, head):
         return False
@@ -329,11 +305,7 @@ def _shows_journal(
     return not removed and next(_due(ws, stamps, ()), None) is None
 
 
-def _redated(
-    ws: Workspace,
-    reading: str,
-    head: str,
-) -> Collection[str]:
+def _redated(ws: Workspace, reading: str, head: str) -> Collection[str]:
     """The files to read although their bytes are known: all if the index was made by another
     `reading`, else those for which git has another date; git is asked only if HEAD moved.
     """
@@ -348,9 +320,7 @@ def _redated(
 
 
 def _due(
-    ws: Workspace,
-    stamps: Sequence[Stamp],
-    redated: Collection[str],
+    ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str]
 ) -> Iterator[tuple[Stamp, bool]]:
     """(stamp, True if the file must be read, False if only its stamp is new) of the files with
     an unknown stamp that are to be written.
@@ -419,11 +389,7 @@ def _followed(
                 read += 1
 
     writer.apply(rows(), removed, reading=reading, head=head)
-    return SyncReport(
-        changed=read,
-        removed=len(removed),
-        unread=unread,
-    )
+    return SyncReport(changed=read, removed=len(removed), unread=unread)
 
 
 def unread_files(ws: Workspace) -> int:
@@ -440,10 +406,7 @@ def _newness(stamp: Stamp) -> tuple[int, bool, str]:
 
 
 def rebuild(
-    ws: Workspace,
-    *,
-    fresh: bool = False,
-    progress: Progress | None = None,
+    ws: Workspace, *, fresh: bool = False, progress: Progress | None = None
 ) -> RebuildReport:
     """The index made anew, in place, while others go on reading the old one.
 
@@ -510,11 +473,7 @@ def unlike_journal(ws: Workspace) -> list[str]:
     return astray
 
 
-def read_file(
-    ws: Workspace,
-    stamp: Stamp,
-    head: str,
-) -> FileRows:
+def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
     """All that the index keeps of this file of the journal."""
     settled = stamp.is_settled(time.time_ns())  # before it is read
     data = ws.journal.read(stamp.path)
@@ -526,10 +485,7 @@ def read_file(
     return file_rows(stamp, data, parsed, settled)
 
 
-def _by_git(
-    entry: Entry,
-    day: date | None,
-) -> Entry:
+def _by_git(entry: Entry, day: date | None) -> Entry:
     """An undated entry with the day of the commit that added its file."""
     if entry.dated or day is None:
         return entry
@@ -542,12 +498,7 @@ def _reading(ws: Workspace) -> str:
     return f"{GRAMMAR} {ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
 
 
-def _rebuild_text(
-    ws: Workspace,
-    *,
-    fresh: bool,
-    progress: Progress | None,
-) -> int:
+def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:
     stamps = ws.journal.scan()
     head = head_of(ws.config.journal)
 

@@ -65,19 +65,13 @@ class Workspace:
         self.close()
 
 
-def open_reader(
-    writer: Workspace,
-    ask_writer: Callable[..., Any],
-) -> Workspace:
+def open_reader(writer: Workspace, ask_writer: Callable[..., Any]) -> Workspace:
     """A workspace beside the writer's, with a connection of its own and the same model."""
     config = writer.config
     engine = SqliteEngine(config.index_file, stemming=config.search.stemming, read_only=True)
     engine.latest_rough = writer.index.file.latest_rough
     return replace(
-        writer,
-        journal=ReadJournal(config),
-        index=Index(engine),
-        ask_writer=ask_writer,
+        writer, journal=ReadJournal(config), index=Index(engine), ask_writer=ask_writer
     )
 
 

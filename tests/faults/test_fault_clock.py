@@ -24,18 +24,11 @@ ZONES = ("UTC", "Pacific/Kiritimati", "Pacific/Marquesas", "Asia/Kathmandu")
 
 
 @pytest.fixture
-def home(
-    tmp_path: Path,
-    forks: Forks,
-) -> Home:
+def home(tmp_path: Path, forks: Forks) -> Home:
     return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path), "TZ": "UTC"}, forks=forks)
 
 
-def listed(
-    home: Home,
-    order: str,
-    **env: str,
-) -> list[str]:
+def listed(home: Home, order: str, **env: str) -> list[str]:
     """The ids of every entry, page by page."""
     found: list[str] = []
     cursor: tuple[str, ...] = ()
@@ -48,10 +41,7 @@ def listed(
         cursor = ("--cursor", page["cursor"])
 
 
-def oldest_first(
-    home: Home,
-    **env: str,
-) -> list[str]:
+def oldest_first(home: Home, **env: str) -> list[str]:
     """Every id; the other order is its mirror, undated entries last in both; an index made anew
     says the same.
     """
@@ -65,11 +55,7 @@ def oldest_first(
     return ids
 
 
-def ages(
-    home: Home,
-    query: str,
-    **env: str,
-) -> dict[str, float]:
+def ages(home: Home, query: str, **env: str) -> dict[str, float]:
     """The age in days of what is found, none below 0."""
     answer = home.ask(
         "search", query, "--strategy", "lexical", "--explain", "--limit", "100", **env
@@ -82,22 +68,13 @@ def ages(
     return found
 
 
-def save(
-    home: Home,
-    text: str,
-    *more: str,
-    **env: str,
-) -> str:
+def save(home: Home, text: str, *more: str, **env: str) -> str:
     saved = home.ask("save", text, *more, **env)
     assert not saved["queued"], saved
     return str(saved["id"])
 
 
-def moment(
-    home: Home,
-    id: str,
-    **env: str,
-) -> str:
+def moment(home: Home, id: str, **env: str) -> str:
     entry = home.ask("get", id, **env)["entries"][0]
     assert entry["at"].startswith(entry["date"]), entry
     return str(entry["at"])
@@ -120,10 +97,7 @@ def test_the_clock_goes_back_by_a_year_between_saves(home: Home) -> None:
     assert all(journal.count(f"syn:{id}") == 1 for id in (first, back, again, last))
 
 
-def test_saves_while_the_clock_jumps(
-    home: Home,
-    rounds: Rounds,
-) -> None:
+def test_saves_while_the_clock_jumps(home: Home, rounds: Rounds) -> None:
     """A save's place follows what the clock said; an edit, a deletion and a restoration find it
     again.
     """
@@ -200,10 +174,7 @@ def test_the_hour_that_comes_twice(home: Home) -> None:
 
 
 @pytest.mark.parametrize("day", ["2026-03-29", "2026-10-25"])
-def test_half_past_two_without_an_offset(
-    home: Home,
-    day: str,
-) -> None:
+def test_half_past_two_without_an_offset(home: Home, day: str) -> None:
     """Said by the clock, by `--at`, and typed by hand; of one hour that is not there, and of
     one that is twice.
     """
@@ -236,10 +207,7 @@ def test_half_past_two_without_an_offset(
 # ------------------------------------------------------------------------------------------------
 
 
-def test_zones_between_saves_and_searches(
-    home: Home,
-    rounds: Rounds,
-) -> None:
+def test_zones_between_saves_and_searches(home: Home, rounds: Rounds) -> None:
     """Each save in a zone of its own, read in the next; what was saved keeps its instant and
     its local time.
     """
@@ -288,12 +256,7 @@ def test_a_server_in_another_zone(home: Home) -> None:
         moments = [datetime.fromisoformat(entry["at"]) for entry in there]
         assert moments == sorted(moments)
         assert {entry["id"] for entry in there} == {one, two, three}
-        found = server.call(
-            "search",
-            query="harbour",
-            strategy="lexical",
-            explain=True,
-        )
+        found = server.call("search", query="harbour", strategy="lexical", explain=True)
         assert {hit["id"] for hit in found["hits"]} == {one, two, three}
         assert all(hit["why"]["age_days"] >= 0 for hit in found["hits"])
         with pytest.raises(Refusal, match="at"):
@@ -316,10 +279,7 @@ ENDS = (
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Pacific/Marquesas"])
-def test_the_ends_of_the_calendar(
-    home: Home,
-    zone: str,
-) -> None:
+def test_the_ends_of_the_calendar(home: Home, zone: str) -> None:
     """A save at either end is kept, found and sorted, or refused by name; so it is in any zone."""
     home.env["TZ"] = zone
     kept: list[str] = []
@@ -348,11 +308,7 @@ def test_the_ends_of_the_calendar(
 
 @pytest.mark.parametrize("now", ["0001-01-01T00:00:00", "9999-12-31T23:59:59"])
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Pacific/Marquesas"])
-def test_now_at_an_end_of_the_calendar(
-    home: Home,
-    now: str,
-    zone: str,
-) -> None:
+def test_now_at_an_end_of_the_calendar(home: Home, now: str, zone: str) -> None:
     """Whatever counts back or on from today ends with the calendar; a clock that is none is
     named.
     """
@@ -453,10 +409,7 @@ def test_impossible_dates_of_files_and_in_them(home: Home) -> None:
         "9e9",
     ],
 )
-def test_impossible_moments_are_refused_by_name(
-    one_server: Any,
-    at: str,
-) -> None:
+def test_impossible_moments_are_refused_by_name(one_server: Any, at: str) -> None:
     server, home = one_server
     before = home.files()
     with pytest.raises(Refusal) as refusal:
@@ -469,10 +422,7 @@ def test_impossible_moments_are_refused_by_name(
 
 
 @pytest.fixture(scope="module")
-def one_server(
-    tmp_path_factory: pytest.TempPathFactory,
-    forks: Forks,
-) -> Any:
+def one_server(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Any:
     folder = tmp_path_factory.mktemp("clock")
     home = ForkedHome(folder / "home", {"HOME": str(folder), "TZ": "UTC"}, forks)
     with home.server() as server:

@@ -34,19 +34,12 @@ with synaptic.open_workspace(synaptic.load_config()) as ws:
 """
 
 
-def limited(
-    home: ForkedHome,
-    size: int,
-) -> ForkedHome:
+def limited(home: ForkedHome, size: int) -> ForkedHome:
     """The same home under `ulimit -f`, in bytes."""
     return replace(home, file_limit=size)
 
 
-def assert_refused(
-    answer: Answer,
-    because: str,
-    path: Path,
-) -> None:
+def assert_refused(answer: Answer, because: str, path: Path) -> None:
     """It says which path and why, and gives a next step. A day file is named as the answers
     name it, from the root.
     """
@@ -58,31 +51,20 @@ def assert_refused(
     ), error
 
 
-def refused(
-    home: Home,
-    *args: str,
-    because: str,
-    path: Path,
-) -> None:
+def refused(home: Home, *args: str, because: str, path: Path) -> None:
     """A command that fails as it should, and changes no file."""
     before = home.files()
     assert_refused(home.run(*args, "--json"), because, path)
     assert home.files() == before
 
 
-def by_words(
-    home: Home,
-    query: str = "harbour",
-) -> list[str]:
+def by_words(home: Home, query: str = "harbour") -> list[str]:
     """The ids of what is found; finding succeeds."""
     answer = home.ask("search", query, "--strategy", "lexical", "--limit", "100")
     return sorted(hit["id"] for hit in answer["hits"])
 
 
-def fill(
-    home: Home,
-    count: int = 3,
-) -> list[str]:
+def fill(home: Home, count: int = 3) -> list[str]:
     """The ids of entries that one program saved and indexed."""
     child = home.python(SAVES, *(f"Entry {number}. {BODY}" for number in range(count)))
     out, err = child.communicate(timeout=TIMEOUT_S)
@@ -94,10 +76,7 @@ def fill(
 # --------------------------------------------
 
 
-def test_a_limit_on_the_size_of_files(
-    home: ForkedHome,
-    rounds: Rounds,
-) -> None:
+def test_a_limit_on_the_size_of_files(home: ForkedHome, rounds: Rounds) -> None:
     """At any limit a save fails whole or is there whole, and what is there is found."""
     saved = fill(home)
     sizes = (0, 200, 1_500, 5_000, 40_000, 100_000, 400_000)
@@ -189,10 +168,7 @@ def tree(top: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("index", ["closed", "killed", "none", "garbage"])
-def test_a_read_only_home_is_searched(
-    bound: Home,
-    index: str,
-) -> None:
+def test_a_read_only_home_is_searched(bound: Home, index: str) -> None:
     saved = fill(bound)
     if index == "killed":
         with bound.server() as server:
@@ -222,10 +198,7 @@ def test_a_read_only_home_is_searched(
 
 
 @pytest.mark.parametrize("command", ["doctor", "rebuild-index", "save late"])
-def test_a_read_only_home_is_named(
-    bound: Home,
-    command: str,
-) -> None:
+def test_a_read_only_home_is_named(bound: Home, command: str) -> None:
     """By all that would change it."""
     fill(bound)
     before = tree(bound.path)
@@ -266,11 +239,7 @@ PARTS = (
     ("part", "command"),
     [*((part, "save") for part in PARTS), *((part, "update") for part in PARTS[:2])],
 )
-def test_one_part_that_may_not_be_written(
-    bound: Home,
-    part: str,
-    command: str,
-) -> None:
+def test_one_part_that_may_not_be_written(bound: Home, part: str, command: str) -> None:
     """A change is refused by name and leaves no trace, or it is made whole; finding goes on."""
     saved = fill(bound, 2)
     [target] = bound.path.glob(part)
@@ -323,11 +292,7 @@ def entries_in(index: Path) -> object:
 
 
 @pytest.mark.parametrize("left", ["nothing", "a file", "no permission"])
-def test_the_root_of_the_journal_is_missing(
-    bound: Home,
-    tmp_path: Path,
-    left: str,
-) -> None:
+def test_the_root_of_the_journal_is_missing(bound: Home, tmp_path: Path, left: str) -> None:
     vault, away = tmp_path / "vault", tmp_path / "unmounted"
     vault.mkdir()
     bound.env["SYNAPTIC_JOURNAL"] = str(vault)
@@ -399,10 +364,7 @@ class SmallDisk:
         )
         pipe = subprocess.PIPE
         self.holder = subprocess.Popen(
-            ["unshare", "-rm", "sh", "-c", script],
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
+            ["unshare", "-rm", "sh", "-c", script], stdin=pipe, stdout=pipe, stderr=pipe
         )
         assert self.holder.stdout and self.holder.stderr
         if self.holder.stdout.readline() != b"mounted\n":
@@ -460,19 +422,12 @@ def small_disk(only_disk: SmallDisk) -> SmallDisk:
     return only_disk
 
 
-def assert_full(
-    answer: Answer,
-    disk: Path,
-) -> None:
+def assert_full(answer: Answer, disk: Path) -> None:
     assert_refused(answer, "disk is full", disk)
     assert "Free some space" in answer.json["error"]["hint"]
 
 
-def fill_up(
-    home: Home,
-    disk: SmallDisk,
-    saves: int,
-) -> list[str]:
+def fill_up(home: Home, disk: SmallDisk, saves: int) -> list[str]:
     """The ids that were acknowledged until the disk refused, and searches were right all the
     time.
     """
@@ -499,10 +454,7 @@ def files_of(home: Home) -> dict[str, bytes]:
 
 
 def test_a_disk_of_few_pages(
-    small_disk: SmallDisk,
-    forks: Forks,
-    tmp_path: Path,
-    rounds: Rounds,
+    small_disk: SmallDisk, forks: Forks, tmp_path: Path, rounds: Rounds
 ) -> None:
     """Home and journal on it: at each size every acknowledged entry is there once, whole, and
     found.
@@ -526,10 +478,7 @@ def test_a_disk_of_few_pages(
 
 @pytest.mark.parametrize("small", ["home", "journal"])
 def test_half_of_it_on_a_full_disk(
-    small_disk: SmallDisk,
-    forks: Forks,
-    tmp_path: Path,
-    small: str,
+    small_disk: SmallDisk, forks: Forks, tmp_path: Path, small: str
 ) -> None:
     roomy = tmp_path / "roomy"
     env = {"HOME": str(tmp_path)}
@@ -567,9 +516,7 @@ def test_half_of_it_on_a_full_disk(
 
 
 def test_a_file_system_mounted_read_only(
-    small_disk: SmallDisk,
-    forks: Forks,
-    tmp_path: Path,
+    small_disk: SmallDisk, forks: Forks, tmp_path: Path
 ) -> None:
     small_disk.resize(4 * 1024)
     seen = small_disk.seen / "home"

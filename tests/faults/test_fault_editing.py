@@ -46,10 +46,7 @@ def day(number: int) -> str:
 # -----------------------------------------------------------------------
 
 
-def by_rename(
-    path: Path,
-    data: bytes,
-) -> None:
+def by_rename(path: Path, data: bytes) -> None:
     temp = path.with_name("4913.tmp")
     temp.write_bytes(data)
     with contextlib.suppress(FileNotFoundError):
@@ -57,17 +54,11 @@ def by_rename(
     temp.replace(path)
 
 
-def in_place(
-    path: Path,
-    data: bytes,
-) -> None:
+def in_place(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def with_backup(
-    path: Path,
-    data: bytes,
-) -> None:
+def with_backup(path: Path, data: bytes) -> None:
     mode = path.stat().st_mode & 0o7777
     path.rename(f"{path}~")
     path.write_bytes(data)
@@ -120,11 +111,7 @@ def vanished(home: Home) -> set[str]:
     return ids
 
 
-def doctor(
-    home: Home,
-    flag: str,
-    ids: Sequence[str],
-) -> None:
+def doctor(home: Home, flag: str, ids: Sequence[str]) -> None:
     """`synaptic doctor FLAG ID` for each id, in one process; each must succeed."""
     if ids:
         out, err = home.python(MANY, flag, *ids).communicate(timeout=600)
@@ -149,8 +136,7 @@ def standing(home: Home) -> Counter[str]:
 
 @pytest.mark.fault(row=4)
 def test_what_an_old_buffer_took_away_comes_back_only_when_asked(
-    home: Home,
-    rounds: Rounds,
+    home: Home, rounds: Rounds
 ) -> None:
     """Each round a person holds a day file open while saves arrive, and then writes the old
     buffer back.
@@ -207,20 +193,14 @@ def test_what_an_old_buffer_took_away_comes_back_only_when_asked(
             assert entry["content"] == lost[id].strip("\n")
 
 
-def knows(
-    server: Server,
-    id: str,
-) -> bool:
+def knows(server: Server, id: str) -> bool:
     with contextlib.suppress(Refusal):
         return bool(server.call("get", ids=[id])["entries"])
     return False
 
 
 @pytest.mark.fault(row=4)
-def test_saves_under_an_editor_that_never_rests(
-    home: Home,
-    rounds: Rounds,
-) -> None:
+def test_saves_under_an_editor_that_never_rests(home: Home, rounds: Rounds) -> None:
     """Whatever an editor writes over, at whatever moment: what was acknowledged stands, or
     doctor brings it back.
     """
@@ -233,10 +213,7 @@ def test_saves_under_an_editor_that_never_rests(
             )
             person = Person(home.journal / f"{day(number)}.md", WAYS[number % 3])
 
-            def type_a_line(
-                buffer: bytes,
-                line: int,
-            ) -> bytes:
+            def type_a_line(buffer: bytes, line: int) -> bytes:
                 typed = f"typed {line}\n".encode() if line == 0 else b""
                 return (buffer.rstrip() if line % 2 else buffer) + typed
 
@@ -245,10 +222,7 @@ def test_saves_under_an_editor_that_never_rests(
             )
 
             def save_some(
-                who: Server,
-                name: str,
-                number: int = number,
-                saved: dict[str, str] = saved,
+                who: Server, name: str, number: int = number, saved: dict[str, str] = saved
             ) -> None:
                 for part in range(8):
                     text = (
@@ -288,9 +262,7 @@ def test_saves_under_an_editor_that_never_rests(
 @pytest.mark.parametrize("left", [b"", b"0:00 The quince", b"typed 0\n"])
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
 def test_an_entry_whose_heading_was_written_over_comes_back(
-    home: Home,
-    left: bytes,
-    eol: bytes,
+    home: Home, left: bytes, eol: bytes
 ) -> None:
     with home.server() as server:
         ids = [
@@ -311,10 +283,7 @@ def test_an_entry_whose_heading_was_written_over_comes_back(
         assert server.call("get", ids=ids[1:])["entries"][0]["title"] == "The quince."
 
 
-def git(
-    folder: Path,
-    *args: str,
-) -> str:
+def git(folder: Path, *args: str) -> str:
     """What `git ARGS` prints, with nobody's settings."""
     env = {
         "PATH": os.environ["PATH"],
@@ -331,11 +300,7 @@ def git(
         "core.autocrlf=false",
     ]
     done = subprocess.run(
-        ["git", *who, *args],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
+        ["git", *who, *args], cwd=folder, env=env, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -429,8 +394,7 @@ def test_an_update_that_an_old_buffer_undid_is_listed_and_comes_back_once(home: 
     "cut", [b"90 of the", b"\nA long report.", b":00:00"], ids=["text", "body", "comment"]
 )
 def test_a_save_that_an_editor_read_half_and_wrote_back_is_listed(
-    home: Home,
-    cut: bytes,
+    home: Home, cut: bytes
 ) -> None:
     """The editor read the file in the middle of an append: the id stands there, the end of the
     text does not.
@@ -455,10 +419,7 @@ def test_a_save_that_an_editor_read_half_and_wrote_back_is_listed(
 @pytest.mark.parametrize(
     "torn", ["0 of step 6.", "0oak -->\n\nAnother text."], ids=["never closed", "no time"]
 )
-def test_a_save_whose_comment_two_editors_tore_is_listed(
-    home: Home,
-    torn: bytes,
-) -> None:
+def test_a_save_whose_comment_two_editors_tore_is_listed(home: Home, torn: bytes) -> None:
     """They wrote into one file at once: another text stands under the heading, behind a comment
     that is cut.
     """
@@ -475,10 +436,7 @@ def test_a_save_whose_comment_two_editors_tore_is_listed(
 
 
 @contextlib.contextmanager
-def vim(
-    path: Path,
-    *settings: str,
-) -> Iterator[Callable[[str], None]]:
+def vim(path: Path, *settings: str) -> Iterator[Callable[[str], None]]:
     """A real vim with `path` open; gives a function that types, and returns when vim has done
     it.
     """
@@ -548,10 +506,7 @@ VIM_WAYS = [
 @pytest.mark.skipif(
     not shutil.which("vim"), reason="vim is not installed: no real editor to hold a buffer"
 )
-def test_saves_under_a_real_vim(
-    home: Home,
-    rounds: Rounds,
-) -> None:
+def test_saves_under_a_real_vim(home: Home, rounds: Rounds) -> None:
     """Each round vim holds a day file, with its swap file beside it, and writes it again and
     again under saves.
     """
@@ -565,9 +520,7 @@ def test_saves_under_a_real_vim(
             saved: dict[str, str] = {}
 
             def save_some(
-                number: int = number,
-                at: str = at,
-                saved: dict[str, str] = saved,
+                number: int = number, at: str = at, saved: dict[str, str] = saved
             ) -> None:
                 for part in range(12):
                     text = (
@@ -608,10 +561,7 @@ def test_saves_under_a_real_vim(
 @pytest.mark.parametrize(
     "line", ["### A smaller heading", "typed over it", "", "<!-- torn\n\nand typed over"]
 )
-def test_doctor_names_a_saved_entry_that_lost_its_heading(
-    home: Home,
-    line: str,
-) -> None:
+def test_doctor_names_a_saved_entry_that_lost_its_heading(home: Home, line: str) -> None:
     saved = home.ask("save", "The harbour note.", "--title", "Harbour")
     path = home.journal / saved["path"]
     text = path.read_text()
@@ -689,11 +639,7 @@ class Round:
     def whole(self) -> bytes:
         return self.before + self.target + self.after
 
-    def typed(
-        self,
-        buffer: bytes,
-        line: int,
-    ) -> bytes:
+    def typed(self, buffer: bytes, line: int) -> bytes:
         """The buffer with something typed outside the target."""
         return buffer.replace(b"Here I type:", b"Here I type: %d," % line, 1)
 
@@ -721,13 +667,7 @@ REFUSALS = {
 
 
 def edit_through(
-    home: Home,
-    server: Server,
-    kind: str,
-    id: str,
-    marker: str,
-    *,
-    command: bool,
+    home: Home, server: Server, kind: str, id: str, marker: str, *, command: bool
 ) -> Outcome:
     """One update or delete, by a server or by the installed command. Anything but the three
     refusals fails.
@@ -766,20 +706,14 @@ SAVED = rb"(?:(?:\r?\n)*## 09:31 Saved (\d+ \d+)\r?\n<!-- syn:[^\r\n]* -->\r?\n)
 
 
 def edit_against(
-    home: Home,
-    quicker: int,
-    write: Callable[[int], object],
-    *arguments: str,
+    home: Home, quicker: int, write: Callable[[int], object], *arguments: str
 ) -> dict[str, object]:
     """What the edit answers; in its first `quicker` tries a person writes just before it checks
     the file.
     """
     environ = home.environment(SYNAPTIC_FAULT="replace-written:stop")
     with subprocess.Popen(
-        [SYNAPTIC, *arguments, "--json"],
-        env=environ,
-        stdout=subprocess.PIPE,
-        text=True,
+        [SYNAPTIC, *arguments, "--json"], env=environ, stdout=subprocess.PIPE, text=True
     ) as edit:
         for number in range(min(quicker + 1, ATTEMPTS)):
             assert os.WIFSTOPPED(os.waitpid(edit.pid, os.WUNTRACED)[1])
@@ -794,8 +728,7 @@ def edit_against(
     "quicker", [1, ATTEMPTS - 1, ATTEMPTS], ids=["once", "but for once", "each time"]
 )
 def test_an_edit_whose_file_a_person_was_quicker_to_write_is_tried_again_or_refused(
-    home: Home,
-    quicker: int,
+    home: Home, quicker: int
 ) -> None:
     saved = home.ask("save", "The harbour note.")
     path = home.journal / saved["path"]
@@ -812,10 +745,7 @@ def test_an_edit_whose_file_a_person_was_quicker_to_write_is_tried_again_or_refu
 
 
 @pytest.mark.fault(row=5)
-def test_an_edit_lands_where_it_was_meant_or_is_refused(
-    home: Home,
-    rounds: Rounds,
-) -> None:
+def test_an_edit_lands_where_it_was_meant_or_is_refused(home: Home, rounds: Rounds) -> None:
     """Each round edits one entry while saves arrive and a person writes the same file, with or
     without a pause.
     """
@@ -835,10 +765,7 @@ def test_an_edit_lands_where_it_was_meant_or_is_refused(
             company = rng.choice(("nobody", "saves", "person", "restless", "both", "both"))
             kind = rng.choice(("content", "append", "title", "delete"))
 
-            def save_some(
-                times: int,
-                number: int = number,
-            ) -> list[str]:
+            def save_some(times: int, number: int = number) -> list[str]:
                 at = f"{day(number)}T09:31:05"
                 return [
                     saving.call("save", content=f"Saved {number} {n}", at=at)["id"]
@@ -881,12 +808,7 @@ def test_an_edit_lands_where_it_was_meant_or_is_refused(
     assert acknowledged - standing(home).keys() <= vanished(home)
 
 
-def check(
-    made: Round,
-    person: Person,
-    outcome: Outcome,
-    data: bytes,
-) -> bool:
+def check(made: Round, person: Person, outcome: Outcome, data: bytes) -> bool:
     """Whether the edit stands in the file; all else must be what the person last wrote, and
     whole saves below it.
     """
@@ -1111,12 +1033,7 @@ class Desk:
         assert (self.home.journal / path).stat().st_size == status.st_size
         return touched
 
-    def _reword(
-        self,
-        path: str,
-        note: Note,
-        new: str,
-    ) -> list[str]:
+    def _reword(self, path: str, note: Note, new: str) -> list[str]:
         old = note.word
         note.block = note.block.replace(old, new)
         note.word = new
@@ -1178,10 +1095,7 @@ class Desk:
 
 
 @pytest.mark.fault(row=7)
-def test_the_next_search_sees_exactly_the_journal(
-    home: Home,
-    rounds: Rounds,
-) -> None:
+def test_the_next_search_sees_exactly_the_journal(home: Home, rounds: Rounds) -> None:
     """After each change by hand every word that stands is found where it stands, and no word
     that went is found.
     """
@@ -1233,13 +1147,7 @@ def test_the_next_search_sees_exactly_the_journal(
             assert_seen(desk, there, gone[:2], by_command=number % 50 == 24)
 
 
-def assert_seen(
-    desk: Desk,
-    there: list[str],
-    gone: list[str],
-    *,
-    by_command: bool,
-) -> None:
+def assert_seen(desk: Desk, there: list[str], gone: list[str], *, by_command: bool) -> None:
     """The journal as both surfaces show it is the one that the model knows."""
     expected = desk.model.expected()
     for word in there:
@@ -1265,9 +1173,7 @@ def assert_seen(
 
 
 def assert_is(
-    entry: dict[str, Any],
-    word: str,
-    expected: dict[str, tuple[str, int, str | None]],
+    entry: dict[str, Any], word: str, expected: dict[str, tuple[str, int, str | None]]
 ) -> None:
     path, line, id = expected[word]
     assert (entry["path"], entry["line"]) == (path, line)

@@ -37,10 +37,7 @@ def journal(tmp_path: Path) -> Journal:
 
 
 @pytest.fixture(params=["exchange", "rename"])
-def way(
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> str:
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """How the file is replaced: in exchange with the old one, or where the system cannot do
     that.
     """
@@ -50,18 +47,11 @@ def way(
     return way
 
 
-def at_step(
-    monkeypatch: pytest.MonkeyPatch,
-    step: str,
-    act: Callable[[], object],
-) -> list[str]:
+def at_step(monkeypatch: pytest.MonkeyPatch, step: str, act: Callable[[], object]) -> list[str]:
     """The steps that were passed; `act` is called once, when an edit comes to `step`."""
     passed: list[str] = []
 
-    def fault(
-        now: str,
-        *_: object,
-    ) -> None:
+    def fault(now: str, *_: object) -> None:
         if now == step and step not in passed:
             act()
         passed.append(now)
@@ -70,11 +60,7 @@ def at_step(
     return passed
 
 
-def assert_edited(
-    journal: Journal,
-    *,
-    late: int = 1,
-) -> None:
+def assert_edited(journal: Journal, *, late: int = 1) -> None:
     data = journal.read(DAY)
     assert data.count(b"## 09:31 Another title\n") == 1 and block_of(numbered(1)) not in data
     assert block_of(numbered(0)) in data and block_of(numbered(2)) in data
@@ -91,10 +77,7 @@ def assert_edited(
     "step", ["replace-torn", "replace-written", "replace-swapped", "replaced"]
 )
 def test_what_is_appended_through_an_open_handle_stays(
-    journal: Journal,
-    way: str,
-    step: str,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, way: str, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`cat >> day.md` was started before the edit, and writes while the file is replaced."""
     if (way, step) == ("rename", "replace-swapped"):
@@ -110,8 +93,7 @@ def test_what_is_appended_through_an_open_handle_stays(
 
 @pytest.mark.fault(row=5)
 def test_a_handle_stays_good_where_its_bytes_were_seen_in_time(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is given back, not copied: what comes through the handle later arrives too."""
     with (journal.root / DAY).open("ab", buffering=0) as handle:
@@ -125,9 +107,7 @@ def test_a_handle_stays_good_where_its_bytes_were_seen_in_time(
 
 @pytest.mark.fault(row=5)
 def test_an_appended_line_does_not_join_another_one(
-    journal: Journal,
-    way: str,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = journal.root / DAY
     path.write_bytes(path.read_bytes() + b"\n## 11:00 Last\nand its text\n")
@@ -144,8 +124,7 @@ def test_an_appended_line_does_not_join_another_one(
 
 @pytest.mark.fault(row=5)
 def test_an_editor_that_writes_in_place_meanwhile_is_given_its_file_back(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = journal.root / DAY
     buffer = path.read_bytes().replace(b"# 2026-11-21\n", b"# My day\n")
@@ -163,8 +142,7 @@ def test_an_editor_that_writes_in_place_meanwhile_is_given_its_file_back(
 
 @pytest.mark.fault(row=5)
 def test_what_reaches_the_new_file_is_kept_when_the_old_one_comes_back(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = journal.root / DAY
     with path.open("ab", buffering=0) as handle:
@@ -182,8 +160,7 @@ def test_what_reaches_the_new_file_is_kept_when_the_old_one_comes_back(
 
 @pytest.mark.fault(row=5)
 def test_a_file_that_an_editor_puts_there_meanwhile_stays(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, theirs = journal.root / DAY, journal.root.parent / "4913"
     theirs.write_bytes(path.read_bytes() + LATE)
@@ -219,11 +196,7 @@ def marks(path: Path) -> dict[str, bytes]:
     return {name: os.getxattr(path, name) for name in os.listxattr(path)}
 
 
-def mark(
-    path: Path,
-    name: str,
-    value: bytes,
-) -> None:
+def mark(path: Path, name: str, value: bytes) -> None:
     try:
         os.setxattr(path, name, value)
     except OSError as error:
@@ -298,9 +271,7 @@ journal.edit(path, id, lambda old: replace(old, title="Another title"))
 )
 @pytest.mark.parametrize("call", ["fchmod", "fsync", "renameat2", "unlink", "fsetxattr"])
 def test_no_failing_step_of_an_edit_leaves_a_file_behind(
-    journal: Journal,
-    tmp_path: Path,
-    call: str,
+    journal: Journal, tmp_path: Path, call: str
 ) -> None:
     """Each call in turn fails with EIO: the edit is made, or refused by name and the file as it
     was.
@@ -355,17 +326,13 @@ def test_no_failing_step_of_an_edit_leaves_a_file_behind(
 
 @pytest.mark.fault(row=8)
 def test_a_file_that_cannot_be_removed_yet_is_not_forgotten(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two edits leave their files beside the journal's; the next writer removes both."""
     (journal.root / "other.md").write_bytes(b"# Other\n\n" + block_of(numbered(7)))
     real = Path.unlink
 
-    def refuse(
-        path: Path,
-        missing_ok: bool = False,
-    ) -> None:
+    def refuse(path: Path, missing_ok: bool = False) -> None:
         if path.name.endswith(".synaptic") and path.exists():
             raise OSError(errno.EIO, "Input/output error", str(path))
         real(path, missing_ok)

@@ -122,24 +122,13 @@ def hidden(data: bytes) -> list[int]:
     return sorted(raw for raw, seen in zip(data, mask(data), strict=True) if seen == MASK[0])
 
 
-def saved_below(
-    ws: Workspace,
-    above: str,
-    content: str,
-    **options: Any,
-) -> Entry:
+def saved_below(ws: Workspace, above: str, content: str, **options: Any) -> Entry:
     """What was saved, after the law was checked: it reads as given, and all above reads as
     below a harmless entry.
     """
     day = ws.config.journal / f"{DATE}.md"
     day.write_bytes(above.encode())
-    id = save(
-        ws,
-        content,
-        at=f"{DATE}T12:00",
-        force=True,
-        **options,
-    ).id
+    id = save(ws, content, at=f"{DATE}T12:00", force=True, **options).id
     ends = re.sub("\r\n", "\n", above)
     gap = (
         ""
@@ -157,21 +146,10 @@ def saved_below(
     return mine
 
 
-@settings(
-    max_examples=examples(150),
-    deadline=None,
-    derandomize=True,
-)
-@given(
-    above=TEXTS,
-    content=TEXTS,
-    options=OPTIONS,
-)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
+@given(above=TEXTS, content=TEXTS, options=OPTIONS)
 def test_a_save_is_found_again_and_hides_nothing_above_it(
-    ws: Workspace,
-    above: str,
-    content: str,
-    options: dict[str, Any],
+    ws: Workspace, above: str, content: str, options: dict[str, Any]
 ) -> None:
     options = {name: value for name, value in options.items() if value}
     day = ws.config.journal / f"{DATE}.md"
@@ -190,11 +168,7 @@ def test_a_save_is_found_again_and_hides_nothing_above_it(
         )
 
 
-@settings(
-    max_examples=examples(150),
-    deadline=None,
-    derandomize=True,
-)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(
     body=TEXTS,
     value=TEXTS,
@@ -202,11 +176,7 @@ def test_a_save_is_found_again_and_hides_nothing_above_it(
     passage=st.booleans(),
 )
 def test_an_update_is_found_again_and_hides_nothing_below_it(
-    ws: Workspace,
-    body: str,
-    value: str,
-    what: str,
-    passage: bool,
+    ws: Workspace, body: str, value: str, what: str, passage: bool
 ) -> None:
     day = ws.config.journal / f"{DATE}.md"
     own = "\n\nb <private>```\nhers</private>\n" if passage else ""
@@ -240,11 +210,7 @@ def test_an_update_is_found_again_and_hides_nothing_below_it(
         ("```\n<private>otter\n\n", {}),
     ],
 )
-def test_no_channel_makes_a_tag(
-    ws: Workspace,
-    content: str,
-    options: dict[str, Any],
-) -> None:
+def test_no_channel_makes_a_tag(ws: Workspace, content: str, options: dict[str, Any]) -> None:
     mine = saved_below(ws, "", content, **options)
     day = ws.config.journal / f"{DATE}.md"
     with day.open("a") as file:
@@ -293,20 +259,10 @@ SPLICES = st.lists(
 
 
 @pytest.mark.fault(row=12)
-@settings(
-    max_examples=examples(120),
-    deadline=None,
-    derandomize=True,
-)
-@given(
-    base=st.lists(st.sampled_from(LINES), max_size=14),
-    ours=SPLICES,
-    theirs=SPLICES,
-)
+@settings(max_examples=examples(120), deadline=None, derandomize=True)
+@given(base=st.lists(st.sampled_from(LINES), max_size=14), ours=SPLICES, theirs=SPLICES)
 def test_a_merge_shows_nothing_that_was_private(
-    base: list[str],
-    ours: Any,
-    theirs: Any,
+    base: list[str], ours: Any, theirs: Any
 ) -> None:
     words = iter(range(1000, 9999))
 
@@ -401,11 +357,7 @@ def visible(text: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def marked(
-    mark: str,
-    at: int,
-    length: int,
-) -> str:
+def marked(mark: str, at: int, length: int) -> str:
     """The token with something in it that rendering takes away."""
     if mark == "\\":
         return TOKEN.replace("_", "\\_")
@@ -415,11 +367,7 @@ def marked(
     return TOKEN[:at] + mark + TOKEN[at : at + length] + closing + TOKEN[at + length :]
 
 
-@settings(
-    max_examples=examples(120),
-    deadline=None,
-    derandomize=True,
-)
+@settings(max_examples=examples(120), deadline=None, derandomize=True)
 @given(
     mark=st.sampled_from(MARKS),
     at=st.integers(1, 38),
@@ -430,12 +378,7 @@ def marked(
     where=st.sampled_from(["content", "title"]),
 )
 def test_no_secret_that_a_reader_would_see_is_written(
-    ws: Workspace,
-    mark: str,
-    at: int,
-    length: int,
-    around: str,
-    where: str,
+    ws: Workspace, mark: str, at: int, length: int, around: str, where: str
 ) -> None:
     text = around.format(marked(mark, at, length))
     given_text = (
@@ -446,12 +389,7 @@ def test_no_secret_that_a_reader_would_see_is_written(
     def written(policy: Any) -> str:
         with open_home(ws.config.home, secrets=policy) as mine:
             day.unlink(missing_ok=True)
-            save(
-                mine,
-                at=f"{DATE}T12:00",
-                force=True,
-                **given_text,
-            )
+            save(mine, at=f"{DATE}T12:00", force=True, **given_text)
             return day.read_text()
 
     if not find_secrets(visible(written("allow"))):
@@ -474,10 +412,6 @@ def test_no_secret_that_a_reader_would_see_is_written(
         "[x](http://a.b/?token=a&amp;key=b)",
     ],
 )
-def test_ordinary_markup_is_no_secret(
-    ws: Workspace,
-    tmp_path: Path,
-    text: str,
-) -> None:
+def test_ordinary_markup_is_no_secret(ws: Workspace, tmp_path: Path, text: str) -> None:
     with open_home(tmp_path / "home", secrets="refuse") as mine:
         assert get(mine, [save(mine, text).id]).entries[0].content == text

@@ -53,10 +53,7 @@ Damage = Callable[[Path, random.Random], None]
 # ------------------------------------
 
 
-def entry_text(
-    number: int,
-    day: int,
-) -> str:
+def entry_text(number: int, day: int) -> str:
     rng = random.Random(number)
     words = " ".join(rng.choice(WORDS) for _ in range(rng.randint(8, 60)))
     comment = (
@@ -70,11 +67,7 @@ def entry_text(
     )
 
 
-def write_journal(
-    home: Home,
-    days: int = 3,
-    per_day: int = 20,
-) -> None:
+def write_journal(home: Home, days: int = 3, per_day: int = 20) -> None:
     home.journal.mkdir(parents=True)
     for day in range(days):
         numbers = range(day * per_day, (day + 1) * per_day)
@@ -113,18 +106,12 @@ def assert_no_traceback(answer: Answer) -> None:
 # ---------------------------------------------------------------------------------------------
 
 
-def companion(
-    index: Path,
-    suffix: str,
-) -> Path:
+def companion(index: Path, suffix: str) -> Path:
     return Path(f"{index}{suffix}")
 
 
 def gone(*suffixes: str) -> Damage:
-    def damage(
-        index: Path,
-        rng: random.Random,
-    ) -> None:
+    def damage(index: Path, rng: random.Random) -> None:
         for suffix in suffixes:
             companion(index, suffix).unlink(missing_ok=True)
 
@@ -134,10 +121,7 @@ def gone(*suffixes: str) -> Damage:
 def cut_to(size: float) -> Damage:
     """Below 1 a share of the file; negative what is taken from its end."""
 
-    def damage(
-        index: Path,
-        rng: random.Random,
-    ) -> None:
+    def damage(index: Path, rng: random.Random) -> None:
         whole = index.stat().st_size
         os.truncate(
             index, int(whole * size) if 0 < size < 1 else size if size >= 0 else whole + size
@@ -146,16 +130,10 @@ def cut_to(size: float) -> Damage:
     return damage
 
 
-def garbage(
-    suffix: str = "",
-    start: int = 0,
-) -> Damage:
+def garbage(suffix: str = "", start: int = 0) -> Damage:
     """Written over what is there, from `start` to its end."""
 
-    def damage(
-        index: Path,
-        rng: random.Random,
-    ) -> None:
+    def damage(index: Path, rng: random.Random) -> None:
         path = companion(index, suffix)
         if path.exists():
             with path.open("r+b") as file:
@@ -165,37 +143,25 @@ def garbage(
     return damage
 
 
-def garbage_instead(
-    index: Path,
-    rng: random.Random,
-) -> None:
+def garbage_instead(index: Path, rng: random.Random) -> None:
     """Another file under its name, and the old log beside it."""
     new = index.with_name("new")
     new.write_bytes(rng.randbytes(50_000))
     new.replace(index)
 
 
-def garbage_alone(
-    index: Path,
-    rng: random.Random,
-) -> None:
+def garbage_alone(index: Path, rng: random.Random) -> None:
     gone(*SUFFIXES)(index, rng)
     index.write_bytes(rng.randbytes(50_000))
 
 
-def wal_emptied(
-    index: Path,
-    rng: random.Random,
-) -> None:
+def wal_emptied(index: Path, rng: random.Random) -> None:
     wal = companion(index, "-wal")
     if wal.exists():
         os.truncate(wal, 0)
 
 
-def wal_of_another_home(
-    index: Path,
-    rng: random.Random,
-) -> None:
+def wal_of_another_home(index: Path, rng: random.Random) -> None:
     """A log that SQLite takes for this file's own: page size, salts and checksums are right."""
     folder = index.parent / "another"
     with open_home(folder) as ws:
@@ -207,10 +173,7 @@ def wal_of_another_home(
 
 
 def sql(*statements: str) -> Damage:
-    def damage(
-        index: Path,
-        rng: random.Random,
-    ) -> None:
+    def damage(index: Path, rng: random.Random) -> None:
         db = open_index(index)
         for statement in statements:
             db.execute(statement).fetchall()
@@ -289,27 +252,16 @@ SQL_DAMAGES: dict[str, Damage] = {
 DAMAGES = FILE_DAMAGES | SQL_DAMAGES
 
 
-DROPPED = (
-    "meta",
-    "entry",
-    "chunk_fts",
-    "vector",
-)
+DROPPED = ("meta", "entry", "chunk_fts", "vector")
 COLD = {*DAMAGES} - {f"{table}-dropped" for table in TABLES if table not in DROPPED}
 
 
-def slow_unless(
-    quick: bool,
-    name: str,
-) -> Any:
+def slow_unless(quick: bool, name: str) -> Any:
     return pytest.param(name, marks=() if quick else pytest.mark.slow)
 
 
 def invert_page(number: int) -> Damage:
-    def damage(
-        index: Path,
-        rng: random.Random,
-    ) -> None:
+    def damage(index: Path, rng: random.Random) -> None:
         with index.open("r+b") as file:
             file.seek((number - 1) * PAGE)
             page = file.read(PAGE)
@@ -319,10 +271,7 @@ def invert_page(number: int) -> Damage:
     return damage
 
 
-def random_bytes(
-    index: Path,
-    rng: random.Random,
-) -> None:
+def random_bytes(index: Path, rng: random.Random) -> None:
     """A few bytes at a few places, sometimes of the log."""
     wal = companion(index, "-wal")
     path = wal if wal.exists() and rng.random() < 0.5 else index
@@ -335,10 +284,7 @@ def random_bytes(
         os.truncate(path, size)
 
 
-def seen_by_sqlite(
-    index: Path,
-    scratch: Path,
-) -> bool:
+def seen_by_sqlite(index: Path, scratch: Path) -> bool:
     """True when opening, or `quick_check`, says that a copy of these files is damaged."""
     scratch.mkdir()
     try:
@@ -395,13 +341,7 @@ def _ask(ws: synaptic.Workspace) -> Any:
     }
     for query in QUERIES:
         for strategy in ("lexical", "hybrid"):
-            found = synaptic.search(
-                ws,
-                query,
-                limit=100,
-                strategy=strategy,
-                embed_ms=60_000,
-            )
+            found = synaptic.search(ws, query, limit=100, strategy=strategy, embed_ms=60_000)
             answers[f"{strategy} {query}"] = {
                 h.entry.id: [round(h.score, 6), h.entry.content] for h in found.hits
             }
@@ -492,10 +432,7 @@ def image_of(index: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def bench(
-    tmp_path_factory: pytest.TempPathFactory,
-    forks: Forks,
-) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("bench")
     home = ForkedHome(folder / "home", {"HOME": str(folder), "SYNAPTIC_NOW": NOW}, forks)
     write_journal(home)
@@ -515,10 +452,7 @@ def bench(
 
 
 @pytest.mark.parametrize("name", [slow_unless(name in COLD, name) for name in DAMAGES])
-def test_with_nobody_running_the_next_search_is_right(
-    bench: Bench,
-    name: str,
-) -> None:
+def test_with_nobody_running_the_next_search_is_right(bench: Bench, name: str) -> None:
     before = journal_state(bench.home)
     for image in bench.images if name in FILE_DAMAGES else ("killed",):
         bench.put_back(image)
@@ -533,10 +467,7 @@ NAMED = ("deleted", "cut-to-a-half", "garbage", "wal-removed", "version-999")
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_the_command_says_what_it_said_before(
-    bench: Bench,
-    name: str,
-) -> None:
+def test_the_command_says_what_it_said_before(bench: Bench, name: str) -> None:
     before = journal_state(bench.home)
     bench.put_back("killed")
     DAMAGES[name](bench.home.index, random.Random(1))
@@ -561,10 +492,7 @@ def test_vectors_of_another_model_are_not_compared(bench: Bench) -> None:
 # ---------------------------------------------------------------------------
 
 
-def kinds_of_pages(
-    image: bytes,
-    folder: Path,
-) -> dict[str, list[int]]:
+def kinds_of_pages(image: bytes, folder: Path) -> dict[str, list[int]]:
     """Page numbers by whose they are: tables, indices, the shadows of FTS5, SQLite's
     own.
     """
@@ -582,10 +510,7 @@ def kinds_of_pages(
     return kinds | ({"pointers to parents, free pages": others} if others else {})
 
 
-def outcome(
-    bench: Bench,
-    scratch: Path,
-) -> str:
+def outcome(bench: Bench, scratch: Path) -> str:
     """What became of the damage: healed, unseen (a fresh rebuild mends it), or in more words
     what went wrong.
     """
@@ -608,11 +533,7 @@ def outcome(
     )
 
 
-def test_one_page_flipped_of_each_kind(
-    bench: Bench,
-    rounds: Rounds,
-    tmp_path: Path,
-) -> None:
+def test_one_page_flipped_of_each_kind(bench: Bench, rounds: Rounds, tmp_path: Path) -> None:
     before = journal_state(bench.home)
     kinds = kinds_of_pages(bench.images["closed"][""], tmp_path)
     assert len(kinds) > 30
@@ -633,11 +554,7 @@ def test_one_page_flipped_of_each_kind(
     assert set(became) == {"healed"}, became
 
 
-def test_random_bytes_at_random_places(
-    bench: Bench,
-    rounds: Rounds,
-    tmp_path: Path,
-) -> None:
+def test_random_bytes_at_random_places(bench: Bench, rounds: Rounds, tmp_path: Path) -> None:
     before = journal_state(bench.home)
     became: dict[str, list[int]] = {}
     for number in rounds(15, 1_000):
@@ -675,14 +592,7 @@ def settled(server: Server) -> None:
 
 def by_words(server: Server) -> Any:
     found = [
-        hits_of(
-            server.up_to_date(
-                "search",
-                query=query,
-                limit=100,
-                strategy="lexical",
-            )
-        )
+        hits_of(server.up_to_date("search", query=query, limit=100, strategy="lexical"))
         for query in QUERIES
     ]
     listed = server.up_to_date("find", order="oldest", limit=100)
@@ -699,11 +609,7 @@ class Quartet:
     nobody damages.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        forks: Forks,
-    ) -> None:
+    def __init__(self, folder: Path, forks: Forks) -> None:
         env = {"HOME": str(folder), "SYNAPTIC_NOW": NOW}
         self.home = ForkedHome(folder / "home", env, forks)
         self.fair = ForkedHome(
@@ -756,10 +662,7 @@ class Quartet:
 
 
 @pytest.fixture(scope="module")
-def one_quartet(
-    tmp_path_factory: pytest.TempPathFactory,
-    forks: Forks,
-) -> Iterator[Quartet]:
+def one_quartet(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Quartet]:
     quartet = Quartet(tmp_path_factory.mktemp("quartet"), forks)
     yield quartet
     quartet.stop()
@@ -793,10 +696,7 @@ NAMED_LIVE = (
 
 
 @pytest.mark.parametrize("name", [slow_unless(name in NAMED_LIVE, name) for name in DAMAGES])
-def test_under_four_servers(
-    quartet: Quartet,
-    name: str,
-) -> None:
+def test_under_four_servers(quartet: Quartet, name: str) -> None:
     before = journal_state(quartet.home)
     DAMAGES[name](quartet.home.index, random.Random(1))
     quartet.assert_right(vectors=name in ("deleted", "another-model") or name not in NAMED_LIVE)
@@ -808,10 +708,7 @@ def test_under_four_servers(
     assert quartet.all_at_once(by_words) == [by_words(quartet.judge)] * 4
 
 
-def test_a_flipped_page_under_four_servers(
-    quartet: Quartet,
-    rounds: Rounds,
-) -> None:
+def test_a_flipped_page_under_four_servers(quartet: Quartet, rounds: Rounds) -> None:
     """What the pages in memory hide until somebody writes, a doctor finds; all four go on with
     what it leaves.
     """
@@ -829,8 +726,7 @@ def test_a_flipped_page_under_four_servers(
 
 
 def test_nobody_answers_from_an_index_that_another_has_just_made(
-    quartet: Quartet,
-    rounds: Rounds,
+    quartet: Quartet, rounds: Rounds
 ) -> None:
     """Damage again and again, while vectors are still being made: whoever meets an empty index
     waits, or fills it.
@@ -881,11 +777,7 @@ def test_a_command_opens_the_index_beside_a_writer(home: Home) -> None:
 
 
 def strangers_database(
-    path: Path,
-    *,
-    owner: int = 0,
-    version: int = 0,
-    hot: bool = False,
+    path: Path, *, owner: int = 0, version: int = 0, hot: bool = False
 ) -> None:
     """Another program's; `hot` with a log that its killed writer left."""
     maker = path.with_name("maker.db")
@@ -917,10 +809,7 @@ def files_named_index(home: Home) -> dict[str, bytes]:
     }
 
 
-def assert_says_whose_it_is(
-    home: Home,
-    message: str,
-) -> None:
+def assert_says_whose_it_is(home: Home, message: str) -> None:
     assert (
         str(home.index) in message and "another program" in message and "left alone" in message
     ), message
@@ -928,10 +817,7 @@ def assert_says_whose_it_is(
 
 
 @pytest.mark.parametrize("kind", STRANGERS)
-def test_a_strangers_database_is_left_alone(
-    home: Home,
-    kind: str,
-) -> None:
+def test_a_strangers_database_is_left_alone(home: Home, kind: str) -> None:
     home.ask("save", "Known before the stranger came")
     for path in home.state.glob("index.db*"):
         path.unlink()

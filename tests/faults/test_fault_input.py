@@ -143,10 +143,7 @@ def zoo(tmp_path: Path) -> Iterator[Workspace]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_any_file_is_read_as_far_as_it_goes(
-    zoo: Workspace,
-    name: str,
-) -> None:
+def test_any_file_is_read_as_far_as_it_goes(zoo: Workspace, name: str) -> None:
     data, word = FILES[name]
     place = zoo.config.journal / "2026-11-20.md"
     place.write_bytes(data)
@@ -169,10 +166,7 @@ def test_any_file_is_read_as_far_as_it_goes(
     assert search(zoo, "beside", strategy="lexical").total >= (name != "kept out")
 
 
-def test_what_is_no_file_is_passed_by(
-    zoo: Workspace,
-    tmp_path: Path,
-) -> None:
+def test_what_is_no_file_is_passed_by(zoo: Workspace, tmp_path: Path) -> None:
     journal = zoo.config.journal
     os.mkfifo(journal / "fifo.md")
     (journal / "folder.md").mkdir()
@@ -287,10 +281,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("strategy", ["lexical", "semantic", "hybrid"])
-def test_any_query_is_answered(
-    zoo: Workspace,
-    strategy: str,
-) -> None:
+def test_any_query_is_answered(zoo: Workspace, strategy: str) -> None:
     save(zoo, "The quick brown fox and the dog.")
     for query in QUERIES:
         found = search(zoo, query, strategy=strategy)
@@ -323,10 +314,7 @@ PIECES = [
 ]
 
 
-def test_fuzzed_queries(
-    zoo: Workspace,
-    rounds: Rounds,
-) -> None:
+def test_fuzzed_queries(zoo: Workspace, rounds: Rounds) -> None:
     save(zoo, "The quick brown fox and the dog.")
     now = zoo.clock()
     search(zoo, "fox", strategy="lexical")
@@ -406,10 +394,7 @@ def fuzzed_file(choose: random.Random) -> bytes:
     return data[: choose.randrange(len(data))] if choose.random() < 0.1 else data
 
 
-def test_fuzzed_files(
-    zoo: Workspace,
-    rounds: Rounds,
-) -> None:
+def test_fuzzed_files(zoo: Workspace, rounds: Rounds) -> None:
     zone = zoo.clock()
     for number in rounds(5_000, 200_000):
         data = fuzzed_file(random.Random(number))
@@ -434,11 +419,7 @@ def test_fuzzed_files(
 
 @pytest.mark.slow
 @given(st.binary(max_size=400) | st.text().map(lambda text: text.encode("utf-8", "replace")))
-@settings(
-    max_examples=1_000_000,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@settings(max_examples=1_000_000, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_bytes_are_read(data: bytes) -> None:
     parse_entries(data, "x.md", mtime=open_clock(), day_file="%Y-%m-%d.md")
 
@@ -507,20 +488,14 @@ COMMANDS: list[tuple[list[str], int, str]] = [
 
 
 @pytest.fixture(scope="module")
-def busy(
-    tmp_path_factory: pytest.TempPathFactory,
-    forks: Forks,
-) -> Home:
+def busy(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Home:
     base = tmp_path_factory.mktemp("busy")
     home = ForkedHome(base / "home", {"HOME": str(base)}, forks)
     home.ask("save", "The quick brown fox.")
     return home
 
 
-def in_process(
-    home: Home,
-    *args: str,
-) -> Answer:
+def in_process(home: Home, *args: str) -> Answer:
     """What the command says, without the start of a process."""
     import contextlib
     import io
@@ -544,10 +519,7 @@ def in_process(
     ids=[" ".join(c[0])[:40].encode("ascii", "replace").decode() for c in COMMANDS],
 )
 def test_a_wrong_command_is_told_what_is_valid(
-    busy: Home,
-    args: list[str],
-    code: int,
-    names: str,
+    busy: Home, args: list[str], code: int, names: str
 ) -> None:
     before = busy.files()
     answer = in_process(busy, *args)
@@ -593,11 +565,7 @@ CONFIGS: list[tuple[bytes, str]] = [
 
 
 @pytest.mark.parametrize(("toml", "names"), CONFIGS)
-def test_a_wrong_config_is_named_with_its_key(
-    tmp_path: Path,
-    toml: bytes,
-    names: str,
-) -> None:
+def test_a_wrong_config_is_named_with_its_key(tmp_path: Path, toml: bytes, names: str) -> None:
     home = Home(tmp_path / "home", {"HOME": str(tmp_path)})
     in_process(home, "save", "The quick brown fox.")
     (home.path / "config.toml").write_bytes(toml)
@@ -616,11 +584,7 @@ def test_a_wrong_config_is_named_with_its_key(
         ({"SYNAPTIC_HOME": "/dev/null/home"}, "/dev/null/home"),
     ],
 )
-def test_a_wrong_environment_is_named(
-    busy: Home,
-    env: dict[str, str],
-    names: str,
-) -> None:
+def test_a_wrong_environment_is_named(busy: Home, env: dict[str, str], names: str) -> None:
     answer = busy.run("save", "x y z", **env)
     assert answer.code == 1 and names in answer.err and "Traceback" not in answer.text
 
@@ -631,12 +595,7 @@ def test_without_a_home_of_its_own(busy: Home) -> None:
 
     from outside import SYNAPTIC
 
-    done = subprocess.run(
-        [SYNAPTIC, "search", "fox"],
-        env=env,
-        capture_output=True,
-        text=True,
-    )
+    done = subprocess.run([SYNAPTIC, "search", "fox"], env=env, capture_output=True, text=True)
     assert done.returncode == 0 and "fox" in done.stdout
 
 
@@ -690,11 +649,7 @@ def server(busy: Home) -> Iterator[Server]:
 
 @pytest.mark.parametrize(("tool", "arguments", "names"), CALLS)
 def test_a_wrong_call_is_told_what_is_valid(
-    busy: Home,
-    server: Server,
-    tool: str,
-    arguments: dict[str, Any],
-    names: str,
+    busy: Home, server: Server, tool: str, arguments: dict[str, Any], names: str
 ) -> None:
     before = busy.files()
     with pytest.raises(Refusal) as refused:

@@ -29,25 +29,16 @@ def vanished(home: Home) -> list[str]:
     return [found["message"].split()[0] for found in findings if found["code"] == "vanished"]
 
 
-def saved(
-    home: Home,
-    text: str,
-) -> str:
+def saved(home: Home, text: str) -> str:
     return str(home.ask("save", text, "--at", AT)["id"])
 
 
-def shown(
-    home: Home,
-    id: str,
-) -> dict[str, object]:
+def shown(home: Home, id: str) -> dict[str, object]:
     (entry,) = home.ask("get", id)["entries"]
     return dict(entry)
 
 
-def holding(
-    home: Home,
-    text: bytes,
-) -> list[str]:
+def holding(home: Home, text: bytes) -> list[str]:
     """Every file below the home that holds these bytes, but for the index."""
     files = (
         path
@@ -71,9 +62,7 @@ UPDATES = {
 
 
 def an_update_that_vanished(
-    home: Home,
-    change: str,
-    typed: bytes = b"",
+    home: Home, change: str, typed: bytes = b""
 ) -> tuple[str, dict[str, object]]:
     """The id of an entry whose update an old buffer has undone, and the entry as the update had
     made it.
@@ -89,10 +78,7 @@ def an_update_that_vanished(
 
 @pytest.mark.fault(row=4)
 @pytest.mark.parametrize("change", UPDATES)
-def test_a_vanished_update_outlives_the_next_one(
-    home: Home,
-    change: str,
-) -> None:
+def test_a_vanished_update_outlives_the_next_one(home: Home, change: str) -> None:
     id, updated = an_update_that_vanished(home, change)
     assert vanished(home) == [id]
     second = home.ask("update", id, "--project", "second")
@@ -225,9 +211,7 @@ def test_a_restore_where_only_the_comment_is_left_says_what_to_mend(home: Home) 
 @pytest.mark.parametrize("step", ["replaced", "kept"])
 @pytest.mark.parametrize("gone", ["entry", "paragraph"])
 def test_what_a_person_takes_out_after_a_killed_update_stays_out(
-    home: Home,
-    step: str,
-    gone: str,
+    home: Home, step: str, gone: str
 ) -> None:
     id = saved(home, FIRST)
     update = home.run("update", id, "--append", "The last paragraph.", SYNAPTIC_FAULT=step)
@@ -270,23 +254,14 @@ FAILING = [
 ]
 
 
-def with_errors(
-    home: Home,
-    call: str,
-    number: int,
-    *args: str,
-) -> Answer:
+def with_errors(home: Home, call: str, number: int, *args: str) -> Answer:
     """What a command says whose system calls of one kind fail from the `number`th on: once, as
     a bad sector does.
     """
     inject = f"inject={call}:error=EIO:when={number}"
     command = [*STRACE, "/dev/null", "-e", f"trace={call}", "-e", inject, SYNAPTIC, *args]
     done = subprocess.run(
-        command,
-        env=home.environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
+        command, env=home.environment(), capture_output=True, text=True, timeout=TIMEOUT_S
     )
     return Answer(done.returncode, done.stdout, done.stderr)
 
@@ -295,9 +270,7 @@ def with_errors(
 @pytest.mark.fault(row=8)
 @pytest.mark.parametrize(("call", "number"), FAILING)
 def test_an_answer_is_true_when_the_disk_fails_in_the_middle(
-    home: Home,
-    call: str,
-    number: int,
+    home: Home, call: str, number: int
 ) -> None:
     """A save that was refused is nowhere, so that trying again makes no double."""
     saved(home, "Before.")
@@ -316,10 +289,7 @@ def test_an_answer_is_true_when_the_disk_fails_in_the_middle(
 @needs_strace
 @pytest.mark.fault(row=8)
 @pytest.mark.parametrize("number", range(1, 6))
-def test_an_update_that_was_refused_was_not_made(
-    home: Home,
-    number: int,
-) -> None:
+def test_an_update_that_was_refused_was_not_made(home: Home, number: int) -> None:
     id = saved(home, FIRST)
     answer = with_errors(home, "fsync", number, "update", id, "--append", "And more.", "--json")
     assert "Errno" not in answer.text and "Traceback" not in answer.text, answer
@@ -352,12 +322,7 @@ def test_a_restore_that_was_refused_does_not_come_later(home: ForkedHome) -> Non
 CONFLICT = "2026-11-20.sync-conflict-20261120-093000-ABCDEFG.md"
 
 
-def twice(
-    home: Home,
-    where: str,
-    *,
-    other: bool = False,
-) -> str:
+def twice(home: Home, where: str, *, other: bool = False) -> str:
     """The id of a block that stands a second time, perhaps with another text."""
     id = saved(home, FIRST)
     saved(home, "An entry between.")
@@ -377,11 +342,7 @@ def twice(
 @pytest.mark.parametrize(
     "command", ["delete --yes", "delete --yes --purge", "update --content"]
 )
-def test_every_copy_of_a_block_goes_or_changes(
-    home: Home,
-    where: str,
-    command: str,
-) -> None:
+def test_every_copy_of_a_block_goes_or_changes(home: Home, where: str, command: str) -> None:
     id = twice(home, where)
     verb, *flags = command.split()
     text = ["Nobody knows the code."] if verb == "update" else []
@@ -403,9 +364,7 @@ def test_every_copy_of_a_block_goes_or_changes(
     "command", ["delete --yes", "delete --yes --purge", "update --add-tag"]
 )
 def test_another_text_with_the_same_id_is_named_and_stays(
-    home: Home,
-    where: str,
-    command: str,
+    home: Home, where: str, command: str
 ) -> None:
     id = twice(home, where, other=True)
     verb, *flags = command.split()
@@ -423,8 +382,7 @@ def test_another_text_with_the_same_id_is_named_and_stays(
 
 @pytest.mark.fault(row=4)
 def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
-    ws: Workspace,
-    monkeypatch: pytest.MonkeyPatch,
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The editor has read the new block, empties the file before it is looked at, and writes
     its buffer later.
@@ -434,10 +392,7 @@ def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
     buffer: list[bytes] = []
     real = disk.fault
 
-    def editor(
-        step: str,
-        *rest: object,
-    ) -> None:
+    def editor(step: str, *rest: object) -> None:
         if step == "replace-swapped" and not buffer:
             buffer.append(path.read_bytes() + b"\ntyped below\n")
             path.write_bytes(b"")
@@ -455,12 +410,7 @@ def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
     assert path.read_bytes().count(receipt.id.encode()) == 1
 
 
-def at_paths(
-    home: Home,
-    inject: str,
-    paths: list[Path],
-    *args: str,
-) -> Answer:
+def at_paths(home: Home, inject: str, paths: list[Path], *args: str) -> Answer:
     """What a command says whose system calls on these files meet what `inject` says, in the
     words of strace.
     """
@@ -474,11 +424,7 @@ def at_paths(
     ]
     command += ["-e", f"inject={inject}", SYNAPTIC, *args, "--json"]
     done = subprocess.run(
-        command,
-        env=home.environment(),
-        capture_output=True,
-        check=False,
-        timeout=TIMEOUT_S,
+        command, env=home.environment(), capture_output=True, check=False, timeout=TIMEOUT_S
     )
     answer = Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
     assert "Errno" not in answer.text and "is a defect" not in answer.text, answer
@@ -489,8 +435,7 @@ def at_paths(
 @pytest.mark.fault(row=8)
 @pytest.mark.parametrize("command", ["restore", "delete --yes", "update --content New."])
 def test_a_copy_that_cannot_be_read_stops_an_edit_with_a_clear_error(
-    home: Home,
-    command: str,
+    home: Home, command: str
 ) -> None:
     id = saved(home, FIRST)
     home.ask("update", id, *UPDATES["content"])
@@ -569,10 +514,7 @@ def test_a_purge_while_the_index_is_kept_in_memory_is_scrubbed_later(home: Home)
         "kept",
     ],
 )
-def test_purge_leaves_nothing_of_a_killed_update(
-    home: Home,
-    step: str,
-) -> None:
+def test_purge_leaves_nothing_of_a_killed_update(home: Home, step: str) -> None:
     id = saved(home, "The word is hunter2.")
     kept = saved(home, "Another entry.")
     assert (
@@ -603,8 +545,7 @@ def test_purge_leaves_nothing_of_a_killed_save(home: Home) -> None:
 @needs_strace
 @pytest.mark.fault(row=11)
 def test_what_purge_removes_does_not_come_back_after_a_power_cut(
-    home: Home,
-    tmp_path: Path,
+    home: Home, tmp_path: Path
 ) -> None:
     """After its last change each folder that held a copy is synced."""
     id = saved(home, "The word is hunter2.")
@@ -613,11 +554,7 @@ def test_what_purge_removes_does_not_come_back_after_a_power_cut(
     calls = "trace=unlink,unlinkat,rename,renameat,renameat2,fsync"
     command = [*STRACE, str(log), "-y", "-e", calls, SYNAPTIC, "delete", id, "--yes", "--purge"]
     subprocess.run(
-        command,
-        env=home.environment(),
-        capture_output=True,
-        check=True,
-        timeout=TIMEOUT_S,
+        command, env=home.environment(), capture_output=True, check=True, timeout=TIMEOUT_S
     )
     lines = log.read_text().splitlines()
     for folder in ("done",):
@@ -637,10 +574,7 @@ def test_what_purge_removes_does_not_come_back_after_a_power_cut(
 
 @pytest.mark.fault(row=11)
 @pytest.mark.parametrize("hide", ["a passage", "the entry"])
-def test_copies_of_what_becomes_private_go(
-    home: Home,
-    hide: str,
-) -> None:
+def test_copies_of_what_becomes_private_go(home: Home, hide: str) -> None:
     id = saved(home, "Results.\n\nDr. Grimm was there, they are fine.")
     other = saved(home, "Another entry.")
     home.ask("update", id, "--add-tag", "health")

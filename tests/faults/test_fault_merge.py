@@ -48,10 +48,7 @@ IDENTITY = {
 
 
 def git(
-    folder: Path,
-    *args: str,
-    ok: bool = True,
-    **env: str,
+    folder: Path, *args: str, ok: bool = True, **env: str
 ) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         ["git", *args],
@@ -96,10 +93,7 @@ class Machine:
 
 
 @pytest.fixture
-def machines(
-    tmp_path: Path,
-    forks: Forks,
-) -> Iterator[tuple[Machine, Machine]]:
+def machines(tmp_path: Path, forks: Forks) -> Iterator[tuple[Machine, Machine]]:
     made = []
     for name in ("desk", "lap top"):
         clone = tmp_path / name
@@ -133,11 +127,7 @@ class Truth:
     typed: int = 0
     editable: list[str] = field(default_factory=list)
 
-    def change(
-        self,
-        machine: Machine,
-        choose: random.Random,
-    ) -> None:
+    def change(self, machine: Machine, choose: random.Random) -> None:
         """One change on one machine; no entry that existed before is touched on both."""
         machine.clock.forward(seconds=choose.randrange(90))
         kind = choose.choice(("save", "save", "save", "type", "update", "delete"))
@@ -166,10 +156,7 @@ class Truth:
             self.entries[receipt.id] = text
 
 
-def test_merges_by_entries(
-    machines: tuple[Machine, Machine],
-    rounds: Rounds,
-) -> None:
+def test_merges_by_entries(machines: tuple[Machine, Machine], rounds: Rounds) -> None:
     desk, laptop = machines
     truth = Truth(desk.entries())
     for number in rounds(8, 5_000):
@@ -249,10 +236,7 @@ def test_a_journal_in_no_repository_is_told_what_to_do(home: Home) -> None:
     "name",
     [f"{DAY[:-3]} (conflicted copy).md", f"{DAY[:-3]}.sync-conflict-20261121-101500-ABC.md"],
 )
-def test_a_sync_conflict_copy_loses_nothing_and_is_flagged(
-    home: Home,
-    name: str,
-) -> None:
+def test_a_sync_conflict_copy_loses_nothing_and_is_flagged(home: Home, name: str) -> None:
     first = home.ask("save", "The text that both have.", SYNAPTIC_NOW="2026-11-21T09:00")["id"]
     day = home.journal / DAY
     copy = day.read_bytes()
@@ -275,10 +259,7 @@ def test_a_sync_conflict_copy_loses_nothing_and_is_flagged(
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
 @pytest.mark.parametrize("bom", ["", "\ufeff"])
-def test_line_ends_and_bom_stay(
-    eol: str,
-    bom: str,
-) -> None:
+def test_line_ends_and_bom_stay(eol: str, bom: str) -> None:
     def file(*entries: str) -> bytes:
         return (bom + eol.join(["# 2026-11-21", "", *entries])).encode()
 
@@ -288,26 +269,15 @@ def test_line_ends_and_bom_stay(
     assert done == Merged(file(one, other, mine), 0)
 
 
-def by_entries(
-    base: bytes,
-    ours: bytes,
-    theirs: bytes,
-) -> Merged:
+def by_entries(base: bytes, ours: bytes, theirs: bytes) -> Merged:
     return merge(base, ours, theirs, DAY, "%Y-%m-%d.md", by_lines)
 
 
-def day(
-    *entries: str,
-    above: str = "# 2026-11-21\n\n",
-) -> bytes:
+def day(*entries: str, above: str = "# 2026-11-21\n\n") -> bytes:
     return (above + "\n".join(entries)).encode()
 
 
-def saved(
-    id: str,
-    text: str,
-    heading: str = "09:00 Saved",
-) -> str:
+def saved(id: str, text: str, heading: str = "09:00 Saved") -> str:
     return f"## {heading}\n<!-- syn:20261121-{id} -->\n\n{text}\n"
 
 
@@ -378,10 +348,7 @@ def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
     ],
 )
 def test_what_both_sides_add_below_one_text_is_no_conflict(
-    text: str,
-    mine: str,
-    other: str,
-    both: str,
+    text: str, mine: str, other: str, both: str
 ) -> None:
     below = saved("bbbbbbbb", "More.", "10:00 Below")
     base, *sides, wanted = (
@@ -404,10 +371,7 @@ def test_what_both_sides_add_below_one_text_is_no_conflict(
         ),
     ],
 )
-def test_a_conflict_stays_within_its_entry(
-    mine: str,
-    other: str,
-) -> None:
+def test_a_conflict_stays_within_its_entry(mine: str, other: str) -> None:
     above, below = (
         saved("bbbbbbbb", BODIES[2], "08:00 Above"),
         "## 10:00 Below\n```\ntyped\n```\n",
@@ -426,9 +390,7 @@ def test_a_conflict_stays_within_its_entry(
 
 @pytest.mark.parametrize("broken", ["python", "package", "config"])
 def test_where_synaptic_cannot_run_git_merges_by_lines(
-    machines: tuple[Machine, Machine],
-    tmp_path: Path,
-    broken: str,
+    machines: tuple[Machine, Machine], tmp_path: Path, broken: str
 ) -> None:
     desk, laptop = machines
     driver = git(desk.clone, "config", "merge.synaptic.driver").stdout.strip()
@@ -464,9 +426,7 @@ def test_where_synaptic_cannot_run_git_merges_by_lines(
 
 @pytest.mark.parametrize("folder", [".", "!x", "#x"])
 def test_files_and_folders_of_any_name_merge_by_entries(
-    tmp_path: Path,
-    folder: str,
-    forks: Forks,
+    tmp_path: Path, folder: str, forks: Forks
 ) -> None:
     names = ("-x.md", "--help.md", "-h.md", "--home=x.md")
     desk, laptop = tmp_path / "desk", tmp_path / "laptop"
@@ -498,8 +458,7 @@ def test_files_and_folders_of_any_name_merge_by_entries(
 
 
 def test_a_repository_cannot_bring_its_own_synaptic(
-    machines: tuple[Machine, Machine],
-    tmp_path: Path,
+    machines: tuple[Machine, Machine], tmp_path: Path
 ) -> None:
     desk, laptop = machines
     for machine in machines:
@@ -572,10 +531,7 @@ def files(draw: st.DrawFn) -> bytes:
 
 @given(files(), files())
 @settings(max_examples=examples(100), deadline=None)
-def test_one_side_unchanged_is_the_other_side(
-    base: bytes,
-    changed: bytes,
-) -> None:
+def test_one_side_unchanged_is_the_other_side(base: bytes, changed: bytes) -> None:
     assert by_entries(base, changed, base).data == changed
     assert by_entries(base, base, changed).data == changed
     assert by_entries(base, changed, changed).data == changed
@@ -583,11 +539,7 @@ def test_one_side_unchanged_is_the_other_side(
 
 @given(files(), files(), files())
 @settings(max_examples=examples(100), deadline=None)
-def test_nothing_that_a_side_added_is_lost(
-    base: bytes,
-    ours: bytes,
-    theirs: bytes,
-) -> None:
+def test_nothing_that_a_side_added_is_lost(base: bytes, ours: bytes, theirs: bytes) -> None:
     done = by_entries(base, ours, theirs).data.decode("utf-8-sig")
     known = set(base.decode("utf-8-sig").splitlines())
     for side, other in ((ours, theirs), (theirs, ours)):
@@ -601,17 +553,11 @@ def test_nothing_that_a_side_added_is_lost(
 @given(files(), files(), files())
 @settings(max_examples=examples(150), deadline=None)
 def test_every_block_that_a_side_added_or_edited_alone_is_whole(
-    base: bytes,
-    ours: bytes,
-    theirs: bytes,
+    base: bytes, ours: bytes, theirs: bytes
 ) -> None:
     clashes = []
 
-    def refuse(
-        base: bytes,
-        ours: bytes,
-        theirs: bytes,
-    ) -> tuple[bytes, int]:
+    def refuse(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
         clashes.append(ours)
         return ours, 1
 

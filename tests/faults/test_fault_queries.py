@@ -34,10 +34,7 @@ PASTED = json.dumps({f"key {number}": f"value {number}" for number in range(700)
 assert len(PASTED) > 13_000
 
 
-def many(
-    form: str,
-    count: int,
-) -> str:
+def many(form: str, count: int) -> str:
     return " ".join(form.format(number) for number in range(count))
 
 
@@ -71,8 +68,7 @@ QUERIES: dict[str, tuple[str, str]] = {
 
 @pytest.fixture(scope="module")
 def known(
-    tmp_path_factory: pytest.TempPathFactory,
-    forks: Forks,
+    tmp_path_factory: pytest.TempPathFactory, forks: Forks
 ) -> Iterator[tuple[Home, Server]]:
     """A home of a few entries, some of which were read, under a server."""
     folder = tmp_path_factory.mktemp("queries")
@@ -108,10 +104,7 @@ def counts(index: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_query_of_any_size_is_answered(
-    known: tuple[Home, Server],
-    name: str,
-) -> None:
+def test_a_query_of_any_size_is_answered(known: tuple[Home, Server], name: str) -> None:
     home, server = known
     query, said = QUERIES[name]
     with as_it_was(home.index):
@@ -158,8 +151,7 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_parameter_beyond_its_bound_is_an_error_that_names_it(
-    known: tuple[Home, Server],
-    name: str,
+    known: tuple[Home, Server], name: str
 ) -> None:
     home, server = known
     tool, arguments, flag = PARAMETERS[name]
@@ -180,13 +172,7 @@ def test_a_parameter_beyond_its_bound_is_an_error_that_names_it(
 
 def test_values_up_to_the_bound_all_count(ws: Workspace) -> None:
     ids = {
-        save(
-            ws,
-            f"{WORDS} {n}",
-            tags=[f"t{n}/x"],
-            files=[f"src/{n}.py"],
-            project=f"p{n}",
-        ).id
+        save(ws, f"{WORDS} {n}", tags=[f"t{n}/x"], files=[f"src/{n}.py"], project=f"p{n}").id
         for n in range(3)
     }
     now = ws.clock()
@@ -228,23 +214,14 @@ def test_lists_that_no_bound_holds_are_one_value_to_sqlite(ws: Workspace) -> Non
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udcffb", "\0"])
-def test_what_is_no_character_is_searched_as_one(
-    ws: Workspace,
-    text: str,
-) -> None:
+def test_what_is_no_character_is_searched_as_one(ws: Workspace, text: str) -> None:
     save(ws, f"A {WORDS}", tags=["t0"])
     assert search(ws, f"{WORDS} {text} tag:t0").total == 1
     for query in (f'{WORDS} "{text}"', f"{WORDS} tag:{text}", f"{WORDS} file:{text}x"):
         search(ws, query)
     tags = () if text == "\0" else f"{text}x"  # a tag with a NUL is refused
     assert find(
-        ws,
-        filters=build_filters(
-            now=ws.clock(),
-            tag=tags,
-            file=text,
-            project=text,
-        ),
+        ws, filters=build_filters(now=ws.clock(), tag=tags, file=text, project=text)
     ).total in (0, 1)
 
 
@@ -252,10 +229,7 @@ def test_what_is_no_character_is_searched_as_one(
     "position",
     [["newest", 10**30, "a", 1], ["newest", 1, "\ud800", 1], ["newest", 1e999, "a", 1]],
 )
-def test_a_cursor_that_nobody_gave_is_an_error(
-    ws: Workspace,
-    position: list[Any],
-) -> None:
+def test_a_cursor_that_nobody_gave_is_an_error(ws: Workspace, position: list[Any]) -> None:
     with pytest.raises(SynapticError, match="cursor is not valid"):
         find(ws, cursor=base64.urlsafe_b64encode(json.dumps(position).encode()).decode())
 
@@ -272,13 +246,7 @@ def test_what_sqlite_refuses_twice_is_reported_and_the_index_stays(tmp_path: Pat
                 SynapticError, match=r"sound, but SQLite refuses this: .*variable"
             ):
                 search(
-                    ws,
-                    WORDS,
-                    filters=Filters(
-                        tags=("a",),
-                        files=("b",),
-                        projects=("tests",),
-                    ),
+                    ws, WORDS, filters=Filters(tags=("a",), files=("b",), projects=("tests",))
                 )
             ws.index.file.db.limit(apsw.SQLITE_LIMIT_VARIABLE_NUMBER, usual)
             assert search(ws, WORDS).total == 1

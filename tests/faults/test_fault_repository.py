@@ -98,10 +98,7 @@ def trap(tmp_path: Path) -> Trap:
     return Trap(tmp_path / "trap")
 
 
-def use(
-    home: Home,
-    folder: Path,
-) -> None:
+def use(home: Home, folder: Path) -> None:
     """Everything that looks at the repository around a folder."""
     home.folder = folder
     home.env |= {"SYNAPTIC_PROJECT": ""}
@@ -118,9 +115,7 @@ def use(
 
 
 def test_no_program_that_a_partial_clone_names_is_run(
-    home: Home,
-    trap: Trap,
-    tmp_path: Path,
+    home: Home, trap: Trap, tmp_path: Path
 ) -> None:
     """A commit is missing, so any git that looks for it fetches it, by whatever program the
     settings name.
@@ -148,11 +143,7 @@ def test_no_program_that_a_partial_clone_names_is_run(
     assert trap.sprung() == []
 
 
-def test_no_program_is_run_to_share_a_journal(
-    home: Home,
-    trap: Trap,
-    tmp_path: Path,
-) -> None:
+def test_no_program_is_run_to_share_a_journal(home: Home, trap: Trap, tmp_path: Path) -> None:
     """The journal's repository says how to reach others, by programs; the person said so too."""
     hub = tmp_path / "hub.git"
     git(tmp_path, "init", "-q", "--bare", "-b", "main", str(hub))
@@ -171,11 +162,7 @@ def test_no_program_is_run_to_share_a_journal(
     assert trap.sprung() == []
 
 
-def test_no_program_is_run_to_date_a_note(
-    home: Home,
-    trap: Trap,
-    tmp_path: Path,
-) -> None:
+def test_no_program_is_run_to_date_a_note(home: Home, trap: Trap, tmp_path: Path) -> None:
     """A search asks git's log, which would verify the signature of a commit and read a file for
     an order.
     """
@@ -210,9 +197,7 @@ def test_no_program_is_run_to_date_a_note(
 
 
 def test_a_tracked_folder_laid_out_like_a_repository_is_none(
-    home: Home,
-    trap: Trap,
-    tmp_path: Path,
+    home: Home, trap: Trap, tmp_path: Path
 ) -> None:
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     bare = origin / "docs"
@@ -238,8 +223,7 @@ def test_a_tracked_folder_laid_out_like_a_repository_is_none(
 
 
 def test_the_repository_does_not_choose_where_the_driver_is_set_up(
-    home: Home,
-    tmp_path: Path,
+    home: Home, tmp_path: Path
 ) -> None:
     """`core.worktree` may name another checkout, a link in `.git` any file."""
     for name in ("mine", "theirs"):
@@ -294,10 +278,7 @@ print(repr((found and found.project, work_at_hand(Path(sys.argv[1])))))
 """
 
 
-def put(
-    kind: str,
-    path: Path,
-) -> None:
+def put(kind: str, path: Path) -> None:
     """Something in this place that is no file of git's."""
     if kind == "too large":
         path.write_bytes(b"ref: refs/heads/main\n" * 60_000)
@@ -313,10 +294,7 @@ def put(
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_but_small_regular_files_is_read(
-    home: Home,
-    tmp_path: Path,
-    kind: str,
-    place: str,
+    home: Home, tmp_path: Path, kind: str, place: str
 ) -> None:
     root = tmp_path / "above" / "project"
     root.mkdir(parents=True)
@@ -343,9 +321,7 @@ def test_links_in_a_circle_are_no_repository(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["HEAD", "commondir"])
 def test_a_save_does_not_wait_for_a_hostile_folder(
-    home: Home,
-    tmp_path: Path,
-    place: str,
+    home: Home, tmp_path: Path, place: str
 ) -> None:
     folder = tmp_path / "project"
     (folder / "pointed").mkdir(parents=True)

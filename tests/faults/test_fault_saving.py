@@ -39,11 +39,7 @@ Rounds = Callable[[int, int], Iterator[int]]
 # ---------------------------------------
 
 
-def text_of(
-    key: str,
-    smallest: int = 2_000,
-    largest: int = 200_000,
-) -> str:
+def text_of(key: str, smallest: int = 2_000, largest: int = 200_000) -> str:
     """The text that carries this key: always the same, 2 to 200 KB, with all that Markdown may
     hold.
     """
@@ -78,10 +74,7 @@ def key_of(text: str) -> str:
     return found[1]
 
 
-def entries_of(
-    path: Path,
-    data: bytes,
-) -> tuple[Entry, ...]:
+def entries_of(path: Path, data: bytes) -> tuple[Entry, ...]:
     """The entries of a file in which nothing may be wrong."""
     parsed = parse_entries(data, path.name, mtime=datetime.now(UTC))
     assert not parsed.issues, (path, parsed.issues)
@@ -89,9 +82,7 @@ def entries_of(
 
 
 def saved_in(
-    path: Path,
-    data: bytes,
-    text_of: Callable[[str], str] = text_of,
+    path: Path, data: bytes, text_of: Callable[[str], str] = text_of
 ) -> dict[str, str]:
     """Key by id of the entries of a day file that holds whole texts, each once, and not one
     byte besides.
@@ -110,11 +101,7 @@ def saved_in(
     return saved
 
 
-def assert_index_equals_journal(
-    home: Home,
-    tmp_path: Path,
-    words: list[str],
-) -> None:
+def assert_index_equals_journal(home: Home, tmp_path: Path, words: list[str]) -> None:
     """The index that lived through it all says what one made of a copy of the journal says."""
     entries, now = home.entries(), home.ask("status")
     fresh = replace(home, path=tmp_path / "fresh")
@@ -199,11 +186,7 @@ class Killing:
         """A few writers share a day file; then the next one is made, which is killed as well."""
         return f"2026-{1 + number // 28 % 12:02}-{1 + number % 28:02}T09:31:05"
 
-    def library(
-        self,
-        name: str,
-        kills: int,
-    ) -> None:
+    def library(self, name: str, kills: int) -> None:
         chosen = random.Random(f"{self.seed} {name}")
         lines = [
             f"{name}.{n} {self.day(n // 4)} {chosen.uniform(0.0, 0.4):.4f}\n"
@@ -217,11 +200,7 @@ class Killing:
         self.kills += kills
         self.acknowledged |= dict(re.findall(r"saved (\S+) (\S+)\n", out.decode()))
 
-    def command(
-        self,
-        name: str,
-        kills: int,
-    ) -> None:
+    def command(self, name: str, kills: int) -> None:
         """Commands that wait for their text are given it, and killed while they save it."""
         chosen = random.Random(f"{self.seed} {name}")
         waiting = [self._waiting(n) for n in range(4)]
@@ -241,11 +220,7 @@ class Killing:
     def _waiting(self, n: int) -> Forked:
         return self.home.start("save", "-", "--json", "--at", self.day(n // 8))
 
-    def server(
-        self,
-        name: str,
-        kills: int,
-    ) -> None:
+    def server(self, name: str, kills: int) -> None:
         chosen = random.Random(f"{self.seed} {name}")
         for n in range(kills):
             with self.home.server() as server:
@@ -258,12 +233,7 @@ class Killing:
                 saving.join()
                 self.kills += 1
 
-    def _save_on(
-        self,
-        server: Any,
-        name: str,
-        day: str,
-    ) -> None:
+    def _save_on(self, server: Any, name: str, day: str) -> None:
         for number in range(50):
             key = f"{name}.{number}"
             try:
@@ -273,11 +243,7 @@ class Killing:
 
 
 @pytest.mark.fault(row=1)
-def test_kills_at_random_moments_of_a_save(
-    home: Home,
-    tmp_path: Path,
-    rounds: Rounds,
-) -> None:
+def test_kills_at_random_moments_of_a_save(home: Home, tmp_path: Path, rounds: Rounds) -> None:
     for seed in rounds(1, 50):
         killing = Killing(replace(home, path=tmp_path / f"home{seed}"), seed)
         rest = KILLS - BY_COMMAND - BY_SERVER
@@ -296,10 +262,7 @@ def test_kills_at_random_moments_of_a_save(
         shutil.rmtree(killing.home.path)
 
 
-def assert_nothing_was_lost(
-    killing: Killing,
-    tmp_path: Path,
-) -> None:
+def assert_nothing_was_lost(killing: Killing, tmp_path: Path) -> None:
     home = killing.home
     home.ask("save", text_of("last"), "--at", killing.day(0))
     home.ask("search", "key", "--limit", "1")
@@ -382,11 +345,7 @@ class Case:
     typed: str = "nothing"
     then: str = ""
 
-    def run(
-        self,
-        home: Home,
-        made: Path,
-    ) -> None:
+    def run(self, home: Home, made: Path) -> None:
         id = self._prepare(home, made)
         assert self._operate(home, id, SYNAPTIC_FAULT=self.step) == -signal.SIGKILL, (
             f"{self} did not die"
@@ -413,11 +372,7 @@ class Case:
                     f"{self} cannot be undone"
                 )
 
-    def _prepare(
-        self,
-        home: Home,
-        made: Path,
-    ) -> str:
+    def _prepare(self, home: Home, made: Path) -> str:
         """The id of the entry to be changed, in a copy of what was made for the operation."""
         shutil.copytree(made / self.operation, home.path)
         if self.typed == "an entry in CRLF":
@@ -425,12 +380,7 @@ class Case:
             path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
         return (made / f"{self.operation}.id").read_text()
 
-    def _operate(
-        self,
-        home: Home,
-        id: str,
-        **env: str,
-    ) -> int:
+    def _operate(self, home: Home, id: str, **env: str) -> int:
         match self.operation:
             case "save" | "first save":
                 return self._save(home, "killed", **env)
@@ -444,11 +394,7 @@ class Case:
                 return home.run("restore", id, **env).code
 
     @staticmethod
-    def _save(
-        home: Home,
-        key: str,
-        **env: str,
-    ) -> int:
+    def _save(home: Home, key: str, **env: str) -> int:
         return home.run("save", "-", "--at", AT, stdin=small(key), **env).code
 
     def _type(self, path: Path) -> None:
@@ -456,11 +402,7 @@ class Case:
             with path.open("ab") as file:
                 file.write(TYPED[self.typed])
 
-    def _read(
-        self,
-        home: Home,
-        ws: synaptic.Workspace,
-    ) -> set[str]:
+    def _read(self, home: Home, ws: synaptic.Workspace) -> set[str]:
         """The keys of what a person sees, which is what the journal holds."""
         data = (home.journal / f"{DAY}.md").read_bytes()
         typed = TYPED[self.typed]
@@ -533,10 +475,7 @@ def test_every_step_of_the_protocol_has_its_kill() -> None:
 
 @pytest.mark.fault(row=2)
 def test_killed_at_each_step(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    rounds: Rounds,
-    forks: Forks,
+    request: pytest.FixtureRequest, tmp_path: Path, rounds: Rounds, forks: Forks
 ) -> None:
     chosen = cases(bool(request.config.getoption("--soak")))
     made = tmp_path / "made"
@@ -567,10 +506,7 @@ def test_killed_at_each_step(
 # --------------------------------------------------------------------------
 
 
-def note_of(
-    name: str,
-    number: int,
-) -> tuple[str, str]:
+def note_of(name: str, number: int) -> tuple[str, str]:
     """A text and its moment: two hundred notes of every writer share a day."""
     text = (
         f"Note {number} of {name}.\n\nWritten while all the others wrote, about "
@@ -612,12 +548,7 @@ class Crowd:
     saved: dict[str, str] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
-    def library(
-        self,
-        name: str,
-        searches: bool,
-        start: threading.Barrier,
-    ) -> None:
+    def library(self, name: str, searches: bool, start: threading.Barrier) -> None:
         role = "searches" if searches else ""
         process = self.home.python(LIBRARY, name, str(self.saves), role, PYTHONUNBUFFERED="1")
         assert process.stdout and process.stdout.readline() == b"ready\n"
@@ -629,11 +560,7 @@ class Crowd:
             assert not notices, line
             self._note(id, note_of(name, int(number))[0], float(seconds))
 
-    def server(
-        self,
-        name: str,
-        start: threading.Barrier,
-    ) -> None:
+    def server(self, name: str, start: threading.Barrier) -> None:
         with self.home.server() as server:
             start.wait()
             for number in range(self.saves):
@@ -643,22 +570,14 @@ class Crowd:
                 assert not answer["notices"], answer
                 self._note(answer["id"], text, time.perf_counter() - begun)
 
-    def _note(
-        self,
-        id: str,
-        text: str,
-        seconds: float,
-    ) -> None:
+    def _note(self, id: str, text: str, seconds: float) -> None:
         assert id not in self.saved
         self.saved[id] = text
         self.seconds.append(seconds)
 
 
 @pytest.mark.fault(row=3)
-def test_many_processes_save_at_once(
-    home: Home,
-    rounds: Rounds,
-) -> None:
+def test_many_processes_save_at_once(home: Home, rounds: Rounds) -> None:
     writers, saves = (len(list(rounds(*size))) for size in ((8, 16), (25, 5_000)))
     crowd, start = Crowd(home, saves), threading.Barrier(writers)
     with ThreadPoolExecutor(writers) as pool:

@@ -85,10 +85,7 @@ def too_open(*folders: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077, 0o027])
-def test_a_home_is_its_owners_alone(
-    home: Home,
-    mask: int,
-) -> None:
+def test_a_home_is_its_owners_alone(home: Home, mask: int) -> None:
     with umask(mask), home.server() as server:
         first = server.call("save", content="The first text.", tags=["one"])["id"]
         server.call("save", content="Another text.")
@@ -134,10 +131,7 @@ def test_what_is_made_anew_or_for_another_journal_is_its_owners_alone(home: Home
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077, 0o027])
-def test_a_vault_elsewhere_keeps_its_own_rights(
-    home: Home,
-    mask: int,
-) -> None:
+def test_a_vault_elsewhere_keeps_its_own_rights(home: Home, mask: int) -> None:
     vault = home.path.parent / "vault"
     vault.mkdir()
     typed = vault / "2026-11-03.md"
@@ -209,11 +203,7 @@ WAYS_OUT = (
 )
 
 
-def test_no_id_leads_anywhere(
-    home: Home,
-    outside: Path,
-    tmp_path: Path,
-) -> None:
+def test_no_id_leads_anywhere(home: Home, outside: Path, tmp_path: Path) -> None:
     with open_home(home.path) as ws:
         kept = save(ws, "Kept inside").id
         save(ws, "Deleted", at="2026-11-20T10:00")
@@ -263,10 +253,7 @@ def test_no_id_leads_anywhere(
     ] == []
 
 
-def test_no_resource_leads_anywhere(
-    home: Home,
-    outside: Path,
-) -> None:
+def test_no_resource_leads_anywhere(home: Home, outside: Path) -> None:
     (outside / f"{DAY}.md").write_text(f"## 09:00 {SECRET}\n")
     home.ask("save", "Inside", "--at", f"{DAY}T10:00")
     ways = (
@@ -302,10 +289,7 @@ def test_no_resource_leads_anywhere(
         assert "Inside" in getattr(read[0], "text", "")
 
 
-def test_no_link_leads_out(
-    home: Home,
-    outside: Path,
-) -> None:
+def test_no_link_leads_out(home: Home, outside: Path) -> None:
     """A link to a file, to a folder, at the day file, at its folder, to nothing; a journal that
     is a link is one.
     """
@@ -349,11 +333,7 @@ def test_no_link_leads_out(
         "%Y-%m-%d.md/../../../../x.md",
     ],
 )
-def test_no_day_file_leads_out(
-    tmp_path: Path,
-    outside: Path,
-    day_file: str,
-) -> None:
+def test_no_day_file_leads_out(tmp_path: Path, outside: Path, day_file: str) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / "config.toml").write_text(
@@ -371,23 +351,14 @@ def test_no_day_file_leads_out(
     )
 
 
-def test_no_mark_on_an_entry_leads_out(
-    tmp_path: Path,
-    outside: Path,
-) -> None:
+def test_no_mark_on_an_entry_leads_out(tmp_path: Path, outside: Path) -> None:
     """Projects, files and ids are text; a copy of a save or a piece of trash that names
     a path outside goes nowhere.
     """
     before = held(outside)
     with open_home(tmp_path / "home", exclude=("../**", "/etc/**", "..")) as ws:
         for way in WAYS_OUT:
-            save(
-                ws,
-                f"About {way[:20]!r}",
-                project=way,
-                files=[way, f"../{way}"],
-                by=way,
-            )
+            save(ws, f"About {way[:20]!r}", project=way, files=[way, f"../{way}"], by=way)
         forged = (
             "## 09:00 Forged\n<!-- syn:../../../outside/x parent=../../x supersedes=../x,/y "
             "files=../z -->\n"
@@ -445,10 +416,7 @@ while exchange(-100, b"sub", -100, b"link", 2) == 0:
 
 
 @pytest.fixture
-def swapping(
-    tmp_path: Path,
-    outside: Path,
-) -> Iterator[Path]:
+def swapping(tmp_path: Path, outside: Path) -> Iterator[Path]:
     """A journal in which a folder `sub` and a link that leads out change places without end."""
     journal = tmp_path / "home" / "journal"
     (journal / "sub").mkdir(parents=True)
@@ -467,8 +435,7 @@ def swapping(
 
 @needs_linux
 def test_a_link_put_in_place_of_a_folder_is_not_read_through(
-    swapping: Path,
-    rounds: Rounds,
+    swapping: Path, rounds: Rounds
 ) -> None:
     seen = set()
     for _ in rounds(4_000, 500_000):
@@ -479,9 +446,7 @@ def test_a_link_put_in_place_of_a_folder_is_not_read_through(
 
 @needs_linux
 def test_a_link_put_in_place_of_a_folder_is_not_written_through(
-    swapping: Path,
-    outside: Path,
-    rounds: Rounds,
+    swapping: Path, outside: Path, rounds: Rounds
 ) -> None:
     before = held(outside)
     with open_home(swapping.parent, day_file="sub/%Y-%m-%d.md") as ws:
@@ -595,18 +560,8 @@ def plain(query: str) -> str:
     return re.sub(r"[^\w\s]", " ", query)
 
 
-def ranking(
-    ws: Workspace,
-    query: str,
-    **more: Any,
-) -> list[tuple[str, float]]:
-    found = search(
-        ws,
-        query,
-        strategy="lexical",
-        limit=100,
-        **more,
-    )
+def ranking(ws: Workspace, query: str, **more: Any) -> list[tuple[str, float]]:
+    found = search(ws, query, strategy="lexical", limit=100, **more)
     return [(hit.entry.id, hit.score) for hit in found.hits]
 
 
@@ -618,11 +573,7 @@ QUERIES = st.lists(st.sampled_from(WORDS) | st.sampled_from(SYNTAX), min_size=1,
 @example(["fox", '"; DROP TABLE entry; --'], False)
 @example(["{title tags}:", "fox"], True)
 @example(["fox", " NEAR/2 ", "dog"], True)
-def test_a_query_is_its_words(
-    corpus: Workspace,
-    parts: list[str],
-    in_quotes: bool,
-) -> None:
+def test_a_query_is_its_words(corpus: Workspace, parts: list[str], in_quotes: bool) -> None:
     query = " ".join(parts).replace('"', " ") if in_quotes else " ".join(parts)
     if not in_quotes and query.count('"') > 1:
         query = query.replace(
@@ -742,10 +693,7 @@ def test_a_filter_is_its_value(tmp_path: Path) -> None:
         "{part};--",
     ],
 )
-def test_an_id_is_no_pattern(
-    tmp_path: Path,
-    name: str,
-) -> None:
+def test_an_id_is_no_pattern(tmp_path: Path, name: str) -> None:
     with open_home(tmp_path / "home") as ws:
         id = save(ws, "The only entry").id
         asked = name.format(id=id, part=id.partition("-")[2])
@@ -790,8 +738,7 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
                     required["id"] = save(ws, f"To be changed: {tool.name} {name}").id
                 try:
                     given = check_arguments(
-                        tool,
-                        {key: required[key] for key in needed} | {name: value},
+                        tool, {key: required[key] for key in needed} | {name: value}
                     )
                     ask(ws, tool.name, Call(given))
                 except SynapticError as error:
@@ -955,10 +902,7 @@ def items(draw: st.DrawFn) -> Item:
 
 @given(st.lists(items(), min_size=1, max_size=4), st.integers(200, 4_000))
 @settings(max_examples=60, deadline=None)
-def test_nothing_leaves_its_fence(
-    shown: list[Item],
-    room: int,
-) -> None:
+def test_nothing_leaves_its_fence(shown: list[Item], room: int) -> None:
     inside, outside_text = fences("\n\n".join(map(render, shown)))
     assert outside_text.strip() == ""
     assert all(FENCE_INFO.fullmatch(info) for info, _ in inside)
@@ -982,10 +926,7 @@ def hostile_text(number: int) -> str:
     return f"{MARK} " + "".join(parts)
 
 
-def test_an_answer_keeps_other_peoples_text_fenced(
-    tmp_path: Path,
-    rounds: Rounds,
-) -> None:
+def test_an_answer_keeps_other_peoples_text_fenced(tmp_path: Path, rounds: Rounds) -> None:
     """Every answer with stored text: outside its fences stands not one word that was stored."""
     with open_home(tmp_path / "home") as ws:
         for number in rounds(40, 2_000):
@@ -998,11 +939,7 @@ def test_an_answer_keeps_other_peoples_text_fenced(
             }
             more = hostile_text(-number - 1).replace("\0", "")
             save(
-                ws,
-                f"{text}\n\n{more}",
-                title=text if number % 2 else None,
-                **marks,
-                force=True,
+                ws, f"{text}\n\n{more}", title=text if number % 2 else None, **marks, force=True
             )
         (ws.config.journal / "2026-11-19.md").write_bytes(
             b"\n".join(
@@ -1044,11 +981,7 @@ def test_a_model_reads_fenced_text_over_stdio(home: Home) -> None:
     )
     with home.server() as server:
         saved = server.call(
-            "save",
-            content=trap,
-            tags=[MARK],
-            project=f"{MARK} ``` p",
-            files=[f"{MARK}\n```"],
+            "save", content=trap, tags=[MARK], project=f"{MARK} ``` p", files=[f"{MARK}\n```"]
         )
         for tool, arguments in (
             ("search", {"query": "forged begins"}),
@@ -1142,12 +1075,7 @@ def poisoned(home: ForkedHome) -> ForkedHome:
     return home
 
 
-def on_terminal(
-    home: ForkedHome,
-    *args: str,
-    typed: str = "",
-    **env: str,
-) -> str:
+def on_terminal(home: ForkedHome, *args: str, typed: str = "", **env: str) -> str:
     """What a person sees of a command: the bytes that reach the terminal."""
     environment = home.environment(**{"TERM": "xterm", "COLUMNS": "90", "NO_COLOR": "1"} | env)
     for name in ("EDITOR", "VISUAL", *(name for name, value in env.items() if not value)):
@@ -1185,10 +1113,7 @@ OUR_OWN = re.compile(
     ],
     ids=lambda args: " ".join(args)[:20].encode("ascii", "replace").decode(),
 )
-def test_no_text_steers_a_terminal(
-    poisoned: ForkedHome,
-    args: tuple[str, ...],
-) -> None:
+def test_no_text_steers_a_terminal(poisoned: ForkedHome, args: tuple[str, ...]) -> None:
     if "{path}" in args:
         found = poisoned.ask("find")["entries"]
         args = (
@@ -1261,10 +1186,7 @@ two pages.
 """
 
 
-def copies(
-    place: Path,
-    *needles: bytes,
-) -> list[str]:
+def copies(place: Path, *needles: bytes) -> list[str]:
     """The files with any of these bytes in them."""
     files = [path for path in place.rglob("*") if path.is_file() and path.suffix != ".pid"]
     found = []
@@ -1287,10 +1209,7 @@ def pieces(vectors: list[bytes]) -> list[bytes]:
     ]
 
 
-def vectors_of(
-    index: Path,
-    id: str,
-) -> list[bytes]:
+def vectors_of(index: Path, id: str) -> list[bytes]:
     opened = Index(SqliteEngine(index))
     try:
         rowid = opened.resolve(id).rowid
@@ -1320,12 +1239,7 @@ def test_what_is_purged_is_nowhere(home: Home) -> None:
         vectors = vectors_of(home.index, id)
         assert len(vectors) > 1 and copies(home.path, *pieces(vectors)) != []
         server.call("update", id=id, append=f"{UNIQUE} more")
-        server.call(
-            "update",
-            id=id,
-            title=f"{UNIQUE} title",
-            files=[f"{UNIQUE}.py"],
-        )
+        server.call("update", id=id, title=f"{UNIQUE} title", files=[f"{UNIQUE}.py"])
         home.run("update", id, "--append", f"{UNIQUE} killed", SYNAPTIC_FAULT="replace-written")
         assert (
             len(copies(home.path, UNIQUE.encode())) >= 5
@@ -1370,10 +1284,7 @@ def test_what_is_purged_under_a_reader_is_nowhere_or_it_is_said(home: Home) -> N
         reader.close()
 
 
-def hide(
-    home: Home,
-    text: str,
-) -> None:
+def hide(home: Home, text: str) -> None:
     """A person wraps a text of the journal in private tags."""
     for path in home.journal.glob("*.md"):
         path.write_bytes(
@@ -1381,10 +1292,7 @@ def hide(
         )
 
 
-def index_copies(
-    home: Home,
-    *needles: bytes,
-) -> list[str]:
+def index_copies(home: Home, *needles: bytes) -> list[str]:
     """The index's files with any of these bytes in them."""
     return [
         path for path in copies(home.state, *needles) if Path(path).name.startswith("index.db")
@@ -1466,59 +1374,38 @@ def test_a_purge_that_meets_a_writer_of_the_index_is_scrubbed_by_the_next_comman
     assert index_copies(home, UNIQUE.encode()) == []
 
 
-def _deleted(
-    ws: Workspace,
-    id: str,
-) -> None:
+def _deleted(ws: Workspace, id: str) -> None:
     delete(ws, id)
 
 
-def _restored(
-    ws: Workspace,
-    id: str,
-) -> None:
+def _restored(ws: Workspace, id: str) -> None:
     delete(ws, id)
     restore(ws, id)
 
 
-def _updated(
-    ws: Workspace,
-    id: str,
-) -> None:
+def _updated(ws: Workspace, id: str) -> None:
     for number in range(3):
         update(ws, id, append=f"{UNIQUE} {number}", add_tags=[f"{UNIQUE}{number}"])
 
 
-def _undone(
-    ws: Workspace,
-    id: str,
-) -> None:
+def _undone(ws: Workspace, id: str) -> None:
     _updated(ws, id)
     restore(ws, id)
 
 
-def _deleted_by_hand(
-    ws: Workspace,
-    id: str,
-) -> None:
+def _deleted_by_hand(ws: Workspace, id: str) -> None:
     for path in ws.config.journal.glob("*.md"):
         path.write_bytes(b"## 08:00 Nothing else\n")
     search(ws, "nothing")
 
 
-def _copied(
-    ws: Workspace,
-    id: str,
-) -> None:
+def _copied(ws: Workspace, id: str) -> None:
     for path in ws.config.journal.glob("*.md"):
         shutil.copy(path, path.with_name(f"{path.stem} (conflicted copy).md"))
     search(ws, UNIQUE)
 
 
-def _trash_torn(
-    ws: Workspace,
-    id: str,
-) -> None:
+def _trash_torn(ws: Workspace, id: str) -> None:
     _updated(ws, id)
     trash = ws.config.state / "trash.md"
     trash.write_bytes(trash.read_bytes()[:-20])
@@ -1537,9 +1424,7 @@ BEFORE = (None, _updated, _deleted, _restored, _undone, _deleted_by_hand, _copie
     ),
 )
 def test_a_purge_finds_every_copy(
-    tmp_path: Path,
-    before: Callable[[Workspace, str], None] | None,
-    typed: bool,
+    tmp_path: Path, before: Callable[[Workspace, str], None] | None, typed: bool
 ) -> None:
     with open_home(tmp_path / "home") as ws:
         if typed:
@@ -1567,10 +1452,7 @@ def test_a_purge_finds_what_a_killed_update_left_though_the_file_was_moved_since
 
 
 @pytest.mark.parametrize("step", ["replaced", "overwrite-torn"])
-def test_a_purge_that_was_killed_is_finished_by_the_next(
-    home: Home,
-    step: str,
-) -> None:
+def test_a_purge_that_was_killed_is_finished_by_the_next(home: Home, step: str) -> None:
     id = home.ask("save", f"The {UNIQUE} secret.")["id"]
     home.ask("update", id, "--append", f"{UNIQUE} more")
     assert home.run("delete", id, "--yes", "--purge", SYNAPTIC_FAULT=step).code != 0
@@ -1609,11 +1491,7 @@ class Fuzzer:
         return (done.stdout + done.stderr).decode("utf-8", "replace")
 
 
-def mcp_fuzzer(
-    run: Fuzzer,
-    server: str,
-    runs: int,
-) -> set[str]:
+def mcp_fuzzer(run: Fuzzer, server: str, runs: int) -> set[str]:
     """The kinds of its findings, as with the two below."""
     said = run(
         "--mode",
@@ -1645,11 +1523,7 @@ def mcp_fuzzer(
     }
 
 
-def toolproof(
-    run: Fuzzer,
-    server: str,
-    runs: int,
-) -> set[str]:
+def toolproof(run: Fuzzer, server: str, runs: int) -> set[str]:
     said = run(
         "fuzz",
         "--examples",
@@ -1670,11 +1544,7 @@ def toolproof(
     return {one["kind"] for tool in tools for one in tool["findings"]}
 
 
-def mcp_fence(
-    run: Fuzzer,
-    server: str,
-    runs: int,
-) -> set[str]:
+def mcp_fence(run: Fuzzer, server: str, runs: int) -> set[str]:
     said = run(
         "fuzz",
         "server",

@@ -18,10 +18,7 @@ QUICK_S = 0.05
 """What takes less for the large text is told from nothing by no clock."""
 
 
-def best(
-    function: Callable[[str], object],
-    text: str,
-) -> float:
+def best(function: Callable[[str], object], text: str) -> float:
     """The least processor seconds of five calls."""
     taken = [0.0]
     with suppress(SynapticError):  # a refusal is an answer
@@ -29,10 +26,7 @@ def best(
     return min(taken)
 
 
-def grown(
-    function: Callable[[str], object],
-    shape: Shape,
-) -> float:
+def grown(function: Callable[[str], object], shape: Shape) -> float:
     """How many times longer the function takes for four times the text; 0 where it takes next
     to nothing.
     """
@@ -83,11 +77,7 @@ WERE_SLOW = [
     WERE_SLOW,
     ids=[f"{name}-{shape}" for name, shape, _ in WERE_SLOW],
 )
-def test_what_was_slow_is_linear(
-    name: str,
-    shape: str,
-    size: int,
-) -> None:
+def test_what_was_slow_is_linear(name: str, shape: str, size: int) -> None:
     function, make = FUNCTIONS[name], SHAPES[shape]
     assert best(function, make(size)) < GROWTH * max(best(function, make(size // 4)), 0.02)
 

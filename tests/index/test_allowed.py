@@ -112,9 +112,7 @@ def as_reader(shelf: Shelf) -> Iterator[psycopg.Connection[Any]]:
 @pytest.mark.parametrize("allowed", ["", "platform", "web", "platform,web", "nothing", None])
 @pytest.mark.parametrize("table", WITH_JOURNAL)
 def test_a_table_shows_only_rows_of_allowed_journals(
-    as_reader: psycopg.Connection[Any],
-    table: str,
-    allowed: str | None,
+    as_reader: psycopg.Connection[Any], table: str, allowed: str | None
 ) -> None:
     """`None`: nobody said what is allowed."""
     with as_reader.transaction():
@@ -142,8 +140,7 @@ def test_each_table_but_the_version_belongs_to_journals(shelf: Shelf) -> None:
 
 @pytest.mark.parametrize("allowed", ["", "platform", "platform,web", None])
 def test_a_view_of_words_reads_nothing_of_a_forbidden_journal(
-    shelf: Shelf,
-    allowed: str | None,
+    shelf: Shelf, allowed: str | None
 ) -> None:
     """Not even for a function that tells what it is given, and says that it costs nothing."""
     told = []
@@ -212,9 +209,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("what", QUERIES)
 def test_the_reader_may_not(
-    as_reader: psycopg.Connection[Any],
-    shelf: Shelf,
-    what: str,
+    as_reader: psycopg.Connection[Any], shelf: Shelf, what: str
 ) -> None:
     query = QUERIES[what].format(owner=f"{shelf.database.name}_owner")
     with pytest.raises(psycopg.errors.InsufficientPrivilege), as_reader.transaction():
@@ -435,9 +430,7 @@ def test_who_may_read_all_sees_the_third_journal(shelf: Shelf) -> None:
 
 
 def test_answers_are_the_same_bytes_whatever_a_forbidden_journal_says(
-    shelf: Shelf,
-    postgres: Server,
-    tmp_path: Path,
+    shelf: Shelf, postgres: Server, tmp_path: Path
 ) -> None:
     """It replaces an entry of the allowed ones, shares words, tags and links with them, and was
     published first.
@@ -530,8 +523,7 @@ def _remembered(ws: Workspace, allowed: tuple[str, ...]) -> list[str]:
 
 
 def test_behind_a_pooler_each_transaction_has_its_own_setting(
-    shelf: Shelf,
-    postgres: Server,
+    shelf: Shelf, postgres: Server
 ) -> None:
     """Several readers share one connection of the database."""
     role = psycopg.conninfo.conninfo_to_dict(shelf.reader)["user"]
@@ -592,10 +584,7 @@ def test_a_role_without_rights_is_told_the_next_step(shelf: Shelf) -> None:
         assert "docs/TEAM.md" in told(ws, QUESTIONS["search redis"])
 
 
-def test_a_journal_under_way_or_dropped_is_not_seen(
-    shelf: Shelf,
-    postgres: Server,
-) -> None:
+def test_a_journal_under_way_or_dropped_is_not_seen(shelf: Shelf, postgres: Server) -> None:
     with postgres.database() as database:
         reader = readers(database)
         with (

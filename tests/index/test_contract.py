@@ -205,9 +205,7 @@ EXPRESSIONS = (
 
 @pytest.mark.parametrize("phrases", EXPRESSIONS, ids=str)
 def test_words_are_scored_by_bm25(
-    side: Side,
-    stems: dict[tuple[str, str, int], list[str]],
-    phrases: tuple[list[str], ...],
+    side: Side, stems: dict[tuple[str, str, int], list[str]], phrases: tuple[list[str], ...]
 ) -> None:
     average = sum(map(len, stems.values())) / len(stems)
     scores: Counter[tuple[str, str, int]] = Counter()
@@ -229,9 +227,7 @@ def test_words_are_scored_by_bm25(
 
 @pytest.mark.parametrize("word", ["redis", "running", "東京", "pump", "xyzzy"])
 def test_a_word_is_counted_in_passages(
-    side: Side,
-    stems: dict[tuple[str, str, int], list[str]],
-    word: str,
+    side: Side, stems: dict[tuple[str, str, int], list[str]], word: str
 ) -> None:
     index = side.ws.index
 
@@ -792,9 +788,7 @@ def test_page_after_page_shows_the_same(pair: Pair) -> None:
 
 
 def test_meaning_finds_the_same(
-    tmp_path: Path,
-    database: Database,
-    model: FastEmbedder,
+    tmp_path: Path, database: Database, model: FastEmbedder
 ) -> None:
     """With the model that ships, whose tokens are compared, too."""
     write_mixed(tmp_path / "journal", 40)

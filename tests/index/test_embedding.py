@@ -37,11 +37,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
     return embedder
 
 
-def run_python(
-    code: str,
-    *wrapper: str,
-    **environ: str,
-) -> subprocess.CompletedProcess[str]:
+def run_python(code: str, *wrapper: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run `code` in a fresh interpreter, without anything that would tell the hub's library to
     stay offline.
     """
@@ -52,12 +48,7 @@ def run_python(
     }
     command = [*wrapper, sys.executable, "-c", code]
     return subprocess.run(
-        command,
-        env=env | environ,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+        command, env=env | environ, capture_output=True, text=True, timeout=60, check=False
     )
 
 
@@ -97,12 +88,7 @@ def test_a_processor_without_vnni_makes_the_same_vectors(shipped: FastEmbedder) 
         (pytest.fail if os.environ.get("SYNAPTIC_NEED_QEMU") else pytest.skip)(missing)
     texts = TEXTS[:20:3]
     command = [emulator, "-cpu", "Haswell", sys.executable, "-c", EMBED_THEM, json.dumps(texts)]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     there = np.array(json.loads(done.stdout))
     here = np.array([shipped.embed_passage(text).vector for text in texts])
@@ -139,10 +125,7 @@ def test_vectors_do_not_depend_on_what_came_before(shipped: FastEmbedder) -> Non
 
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(alphabet=st.characters(), max_size=300))
-def test_any_text_has_a_unit_vector(
-    shipped: FastEmbedder,
-    text: str,
-) -> None:
+def test_any_text_has_a_unit_vector(shipped: FastEmbedder, text: str) -> None:
     """NUL and lone surrogates included: a pasted binary must not end a search."""
     for vector in (shipped.embed_query(text).vector, shipped.embed_passage(text).vector):
         assert vector.shape == (shipped.dimensions,) == (384,)
@@ -163,8 +146,7 @@ def test_a_pasted_log_means_what_its_beginning_means(shipped: FastEmbedder) -> N
 
 
 def test_name_changes_with_the_files_and_needs_no_load(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedder = FastEmbedder(DEFAULT_MODEL.upper(), cache=tmp_path)
     before = embedder.name
@@ -259,8 +241,7 @@ def test_shipped_files_are_those_that_the_name_hashes() -> None:
 
 
 def test_missing_model_names_file_and_cure(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = tmp_path / "model"
     shutil.copytree(MODEL_DIR, copy)
@@ -336,10 +317,7 @@ print(abs(embedder.embed_passage("anything").vector @ embedder.embed_query("anyt
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Callable[..., FastEmbedder]:
-    def made(
-        name: str,
-        **files: object,
-    ) -> FastEmbedder:
+    def made(name: str, **files: object) -> FastEmbedder:
         folder = shutil.copytree(MODEL_DIR, tmp_path / name)
         for file, said in files.items():
             path = folder / (file.replace("__", "/") + ".json")
@@ -351,8 +329,7 @@ def copy(tmp_path: Path) -> Callable[..., FastEmbedder]:
 
 
 def test_a_folder_is_the_model_it_holds(
-    shipped: FastEmbedder,
-    copy: Callable[..., FastEmbedder],
+    shipped: FastEmbedder, copy: Callable[..., FastEmbedder]
 ) -> None:
     mine = copy("mine", tokenizer_config={"model_max_length": 256})
     assert mine.name != shipped.name and mine.dimensions == 0 and not mine.ready
@@ -365,8 +342,7 @@ def test_a_folder_is_the_model_it_holds(
 
 
 def test_questions_and_passages_begin_as_the_family_wants(
-    shipped: FastEmbedder,
-    copy: Callable[..., FastEmbedder],
+    shipped: FastEmbedder, copy: Callable[..., FastEmbedder]
 ) -> None:
     e5 = copy("multilingual-e5-small")
     assert np.array_equal(
@@ -382,8 +358,7 @@ def test_questions_and_passages_begin_as_the_family_wants(
 
 
 def test_pooling_is_what_the_folder_says_else_that_of_its_family(
-    shipped: FastEmbedder,
-    copy: Callable[..., FastEmbedder],
+    shipped: FastEmbedder, copy: Callable[..., FastEmbedder]
 ) -> None:
     asked = "Represent this sentence for searching relevant passages: a cake"
     first = copy("bge-small-en-v1.5")

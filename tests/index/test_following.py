@@ -150,10 +150,7 @@ def texts_of(db: psycopg.Connection[Any]) -> str:
 )
 @example(names=["save", "twin", "hide", "follow", *dict.fromkeys(STEPS)], seed=1)
 def test_a_publication_that_follows_equals_one_made_anew(
-    tmp_path_factory: pytest.TempPathFactory,
-    postgres: Server,
-    names: list[str],
-    seed: int,
+    tmp_path_factory: pytest.TempPathFactory, postgres: Server, names: list[str], seed: int
 ) -> None:
     chance = random.Random(seed)
     home = tmp_path_factory.mktemp("home")

@@ -116,10 +116,7 @@ UNSOUND = {
 
 
 @pytest.mark.parametrize("what", UNSOUND)
-def test_an_index_is_sound_until_a_part_of_it_is_not(
-    ws: Workspace,
-    what: str,
-) -> None:
+def test_an_index_is_sound_until_a_part_of_it_is_not(ws: Workspace, what: str) -> None:
     for number in range(5):
         save(ws, f"entry {number}", tags=[f"t{number}"])
     search(ws, "entry")

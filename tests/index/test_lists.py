@@ -25,10 +25,7 @@ Texts = dict[str, list[tuple[str, str]]]
 """By file name, the (text, tag) of each entry."""
 
 
-def write(
-    journal: Path,
-    texts: Texts,
-) -> None:
+def write(journal: Path, texts: Texts) -> None:
     for path in set(journal.glob("*.md")) - {journal / name for name in texts}:
         path.unlink()
     for name, entries in texts.items():
@@ -39,10 +36,7 @@ def write(
         (journal / name).write_text("\n".join(lines), encoding="utf-8")
 
 
-def change(
-    texts: Texts,
-    source: random.Random,
-) -> Texts:
+def change(texts: Texts, source: random.Random) -> Texts:
     """A third of the entries replaced, some gone, some new; at times a whole file less or more."""
     changed = {}
     for name, entries in texts.items():
@@ -66,11 +60,7 @@ def new_text(source: random.Random) -> str:
     return f"{source.choice(('red', 'green', 'blue'))} {source.getrandbits(60):x}"
 
 
-def distances(
-    question: str,
-    texts: Texts,
-    tags: tuple[str, ...],
-) -> dict[str, float]:
+def distances(question: str, texts: Texts, tags: tuple[str, ...]) -> dict[str, float]:
     """How far each text is from the question, as the index holds vectors."""
     embedder = HashingEmbedder()
 
@@ -88,20 +78,11 @@ def distances(
     }
 
 
-def check(
-    ws: Workspace,
-    texts: Texts,
-    question: str,
-) -> None:
+def check(ws: Workspace, texts: Texts, question: str) -> None:
     for tags in (("aaa", "bbb", "ccc"), ("bbb",), ("aaa", "ccc")):
         filters = Filters(tags=tags if len(tags) < 3 else ())
         found = search(
-            ws,
-            question,
-            filters=filters,
-            strategy="semantic",
-            limit=10,
-            embed_ms=60_000,
+            ws, question, filters=filters, strategy="semantic", limit=10, embed_ms=60_000
         )
         wanted = distances(question, texts, tags)
         assert (
@@ -157,9 +138,7 @@ def test_what_takes_the_place_of_another_is_found_by_other_processes(tmp_path: P
 
 @pytest.mark.parametrize("few", [2_000, 200])
 def test_words_in_very_many_entries_find_what_scoring_all_of_them_would(
-    tmp_path: Path,
-    few: int,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # with the lower one a tenth is treated as in a larger journal
     monkeypatch.setattr(candidates, "FEW_PASS", few)
@@ -205,11 +184,7 @@ def test_words_in_very_many_entries_find_what_scoring_all_of_them_would(
         for words in questions:
             for tags in ((), ("often",), ("seldom",)):
                 found = search(
-                    ws,
-                    words,
-                    filters=Filters(tags=tags),
-                    strategy="lexical",
-                    limit=10,
+                    ws, words, filters=Filters(tags=tags), strategy="lexical", limit=10
                 )
                 best = scored(ws, words, tags)
                 shown = [hit.entry.id for hit in found.hits]
@@ -218,11 +193,7 @@ def test_words_in_very_many_entries_find_what_scoring_all_of_them_would(
                 )
 
 
-def scored(
-    ws: Workspace,
-    words: str,
-    tags: tuple[str, ...],
-) -> dict[str, float]:
+def scored(ws: Workspace, words: str, tags: tuple[str, ...]) -> dict[str, float]:
     """BM25 of every entry that holds one of the words, and the tag."""
     rows = ws.index.file.db.execute(
         "SELECT e.id, bm25(chunk_fts, 1.0, 0.0), t.name FROM chunk_fts "

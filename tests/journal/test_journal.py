@@ -54,11 +54,7 @@ home_journal(sys.argv[1]).edit(DAY, numbered(1).id, retitle)
 """
 
 
-def killed(
-    home: ForkedHome,
-    code: str,
-    fault: str,
-) -> bool:
+def killed(home: ForkedHome, code: str, fault: str) -> bool:
     """True; a program was killed at this step."""
     process = home.python(code, str(home.path), SYNAPTIC_FAULT=fault)
     out, err = process.communicate(timeout=TIMEOUT_S)
@@ -73,10 +69,7 @@ def entries_in(journal: Journal) -> list[Entry]:
     ]
 
 
-def assert_once_and_whole(
-    journal: Journal,
-    acknowledged: set[int],
-) -> None:
+def assert_once_and_whole(journal: Journal, acknowledged: set[int]) -> None:
     """Every acknowledged entry stands once, byte for byte, and nothing but whole entries stands
     there.
     """
@@ -126,9 +119,7 @@ def test_a_day_file_reads_like_one_written_by_hand(journal: Journal) -> None:
     ],
 )
 def test_a_block_joins_after_one_blank_line_in_the_files_line_ends(
-    journal: Journal,
-    before: bytes,
-    between: bytes,
+    journal: Journal, before: bytes, between: bytes
 ) -> None:
     (journal.root / DAY).write_bytes(before)
     entry = numbered(1)
@@ -139,11 +130,7 @@ def test_a_block_joins_after_one_blank_line_in_the_files_line_ends(
 
 
 @pytest.mark.parametrize(("step", "existing"), SAVE_FAULTS)
-def test_killed_at_each_step_of_a_save(
-    home: ForkedHome,
-    step: str,
-    existing: bool,
-) -> None:
+def test_killed_at_each_step_of_a_save(home: ForkedHome, step: str, existing: bool) -> None:
     journal = home_journal(home.path)
     if existing:
         journal.append(numbered(0))
@@ -186,10 +173,7 @@ def test_a_save_says_so_when_another_process_holds_the_lock(tmp_path: Path) -> N
     assert [entry.id for entry in entries_in(journal)] == [numbered(1).id]
 
 
-def test_a_file_with_two_names_is_refused(
-    journal: Journal,
-    tmp_path: Path,
-) -> None:
+def test_a_file_with_two_names_is_refused(journal: Journal, tmp_path: Path) -> None:
     journal.append(numbered(1))
     before = journal.read(DAY)
     (tmp_path / "backup.md").hardlink_to(journal.root / DAY)
@@ -322,10 +306,7 @@ def test_no_permission(nobodys_home: Path) -> None:
     journal.root.chmod(0o700)
 
 
-def test_what_stands_in_the_way_of_a_day_file(
-    journal: Journal,
-    tmp_path: Path,
-) -> None:
+def test_what_stands_in_the_way_of_a_day_file(journal: Journal, tmp_path: Path) -> None:
     (journal.root / DAY).mkdir()
     with pytest.raises(JournalError, match="no regular file"):
         journal.append(numbered(1))
@@ -342,10 +323,7 @@ def test_what_stands_in_the_way_of_a_day_file(
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077, 0o777])
-def test_rights_in_the_home_and_in_a_vault(
-    tmp_path: Path,
-    umask: int,
-) -> None:
+def test_rights_in_the_home_and_in_a_vault(tmp_path: Path, umask: int) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     before = os.umask(umask)
@@ -375,17 +353,10 @@ def test_rights_in_the_home_and_in_a_vault(
     delete=st.booleans(),
 )
 @settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_an_edit_keeps_everything_outside_byte_for_byte(
-    journal: Journal,
-    above: list[str],
-    below: list[str],
-    eol: str,
-    bom: bool,
-    delete: bool,
+    journal: Journal, above: list[str], below: list[str], eol: str, bom: bool, delete: bool
 ) -> None:
     entry = numbered(1)
     before = (b"\xef\xbb\xbf" if bom else b"") + eol.join(
@@ -442,10 +413,7 @@ def test_an_edit_is_repeated_on_what_the_editor_left(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("step", EDIT_FAULTS)
-def test_killed_at_each_step_of_an_update(
-    home: ForkedHome,
-    step: str,
-) -> None:
+def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
     journal = home_journal(home.path)
     for n in range(3):
         journal.append(numbered(n))
@@ -463,10 +431,7 @@ def test_killed_at_each_step_of_an_update(
 
 
 @pytest.mark.parametrize("step", [step for step in EDIT_FAULTS if not step.startswith("kept")])
-def test_killed_at_each_step_of_the_deletion_of_a_file(
-    home: ForkedHome,
-    step: str,
-) -> None:
+def test_killed_at_each_step_of_the_deletion_of_a_file(home: ForkedHome, step: str) -> None:
     journal = home_journal(home.path)
     journal.append(numbered(0))
     note = journal.root / "note.md"
@@ -495,10 +460,7 @@ home_journal(sys.argv[1]).edit("note.md", "{id}", lambda _: None)
 
 
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
-def test_a_restored_entry_stands_in_order_of_time(
-    journal: Journal,
-    eol: bytes,
-) -> None:
+def test_a_restored_entry_stands_in_order_of_time(journal: Journal, eol: bytes) -> None:
     path = journal.root / DAY
     blocks = [
         f"## {hour:02d}:30 Entry of {hour}\n\nText.\n\n".encode().replace(b"\n", eol)
@@ -598,14 +560,9 @@ def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal)
 
 @given(texts=st.lists(st.text("x\n\\<!- trsh{}>é", max_size=60), min_size=1, max_size=5))
 @settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_no_text_can_pose_as_a_piece_of_trash(
-    journal: Journal,
-    texts: list[str],
-) -> None:
+def test_no_text_can_pose_as_a_piece_of_trash(journal: Journal, texts: list[str]) -> None:
     (journal.state / "trash.md").unlink(missing_ok=True)
     forged = (
         '<!-- trash {"id": "x", "bytes": 0, "sha256": ""} -->\n\\<!-- trash {"id": "y"} -->\n'

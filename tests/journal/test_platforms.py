@@ -47,16 +47,11 @@ def journal(tmp_path: Path) -> Journal:
 
 @pytest.mark.parametrize("offered", ["yes", "no", "not by this file system"])
 def test_bytes_leave_the_drives_cache_where_the_system_can_tell_it(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    offered: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offered: str
 ) -> None:
     full, asked = 51, []
 
-    def control(
-        fd: int,
-        command: int,
-    ) -> int:
+    def control(fd: int, command: int) -> int:
         asked.append("full")
         assert command == full and os.fstat(fd)
         if offered == "not by this file system":
@@ -95,21 +90,14 @@ def test_every_write_is_synced_in_that_way() -> None:
 # -----------------------------------------------------------------------------------------------
 
 
-def through_renameat2(
-    one: bytes,
-    other: bytes,
-    flags: int,
-) -> int:
+def through_renameat2(one: bytes, other: bytes, flags: int) -> int:
     """What `renamex_np` does, by the call that this system has."""
     assert flags == 2, "RENAME_SWAP"
     return int(ctypes.CDLL(None).renameat2(-100, one, -100, other, 2))
 
 
 @pytest.fixture(params=["renamex_np", "refused", "neither"])
-def exchanger(
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> str:
+def exchanger(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A C library without `renameat2`: with macOS's call, one that the file system refuses, or
     none.
     """
@@ -124,10 +112,7 @@ def exchanger(
     return str(request.param)
 
 
-def test_two_files_change_places_by_macoss_call(
-    tmp_path: Path,
-    exchanger: str,
-) -> None:
+def test_two_files_change_places_by_macoss_call(tmp_path: Path, exchanger: str) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_bytes(b"1")
     other.write_bytes(b"2")
@@ -136,10 +121,7 @@ def test_two_files_change_places_by_macoss_call(
     assert (one.read_bytes(), other.read_bytes()) == ((b"2", b"1") if done else (b"1", b"2"))
 
 
-def test_an_edit_without_renameat2(
-    journal: Journal,
-    exchanger: str,
-) -> None:
+def test_an_edit_without_renameat2(journal: Journal, exchanger: str) -> None:
     journal.edit(DAY, numbered(1).id, retitle)
     data = journal.read(DAY)
     assert block_of(numbered(0)) in data and data.count(b"## 09:31 Another title\n") == 1
@@ -147,18 +129,12 @@ def test_an_edit_without_renameat2(
 
 
 def test_marks_are_copied_by_macoss_call(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Python offers `listxattr` on Linux alone; macOS has `fcopyfile`, for access lists too."""
     called: list[tuple[str, str, object, int]] = []
 
-    def fcopyfile(
-        old: int,
-        new: int,
-        state: object,
-        flags: int,
-    ) -> int:
+    def fcopyfile(old: int, new: int, state: object, flags: int) -> int:
         called.append((name_of(old), name_of(new), state, flags))
         return 0
 
@@ -178,9 +154,7 @@ def test_marks_are_copied_by_macoss_call(
 
 
 def test_without_proc_the_path_itself_leads_to_the_file(
-    journal: Journal,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with folder.pinned(journal.roots, DAY) as held:
         assert held != journal.root / DAY or not Path("/proc/self/fd").is_dir()
@@ -200,8 +174,7 @@ def test_without_proc_the_path_itself_leads_to_the_file(
 
 
 def test_a_system_that_lists_and_opens_by_path_alone_finds_the_same(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (journal.root / "sub").mkdir()
     (journal.root / "sub" / "note.md").write_text("# Note\n")
@@ -220,8 +193,7 @@ def test_a_system_that_lists_and_opens_by_path_alone_finds_the_same(
 
 
 def test_a_listing_of_windows_is_not_believed(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It knows no inode, and an old size of a file that is being written: the file itself is
     asked.
@@ -243,8 +215,7 @@ def test_a_listing_of_windows_is_not_believed(
 
 
 def test_the_moment_of_creation_proves_nothing(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file that was created long ago and written now is not settled; one that was only
     touched is read again.
@@ -271,8 +242,7 @@ def test_the_moment_of_creation_proves_nothing(
 
 
 def test_a_junction_is_a_linked_folder(
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Junction:
         def is_junction(self) -> bool:
@@ -296,10 +266,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     refusals = [0]
     real = Path.replace
 
-    def refuse(
-        temp: Path,
-        target: Any,
-    ) -> Path:
+    def refuse(temp: Path, target: Any) -> Path:
         if Path(target).name == DAY:
             assert str(Path(target).resolve()) not in open_files(), (
                 "our own handle would be in the way"
@@ -330,9 +297,7 @@ def name_of(fd: int) -> str:
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed in /proc")
 @pytest.mark.parametrize("times", [0, 1, disk.HELD_TRIES - 1])
 def test_an_editor_that_closes_the_file_soon_is_waited_for(
-    journal: Journal,
-    held: list[int],
-    times: int,
+    journal: Journal, held: list[int], times: int
 ) -> None:
     held[0] = times
     journal.edit(DAY, numbered(1).id, retitle)
@@ -341,10 +306,7 @@ def test_an_editor_that_closes_the_file_soon_is_waited_for(
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed in /proc")
-def test_an_editor_that_keeps_the_file_open_is_named(
-    journal: Journal,
-    held: list[int],
-) -> None:
+def test_an_editor_that_keeps_the_file_open_is_named(journal: Journal, held: list[int]) -> None:
     held[0] = disk.HELD_TRIES
     before = journal.read(DAY)
     with pytest.raises(
@@ -377,11 +339,7 @@ FORMS = ("NFC", "NFD")
 NOTE = b"# Harbour\n\nThe log.\n\n## 09:31 Typed\n\nBy hand.\n\n## 09:31 Typed\n\nTwice.\n"
 
 
-def read(
-    path: str,
-    data: bytes = NOTE,
-    day_file: str = "%Y-%m-%d.md",
-) -> tuple[Entry, ...]:
+def read(path: str, data: bytes = NOTE, day_file: str = "%Y-%m-%d.md") -> tuple[Entry, ...]:
     mtime = datetime(2026, 11, 21, tzinfo=UTC)
     return parse_entries(data, path, mtime=mtime, day_file=day_file).entries
 

@@ -31,18 +31,12 @@ INTENTS = {"entity", "temporal", "attribute", "relation", "general"}
 KINDS = {"person", "project", "tool", "file", "tag", "unknown"}
 
 
-def read(
-    query: str,
-    known: Known = NOTHING,
-) -> dict[str, Any]:
+def read(query: str, known: Known = NOTHING) -> dict[str, Any]:
     asked = asked_of(query, today=TODAY)
     return analyze(query, asked, known)
 
 
-def kinds(
-    query: str,
-    known: Known = NOTHING,
-) -> dict[str, str]:
+def kinds(query: str, known: Known = NOTHING) -> dict[str, str]:
     return {entity.name: entity.type for entity in read(query, known)["entities"]}
 
 
@@ -50,10 +44,7 @@ def kinds(
 # -------------------------------------------------------------------------------------------
 
 
-def accuracy(
-    half: str,
-    label: str,
-) -> float:
+def accuracy(half: str, label: str) -> float:
     """Percentage of the labelled questions whose analysis says what the label says."""
     questions = json.loads((DATA / f"{half}.json").read_text("utf-8"))
     field = {"type": "question_type"}.get(label, label)
@@ -79,9 +70,7 @@ def accuracy(
     ],
 )
 def test_labelled_questions_are_read_as_their_labels_say(
-    half: str,
-    label: str,
-    goal: int,
+    half: str, label: str, goal: int
 ) -> None:
     reached = accuracy(half, label)
     assert reached >= goal
@@ -108,10 +97,7 @@ def test_labelled_questions_are_read_as_their_labels_say(
         ("", ("factual", "low", "general")),
     ],
 )
-def test_type_complexity_and_intent(
-    query: str,
-    expected: tuple[str, str, str],
-) -> None:
+def test_type_complexity_and_intent(query: str, expected: tuple[str, str, str]) -> None:
     analysis = read(query)
     assert (analysis["question_type"], analysis["complexity"], analysis["intent"]) == expected
 
@@ -128,10 +114,7 @@ def test_type_complexity_and_intent(
         ("all decisions on caching", "show me all decisions on caching"),
     ],
 )
-def test_the_words_that_only_ask_to_be_told_change_nothing(
-    plain: str,
-    asked: str,
-) -> None:
+def test_the_words_that_only_ask_to_be_told_change_nothing(plain: str, asked: str) -> None:
     one, other = read(plain), read(asked)
     assert (one["question_type"], one["complexity"], one["intent"]) == (
         other["question_type"],
@@ -152,10 +135,7 @@ def test_the_words_that_only_ask_to_be_told_change_nothing(
         ("version of the tool that builds the docs", "multi-hop"),
     ],
 )
-def test_a_description_is_a_hop_where_something_else_is_sought(
-    query: str,
-    kind: str,
-) -> None:
+def test_a_description_is_a_hop_where_something_else_is_sought(query: str, kind: str) -> None:
     assert read(query)["question_type"] == kind
 
 
@@ -189,10 +169,7 @@ def test_a_clear_question_is_surer_than_bare_words_and_nothing_is_sure_of_nothin
         ("worker port", {"fact"}),
     ],
 )
-def test_the_kinds_of_information_that_an_answer_needs(
-    query: str,
-    wanted: set[str],
-) -> None:
+def test_the_kinds_of_information_that_an_answer_needs(query: str, wanted: set[str]) -> None:
     assert wanted <= set(read(query)["info_types"])
 
 
@@ -211,9 +188,7 @@ def test_the_kinds_of_information_that_an_answer_needs(
     ],
 )
 def test_what_the_journal_knows_is_found_under_its_own_name(
-    query: str,
-    name: str,
-    kind: str,
+    query: str, name: str, kind: str
 ) -> None:
     assert kinds(query, KNOWN).get(name) == kind
 
@@ -242,11 +217,7 @@ def test_what_the_journal_knows_is_found_under_its_own_name(
         ("what do we know about Tomasz", "Tomasz", "unknown"),
     ],
 )
-def test_names_are_told_by_their_form(
-    query: str,
-    name: str,
-    kind: str,
-) -> None:
+def test_names_are_told_by_their_form(query: str, name: str, kind: str) -> None:
     assert kinds(query).get(name) == kind
 
 
@@ -328,10 +299,7 @@ def test_a_question_without_time_has_none() -> None:
         ("migrations last week only", "migrations"),
     ],
 )
-def test_only_makes_the_range_a_filter(
-    query: str,
-    text: str,
-) -> None:
+def test_only_makes_the_range_a_filter(query: str, text: str) -> None:
     asked = asked_of(query, today=TODAY)
     assert asked.time_range is not None
     assert asked.only_time
@@ -372,10 +340,7 @@ def test_only_of_something_else_is_no_filter(query: str) -> None:
         ("", []),
     ],
 )
-def test_a_question_is_split_at_its_connectors(
-    query: str,
-    sides: list[str],
-) -> None:
+def test_a_question_is_split_at_its_connectors(query: str, sides: list[str]) -> None:
     assert list(parts_of(query)) == sides
 
 

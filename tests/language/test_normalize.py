@@ -39,19 +39,13 @@ NOTES = st.one_of(
 DAYS = st.dates()
 
 
-def made(
-    text: str,
-    changes: tuple[Change, ...],
-) -> str:
+def made(text: str, changes: tuple[Change, ...]) -> str:
     for change in sorted(changes, key=lambda change: -change.start):
         text = text[: change.start] + change.now + text[change.start + len(change.was) :]
     return text
 
 
-def times(
-    text: str,
-    on: date = ON,
-) -> str:
+def times(text: str, on: date = ON) -> str:
     return made(text, anchor_times(text, on=on))
 
 
@@ -83,10 +77,7 @@ def names(text: str) -> str:
         ("wrapped last\nweek in a line", "wrapped 2026-11-09 to 2026-11-15 in a line"),
     ],
 )
-def test_relative_times_become_dates(
-    text: str,
-    read: str,
-) -> None:
+def test_relative_times_become_dates(text: str, read: str) -> None:
     assert times(text) == read
 
 
@@ -163,10 +154,7 @@ def test_what_lies_outside_of_the_calendar_stays() -> None:
         ),
     ],
 )
-def test_a_pronoun_that_can_mean_one_name_reads_that_name(
-    text: str,
-    read: str,
-) -> None:
+def test_a_pronoun_that_can_mean_one_name_reads_that_name(text: str, read: str) -> None:
     assert names(text) == read
 
 
@@ -239,10 +227,7 @@ def test_hostile_text_is_read_too(piece: str) -> None:
 
 
 @given(NOTES, DAYS)
-def test_any_note_is_read_and_its_changes_make_the_text(
-    text: str,
-    on: date,
-) -> None:
+def test_any_note_is_read_and_its_changes_make_the_text(text: str, on: date) -> None:
     plain, changes = normalize(text, on=on)
     at = 0
     for change in changes:
@@ -253,10 +238,7 @@ def test_any_note_is_read_and_its_changes_make_the_text(
 
 
 @given(NOTES, st.dates(date.min + timedelta(days=4000), date.max - timedelta(days=4000)))
-def test_an_anchored_note_stays_as_it_is(
-    text: str,
-    on: date,
-) -> None:
+def test_an_anchored_note_stays_as_it_is(text: str, on: date) -> None:
     once = times(text, on)
     assert times(once, on) == once
 
@@ -265,19 +247,13 @@ def test_an_anchored_note_stays_as_it_is(
 # ---
 
 
-def _cases(
-    name: str,
-    half: int,
-) -> list[dict[str, Any]]:
+def _cases(name: str, half: int) -> list[dict[str, Any]]:
     cases: list[dict[str, Any]] = json.loads((DATA / f"{name}.json").read_text("utf-8"))
     assert len(cases) >= 60
     return cases[half::2]
 
 
-def _is_read_well(
-    name: str,
-    case: dict[str, Any],
-) -> bool:
+def _is_read_well(name: str, case: dict[str, Any]) -> bool:
     """Whether exactly the labelled changes are made, each at the labelled place."""
     text = case["text"]
     if name == "anchoring":
@@ -291,10 +267,7 @@ def _is_read_well(
     return {(c.start, c.was, c.now) for c in resolve_pronouns(text)} == labelled
 
 
-def _place(
-    text: str,
-    change: dict[str, Any],
-) -> int:
+def _place(text: str, change: dict[str, Any]) -> int:
     """Where the word stands that the label means: its first, second, ... occurrence."""
     found = [place.start() for place in re.finditer(rf"\b{re.escape(change['from'])}\b", text)]
     return found[change["occurrence"] - 1]
@@ -315,11 +288,7 @@ def _wrong_where_nothing_may_change(name: str) -> list[str]:
         ("coreference", 1, 0.8),
     ],
 )
-def test_labelled_notes_read_as_labelled(
-    name: str,
-    half: int,
-    share: float,
-) -> None:
+def test_labelled_notes_read_as_labelled(name: str, half: int, share: float) -> None:
     cases = _cases(name, half)
     assert sum(_is_read_well(name, case) for case in cases) / len(cases) >= share
 

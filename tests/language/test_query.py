@@ -93,10 +93,7 @@ def test_any_text_is_a_valid_query(text: str) -> None:
     ],
 )
 def test_inline_filters_and_phrases(
-    typed: str,
-    terms: tuple[str, ...],
-    phrases: tuple[str, ...],
-    filters: Filters,
+    typed: str, terms: tuple[str, ...], phrases: tuple[str, ...], filters: Filters
 ) -> None:
     parsed = parse_query(typed, Filters(), now=NOW)
     assert (parsed.terms, parsed.phrases, parsed.filters) == (terms, phrases, filters)
@@ -113,8 +110,7 @@ def test_inline_filters_and_phrases(
     ],
 )
 def test_a_dash_before_a_word_leaves_it_out_and_says_so(
-    typed: str,
-    words: tuple[str, ...],
+    typed: str, words: tuple[str, ...]
 ) -> None:
     parsed = parse_query(typed, Filters(), now=NOW)
     assert parsed.filters.without == Filters(words=words) and "kafka" not in parsed.terms
@@ -131,10 +127,7 @@ def test_a_dash_before_a_word_leaves_it_out_and_says_so(
         ("-since:yesterday x", "`-since:` is no filter"),
     ],
 )
-def test_what_looks_like_an_operator_and_is_none_says_so(
-    typed: str,
-    named: str,
-) -> None:
+def test_what_looks_like_an_operator_and_is_none_says_so(typed: str, named: str) -> None:
     parsed = parse_query(typed, Filters(), now=NOW)
     assert parsed.filters == Filters() and parsed.terms
     assert len(parsed.notices) == 1 and named in parsed.notices[0]
@@ -176,10 +169,7 @@ def test_what_is_no_filter_is_searched_as_words_with_a_notice(typed: str) -> Non
         ("上个月", "2026-10-01"),
     ],
 )
-def test_dates(
-    text: str,
-    date: str,
-) -> None:
+def test_dates(text: str, date: str) -> None:
     assert read_date(text, now=NOW, name="since") == date
 
 
@@ -203,9 +193,7 @@ def test_dates(
     ],
 )
 def test_since_takes_the_first_day_of_a_time_and_until_its_last(
-    text: str,
-    since: str | None,
-    until: str,
+    text: str, since: str | None, until: str
 ) -> None:
     assert read_date(text, now=NOW, name="until") == until
     if since is not None:
@@ -256,10 +244,7 @@ def test_what_is_no_date_names_examples(text: str) -> None:
         ({"min_importance": 7, "max_importance": 3}, "above"),
     ],
 )
-def test_wrong_filters_name_what_is_valid(
-    arguments: dict[str, object],
-    named: str,
-) -> None:
+def test_wrong_filters_name_what_is_valid(arguments: dict[str, object], named: str) -> None:
     with pytest.raises(InvalidArgument) as error:
         build_filters(now=NOW, **arguments)  # type: ignore[arg-type]
     assert named in str(error.value)
@@ -272,10 +257,7 @@ def test_a_decomposed_query_is_read_composed() -> None:
 def test_what_is_preferred_is_read_as_filters_are() -> None:
     values = {"type": "Decision", "tags": ["Node.js", "c++"], "project": " CAFE\u0301 "}
     filters = build_filters(
-        now=NOW,
-        type="Decision",
-        tag=["Node.js", "c++"],
-        project=" CAFE\u0301 ",
+        now=NOW, type="Decision", tag=["Node.js", "c++"], project=" CAFE\u0301 "
     )
     assert build_preference(values) == filters
     with pytest.raises(InvalidArgument, match="no tag"):
@@ -288,10 +270,6 @@ def test_days_reach_from_then_to_today() -> None:
 
 
 def test_what_is_typed_takes_no_given_filter_back() -> None:
-    given = Filters(
-        has_body=False,
-        min_importance=0,
-        types=("note",),
-    )
+    given = Filters(has_body=False, min_importance=0, types=("note",))
     parsed = parse_query("tag:db type:issue x", given, now=NOW)
     assert parsed.filters == replace(given, tags=("db",))

@@ -43,11 +43,7 @@ def is_right(case: dict[str, Any]) -> bool:
     ("name", "share", "told"),
     [("time_phrases", 0.94, True), ("time_phrases_held", 0.85, False)],
 )
-def test_labelled_texts(
-    name: str,
-    share: float,
-    told: bool,
-) -> None:
+def test_labelled_texts(name: str, share: float, told: bool) -> None:
     """Of the texts held apart while the rules were written only the number is told, so that
     they stay apart.
     """
@@ -69,10 +65,7 @@ def test_labelled_texts(
     ],
 )
 def test_a_time_in_the_name_of_a_thing_limits_nothing(
-    name: str,
-    today: date,
-    share: float,
-    told: bool,
+    name: str, today: date, share: float, told: bool
 ) -> None:
     """Questions in six languages; of those held apart only the number is told."""
     cases = labelled(f"{name}.json")
@@ -91,11 +84,7 @@ def test_a_time_in_the_name_of_a_thing_limits_nothing(
     assert right >= share * number
 
 
-def found_range(
-    text: str,
-    *,
-    today: date = TODAY,
-) -> tuple[str | None, str | None, str] | None:
+def found_range(text: str, *, today: date = TODAY) -> tuple[str | None, str | None, str] | None:
     found = find_time(text, today=today)
     if found is None:
         return None
@@ -129,11 +118,7 @@ def found_range(
         ("since tomorrow", "2026-11-22", None),
     ],
 )
-def test_what_is_counted_from_today(
-    text: str,
-    start: str | None,
-    end: str | None,
-) -> None:
+def test_what_is_counted_from_today(text: str, start: str | None, end: str | None) -> None:
     assert found_range(text) == (start, end, text)
 
 
@@ -159,11 +144,7 @@ def test_what_is_counted_from_today(
         ("next March", "2027-03-01", "2027-03-31"),
     ],
 )
-def test_what_the_calendar_names(
-    text: str,
-    start: str,
-    end: str,
-) -> None:
+def test_what_the_calendar_names(text: str, start: str, end: str) -> None:
     assert found_range(text) == (start, end, text)
 
 
@@ -186,11 +167,7 @@ def test_what_the_calendar_names(
         ("from last Monday to yesterday", "2026-11-16", "2026-11-20"),
     ],
 )
-def test_from_one_time_to_another(
-    text: str,
-    start: str,
-    end: str,
-) -> None:
+def test_from_one_time_to_another(text: str, start: str, end: str) -> None:
     assert found_range(text) == (start, end, text)
 
 
@@ -261,11 +238,7 @@ def test_what_names_no_time(text: str) -> None:
         ("what broke\nlast\tweek", "last\tweek", "what broke"),
     ],
 )
-def test_the_phrase_is_cut_as_it_stands(
-    text: str,
-    phrase: str,
-    rest: str,
-) -> None:
+def test_the_phrase_is_cut_as_it_stands(text: str, phrase: str, rest: str) -> None:
     found = find_time(text, today=TODAY)
     assert found is not None
     assert (found[0].phrase, found[1]) == (phrase, rest)
@@ -302,12 +275,7 @@ def test_of_two_times_the_first_counts() -> None:
         ("last Saturday", date(2026, 11, 21), "2026-11-14", "2026-11-14"),
     ],
 )
-def test_other_days(
-    text: str,
-    today: date,
-    start: str | None,
-    end: str | None,
-) -> None:
+def test_other_days(text: str, today: date, start: str | None, end: str | None) -> None:
     assert found_range(text, today=today) == ((start, end, text) if start else None)
 
 
@@ -371,10 +339,7 @@ ANY_TEXT = st.text() | st.lists(st.sampled_from(VOCABULARY), max_size=12).map(" 
 
 
 @given(ANY_TEXT, st.dates() | st.sampled_from([date.min, date.max, TODAY]))
-def test_any_text_on_any_day(
-    text: str,
-    today: date,
-) -> None:
+def test_any_text_on_any_day(text: str, today: date) -> None:
     is_recent(text)
     found = find_time(text, today=today)
     if found is None:
@@ -389,10 +354,7 @@ def test_any_text_on_any_day(
 
 
 @given(ANY_TEXT, st.dates() | st.sampled_from([date.min, date.max, TODAY]))
-def test_any_text_may_stand_where_a_time_is_expected(
-    text: str,
-    today: date,
-) -> None:
+def test_any_text_may_stand_where_a_time_is_expected(text: str, today: date) -> None:
     found = read_time(text, When(today))
     if found is not None:
         assert found.start or found.end
@@ -414,11 +376,7 @@ def test_a_time_alone_is_the_time_that_it_is_in_a_text(phrase: str) -> None:
     st.sampled_from(["Tuesday", "week", "month", "year"]),
     st.dates(date(2, 1, 1), date(9990, 1, 1)),
 )
-def test_a_note_looks_around_and_a_question_back(
-    which: str,
-    unit: str,
-    today: date,
-) -> None:
+def test_a_note_looks_around_and_a_question_back(which: str, unit: str, today: date) -> None:
     asked = read_time(f"{which} {unit}", When(today))
     noted = read_time(f"{which} {unit}", When(today, around=True))
     assert asked is not None and noted is not None and noted.start is not None
@@ -437,9 +395,7 @@ def test_a_time_alone_is_nothing_else(text: str) -> None:
 
 @given(st.sampled_from(FILLERS), st.sampled_from(PHRASES), st.sampled_from(FILLERS))
 def test_what_is_left_is_the_text_around_the_phrase(
-    before: str,
-    phrase: str,
-    after: str,
+    before: str, phrase: str, after: str
 ) -> None:
     found = find_time(f"{before} {phrase}: {after}", today=TODAY)
     assert found is not None
@@ -449,10 +405,7 @@ def test_what_is_left_is_the_text_around_the_phrase(
 
 
 @given(st.integers(1, 3000), st.dates(date(1900, 1, 1), date(2100, 12, 31)))
-def test_days_ago_are_counted_back(
-    days: int,
-    today: date,
-) -> None:
+def test_days_ago_are_counted_back(days: int, today: date) -> None:
     found = find_time(f"logs of {days} days ago", today=today)
     assert found is not None
     assert found[0].start == found[0].end == today - timedelta(days=days)
@@ -462,10 +415,7 @@ def test_days_ago_are_counted_back(
     st.dates(date(1900, 1, 1), date(2100, 12, 31)),
     st.sampled_from(["%Y-%m-%d", "%d %B %Y", "%b %d, %Y", "%d.%m.%Y"]),
 )
-def test_every_written_date_is_that_day(
-    meant: date,
-    form: str,
-) -> None:
+def test_every_written_date_is_that_day(meant: date, form: str) -> None:
     found = find_time(f"notes on {meant.strftime(form)}", today=TODAY)
     assert found is not None
     assert found[0].start == found[0].end == meant

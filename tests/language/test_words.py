@@ -99,11 +99,7 @@ def tower(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 
 @pytest.mark.parametrize(("query", "language"), QUERIES)
-def test_a_word_finds_its_note(
-    tower: Workspace,
-    query: str,
-    language: str | None,
-) -> None:
+def test_a_word_finds_its_note(tower: Workspace, query: str, language: str | None) -> None:
     found = [hit.entry.title for hit in search(tower, query, strategy="lexical").hits]
     assert found[:1] == ([language] if language else [])
 
@@ -119,11 +115,7 @@ def test_a_word_finds_its_note(
         ('"数据向量"', None),
     ],
 )
-def test_a_phrase_must_stand_there(
-    tower: Workspace,
-    phrase: str,
-    language: str | None,
-) -> None:
+def test_a_phrase_must_stand_there(tower: Workspace, phrase: str, language: str | None) -> None:
     found = search(tower, phrase, strategy="lexical")
     is_unheld = any("No entry holds that phrase" in notice for notice in found.notices)
     assert is_unheld == (language is None)
@@ -137,10 +129,7 @@ def test_the_snippet_shows_the_place(ws: Workspace) -> None:
 
 
 @pytest.mark.parametrize("sign", ["✔\ufe0fdone", "❤️ done", "done\u200b", "do\u00adne"])
-def test_signs_that_nobody_types_do_not_hide_a_word(
-    ws: Workspace,
-    sign: str,
-) -> None:
+def test_signs_that_nobody_types_do_not_hide_a_word(ws: Workspace, sign: str) -> None:
     save(ws, f"It is {sign} at last.", title="a title")
     assert search(ws, "done", strategy="lexical").total == 1
 
@@ -162,10 +151,7 @@ LETTERS = st.characters(categories=["Lo", "Ll", "Nd"], exclude_characters="\0")
 
 @given(st.text(LETTERS, min_size=1, max_size=12), st.text(LETTERS, max_size=5))
 @example("0", "\ufe70")
-def test_every_word_of_a_text_is_found_in_it(
-    text: str,
-    before: str,
-) -> None:
+def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
     """A word of nothing but vowel marks, which the index drops, is none to be found."""
     whole = f"{before} {text}"
     db = apsw.Connection(":memory:")

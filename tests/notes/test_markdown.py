@@ -98,10 +98,7 @@ def composed(draw: st.DrawFn) -> Entry:
     )
 
 
-def read(
-    text: str | bytes,
-    path: str = "2026-11-21.md",
-) -> ParsedFile:
+def read(text: str | bytes, path: str = "2026-11-21.md") -> ParsedFile:
     data = text if isinstance(text, bytes) else text.encode()
     return parse_entries(data, path, mtime=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
 
@@ -130,10 +127,7 @@ def test_saved_content_reads_back_as_it_was(text: str) -> None:
 
 @given(st.lists(composed(), min_size=1, max_size=4), st.booleans())
 @settings(max_examples=examples(150), deadline=None)
-def test_entries_below_each_other_stay_apart(
-    entries: list[Entry],
-    crlf: bool,
-) -> None:
+def test_entries_below_each_other_stay_apart(entries: list[Entry], crlf: bool) -> None:
     named = [
         replace(entry, id=f"20261121-{number:08d}") for number, entry in enumerate(entries)
     ]
@@ -154,10 +148,7 @@ def test_entries_below_each_other_stay_apart(
     st.lists(PIECES, max_size=20).map(lambda pieces: "\n".join(pieces).encode()),
 )
 @settings(max_examples=examples(400), deadline=None)
-def test_any_bytes_are_read_and_no_two_entries_overlap(
-    noise: bytes,
-    shaped: bytes,
-) -> None:
+def test_any_bytes_are_read_and_no_two_entries_overlap(noise: bytes, shaped: bytes) -> None:
     for data in (noise, shaped, shaped + noise + shaped):
         places = [entry.place for entry in read(data).entries]
         end = 0
@@ -177,9 +168,7 @@ def test_any_bytes_are_read_and_no_two_entries_overlap(
 @given(composed(), composed(), st.sampled_from(["\n", "\r\n"]))
 @settings(max_examples=examples(200), deadline=None)
 def test_an_edit_says_the_new_and_touches_nothing_else(
-    old: Entry,
-    new: Entry,
-    eol: str,
+    old: Entry, new: Entry, eol: str
 ) -> None:
     above, below = (
         f"# 2026-11-21{eol}{eol}## 8:15 am  Before {eol}x  {eol}{eol}",
@@ -235,11 +224,7 @@ def test_an_edit_keeps_the_time_as_typed_and_fixes_the_id() -> None:
     ],
 )
 def test_headings(
-    heading: str,
-    type_: str,
-    title: str,
-    tags: tuple[str, ...],
-    clock: str,
+    heading: str, type_: str, title: str, tags: tuple[str, ...], clock: str
 ) -> None:
     [entry] = read(f"{heading}\ntext\n").entries
     assert (entry.type, entry.title, entry.tags, entry.time) == (type_, title, tags, clock)
@@ -281,10 +266,7 @@ def test_headings(
         *(("6pm-8pm", "18:00"), ("10:15–11:00", "10:15")),
     ],
 )
-def test_times_as_people_type_them(
-    heading: str,
-    clock: str,
-) -> None:
+def test_times_as_people_type_them(heading: str, clock: str) -> None:
     for rest in (" issue: Roof leaks #house\nagain\n", "\nagain\n"):
         [above, entry] = read(f"## 08:00 First\n## {heading}{rest}").entries
         assert (entry.time, entry.content, above.content) == (clock, "again", "First")
@@ -376,8 +358,7 @@ def test_where_h2s_without_a_time_begin_notes() -> None:
     ],
 )
 def test_the_h1_of_a_day_is_a_note_where_it_says_more_than_the_date(
-    heading: str,
-    is_title: bool,
+    heading: str, is_title: bool
 ) -> None:
     for below in ("", "\n## 09:30 Meeting\n"):
         found = [entry.title for entry in read(f"# {heading}\n{below}").entries]
@@ -405,10 +386,7 @@ def test_blocks_of_a_logseq_day_are_entries() -> None:
     assert read("-\n", "journals/2026_11_21.md").entries == ()
     assert [
         entry.title for entry in read("- x\n\n## 09:30 y\n", "journals/2026_11_21.md").entries
-    ] == [
-        "2026_11_21",
-        "y",
-    ]
+    ] == ["2026_11_21", "y"]
     [page] = read(text, "pages/Ada.md").entries
     assert page.title == "Ada"
 
@@ -462,11 +440,7 @@ ENTRIES = st.one_of(
 
 @given(st.lists(ENTRIES, min_size=1, max_size=5), TEXTS, st.integers(0, 4))
 @settings(max_examples=examples(300), deadline=None)
-def test_an_edit_moves_no_border(
-    texts: list[str],
-    more: str,
-    which: int,
-) -> None:
+def test_an_edit_moves_no_border(texts: list[str], more: str, which: int) -> None:
     named = [text.replace(ID, f"20261121-{number:08d}") for number, text in enumerate(texts)]
     data = ("# 2026-11-21\n\n" + "\n".join(named)).encode()
     before = read(data).entries
@@ -556,12 +530,7 @@ def test_headings_in_fences_comments_and_front_matter_are_text() -> None:
         ),
     ],
 )
-def test_dates(
-    path: str,
-    text: str,
-    date: str,
-    source: str,
-) -> None:
+def test_dates(path: str, text: str, date: str, source: str) -> None:
     [entry] = read(text, path).entries
     assert (entry.date, entry.date_source) == (date, source)
 
@@ -643,12 +612,7 @@ def test_letters_that_only_look_like_a_type_are_a_title(word: str) -> None:
     ).entries
     assert (entry.type, entry.title) == ("note", f"{word}: what we chose")
     with pytest.raises(InvalidArgument, match="unknown"):
-        compose_entry(
-            "x",
-            id=ID,
-            at=AT,
-            type=word,
-        )
+        compose_entry("x", id=ID, at=AT, type=word)
 
 
 @pytest.mark.parametrize(
@@ -663,19 +627,11 @@ def test_letters_that_only_look_like_a_type_are_a_title(word: str) -> None:
         ("2026", ""),
     ],
 )
-def test_tags(
-    tag: str,
-    slug: str,
-) -> None:
+def test_tags(tag: str, slug: str) -> None:
     assert slug_tag(tag) == slug
     if not slug:
         with pytest.raises(InvalidArgument):
-            compose_entry(
-                "x",
-                id=ID,
-                at=AT,
-                tags=[tag],
-            )
+            compose_entry("x", id=ID, at=AT, tags=[tag])
 
 
 def test_tags_are_not_read_from_code_links_and_urls() -> None:
@@ -710,9 +666,6 @@ def test_plain_text() -> None:
         ("word " * 40, "word " * 13 + "word…"),
     ],
 )
-def test_the_first_paragraph_alone_makes_the_title(
-    content: str,
-    title: str,
-) -> None:
+def test_the_first_paragraph_alone_makes_the_title(content: str, title: str) -> None:
     entry, _ = compose_entry(content, id=ID, at=AT)
     assert entry.title == title

@@ -65,10 +65,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("text", "left"), TEXTS)
-def test_what_is_private(
-    text: str,
-    left: str | None,
-) -> None:
+def test_what_is_private(text: str, left: str | None) -> None:
     assert without_private(text).strip() == (text if left is None else left)
     data = text.encode()
     assert len(mask(data)) == len(data) and mask(data).count(b"\n") == data.count(b"\n")
@@ -178,9 +175,7 @@ def test_an_entry_alone_is_as_private_as_in_its_file(text: str) -> None:
 @example("a\n\n<private>\nb\n</private>\n\nc", "d", "append")
 @example("a <private>b</private> c <private>d</private> e", "a f e", "content")
 def test_an_edit_keeps_every_private_byte_or_is_refused(
-    body: str,
-    given_text: str,
-    what: str,
+    body: str, given_text: str, what: str
 ) -> None:
     block = f"## 9:00 Title <private>hidden</private> #tag\n\n{body}\n".encode()
     [old, *more] = parse_entries(block, "2026-11-21.md", mtime=NOON).entries
@@ -192,13 +187,7 @@ def test_an_edit_keeps_every_private_byte_or_is_refused(
     )
     tags = (*old.tags, "new") if what == "tags" else old.tags
     title = "Another" if what == "title" else old.title
-    new, _ = compose_entry(
-        content,
-        id="20261121-00000009",
-        at=old.at,
-        title=title,
-        tags=tags,
-    )
+    new, _ = compose_entry(content, id="20261121-00000009", at=old.at, title=title, tags=tags)
     try:
         after = rewrite_block(block, old, new)
     except Refused:
@@ -232,19 +221,12 @@ PLACES = [
 @pytest.mark.parametrize(("body", "after"), PLACES)
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
 def test_what_is_added_leaves_the_private_text_in_its_place(
-    body: str,
-    after: str,
-    eol: str,
+    body: str, after: str, eol: str
 ) -> None:
     head = f"## 9:00 Title\n{SYN.format('0000000a', '09:00')}\n\n"
     block = f"{head}{body}\n".replace("\n", eol).encode()
     [old] = parse_entries(block, "2026-11-21.md", mtime=NOON).entries
-    new, _ = compose_entry(
-        f"{old.content}\n\nd",
-        id=old.id,
-        at=old.at,
-        title="Title",
-    )
+    new, _ = compose_entry(f"{old.content}\n\nd", id=old.id, at=old.at, title="Title")
     assert rewrite_block(block, old, new) == f"{head}{after}\n".replace("\n", eol).encode()
 
 

@@ -42,10 +42,7 @@ ALPHABETS = {
 }
 
 
-def made(
-    template: str,
-    seed: int = 7,
-) -> str:
+def made(template: str, seed: int = 7) -> str:
     """The template with `{A36}` as 36 random characters, among them a digit and letters of both
     cases if it has any.
     """
@@ -72,12 +69,7 @@ def jwt(*parts: str) -> str:
 JWT = jwt('{"alg":"HS256","typ":"JWT"}', '{"sub":"1234567890","name":"Ada"}') + ".{w43}"
 
 
-def pem(
-    label: str,
-    lines: int = 6,
-    eol: str = "\n",
-    head: str = "",
-) -> str:
+def pem(label: str, lines: int = 6, eol: str = "\n", head: str = "") -> str:
     return eol.join(
         [
             f"-----BE~GIN {label}-----",
@@ -302,10 +294,7 @@ def example(template: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(("kind", "template"), TRUE, ids=IDS)
-def test_a_secret_is_found_whole_and_nothing_beside_it(
-    kind: str,
-    template: str,
-) -> None:
+def test_a_secret_is_found_whole_and_nothing_beside_it(kind: str, template: str) -> None:
     text, secret = example(template)
     [found] = find_secrets(text)
     assert (found.kind, text[found.start : found.end]) == (kind, secret)
@@ -336,11 +325,7 @@ def theirs(text: str) -> set[str]:
         found.secret_value or ""
         for number, line in enumerate(text.split("\n"), start=1)
         for plugin in PLUGINS
-        for found in plugin.analyze_line(
-            filename="note.md",
-            line=line,
-            line_number=number,
-        )
+        for found in plugin.analyze_line(filename="note.md", line=line, line_number=number)
     }
 
 
@@ -374,11 +359,7 @@ TOKEN_PLUGINS = [
 def test_what_another_scanner_calls_a_token_is_one(plugin: BasePlugin) -> None:
     for pattern in plugin.denylist:  # type: ignore[attr-defined]
 
-        @settings(
-            max_examples=15,
-            deadline=None,
-            database=None,
-        )
+        @settings(max_examples=15, deadline=None, database=None)
         @given(st.from_regex(re.compile(pattern.pattern, re.ASCII), fullmatch=True))
         def found(token: str) -> None:
             assert find_secrets(f"see {token} there")

@@ -15,9 +15,7 @@ from synaptic.errors import InvalidArgument
     "source", ["chatgpt", "claude-ai", "jrnl", "day-one", "notion", "apple-notes"]
 )
 def test_a_wrong_file_is_refused_with_the_next_step(
-    source: str,
-    said: bytes,
-    tmp_path: Path,
+    source: str, said: bytes, tmp_path: Path
 ) -> None:
     for name in ("conversations.json", "a.zip", "journal.txt"):
         (file := tmp_path / name).write_bytes(said)

@@ -34,10 +34,7 @@ PNG = (DATA / "notion-md" / "Kitchen" / "plan v2.png").read_bytes()
 SHOWN = b64encode(PNG).decode()
 
 
-def read(
-    name: str,
-    place: Path,
-) -> tuple[list[Record], list[tuple[str, str]]]:
+def read(name: str, place: Path) -> tuple[list[Record], list[tuple[str, str]]]:
     """The records, and what was skipped."""
     skipped: list[tuple[str, str]] = []
     return list(
@@ -53,10 +50,7 @@ def files(home: Home) -> list[str]:
     )
 
 
-def put(
-    path: Path,
-    text: str,
-) -> Path:
+def put(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
@@ -101,10 +95,7 @@ def photos(folder: Path) -> Path:
     ("name", "export"), [("notion", pages), ("apple-notes", pages), ("day-one", photos)]
 )
 def test_an_import_plants_no_note(
-    home: Home,
-    tmp_path: Path,
-    name: str,
-    export: Callable[[Path], Path],
+    home: Home, tmp_path: Path, name: str, export: Callable[[Path], Path]
 ) -> None:
     home.ask("init")
     place = export(tmp_path / "deep" / "er" / "export")
@@ -136,8 +127,7 @@ def test_an_import_plants_no_note(
 
 
 def test_an_undo_leaves_pictures_that_a_note_shows_or_that_were_changed(
-    home: Home,
-    tmp_path: Path,
+    home: Home, tmp_path: Path
 ) -> None:
     home.ask("init")
     place = pages(tmp_path / "export")
@@ -205,21 +195,13 @@ LARGE: dict[str, tuple[str, str, Callable[[], str]]] = {
 
 
 @pytest.mark.parametrize("what", LARGE)
-def test_reading_takes_at_most_100_megabytes(
-    what: str,
-    tmp_path: Path,
-) -> None:
+def test_reading_takes_at_most_100_megabytes(what: str, tmp_path: Path) -> None:
     name, file, make = LARGE[what]
     put(tmp_path / "export" / file, make())
     command = [sys.executable, "-c", MEASURE, name, str(tmp_path / "export")]
     taken, skipped = map(
         int,
-        subprocess.run(
-            command,
-            capture_output=True,
-            check=True,
-            timeout=300,
-        ).stdout.split(),
+        subprocess.run(command, capture_output=True, check=True, timeout=300).stdout.split(),
     )
     assert taken <= 100 and (skipped or what == "many pages")
 
@@ -258,8 +240,7 @@ def test_a_zip_in_a_zip_does_not_fill_the_disk(tmp_path: Path) -> None:
 
 
 def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("synaptic.readers.archive.UNPACKED_BYTES", 500_000)
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -271,9 +252,7 @@ def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(
 
 
 def test_a_run_has_an_end_and_the_next_goes_on(
-    ws: Workspace,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importing, "MOST_ENTRIES", 4)
     entries = [
@@ -290,8 +269,7 @@ def test_a_run_has_an_end_and_the_next_goes_on(
 
 
 def test_a_statement_that_never_ends_is_ended(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared, "STEPS", 20_000_000)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -318,10 +296,7 @@ LINKED = {
 
 
 @pytest.mark.parametrize("name", LINKED)
-def test_no_link_out_of_the_folder_is_followed(
-    name: str,
-    tmp_path: Path,
-) -> None:
+def test_no_link_out_of_the_folder_is_followed(name: str, tmp_path: Path) -> None:
     diary = put(tmp_path / "diary" / "mine.md", "My diary.")
     folder = tmp_path / LINKED[name]
     own = put(folder / "own.md", "A memory.")
@@ -335,10 +310,7 @@ def test_no_link_out_of_the_folder_is_followed(
     assert all(str(tmp_path / "diary") in why for _, why in skipped)
 
 
-def test_a_linked_folder_of_claude_is_told(
-    home: Home,
-    tmp_path: Path,
-) -> None:
+def test_a_linked_folder_of_claude_is_told(home: Home, tmp_path: Path) -> None:
     put(tmp_path / "diary" / "mine.md", "My diary.")
     put(tmp_path / ".claude/projects/a/memory/own.md", "A memory.")
     (tmp_path / ".claude/projects/b").mkdir()
@@ -350,10 +322,7 @@ def test_a_linked_folder_of_claude_is_told(
     assert told["new"] == 1 and "diary" in told["skipped"][0]["why"]
 
 
-def test_a_fifo_and_a_device_are_told(
-    home: Home,
-    tmp_path: Path,
-) -> None:
+def test_a_fifo_and_a_device_are_told(home: Home, tmp_path: Path) -> None:
     home.ask("init")
     session = tmp_path / ".claude/projects/p/11111111-a-a-a-a.jsonl"
     lines = [
@@ -413,11 +382,7 @@ ODD: tuple[Any, ...] = (
 
 
 @pytest.mark.parametrize("name", ["day-one", "jrnl", "claude-ai", "chatgpt"])
-def test_one_wrong_value_costs_one_record(
-    ws: Workspace,
-    name: str,
-    tmp_path: Path,
-) -> None:
+def test_one_wrong_value_costs_one_record(ws: Workspace, name: str, tmp_path: Path) -> None:
     folder = tmp_path / "export"
     folder.mkdir()
     file = next(
@@ -435,10 +400,7 @@ def test_one_wrong_value_costs_one_record(
 
 
 @pytest.mark.parametrize("name", ["qwen", "copilot", "cline"])
-def test_a_bent_value_stops_no_reader_of_sessions(
-    name: str,
-    tmp_path: Path,
-) -> None:
+def test_a_bent_value_stops_no_reader_of_sessions(name: str, tmp_path: Path) -> None:
     """Every value of a client's own session is bent once, alone."""
     with zipfile.ZipFile(DATA.parent / "agents.zip") as packed:
         packed.extractall(tmp_path)
@@ -471,10 +433,7 @@ def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.parametrize(
     "parts", ["", "[", "5", "[5, null, {}]", '[{"type": "tool_call", "data": 7}]']
 )
-def test_a_database_of_any_shape_is_told(
-    parts: str,
-    tmp_path: Path,
-) -> None:
+def test_a_database_of_any_shape_is_told(parts: str, tmp_path: Path) -> None:
     file = tmp_path / ".crush" / "crush.db"
     file.parent.mkdir()
     with closing(sqlite3.connect(file)) as db:
@@ -547,10 +506,7 @@ def test_a_session_that_names_a_path_and_a_zip_without_a_day_are_read(tmp_path: 
     assert len(read("notion", tmp_path / "a.zip")[0]) == 1
 
 
-def test_all_that_a_source_says_of_an_entry_is_screened(
-    home: Home,
-    tmp_path: Path,
-) -> None:
+def test_all_that_a_source_says_of_an_entry_is_screened(home: Home, tmp_path: Path) -> None:
     home.ask("init")
     cwd = tmp_path / "shop"
     (cwd / ".git").mkdir(parents=True)
@@ -655,10 +611,7 @@ SHAPES: dict[str, tuple[str, str, Callable[[int], str]]] = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_reader_takes_time_by_the_length_of_the_text(
-    name: str,
-    tmp_path: Path,
-) -> None:
+def test_a_reader_takes_time_by_the_length_of_the_text(name: str, tmp_path: Path) -> None:
     of, file, make = SHAPES[name]
 
     def reading(text: str) -> None:

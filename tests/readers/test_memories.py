@@ -32,11 +32,7 @@ SOURCES = (
 class Read:
     """What a reader yields of a place: records by title, and what it skips."""
 
-    def __init__(
-        self,
-        source: str,
-        path: Path,
-    ) -> None:
+    def __init__(self, source: str, path: Path) -> None:
         self.skipped: list[tuple[str, str]] = []
         self.all = list(
             reader_of(source).read(path, lambda where, why: self.skipped.append((where, why)))
@@ -48,27 +44,17 @@ class Read:
         return record
 
 
-def database(
-    path: Path,
-    sql: str,
-) -> Path:
+def database(path: Path, sql: str) -> Path:
     with closing(sqlite3.connect(path)) as db:
         db.executescript(sql)
     return path
 
 
-def found(
-    source: str,
-    home: Path,
-    environ: Mapping[str, str] = {},
-) -> list[Path]:
+def found(source: str, home: Path, environ: Mapping[str, str] = {}) -> list[Path]:
     return reader_of(source).find(home, environ)
 
 
-def put(
-    path: Path,
-    text: str | bytes,
-) -> Path:
+def put(path: Path, text: str | bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
@@ -90,11 +76,7 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(
     tmp_path: Path,
 ) -> None:
     lines = [
-        {
-            "type": "entity",
-            "name": "Ada",
-            "observations": [{"content": "likes tea"}],
-        },
+        {"type": "entity", "name": "Ada", "observations": [{"content": "likes tea"}]},
         {
             "type": "entity",
             "name": "Bo",
@@ -259,13 +241,7 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
     )
     put(projects / "-nowhere-shop" / "memory" / "bad.md", b"\xff\xfe\x00")
     places = found("claude-code-memory", tmp_path)
-    assert places == sorted(
-        [
-            there,
-            gone / "memory",
-            projects / "-nowhere-shop" / "memory",
-        ]
-    )
+    assert places == sorted([there, gone / "memory", projects / "-nowhere-shop" / "memory"])
     read = {place: Read("claude-code-memory", place) for place in places}
     note = read[there]["no-mocks"]
     assert (note.folder, note.tags) == (str(here), ("feedback",))
@@ -323,9 +299,7 @@ def test_the_days_of_openclaw_are_days(tmp_path: Path) -> None:
     assert read["Long-term"].at.timestamp() == 1.7e9
 
 
-def test_places_are_found_where_the_environment_names_them(
-    tmp_path: Path,
-) -> None:
+def test_places_are_found_where_the_environment_names_them(tmp_path: Path) -> None:
     graph = put(tmp_path / "elsewhere" / "graph.jsonl", "")
     env = {"MEMORY_FILE_PATH": "~/elsewhere/graph.jsonl", "MCP_MEMORY_SQLITE_PATH": "~/none.db"}
     mem = put(tmp_path / "data" / "claude-mem.db", "")
@@ -345,8 +319,7 @@ def test_places_are_found_where_the_environment_names_them(
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_what_is_not_of_the_program_is_refused_with_the_next_step(
-    source: str,
-    tmp_path: Path,
+    source: str, tmp_path: Path
 ) -> None:
     stranger = database(
         tmp_path / "photos.db",
@@ -363,8 +336,7 @@ def test_what_is_not_of_the_program_is_refused_with_the_next_step(
 
 
 def test_imported_memories_link_to_each_other_are_searched_and_follow_their_source(
-    home: Home,
-    tmp_path: Path,
+    home: Home, tmp_path: Path
 ) -> None:
     graph = put(tmp_path / "memory.jsonl", (DATA / "server-memory.jsonl").read_bytes())
     database(tmp_path / "sqlite_vec.db", (DATA / "mcp-memory-service.sql").read_text())

@@ -24,17 +24,11 @@ DATA = Path(__file__).parents[1] / "data"
 BEGUN = datetime.fromisoformat("2026-11-20T09:00:00Z")
 
 
-def user(
-    text,
-    **more,
-):
+def user(text, **more):
     return {"type": "user", "message": {"role": "user", "content": text}, **more}
 
 
-def agent(
-    *blocks,
-    **more,
-):
+def agent(*blocks, **more):
     return {
         "type": "assistant",
         "message": {"role": "assistant", "content": list(blocks)},
@@ -46,29 +40,17 @@ def said(text):
     return {"type": "text", "text": text}
 
 
-def call(
-    id,
-    name,
-    **given,
-):
+def call(id, name, **given):
     return {"type": "tool_use", "id": id, "name": name, "input": given}
 
 
-def result(
-    id,
-    text,
-    failed=False,
-):
+def result(id, text, failed=False):
     return user(
         [{"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed}]
     )
 
 
-def write(
-    folder,
-    lines,
-    name="11111111-a-a-a-a.jsonl",
-):
+def write(folder, lines, name="11111111-a-a-a-a.jsonl"):
     """A transcript of Claude Code with these lines; what is bytes is written as it is."""
     path = folder / "project" / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,10 +72,7 @@ def write(
     return path
 
 
-def read(
-    path,
-    source="claude-code",
-):
+def read(path, source="claude-code"):
     """(the records of a transcript, what was skipped)."""
     skipped = []
     return list(
@@ -102,10 +81,7 @@ def read(
 
 
 @pytest.mark.parametrize("source", ["claude-code", "codex", "gemini", "opencode"])
-def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(
-    source,
-    tmp_path,
-):
+def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, tmp_path):
     zipfile.ZipFile(DATA / "sessions.zip").extractall(tmp_path)
     reader = reader_of(source)
     places = reader.find(tmp_path, {})
@@ -178,10 +154,7 @@ def crush(home):
 
 
 @pytest.mark.parametrize("source", ["qwen", "copilot", "cline", "crush", "aider"])
-def test_sessions_of_more_clients_are_told_as_they_were(
-    source,
-    tmp_path,
-):
+def test_sessions_of_more_clients_are_told_as_they_were(source, tmp_path):
     """Each but Crush's was written by the client itself, with the same scripted model."""
     zipfile.ZipFile(DATA / "agents.zip").extractall(tmp_path)
     crush(tmp_path)
@@ -212,20 +185,12 @@ def packed(value):
     return json.dumps(value, separators=(",", ":"))
 
 
-def cursor_call(
-    name,
-    params,
-    result,
-    status="completed",
-):
+def cursor_call(name, params, result, status="completed"):
     called = {"tool": 15, "toolCallId": f"tool_{len(packed(params))}", "status": status}
     return called | {"name": name, "params": packed(params), "result": packed(result)}
 
 
-def cursor(
-    home,
-    place,
-):
+def cursor(home, place):
     """A chat as Cursor keeps it, after the dump of Cursor 3.6 in empathic/toolpath
     (test-fixtures/cursor/convo.json) and the reader of vshulcz/deja-vu.
     """
@@ -276,10 +241,7 @@ def cursor(
 
 
 @pytest.mark.parametrize("place", ["chat", "head", "message"])
-def test_chats_of_cursor_are_told_and_its_files_left_alone(
-    place,
-    tmp_path,
-):
+def test_chats_of_cursor_are_told_and_its_files_left_alone(place, tmp_path):
     file = cursor(tmp_path, place)
     with closing(sqlite3.connect(file)) as editor:  # it has the database open, in a transaction
         editor.execute("BEGIN IMMEDIATE")
@@ -300,11 +262,7 @@ def test_chats_of_cursor_are_told_and_its_files_left_alone(
     assert [event.line for event in events("cursor", found, CHAT)] == [1, 2, 4, 4, 5, 7]
 
 
-def vscode(
-    home,
-    lines,
-    suffix,
-):
+def vscode(home, lines, suffix):
     storage = home / ".config" / "Code" / "User" / "workspaceStorage" / "1ecfbe86"
     (storage / "chatSessions").mkdir(parents=True, exist_ok=True)
     (storage / "workspace.json").write_text(packed({"folder": (home / "quarry").as_uri()}))
@@ -318,12 +276,7 @@ def test_chats_of_vs_code_are_told_from_their_log_of_changes(tmp_path):
     tests of vshulcz/deja-vu.
     """
 
-    def terminal(
-        command,
-        output,
-        status,
-        answer=4,
-    ):
+    def terminal(command, output, status, answer=4):
         data = {"kind": "terminal", "commandLine": {"original": command}}
         data |= {"terminalCommandOutput": {"text": output}} if output else {}
         data |= {"terminalCommandState": {"exitCode": status}} if status is not None else {}
@@ -587,12 +540,7 @@ def test_earlier_parts_stay_as_they_are_while_a_session_grows(tmp_path):
 
 
 def test_geminis_log_of_changes_is_played_as_it_was_meant(tmp_path):
-    def message(
-        id,
-        type,
-        text,
-        **more,
-    ):
+    def message(id, type, text, **more):
         return {
             "id": id,
             "type": type,
@@ -665,10 +613,7 @@ ODD = (
 
 
 @given(st.randoms(use_true_random=False))
-def test_no_line_of_whatever_shape_stops_a_reader(
-    tmp_path_factory,
-    chance,
-):
+def test_no_line_of_whatever_shape_stops_a_reader(tmp_path_factory, chance):
     def bent(value):
         if chance.random() < 0.06:
             return chance.choice(ODD)

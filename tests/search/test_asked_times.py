@@ -29,10 +29,7 @@ DAYS = (
 
 
 @pytest.fixture(scope="module")
-def ws(
-    tmp_path_factory: pytest.TempPathFactory,
-    model: FastEmbedder,
-) -> Iterator[Workspace]:
+def ws(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Iterator[Workspace]:
     clock = Clock()
     clock.now = NOW
     with open_home(tmp_path_factory.mktemp("times"), embedder=model, clock=clock) as ws:
@@ -63,11 +60,7 @@ def ws(
         yield ws
 
 
-def dates(
-    ws: Workspace,
-    query: str,
-    filters: Filters | None = None,
-) -> list[str]:
+def dates(ws: Workspace, query: str, filters: Filters | None = None) -> list[str]:
     return [
         hit.entry.date
         for hit in search(ws, query, filters=filters).hits
@@ -106,11 +99,7 @@ def test_a_list_of_what_holds_now_says_that_more_was_replaced(ws: Workspace) -> 
         ("what changed", "friday"),
     ],
 )
-def test_what_changed_is_a_list_by_time(
-    ws: Workspace,
-    query: str,
-    since: str | None,
-) -> None:
+def test_what_changed_is_a_list_by_time(ws: Workspace, query: str, since: str | None) -> None:
     filters = build_filters(now=NOW, since=since) if since else None
     found = search(ws, query, filters=filters)
     assert [hit.entry.date for hit in found.hits] == ["2026-11-22", "2026-11-20"]
@@ -120,10 +109,7 @@ def test_what_changed_is_a_list_by_time(
 @pytest.mark.parametrize(
     "query", ["two weeks ago", "what did I do two weeks ago", "vor zwei Wochen"]
 )
-def test_two_weeks_ago_is_the_days_around_it_nearer_first(
-    ws: Workspace,
-    query: str,
-) -> None:
+def test_two_weeks_ago_is_the_days_around_it_nearer_first(ws: Workspace, query: str) -> None:
     """The day itself, the 9th, has no entry."""
     found = dates(ws, query)
     assert set(found[:2]) == {"2026-11-08", "2026-11-10"} and found[2:] == ["2026-11-12"]
@@ -150,11 +136,7 @@ def test_what_is_sought_two_weeks_ago_comes_from_these_days_first(ws: Workspace)
         ("this day a year ago", ["2025-11-23"]),
     ],
 )
-def test_times_that_stand_alone(
-    ws: Workspace,
-    query: str,
-    days: list[str],
-) -> None:
+def test_times_that_stand_alone(ws: Workspace, query: str, days: list[str]) -> None:
     assert dates(ws, query) == days
 
 
@@ -182,9 +164,7 @@ def test_a_tag_with_its_sign_filters(ws: Workspace) -> None:
     ],
 )
 def test_a_time_without_entries_is_said_once_with_the_days_beside_it(
-    ws: Workspace,
-    query: str,
-    said: str,
+    ws: Workspace, query: str, said: str
 ) -> None:
     found = search(ws, query)
     assert not found.hits and found.notices[-1].startswith(said)

@@ -32,10 +32,7 @@ def form(query: str) -> str:
 @pytest.mark.parametrize(
     ("name", "least"), [("strategies_dev", 0.95), ("strategies_held", 0.80)]
 )
-def test_what_is_to_be_found_as_it_is_written(
-    name: str,
-    least: float,
-) -> None:
+def test_what_is_to_be_found_as_it_is_written(name: str, least: float) -> None:
     """Labelled by somebody who had not seen the rules; the first run on the second half gave 84
     %.
     """
@@ -59,10 +56,7 @@ def test_what_is_to_be_found_as_it_is_written(
         ("parse_header", "lexical"),
     ],
 )
-def test_the_form_decides(
-    query: str,
-    strategy: str,
-) -> None:
+def test_the_form_decides(query: str, strategy: str) -> None:
     assert form(query) == strategy
 
 
@@ -71,10 +65,7 @@ def test_every_text_has_a_form(query: str) -> None:
     assert form(query) in ("lexical", "hybrid")  # smart runs only where it is asked for
 
 
-def ran(
-    second: int,
-    **stages: float,
-) -> TimedCall:
+def ran(second: int, **stages: float) -> TimedCall:
     return TimedCall("search", "hybrid", second, stages)
 
 
@@ -138,10 +129,7 @@ def test_a_budget_too_small_for_meaning_is_never_kept_by_silence(ws: Workspace) 
     ],
 )
 def test_a_wrong_budget_is_refused(
-    ws: Workspace,
-    budget: float,
-    strategy: str,
-    says: str,
+    ws: Workspace, budget: float, strategy: str, says: str
 ) -> None:
     with pytest.raises(InvalidArgument) as caught:
         search(ws, "boat", budget_ms=budget, strategy=strategy)
@@ -164,12 +152,7 @@ def test_status_shows_what_automatic_search_reckons_with(home: Home) -> None:
             time.sleep(0.05)
         for _ in range(3):
             for more in ({}, {"sub_queries": ["repaired"]}):
-                found = server.call(
-                    "search",
-                    query="Which boat?",
-                    budget_ms=5_000,
-                    **more,
-                )
+                found = server.call("search", query="Which boat?", budget_ms=5_000, **more)
                 assert found["choice"]["budget_ms"] == 5_000
         server.call("save", content="Counts are written with the next save")
     costs = home.ask("status")["costs"]

@@ -34,8 +34,7 @@ def doubted(found: SearchResult) -> bool:
 
 
 def test_the_first_search_of_a_newcomer_is_not_doubted(
-    tmp_path: Path,
-    model: FastEmbedder,
+    tmp_path: Path, model: FastEmbedder
 ) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         for text, kind in FIRST_ENTRIES:
@@ -51,11 +50,7 @@ def test_the_first_search_of_a_newcomer_is_not_doubted(
             assert doubted(search(ws, question))
 
 
-def asked(
-    journal: dict[str, Any],
-    home: Path,
-    model: FastEmbedder,
-) -> list[tuple[str, bool]]:
+def asked(journal: dict[str, Any], home: Path, model: FastEmbedder) -> list[tuple[str, bool]]:
     """(kind of a question, whether its answer is doubted) at each stage of a journal that
     grows; right answers alone count.
     """
@@ -78,8 +73,7 @@ def asked(
 
 
 def test_of_twenty_right_answers_in_a_new_journal_at_most_one_is_doubted(
-    tmp_path: Path,
-    model: FastEmbedder,
+    tmp_path: Path, model: FastEmbedder
 ) -> None:
     """Two of the 52 right ones among 50 entries were, as measured; 18 of 51 before. Other
     matters are doubted still.

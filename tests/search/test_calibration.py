@@ -24,12 +24,7 @@ from synaptic.search.doubt import (
 )
 
 share = st.floats(0, 1)
-signs = st.builds(
-    Signs,
-    meaning=share,
-    words=share,
-    unknown=share,
-)
+signs = st.builds(Signs, meaning=share, words=share, unknown=share)
 curves = st.sampled_from([BY_MEANING, BY_WORDS])
 sizes = st.integers(0, 10**7)
 ranking = st.lists(st.tuples(st.floats(-20, 20), st.floats(0, 1)), max_size=100).map(
@@ -42,10 +37,7 @@ ranking = st.lists(st.tuples(st.floats(-20, 20), st.floats(0, 1)), max_size=100)
 
 
 def found(
-    hits: tuple[list[float], list[float]],
-    curve: Curve,
-    *,
-    limit: int | None = None,
+    hits: tuple[list[float], list[float]], curve: Curve, *, limit: int | None = None
 ) -> list[float]:
     close, scores = hits
     return chances(close[:limit], scores[:limit], curve, of_all=sum(scores[:SHARED]))
@@ -57,10 +49,7 @@ def found(
 
 @given(signs, signs, curves, sizes)
 def test_more_of_what_speaks_for_a_hit_makes_it_no_less_close(
-    one: Signs,
-    other: Signs,
-    curve: Curve,
-    size: int,
+    one: Signs, other: Signs, curve: Curve, size: int
 ) -> None:
     best = Signs(
         max(one.meaning, other.meaning),
@@ -73,20 +62,14 @@ def test_more_of_what_speaks_for_a_hit_makes_it_no_less_close(
 
 @given(signs, curves, sizes, sizes)
 def test_in_a_larger_journal_the_same_hit_is_no_closer(
-    one: Signs,
-    curve: Curve,
-    few: int,
-    many: int,
+    one: Signs, curve: Curve, few: int, many: int
 ) -> None:
     few, many = sorted((few, many))
     assert closeness(one, curve, passages=many) <= closeness(one, curve, passages=few) + 1e-9
 
 
 @given(signs, curves)
-def test_beyond_what_was_measured_the_size_says_nothing(
-    one: Signs,
-    curve: Curve,
-) -> None:
+def test_beyond_what_was_measured_the_size_says_nothing(one: Signs, curve: Curve) -> None:
     small, large = (closeness(one, curve, passages=size) for size in (SMALLEST, LARGEST))
     assert small > large
     for size in (0, 1, SMALLEST - 1):
@@ -97,21 +80,14 @@ def test_beyond_what_was_measured_the_size_says_nothing(
 
 @pytest.mark.parametrize("curve", [BY_MEANING, BY_WORDS])
 @pytest.mark.parametrize("size", [1, 300, 10**6])
-def test_nothing_is_doubted_and_everything_is_not(
-    curve: Curve,
-    size: int,
-) -> None:
+def test_nothing_is_doubted_and_everything_is_not(curve: Curve, size: int) -> None:
     assert closeness(Signs(0, 0, 1), curve, passages=size) < curve.doubt
     assert closeness(Signs(1, 1, 0), curve, passages=size) > curve.doubt
 
 
 @given(share, share, share, share, sizes)
 def test_by_words_meaning_says_nothing(
-    one: float,
-    other: float,
-    words: float,
-    unknown: float,
-    size: int,
+    one: float, other: float, words: float, unknown: float, size: int
 ) -> None:
     near, far = (
         closeness(Signs(some, words, unknown), BY_WORDS, passages=size) for some in (one, other)
@@ -125,8 +101,7 @@ def test_by_words_meaning_says_nothing(
 
 @given(ranking, curves)
 def test_a_chance_lies_between_none_and_all_and_never_rises(
-    hits: tuple[list[float], list[float]],
-    curve: Curve,
+    hits: tuple[list[float], list[float]], curve: Curve
 ) -> None:
     chance = found(hits, curve)
     assert len(chance) == len(hits[0])
@@ -136,10 +111,7 @@ def test_a_chance_lies_between_none_and_all_and_never_rises(
 
 @given(ranking, curves, st.integers(MOST_HITS, 100), st.integers(MOST_HITS, 100))
 def test_a_limit_does_not_change_the_first_scores(
-    hits: tuple[list[float], list[float]],
-    curve: Curve,
-    one: int,
-    other: int,
+    hits: tuple[list[float], list[float]], curve: Curve, one: int, other: int
 ) -> None:
     few, many = sorted((one, other))
     assert found(hits, curve, limit=few) == found(hits, curve, limit=many)[:few]
@@ -147,10 +119,7 @@ def test_a_limit_does_not_change_the_first_scores(
 
 @given(ranking, curves, st.integers(0, LOOKED_AT - 1), st.floats(0, 10))
 def test_a_hit_that_is_closer_has_no_worse_a_chance(
-    hits: tuple[list[float], list[float]],
-    curve: Curve,
-    place: int,
-    nearer: float,
+    hits: tuple[list[float], list[float]], curve: Curve, place: int, nearer: float
 ) -> None:
     close, scores = hits
     assume(
@@ -162,9 +131,7 @@ def test_a_hit_that_is_closer_has_no_worse_a_chance(
 
 @given(ranking, curves, st.floats(0, 10))
 def test_where_all_hits_are_closer_all_chances_are_better(
-    hits: tuple[list[float], list[float]],
-    curve: Curve,
-    nearer: float,
+    hits: tuple[list[float], list[float]], curve: Curve, nearer: float
 ) -> None:
     moved = [one + nearer for one in hits[0]], hits[1]
     assert all(
@@ -208,8 +175,7 @@ def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(
     ],
 )
 def test_an_answer_ends_after_the_last_that_may_be_right(
-    chance: list[float],
-    kept: int,
+    chance: list[float], kept: int
 ) -> None:
     assert fitting(chance, [SAYS] * len(chance)) == kept
 

@@ -30,10 +30,7 @@ NOTES = (
 
 
 @pytest.fixture(scope="module")
-def notes(
-    tmp_path_factory: pytest.TempPathFactory,
-    model: FastEmbedder,
-) -> Iterator[Workspace]:
+def notes(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Iterator[Workspace]:
     home: Path = tmp_path_factory.mktemp("close") / "home"
     with open_workspace(open_home(home).config, embedder=model) as ws:
         for note in NOTES:
@@ -52,10 +49,7 @@ def notes(
         "certificates of the gateway",
     ],
 )
-def test_what_fits_is_shown_without_doubts(
-    notes: Workspace,
-    question: str,
-) -> None:
+def test_what_fits_is_shown_without_doubts(notes: Workspace, question: str) -> None:
     assert search(notes, question).notices == ()
 
 
@@ -68,10 +62,7 @@ def test_what_fits_is_shown_without_doubts(
         "Who won the chess tournament?",
     ],
 )
-def test_where_nothing_fits_the_answer_says_so(
-    notes: Workspace,
-    question: str,
-) -> None:
+def test_where_nothing_fits_the_answer_says_so(notes: Workspace, question: str) -> None:
     found = search(notes, question)
     assert "no close match" in found.notices[0] and found.hits
 
@@ -103,10 +94,7 @@ def test_what_fits_has_a_better_score_than_what_does_not(notes: Workspace) -> No
     assert 0 <= not_ < 0.5 < fits <= 1
 
 
-def test_the_first_example_of_the_readme(
-    tmp_path: Path,
-    model: FastEmbedder,
-) -> None:
+def test_the_first_example_of_the_readme(tmp_path: Path, model: FastEmbedder) -> None:
     with open_home(tmp_path / "home", embedder=model) as ws:
         told = "Chose sqlite-vec over LanceDB: one file, no server, good enough to a million vectors."
         save(ws, told, type="decision", tags=["db"])
@@ -119,10 +107,7 @@ def test_the_first_example_of_the_readme(
             assert ["no close match" in notice for notice in found.notices] == [True] * doubts
 
 
-def test_one_short_entry_does_not_fit_everything(
-    tmp_path: Path,
-    model: FastEmbedder,
-) -> None:
+def test_one_short_entry_does_not_fit_everything(tmp_path: Path, model: FastEmbedder) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         save(ws, "x offer")
         for question, doubts in (
@@ -139,8 +124,7 @@ def test_one_short_entry_does_not_fit_everything(
 
 @pytest.mark.parametrize("strategy", ["hybrid", "lexical", "smart"])
 def test_a_typing_error_is_corrected_where_nothing_close_is_found(
-    notes: Workspace,
-    strategy: str,
+    notes: Workspace, strategy: str
 ) -> None:
     found = search(notes, "certifcates", strategy=strategy)
     assert found.notices == ("Nothing holds `certifcates`; searched for `certificates`.",)
@@ -173,15 +157,11 @@ def test_by_meaning_alone_no_word_is_corrected(notes: Workspace) -> None:
 
 
 def test_words_are_corrected_only_where_there_is_doubt(
-    notes: Workspace,
-    monkeypatch: pytest.MonkeyPatch,
+    notes: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
-    def nearest(
-        _: Evidence,
-        term: str,
-    ) -> None:
+    def nearest(_: Evidence, term: str) -> None:
         asked.append(term)
 
     monkeypatch.setattr(Evidence, "nearest_word", nearest)
@@ -207,8 +187,7 @@ def test_what_an_entry_is_marked_with_counts_as_its_words(notes: Workspace) -> N
 
 
 def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(
-    tmp_path: Path,
-    model: FastEmbedder,
+    tmp_path: Path, model: FastEmbedder
 ) -> None:
     """A folder that was just adopted: while another process embeds, most of its notes have no
     vector.
@@ -230,8 +209,7 @@ def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(
 
 @pytest.fixture(scope="module")
 def chinese(
-    model: FastEmbedder,
-    tmp_path_factory: pytest.TempPathFactory,
+    model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Workspace]:
     told = json.loads((DATA / "panel" / "chinese.json").read_text(encoding="utf-8"))
     with open_home(tmp_path_factory.mktemp("chinese"), embedder=model) as ws:
@@ -243,16 +221,10 @@ def chinese(
 
 @pytest.mark.parametrize(
     ("question", "is_doubted"),
-    [
-        ("壁挂炉报什么错？", False),
-        ("恐龙为什么灭绝了？", True),
-        ("适合黄皮肤的口红色号", True),
-    ],
+    [("壁挂炉报什么错？", False), ("恐龙为什么灭绝了？", True), ("适合黄皮肤的口红色号", True)],
 )
 def test_where_the_model_does_not_know_the_language_unknown_words_are_doubted(
-    chinese: Workspace,
-    question: str,
-    is_doubted: bool,
+    chinese: Workspace, question: str, is_doubted: bool
 ) -> None:
     notices = search(chinese, question).notices
     assert any("no close match" in notice for notice in notices) == is_doubted

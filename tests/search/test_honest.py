@@ -40,10 +40,7 @@ WHY = "The connector lost its slot twice, because a disk was full."
 
 
 @pytest.fixture(scope="module")
-def ws(
-    tmp_path_factory: pytest.TempPathFactory,
-    model: FastEmbedder,
-) -> Iterator[Workspace]:
+def ws(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Iterator[Workspace]:
     clock = Clock()
     clock.now = datetime(2026, 11, 20, 9).astimezone()  # a Friday
     home = tmp_path_factory.mktemp("honest")
@@ -69,10 +66,7 @@ def old_notes(ws_of_words: Workspace) -> Workspace:
 
 
 @pytest.fixture
-def ws_of_words(
-    tmp_path: Path,
-    clock: Clock,
-) -> Iterator[Workspace]:
+def ws_of_words(tmp_path: Path, clock: Clock) -> Iterator[Workspace]:
     with open_home(tmp_path / "home", clock=clock) as ws:
         yield ws
 
@@ -91,10 +85,7 @@ def titles(found: SearchResult) -> list[str]:
         "Debezium connection pool",
     ],
 )
-def test_a_name_that_only_a_replaced_entry_holds_shows_it(
-    ws: Workspace,
-    query: str,
-) -> None:
+def test_a_name_that_only_a_replaced_entry_holds_shows_it(ws: Workspace, query: str) -> None:
     found = search(ws, query)
     [old] = [hit for hit in found.hits if hit.superseded_by]
     assert old.entry.title == "Capture by Debezium"
@@ -139,11 +130,7 @@ def test_an_entry_shows_the_chain_that_it_is_in(ws: Workspace) -> None:
         ("Benutzen wir Kubernetes oder nicht?", ""),  # nouns have capitals there
     ],
 )
-def test_names_that_nobody_wrote_are_told(
-    ws: Workspace,
-    query: str,
-    said: str,
-) -> None:
+def test_names_that_nobody_wrote_are_told(ws: Workspace, query: str, said: str) -> None:
     notices = [one for one in search(ws, query).notices if "No entry holds" in one]
     assert notices == ([said] if said else [])
 
@@ -157,11 +144,7 @@ def test_names_that_nobody_wrote_are_told(
         ("connection pool", "The connection pool holds 20 connections"),
     ],
 )
-def test_a_rare_name_beats_the_own_project(
-    ws: Workspace,
-    query: str,
-    first: str,
-) -> None:
+def test_a_rare_name_beats_the_own_project(ws: Workspace, query: str, first: str) -> None:
     assert titles(search(ws, query))[0].startswith(first)
 
 
@@ -176,9 +159,7 @@ def test_the_question_says_whose_projects_are_meant(ws: Workspace) -> None:
     assert titles(search(ws, "connection pool in this project"))[0].startswith(own)
 
 
-def test_changes_are_a_list_by_time(
-    ws: Workspace,
-) -> None:
+def test_changes_are_a_list_by_time(ws: Workspace) -> None:
     clock = ws.clock
     assert isinstance(clock, Clock)
     first = save(ws, "The shelf is red.", type="decision").id
@@ -202,9 +183,7 @@ def test_changes_are_a_list_by_time(
     assert search(ws, "what changed since yesterday").hits == ()
 
 
-def test_requests_for_what_changed(
-    old_notes: Workspace,
-) -> None:
+def test_requests_for_what_changed(old_notes: Workspace) -> None:
     for case in json.loads((DATA / "what_changed.json").read_text("utf-8")):
         found = search(old_notes, case["question"])
         is_list = any("newest first" in notice for notice in found.notices)
@@ -236,10 +215,7 @@ def test_questions_for_what_held_before() -> None:
     assert found["former"] >= 17 and found["present"] <= 1
 
 
-def test_questions_name_their_projects(
-    ws_of_words: Workspace,
-    clock: Clock,
-) -> None:
+def test_questions_name_their_projects(ws_of_words: Workspace, clock: Clock) -> None:
     cases = json.loads((DATA / "projects_phrases.json").read_text("utf-8"))
     for project in ("tests", "other"):  # the later would come first
         for case in cases:

@@ -34,10 +34,7 @@ LIMITS = (1, 3, 8, 20, 60, 100)
 
 
 @pytest.fixture(scope="module")
-def town(
-    model: FastEmbedder,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Workspace]:
+def town(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """150 entries; every seventh is long, so that words and meaning may find different passages
     of it.
     """
@@ -70,9 +67,7 @@ def town(
     ],
 )
 def test_a_limit_changes_neither_the_order_nor_the_scores(
-    town: Workspace,
-    query: str,
-    strategy: str,
+    town: Workspace, query: str, strategy: str
 ) -> None:
     answers = [search(town, query, strategy=strategy, limit=limit) for limit in LIMITS]
     ranked = [
@@ -160,10 +155,7 @@ def test_the_command_and_the_tool_take_a_limit_and_do_without(home: Home) -> Non
         home.ask("save", f"The harbour was closed, report {number}.")
     with home.server() as server:
 
-        def counts(
-            *flags: str,
-            **args: int,
-        ) -> set[int]:
+        def counts(*flags: str, **args: int) -> set[int]:
             """The numbers of hits of the command and of the tool."""
             said = (
                 home.ask("search", "harbour report", *flags),

@@ -27,11 +27,7 @@ class Shifted:
 
     dimensions, ready = 384 + 32, True
 
-    def __init__(
-        self,
-        read: Callable[[str], Meaning],
-        constant: float,
-    ) -> None:
+    def __init__(self, read: Callable[[str], Meaning], constant: float) -> None:
         self.name, self._read, self._constant = f"shifted by {constant}", read, constant
 
     def load(self) -> None:
@@ -47,10 +43,7 @@ class Shifted:
         return read._replace(vector=longer / np.float32((1 + self._constant) ** 0.5))
 
 
-def answers(
-    home: Path,
-    embedder: Embedder,
-) -> list[SearchResult]:
+def answers(home: Path, embedder: Embedder) -> list[SearchResult]:
     data = json.loads((PANEL / "project.json").read_text(encoding="utf-8"))
     other = json.loads((PANEL / "unanswered.json").read_text(encoding="utf-8"))["project"]
     with open_home(home, embedder=embedder, clock=Clock()) as ws:
@@ -68,8 +61,7 @@ def answers(
 
 
 def test_a_model_that_finds_all_texts_near_ranks_and_doubts_as_the_shipped_one(
-    tmp_path: Path,
-    model: FastEmbedder,
+    tmp_path: Path, model: FastEmbedder
 ) -> None:
     read = functools.cache(model.embed_passage)
     plain, shifted = Shifted(read, 0), Shifted(read, 3)

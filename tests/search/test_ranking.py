@@ -21,8 +21,7 @@ ages = st.floats(0, 5000)
 @given(rankings, st.floats(0.5, 100))
 @example({"lexical": {0: 5e-324}}, 1.0)
 def test_fusion_does_not_depend_on_the_order_of_the_lists(
-    lists: dict[str, dict[int, float]],
-    k: float,
+    lists: dict[str, dict[int, float]], k: float
 ) -> None:
     weights = {"lexical": 1.0, "semantic": 0.7, "third": 2.0}
     backwards = dict(reversed(lists.items()))
@@ -33,8 +32,7 @@ def test_fusion_does_not_depend_on_the_order_of_the_lists(
 
 @given(rankings, st.floats(0.5, 100))
 def test_fused_scores_lie_in_0_to_1_and_best_everywhere_is_1(
-    lists: dict[str, dict[int, float]],
-    k: float,
+    lists: dict[str, dict[int, float]], k: float
 ) -> None:
     with_winner = {name: {-1: 100.0, **scores} for name, scores in lists.items()}
     scores = score_aware_rrf(with_winner, k=k, weights={})
@@ -44,8 +42,7 @@ def test_fused_scores_lie_in_0_to_1_and_best_everywhere_is_1(
 
 @given(ranking, ranking)
 def test_where_all_scores_are_equal_the_fusion_is_the_published_one(
-    one: list[int],
-    other: list[int],
+    one: list[int], other: list[int]
 ) -> None:
     """Cormack, Clarke and Buettcher 2009, over the best possible."""
     lists = {"a": one, "b": other}
@@ -63,21 +60,13 @@ def test_where_all_scores_are_equal_the_fusion_is_the_published_one(
 
 def test_a_vote_falls_with_the_score_and_a_weak_list_has_no_full_vote() -> None:
     lists = {"a": {"x": 8.0, "y": 4.0}, "b": {"y": 1.0}}
-    scores = score_aware_rrf(
-        lists,
-        k=60,
-        weights={},
-        floors={"b": 4.0},
-    )
+    scores = score_aware_rrf(lists, k=60, weights={}, floors={"b": 4.0})
     assert scores["x"] == pytest.approx((1 / 61) / (2 / 61))
     assert scores["y"] == pytest.approx((0.5 / 62 + 0.25 / 61) / (2 / 61))
 
 
 @given(st.floats(0.1, 1000), st.floats(0, 1))
-def test_decay_is_halfway_to_the_floor_at_the_half_life(
-    half_life: float,
-    floor: float,
-) -> None:
+def test_decay_is_halfway_to_the_floor_at_the_half_life(half_life: float, floor: float) -> None:
     assert decay(0, half_life_days=half_life, floor=floor) == pytest.approx(1.0)
     assert decay(half_life, half_life_days=half_life, floor=floor) == pytest.approx(
         floor + (1 - floor) / 2
@@ -86,9 +75,7 @@ def test_decay_is_halfway_to_the_floor_at_the_half_life(
 
 @given(ages, ages, st.floats(0, 1))
 def test_decay_never_rises_with_age_nor_falls_below_its_floor(
-    one: float,
-    other: float,
-    floor: float,
+    one: float, other: float, floor: float
 ) -> None:
     young, old = sorted((one, other))
     weights = [decay(age, half_life_days=30, floor=floor) for age in (young, old)]
@@ -101,9 +88,7 @@ def test_decay_never_rises_with_age_nor_falls_below_its_floor(
     st.randoms(),
 )
 def test_of_one_topic_the_later_goes_first_and_nobody_is_lost(
-    order: list[int],
-    pairs: list[tuple[int, int]],
-    chance: object,
+    order: list[int], pairs: list[tuple[int, int]], chance: object
 ) -> None:
     start = datetime(2026, 1, 1, tzinfo=UTC)
     at = {key: start + timedelta(days=(key * 7) % 31) for key in range(31)}

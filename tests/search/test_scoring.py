@@ -22,21 +22,11 @@ from synaptic.models import Signals
 from synaptic.search.ranking import PRESETS, SIGNALS, Ranked, choose_weights, weighted
 
 
-def signals(
-    importance: int | None,
-    accesses: int,
-    **known: Any,
-) -> Signals:
+def signals(importance: int | None, accesses: int, **known: Any) -> Signals:
     standing = Standing(
         1, "id", 0, "a.md", 0, "note", "file", importance, accesses, None, "title"
     )
-    return Ranked(
-        standing,
-        score=0.0,
-        decay=1.0,
-        met=(),
-        **known,
-    ).signals
+    return Ranked(standing, score=0.0, decay=1.0, met=(), **known).signals
 
 
 share = st.floats(0, 1)
@@ -59,8 +49,7 @@ anything = st.builds(
 
 @given(weights_of, st.none() | st.sampled_from(sorted(PRESETS)))
 def test_weights_add_up_to_one_and_keep_their_proportions(
-    given: dict[str, float],
-    preset: str | None,
+    given: dict[str, float], preset: str | None
 ) -> None:
     chosen = choose_weights(preset, given)
     assert chosen is not None and set(chosen) == set(SIGNALS)
@@ -71,10 +60,7 @@ def test_weights_add_up_to_one_and_keep_their_proportions(
 
 
 @given(anything, weights_of)
-def test_a_weighted_score_lies_between_its_signals(
-    found: Any,
-    given: dict[str, float],
-) -> None:
+def test_a_weighted_score_lies_between_its_signals(found: Any, given: dict[str, float]) -> None:
     chosen = choose_weights(None, given)
     assert chosen is not None
     values = [getattr(found, name) or 0.0 for name, weight in chosen.items() if weight]
@@ -82,13 +68,7 @@ def test_a_weighted_score_lies_between_its_signals(
 
 
 def test_signals_have_the_forms_that_are_promised() -> None:
-    found = signals(
-        None,
-        0,
-        similarity=-0.2,
-        lexical=None,
-        age_days=10,
-    )
+    found = signals(None, 0, similarity=-0.2, lexical=None, age_days=10)
     assert (found.semantic, found.lexical, found.symbolic, found.importance, found.access) == (
         0.0,
         None,
@@ -97,14 +77,7 @@ def test_signals_have_the_forms_that_are_promised() -> None:
         0.0,
     )
     assert found.recency == pytest.approx(math.exp(-1))
-    often = signals(
-        8,
-        19,
-        similarity=1,
-        lexical=1,
-        symbolic=1,
-        age_days=0,
-    )
+    often = signals(8, 19, similarity=1, lexical=1, symbolic=1, age_days=0)
     assert (often.access, often.importance) == (pytest.approx(math.log(20) / 5), 0.8)
 
 
@@ -120,9 +93,7 @@ def test_signals_have_the_forms_that_are_promised() -> None:
     ],
 )
 def test_weights_that_make_no_sense_are_refused(
-    preset: str | None,
-    weights: Any,
-    says: str,
+    preset: str | None, weights: Any, says: str
 ) -> None:
     with pytest.raises(InvalidArgument, match=says):
         choose_weights(preset, weights)
@@ -133,22 +104,14 @@ def test_weights_that_make_no_sense_are_refused(
 
 
 @pytest.fixture
-def journal(
-    ws: Workspace,
-    clock: Clock,
-) -> Workspace:
+def journal(ws: Workspace, clock: Clock) -> Workspace:
     """Six entries about one cable; each but the plain one stands out by one signal."""
     clock.forward(days=-200)
     save(ws, "The cable is old.", title="Old", importance=5)
     clock.forward(days=195)
     save(ws, "The cable matters.", title="Important", importance=10)
     save(
-        ws,
-        "The cable is tagged.",
-        title="Tagged",
-        tags=["db"],
-        project="web",
-        type="decision",
+        ws, "The cable is tagged.", title="Tagged", tags=["db"], project="web", type="decision"
     )
     save(ws, "The cable is often read.", title="Read", importance=5)
     save(ws, "The cable cable cable cable.", title="Cable", importance=0)
@@ -170,19 +133,10 @@ def titles(result: Any) -> list[str]:
         ("symbolic", "Tagged"),
     ],
 )
-def test_one_signal_alone_decides(
-    journal: Workspace,
-    signal: str,
-    first: str,
-) -> None:
+def test_one_signal_alone_decides(journal: Workspace, signal: str, first: str) -> None:
     alone = dict.fromkeys(SIGNALS, 0.0) | {signal: 1.0}
     result = search(
-        journal,
-        "cable",
-        weights=alone,
-        prefer=Filters(tags=("db",)),
-        limit=20,
-        explain=True,
+        journal, "cable", weights=alone, prefer=Filters(tags=("db",)), limit=20, explain=True
     )
     assert titles(result)[0] == first
     assert result.weights == alone
@@ -262,9 +216,7 @@ def test_a_preference_raises_what_it_fits_and_hides_nothing(journal: Workspace) 
     [("newest", "New"), ("oldest", "Old"), ("importance", "Important"), ("relevance", "New")],
 )
 def test_every_order_works_without_a_query_too(
-    journal: Workspace,
-    order: str,
-    first: str,
+    journal: Workspace, order: str, first: str
 ) -> None:
     assert titles(search(journal, "", order=order))[0] == first
     assert find(journal, order=order).entries[0].title == first
@@ -285,13 +237,7 @@ def test_every_order_works_without_a_query_too(
 def test_what_is_too_far_in_meaning_is_cut_and_what_has_no_vector_stays(
     journal: Workspace,
 ) -> None:
-    every = search(
-        journal,
-        "The cable is new.",
-        embed_ms=2_000,
-        limit=20,
-        explain=True,
-    )
+    every = search(journal, "The cable is new.", embed_ms=2_000, limit=20, explain=True)
     near = {
         hit.entry.title: hit.why.similarity
         for hit in every.hits
@@ -308,13 +254,7 @@ def test_what_is_too_far_in_meaning_is_cut_and_what_has_no_vector_stays(
         journal.index.file.db.execute(
             "UPDATE chunk SET vector = 0 WHERE rowid = (SELECT max(rowid) FROM chunk)"
         )
-    left = search(
-        journal,
-        "The cable is new.",
-        limit=20,
-        min_similarity=cut,
-        embed_ms=0,
-    )
+    left = search(journal, "The cable is new.", limit=20, min_similarity=cut, embed_ms=0)
     assert set(titles(left)) == {best, "Bare"}
     assert any("no vector" in notice for notice in left.notices)
 
@@ -328,9 +268,7 @@ def test_what_is_too_far_in_meaning_is_cut_and_what_has_no_vector_stays(
     ],
 )
 def test_the_filter_that_hides_everything_is_named(
-    journal: Workspace,
-    filters: Filters,
-    says: str,
+    journal: Workspace, filters: Filters, says: str
 ) -> None:
     assert says in search(journal, "cable", filters=filters).notices[-1]
 
@@ -340,10 +278,7 @@ def test_the_filter_that_hides_everything_is_named(
 
 
 @pytest.fixture
-def meant(
-    tmp_path: Path,
-    model: FastEmbedder,
-) -> Iterator[tuple[Workspace, Clock]]:
+def meant(tmp_path: Path, model: FastEmbedder) -> Iterator[tuple[Workspace, Clock]]:
     """A journal that is read by the real model."""
     clock = Clock()
     config = open_home(tmp_path / "home").config
@@ -363,13 +298,7 @@ def test_bounded_knows_nothing_older_and_shows_the_newest_first(
         clock.forward(days=20)
         save(ws, f"The worker service was restarted by PM2 again on {clock():%d %B}.")
     query = "which process manager restarts our worker"
-    bounded = search(
-        ws,
-        query,
-        strategy="bounded",
-        limit=20,
-        embed_ms=5_000,
-    )
+    bounded = search(ws, query, strategy="bounded", limit=20, embed_ms=5_000)
     moments = [hit.entry.at for hit in bounded.hits]
     assert moments == sorted(moments, reverse=True) and len(set(moments)) == len(moments) == 5
     assert min(moments) >= clock() - timedelta(days=90)
@@ -379,15 +308,7 @@ def test_bounded_knows_nothing_older_and_shows_the_newest_first(
     ] == ["decision"]
     since = (clock() - timedelta(days=30)).date().isoformat()
     assert (
-        len(
-            search(
-                ws,
-                query,
-                strategy="bounded",
-                filters=Filters(since=since),
-                limit=20,
-            ).hits
-        )
+        len(search(ws, query, strategy="bounded", filters=Filters(since=since), limit=20).hits)
         == 2
     )
 

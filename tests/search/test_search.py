@@ -60,8 +60,7 @@ Wrote a short guide on feature flags""".splitlines()
 
 @pytest.fixture(scope="module")
 def meaning(
-    model: FastEmbedder,
-    tmp_path_factory: pytest.TempPathFactory,
+    model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Workspace]:
     """Twenty-one entries with the real model."""
     with open_home(tmp_path_factory.mktemp("home"), embedder=model) as workspace:
@@ -71,11 +70,7 @@ def meaning(
         yield workspace
 
 
-def titles(
-    ws: Workspace,
-    query: str,
-    **more: object,
-) -> list[str]:
+def titles(ws: Workspace, query: str, **more: object) -> list[str]:
     return [hit.entry.title for hit in search(ws, query, **more).hits]  # type: ignore[arg-type]
 
 
@@ -83,10 +78,7 @@ def titles(
     "query",
     ["login issues", "sign-in trouble", "JWT token", "autentication", "users cannot log in"],
 )
-def test_one_among_twenty_is_found_first(
-    meaning: Workspace,
-    query: str,
-) -> None:
+def test_one_among_twenty_is_found_first(meaning: Workspace, query: str) -> None:
     result = search(meaning, query)
     assert result.mode == "hybrid"
     assert result.hits[0].entry.title == LOGIN
@@ -123,10 +115,7 @@ def test_why(meaning: Workspace) -> None:
 
 @pytest.mark.parametrize("apart", [{"minutes": 0}, {"minutes": 20}, {"days": 30}])
 def test_of_two_on_one_topic_the_later_is_first(
-    model: FastEmbedder,
-    tmp_path: Path,
-    clock: Clock,
-    apart: dict[str, float],
+    model: FastEmbedder, tmp_path: Path, clock: Clock, apart: dict[str, float]
 ) -> None:
     with open_home(tmp_path, embedder=model, clock=clock) as ws:
         save(ws, "The staging database runs on port 5432")
@@ -142,9 +131,7 @@ def test_of_two_on_one_topic_the_later_is_first(
 
 
 def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_not(
-    model: FastEmbedder,
-    tmp_path: Path,
-    clock: Clock,
+    model: FastEmbedder, tmp_path: Path, clock: Clock
 ) -> None:
     with open_home(tmp_path, embedder=model, clock=clock) as ws:
         save(ws, "Background jobs of the invoicing app run on Celery with RabbitMQ.")
@@ -163,10 +150,7 @@ def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_
 
 @pytest.mark.parametrize("label", ["Ada: ", "user: ", "小明："])
 def test_a_later_turn_of_a_talk_corrects_no_earlier_one(
-    model: FastEmbedder,
-    tmp_path: Path,
-    clock: Clock,
-    label: str,
+    model: FastEmbedder, tmp_path: Path, clock: Clock, label: str
 ) -> None:
     with open_home(tmp_path, embedder=model, clock=clock) as ws:
         for text in (*OTHERS[:4], "The staging database runs on port 5432"):
@@ -178,17 +162,10 @@ def test_a_later_turn_of_a_talk_corrects_no_earlier_one(
 
 
 def test_those_without_a_vector_yet_keep_their_places(
-    model: FastEmbedder,
-    tmp_path: Path,
-    clock: Clock,
+    model: FastEmbedder, tmp_path: Path, clock: Clock
 ) -> None:
     words_first = {"weights": {"lexical": 20.0, "semantic": 1.0}}
-    with open_home(
-        tmp_path,
-        embedder=model,
-        clock=clock,
-        search=words_first,
-    ) as ws:
+    with open_home(tmp_path, embedder=model, clock=clock, search=words_first) as ws:
         postgres = (
             "Postgres of pre-production listens on 5432",
             "The pre-production Postgres listens on 6543 now",
@@ -205,11 +182,7 @@ def test_those_without_a_vector_yet_keep_their_places(
         found = [
             hit.entry.title
             for hit in search(
-                ws,
-                "staging database port",
-                strategy="hybrid",
-                limit=20,
-                embed_ms=0,
+                ws, "staging database port", strategy="hybrid", limit=20, embed_ms=0
             ).hits
         ]
         assert set(found[:10]) == {"staging database port"} and set(found[10:]) == {
@@ -219,8 +192,7 @@ def test_those_without_a_vector_yet_keep_their_places(
 
 
 def test_a_stray_word_puts_at_most_one_other_matter_first(
-    model: FastEmbedder,
-    tmp_path: Path,
+    model: FastEmbedder, tmp_path: Path
 ) -> None:
     """In so small a journal `use` is rarer than `port`, which stands beside every other entry."""
     with open_home(tmp_path, embedder=model) as ws:
@@ -240,8 +212,7 @@ def test_a_stray_word_puts_at_most_one_other_matter_first(
 
 
 def test_what_is_said_by_whom_the_question_names_counts_more(
-    model: FastEmbedder,
-    tmp_path: Path,
+    model: FastEmbedder, tmp_path: Path
 ) -> None:
     with open_home(tmp_path, embedder=model, search={"later_first": False}) as ws:
         save(ws, "Ada: I play the cello on Sundays.")
@@ -272,12 +243,7 @@ def test_what_is_said_by_whom_the_question_names_counts_more(
     ],
 )
 def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
-    model: FastEmbedder,
-    tmp_path: Path,
-    clock: Clock,
-    label: str,
-    question: str,
-    raised: bool,
+    model: FastEmbedder, tmp_path: Path, clock: Clock, label: str, question: str, raised: bool
 ) -> None:
     mended = (
         "login timeout",
@@ -289,12 +255,7 @@ def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
     scores: list[dict[str, float]] = []
     for speakers in (True, False):
         home = tmp_path / str(speakers)
-        with open_home(
-            home,
-            embedder=model,
-            clock=clock,
-            search={"speakers": speakers},
-        ) as ws:
+        with open_home(home, embedder=model, clock=clock, search={"speakers": speakers}) as ws:
             for what in mended:
                 save(ws, f"{label}: {what} of the portal is mended.")
             save(
@@ -314,8 +275,7 @@ def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
 
 
 def test_a_page_without_a_date_is_not_taken_for_the_later(
-    model: FastEmbedder,
-    tmp_path: Path,
+    model: FastEmbedder, tmp_path: Path
 ) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         pages = [ws.config.journal / name for name in ("exact.md", "other.md")]
@@ -331,8 +291,7 @@ def test_a_page_without_a_date_is_not_taken_for_the_later(
 
 
 def test_a_long_entry_is_found_by_its_last_sentence(
-    model: FastEmbedder,
-    tmp_path: Path,
+    model: FastEmbedder, tmp_path: Path
 ) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         filler = " ".join(
@@ -386,9 +345,7 @@ WANTED = st.fixed_dictionaries(
 
 @given(st.lists(MARKS, min_size=1, max_size=8), WANTED)
 @settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_filters_are_exact_in_both_lists(
     tmp_path_factory: pytest.TempPathFactory,
@@ -433,15 +390,7 @@ def test_filters_are_exact_in_both_lists(
         filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
         for strategy in ("lexical", "semantic", "hybrid"):
             assert (
-                set(
-                    titles(
-                        ws,
-                        "harbour",
-                        filters=filters,
-                        strategy=strategy,
-                        limit=100,
-                    )
-                )
+                set(titles(ws, "harbour", filters=filters, strategy=strategy, limit=100))
                 == expected
             )
         listing = find(ws, filters=filters, limit=100)
@@ -463,8 +412,7 @@ def test_inline_filters_and_phrases(ws: Workspace) -> None:
 
 @pytest.mark.parametrize("strategy", ["auto", "lexical", "smart"])
 def test_a_phrase_within_a_question_comes_first_and_hides_nothing(
-    ws: Workspace,
-    strategy: str,
+    ws: Workspace, strategy: str
 ) -> None:
     save(ws, "We play games on Fridays, and have played games for years")
     save(ws, "Bought Shredder's Revenge for Tom")
@@ -490,20 +438,14 @@ def test_a_phrase_within_a_question_comes_first_and_hides_nothing(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_any_query_is_answered(
-    ws: Workspace,
-    query: str,
-) -> None:
+def test_any_query_is_answered(ws: Workspace, query: str) -> None:
     if not find(ws).total:
         save(ws, "Something to find, a and b")
     assert search(ws, query).total >= 0
 
 
 @pytest.mark.parametrize("limit", [0, -1, 101, 10**9])
-def test_a_limit_outside_its_range_is_told(
-    ws: Workspace,
-    limit: int,
-) -> None:
+def test_a_limit_outside_its_range_is_told(ws: Workspace, limit: int) -> None:
     for verb in (
         lambda: search(ws, "x", limit=limit),
         lambda: recent(ws, limit=limit),
@@ -574,8 +516,7 @@ def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
 
 
 def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(
-    ws: Workspace,
-    clock: Clock,
+    ws: Workspace, clock: Clock
 ) -> None:
     save(ws, "The harbour is closed")
     for number in range(50):
@@ -588,10 +529,7 @@ def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(
     assert [entry.at for entry in found] == sorted((entry.at for entry in found), reverse=True)
 
 
-def test_paging_stays_right_while_entries_arrive(
-    ws: Workspace,
-    clock: Clock,
-) -> None:
+def test_paging_stays_right_while_entries_arrive(ws: Workspace, clock: Clock) -> None:
     wanted = []
     for number in range(7):
         clock.forward(minutes=1)
@@ -630,8 +568,7 @@ def test_ids_may_be_short(ws: Workspace) -> None:
 
 
 def test_the_same_text_again_within_ten_minutes_is_the_first(
-    ws: Workspace,
-    clock: Clock,
+    ws: Workspace, clock: Clock
 ) -> None:
     first = save(ws, "Said twice")
     clock.forward(minutes=9)
@@ -698,22 +635,12 @@ def test_a_derived_id_is_written_down_when_another_entry_names_it(ws: Workspace)
         ({"days": 0}, [21]),
     ],
 )
-def test_dates_are_inclusive(
-    ws: Workspace,
-    wanted: dict[str, object],
-    days: list[int],
-) -> None:
+def test_dates_are_inclusive(ws: Workspace, wanted: dict[str, object], days: list[int]) -> None:
     for day in range(18, 22):
         save(ws, f"harbour {day}", at=f"2026-11-{day}T{'00:00' if day % 2 else '23:59'}:00")
     filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
     for strategy in ("lexical", "semantic"):
-        found = titles(
-            ws,
-            "harbour",
-            filters=filters,
-            strategy=strategy,
-            limit=20,
-        )
+        found = titles(ws, "harbour", filters=filters, strategy=strategy, limit=20)
         assert sorted(found) == [f"harbour {day}" for day in days]
 
 
@@ -788,10 +715,7 @@ def test_of_a_long_query_the_rarest_words_are_looked_up(ws: Workspace) -> None:
     assert "The kingfisher is back" in [hit.entry.title for hit in found.hits]
 
 
-def test_a_query_of_filters_alone_lists_the_newest(
-    ws: Workspace,
-    clock: Clock,
-) -> None:
+def test_a_query_of_filters_alone_lists_the_newest(ws: Workspace, clock: Clock) -> None:
     for number in range(4):
         clock.forward(minutes=1)
         save(ws, f"Entry {number}", tags=["even"] if number % 2 == 0 else [])
@@ -807,10 +731,7 @@ def test_a_query_of_filters_alone_lists_the_newest(
 
 
 @pytest.mark.parametrize("strategy", ["hybrid", "lexical", "semantic"])
-def test_what_is_left_out_is_nowhere(
-    tmp_path: Path,
-    strategy: str,
-) -> None:
+def test_what_is_left_out_is_nowhere(tmp_path: Path, strategy: str) -> None:
     (tmp_path / "notes" / "en").mkdir(parents=True)
     (tmp_path / "notes" / "Übersicht [1].md").write_text(
         "# Redis\n\nRedis beside kafka [queue]. #db/old\n", "utf-8"
@@ -823,20 +744,11 @@ def test_what_is_left_out_is_nowhere(
     )
     with open_home(tmp_path / "home", journal=tmp_path / "notes") as ws:
 
-        def found(
-            query: str,
-            **filters: Any,
-        ) -> set[str]:
+        def found(query: str, **filters: Any) -> set[str]:
             built = build_filters(now=ws.clock(), **filters)
             ranked = {
                 hit.entry.title
-                for hit in search(
-                    ws,
-                    query,
-                    filters=built,
-                    strategy=strategy,
-                    limit=9,
-                ).hits
+                for hit in search(ws, query, filters=built, strategy=strategy, limit=9).hits
             }
             assert ranked == {entry.title for entry in find(ws, query, filters=built).entries}
             assert (
@@ -899,10 +811,7 @@ def test_an_unknown_strategy_is_told(ws: Workspace) -> None:
         search(ws, "x", strategy="psychic")
 
 
-def test_why_names_the_filters_and_the_age(
-    ws: Workspace,
-    clock: Clock,
-) -> None:
+def test_why_names_the_filters_and_the_age(ws: Workspace, clock: Clock) -> None:
     save(ws, "Harbour one", type="decision")
     save(ws, "Harbour two", type="reference")
     clock.forward(days=30)

@@ -18,10 +18,7 @@ from synaptic.search.analysis import analysis_of
 
 
 @pytest.fixture
-def diary(
-    tmp_path: Path,
-    model: FastEmbedder,
-) -> Iterator[Workspace]:
+def diary(tmp_path: Path, model: FastEmbedder) -> Iterator[Workspace]:
     """Much about Melanie, two things of it about instruments; one of these without her name."""
     clock = Clock()
     with open_workspace(open_home(tmp_path / "home").config, embedder=model, clock=clock) as ws:
@@ -36,13 +33,7 @@ def diary(
 def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
     question = "Which instruments does Melanie play in an orchestra?"
     search(diary, question, embed_ms=20_000)
-    smart = search(
-        diary,
-        question,
-        strategy="smart",
-        limit=5,
-        explain=True,
-    )
+    smart = search(diary, question, strategy="smart", limit=5, explain=True)
     texts = " ".join(hit.entry.content for hit in smart.hits)
     assert "clarinet" in texts and "violin" in texts
     assert smart.strategy == "smart" and smart.mode == "hybrid"
@@ -64,8 +55,7 @@ def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
     ],
 )
 def test_the_parts_of_a_question_run_where_a_smart_search_is_asked_for(
-    diary: Workspace,
-    question: str,
+    diary: Workspace, question: str
 ) -> None:
     [whole] = analysis_of(diary, question)["plan"]["sub_queries"]  # of a search without options
     found = search(diary, question, explain=True)

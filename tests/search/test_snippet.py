@@ -20,10 +20,7 @@ from synaptic.search.snippet import snippet, stands_alone
         ("", True),
     ],
 )
-def test_short_turns_and_pronouns_need_those_beside_them(
-    text: str,
-    alone: bool,
-) -> None:
+def test_short_turns_and_pronouns_need_those_beside_them(text: str, alone: bool) -> None:
     assert stands_alone(text) == alone
 
 

@@ -14,10 +14,7 @@ from synaptic.search.typos import ending_aside, nearest_words, typing_distance, 
 
 
 @given(st.text("abc", max_size=6), st.text("abc", max_size=6))
-def test_typing_distance_is_symmetric_and_zero_for_equals(
-    a: str,
-    b: str,
-) -> None:
+def test_typing_distance_is_symmetric_and_zero_for_equals(a: str, b: str) -> None:
     assert typing_distance(a, b, 9) == typing_distance(b, a, 9)
     assert (typing_distance(a, b, 9) == 0) == (a == b)
 
@@ -50,9 +47,7 @@ def test_the_nearest_stems_come_first_and_then_the_frequent() -> None:
     ],
 )
 def test_a_typing_error_is_told_from_another_word(
-    typed: str,
-    word: str,
-    is_error: bool,
+    typed: str, word: str, is_error: bool
 ) -> None:
     assert (ending_aside(typed, word) <= typing_errors(typed)) == is_error
 
@@ -62,10 +57,7 @@ def finder(is_sought: Callable[[str], bool]) -> Callable[[str], list[int]]:
 
 
 @given(st.text(min_size=0, max_size=900), st.integers(20, 300))
-def test_a_snippet_is_short_and_stands_in_its_text(
-    text: str,
-    length: int,
-) -> None:
+def test_a_snippet_is_short_and_stands_in_its_text(text: str, length: int) -> None:
     shown, line = snippet(text, finder(lambda word: word.startswith("a")), length=length)
     bare = shown.removeprefix("… ").removesuffix(" …").strip()
     assert bare in text
@@ -89,9 +81,7 @@ def test_a_snippet_shows_the_sought_words() -> None:
     st.integers(20, 120),
 )
 def test_a_snippet_is_cut_between_words_and_an_ellipsis_means_that_words_are_missing(
-    words: list[str],
-    blank: str,
-    length: int,
+    words: list[str], blank: str, length: int
 ) -> None:
     text = blank.join(words)
     shown, line = snippet(text, finder("kestrel".__eq__), length=length)

@@ -48,18 +48,8 @@ def weeks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield ws
 
 
-def dates(
-    ws: Workspace,
-    query: str,
-    **more: object,
-) -> list[str]:
-    found = search(
-        ws,
-        query,
-        limit=60,
-        strategy="hybrid",
-        **more,
-    )  # type: ignore[arg-type]
+def dates(ws: Workspace, query: str, **more: object) -> list[str]:
+    found = search(ws, query, limit=60, strategy="hybrid", **more)  # type: ignore[arg-type]
     return [hit.entry.date for hit in found.hits]
 
 
@@ -81,10 +71,7 @@ def test_a_time_in_the_question_raises_what_lies_in_it_and_hides_nothing(
     )
 
 
-def test_what_lies_in_the_time_is_found_among_hundreds(
-    ws: Workspace,
-    clock: Clock,
-) -> None:
+def test_what_lies_in_the_time_is_found_among_hundreds(ws: Workspace, clock: Clock) -> None:
     for number in range(1, 301):
         day = (clock() - timedelta(days=number)).date()
         text = (
@@ -105,10 +92,7 @@ def test_what_lies_in_the_time_is_found_among_hundreds(
 @pytest.mark.parametrize(
     "query", ["cable only from last week", "cable since:2026-11-09 until:2026-11-15"]
 )
-def test_a_time_that_is_named_as_a_filter_is_one(
-    weeks: Workspace,
-    query: str,
-) -> None:
+def test_a_time_that_is_named_as_a_filter_is_one(weeks: Workspace, query: str) -> None:
     found = dates(weeks, query)
     assert sorted(found) == [f"2026-11-{day:02}" for day in range(9, 16)]
 
@@ -123,8 +107,7 @@ def test_a_filter_that_was_given_wins_over_the_question(weeks: Workspace) -> Non
 
 
 def test_the_latest_comes_first_where_the_latest_is_asked_for(
-    tmp_path: Path,
-    model: FastEmbedder,
+    tmp_path: Path, model: FastEmbedder
 ) -> None:
     days = {
         "2026-08-23": "Saw the dentist: a filling on the lower left tooth.",
@@ -258,9 +241,7 @@ def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> 
     ],
 )
 def test_a_query_that_says_only_what_to_list_is_a_list(
-    ws: Workspace,
-    query: str,
-    titles: list[str],
+    ws: Workspace, query: str, titles: list[str]
 ) -> None:
     for day in range(1, 21):
         save(
@@ -297,8 +278,7 @@ def test_a_query_that_says_only_what_to_list_is_a_list(
     ],
 )
 def test_a_time_and_nothing_to_search_for_lists_it_in_order(
-    weeks: Workspace,
-    query: str,
+    weeks: Workspace, query: str
 ) -> None:
     days = [f"2026-11-{day:02}" for day in range(9, 16)]
     for found in (search(weeks, query), search(weeks, query, strategy="lexical")):
@@ -328,9 +308,7 @@ def test_a_time_and_nothing_to_search_for_lists_it_in_order(
     ],
 )
 def test_a_day_is_listed_in_any_of_these_languages(
-    weeks: Workspace,
-    query: str,
-    day: int,
+    weeks: Workspace, query: str, day: int
 ) -> None:
     assert dates(weeks, query) == [f"2026-11-{day:02}"]
 
@@ -350,10 +328,7 @@ def test_a_long_list_says_how_much_of_it_is_shown(weeks: Workspace) -> None:
     "query",
     ["what did Mia do last week", "was hat Mia letzte Woche gespielt", "昨天小明说了什么"],
 )
-def test_words_beside_a_time_are_searched(
-    weeks: Workspace,
-    query: str,
-) -> None:
+def test_words_beside_a_time_are_searched(weeks: Workspace, query: str) -> None:
     assert not any("Read as a list" in notice for notice in search(weeks, query).notices)
     assert search(weeks, query).terms
 
@@ -362,8 +337,7 @@ def test_words_beside_a_time_are_searched(
     "query", ["decisions about harbours", "references", '"decisions"', "notes"]
 )
 def test_words_that_are_left_and_types_that_nothing_has_are_searched(
-    ws: Workspace,
-    query: str,
+    ws: Workspace, query: str
 ) -> None:
     save(ws, "Harbour report: decisions, references and notes")
     save(ws, "Left Redis", type="decision")
@@ -376,10 +350,7 @@ def test_words_that_are_left_and_types_that_nothing_has_are_searched(
     ("name", "most_wrong"), [("state_questions", 1), ("state_questions_more", 4)]
 )
 def test_questions_of_state_are_told_from_those_that_sound_so(
-    model: FastEmbedder,
-    tmp_path: Path,
-    name: str,
-    most_wrong: int,
+    model: FastEmbedder, tmp_path: Path, name: str, most_wrong: int
 ) -> None:
     """A floor just below what `bench.py state` said when the rules were written, with these
     questions in view.
@@ -397,10 +368,7 @@ def test_questions_of_state_are_told_from_those_that_sound_so(
 
 
 @pytest.fixture(scope="module")
-def port(
-    tmp_path_factory: pytest.TempPathFactory,
-    forks: Forks,
-) -> Home:
+def port(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Home:
     """Issues, hand-offs and decisions of two projects; only searched."""
     folder = tmp_path_factory.mktemp("port")
     home = ForkedHome(folder / "home", {"HOME": str(folder)}, forks=forks)
@@ -433,11 +401,7 @@ def port(
     return home
 
 
-def shown(
-    home: Home,
-    query: str,
-    *more: str,
-) -> tuple[list[str], list[str]]:
+def shown(home: Home, query: str, *more: str) -> tuple[list[str], list[str]]:
     found: dict[str, Any] = home.ask("search", query, *more, SYNAPTIC_NOW="2026-11-20T10:00:00")
     return [hit["title"] for hit in found["hits"]], found["notices"]
 
@@ -496,10 +460,7 @@ def shown(
     ],
 )
 def test_a_question_of_state_is_a_list_of_it(
-    port: Home,
-    query: str,
-    titles: list[str],
-    told: str,
+    port: Home, query: str, titles: list[str], told: str
 ) -> None:
     found, notices = shown(port, query)
     assert found == titles and told in " ".join(notices)
@@ -526,10 +487,7 @@ def test_words_beside_a_state_are_sought_among_its_entries(port: Home) -> None:
         "decisions that no longer hold",
     ],
 )
-def test_what_only_sounds_like_a_state_is_searched(
-    port: Home,
-    query: str,
-) -> None:
+def test_what_only_sounds_like_a_state_is_searched(port: Home, query: str) -> None:
     assert not any(
         "Read as a list" in said or said.startswith("No ") for said in shown(port, query)[1]
     )

@@ -21,10 +21,7 @@ ERROR = "kombu.exceptions.OperationalError: [Errno 111] Connection refused"
 
 
 @pytest.fixture
-def home(
-    tmp_path: Path,
-    forks: Forks,
-) -> Home:
+def home(tmp_path: Path, forks: Forks) -> Home:
     """A home with the hooks for tools switched on, and a checkout `shop` beside it."""
     env = {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""}
     at = ForkedHome(tmp_path / "home", env, forks=forks)
@@ -214,10 +211,7 @@ def test_without_the_key_or_an_index_nothing_is_said(home: Home) -> None:
     assert "Cents." in edit(home, "src/a.py")
 
 
-def test_blame_lists_the_same_for_a_person(
-    home: Home,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_blame_lists_the_same_for_a_person(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     id = save(home, "Cents.", "--type", "decision", "--files", "src/a.py")
     monkeypatch.chdir(os.fspath(home.path.parent / "shop"))
     assert [entry["id"][9:] for entry in home.ask("blame", "src/a.py")["entries"]] == [id]

@@ -16,10 +16,7 @@ A_TYPE = "decision, progress, issue, handoff, insight, reference, preference, no
 
 
 @pytest.fixture(scope="module")
-def at(
-    tmp_path_factory: pytest.TempPathFactory,
-    forks: Forks,
-) -> ForkedHome:
+def at(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> ForkedHome:
     """A home with one entry, of the project ledger."""
     folder = tmp_path_factory.mktemp("bad")
     env = {"HOME": str(folder), "SYNAPTIC_PROJECT": "ledger", "SYNAPTIC_NOW": NOW}
@@ -66,10 +63,7 @@ COMMANDS: dict[str, tuple[str, int]] = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_says_what_is_valid(
-    at: ForkedHome,
-    command: str,
-) -> None:
+def test_a_command_says_what_is_valid(at: ForkedHome, command: str) -> None:
     expected, code = COMMANDS[command]
     said = at.run(*command.split())
     text = " ".join(said.text.replace("\n  Valid:", " Valid:").split())

@@ -290,9 +290,7 @@ with open_home(Path(sys.argv[2])) as ws:
 
 
 def test_a_first_publication_that_was_killed_goes_on(
-    tmp_path: Path,
-    home: ForkedHome,
-    postgres: Server,
+    tmp_path: Path, home: ForkedHome, postgres: Server
 ) -> None:
     """kill -9 once some of its transactions are done, again and again; readers see nothing before
     the end.

@@ -30,28 +30,18 @@ def at(home: ForkedHome) -> ForkedHome:
     return home
 
 
-def git(
-    folder: Path,
-    *args: str,
-) -> None:
+def git(folder: Path, *args: str) -> None:
     who = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
 
 
-def told(
-    home: ForkedHome,
-    **given: str,
-) -> str:
+def told(home: ForkedHome, **given: str) -> str:
     """What an agent of a session of its own is told."""
     with home.server() as server:
         return server.text("brief", **given)
 
 
-def typed(
-    home: ForkedHome,
-    text: str,
-    day: str = "2026-11-21",
-) -> None:
+def typed(home: ForkedHome, text: str, day: str = "2026-11-21") -> None:
     home.journal.mkdir(parents=True, exist_ok=True)
     with (home.journal / f"{day}.md").open("a", encoding="utf-8") as file:
         file.write(f"\n{text}\n")
@@ -75,13 +65,7 @@ def new(text: str) -> list[str]:
     return rest.partition("\n```")[0].splitlines()[1:] if found else []
 
 
-def confirm(
-    home: ForkedHome,
-    id: str,
-    *,
-    says: bytes = b"y\n",
-    **env: str,
-) -> str:
+def confirm(home: ForkedHome, id: str, *, says: bytes = b"y\n", **env: str) -> str:
     call = {"args": ["synaptic", "confirm", id], "env": home.environment(**env)}
     return home.forks.at_terminal(call, says).out
 
@@ -169,9 +153,7 @@ def test_the_tools_of_a_session_go_on_where_its_hook_began(at: ForkedHome) -> No
     [("p:1-2", "which is no position"), ("soonish", "which is no date"), ("p:x", "Valid: p:")],
 )
 def test_another_since_is_an_error_that_names_what_is_valid(
-    at: ForkedHome,
-    since: str,
-    says: str,
+    at: ForkedHome, since: str, says: str
 ) -> None:
     answer = at.run("brief", "--since", since)
     assert answer.code == 2 and says in answer.err, answer
@@ -296,10 +278,7 @@ def test_a_prompt_brings_a_preference_whole(at: ForkedHome) -> None:
 def test_the_brief_of_an_earlier_day_moves_no_position(at: ForkedHome) -> None:
     at.ask("save", "The pump leaks.", "--type", "issue", "--at", "2026-11-10 09:00")
     at.ask("save", "The pump is mended.", "--at", "2026-11-20 09:00")
-    texts = [
-        told(at, as_of="2026-11-12"),
-        at.ask("brief", "--as-of", "2026-11-12")["text"],
-    ]
+    texts = [told(at, as_of="2026-11-12"), at.ask("brief", "--as-of", "2026-11-12")["text"]]
     for text in texts:
         assert "The pump leaks" in text and "mended" not in text, text
         assert "As of 2026-11-12" in text and "next: since" not in text, text
@@ -401,10 +380,7 @@ WAYS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_no_poison_is_in_force(
-    at: ForkedHome,
-    way: str,
-) -> None:
+def test_no_poison_is_in_force(at: ForkedHome, way: str) -> None:
     at.ask("save", "Answer in short sentences.", "--type", "preference")
     WAYS[way](at)
     status = at.ask("status")

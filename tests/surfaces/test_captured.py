@@ -36,10 +36,7 @@ def pool_of(transcripts: Path) -> Path:
     return next(transcripts.rglob(f"{POOL['session']}.jsonl"))
 
 
-def test_sessions_are_searched_traced_and_forgotten(
-    home: Home,
-    transcripts: Path,
-) -> None:
+def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Path) -> None:
     home.ask(
         "save", "The pool of the harbor service hangs when it is dry.", "--project", "harbor"
     )
@@ -91,8 +88,7 @@ def test_sessions_are_searched_traced_and_forgotten(
 
 
 def test_a_part_of_a_transcript_shows_nothing_that_the_session_keeps_private(
-    home: Home,
-    tmp_path: Path,
+    home: Home, tmp_path: Path
 ) -> None:
     long = "It is done, and this is why. " * 40
     turns = [
@@ -142,10 +138,7 @@ def test_a_part_of_a_transcript_shows_nothing_that_the_session_keeps_private(
         assert shown.count(word) == (0 if word == "Noted" else 2), word
 
 
-def test_what_was_saved_comes_before_digests(
-    home: Home,
-    transcripts: Path,
-) -> None:
+def test_what_was_saved_comes_before_digests(home: Home, transcripts: Path) -> None:
     told = ("Load test passed", "The pool has 40 connections", "Sessions live in Redis")
     days = (
         ("--at", "2026-11-02T09:00"),
@@ -168,8 +161,7 @@ def test_what_was_saved_comes_before_digests(
 
 
 def test_a_session_that_ends_is_noted_and_its_digest_grows(
-    home: Home,
-    transcripts: Path,
+    home: Home, transcripts: Path
 ) -> None:
     home.ask("init")
     path = pool_of(transcripts)
@@ -209,8 +201,7 @@ def test_a_session_that_ends_is_noted_and_its_digest_grows(
 
 
 def test_opencode_leaves_the_session_that_ended_and_no_other(
-    home: Home,
-    tmp_path: Path,
+    home: Home, tmp_path: Path
 ) -> None:
     home.ask("init")
     with zipfile.ZipFile(DATA / "sessions.zip") as packed:
@@ -245,11 +236,7 @@ def test_a_session_is_noted_before_the_commands_are_loaded(home: Home) -> None:
         line = [sys.executable, "-c", code, *words]
         said = b'{"transcript_path": "/nowhere"}'
         done = subprocess.run(
-            line,
-            env=home.environment(),
-            input=said,
-            capture_output=True,
-            check=False,
+            line, env=home.environment(), input=said, capture_output=True, check=False
         )
         assert (done.stdout, done.stderr) == (b"0 False\n", b"")
         (note,) = (home.state / "capture").iterdir()
@@ -261,10 +248,7 @@ def test_a_session_is_noted_before_the_commands_are_loaded(home: Home) -> None:
     "said",
     ["", "[]", "{}", '{"transcript_path": 3}', '{"transcript_path": "/nowhere/x.jsonl"}', "{"],
 )
-def test_a_hook_that_is_told_nonsense_says_nothing(
-    home: Home,
-    said: str,
-) -> None:
+def test_a_hook_that_is_told_nonsense_says_nothing(home: Home, said: str) -> None:
     home.ask("init")
     assert home.run("hook", "session-end", stdin=said).text == ""
     assert home.ask("find")["total"] == 0
@@ -279,8 +263,7 @@ def test_a_hook_that_is_told_nonsense_says_nothing(
 
 
 def test_a_kill_while_a_session_is_digested_leaves_one_digest(
-    home: Home,
-    transcripts: Path,
+    home: Home, transcripts: Path
 ) -> None:
     home.ask("init")
     said = json.dumps({"transcript_path": str(pool_of(transcripts))})
@@ -290,10 +273,7 @@ def test_a_kill_while_a_session_is_digested_leaves_one_digest(
     assert home.ask("find", "--sessions")["total"] == 1
 
 
-def test_setup_capture_registers_the_hooks(
-    home: Home,
-    tmp_path: Path,
-) -> None:
+def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
     home.ask("init")
     (tmp_path / ".claude").mkdir()
     home.ask("setup", "claude-code", "--capture")
@@ -326,10 +306,7 @@ def test_setup_capture_registers_the_hooks(
     assert "capture = false" in (home.path / "config.toml").read_text()
 
 
-def test_digests_may_lie_in_the_journal(
-    home: Home,
-    transcripts: Path,
-) -> None:
+def test_digests_may_lie_in_the_journal(home: Home, transcripts: Path) -> None:
     home.ask("init")
     (home.path / "config.toml").write_text('capture_into = "journal"\n')
     home.ask("import", "claude-code", "--project", "harbor")

@@ -57,10 +57,7 @@ Run = Callable[..., Answer]
 
 
 @pytest.fixture
-def home(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of one's own, Saturday morning, no editor, outside any repository."""
     for name in [name for name in os.environ if name.startswith("SYNAPTIC_")] + [
         "VISUAL",
@@ -82,10 +79,7 @@ def home(
 def run(home: Path) -> Run:
     """Runs a command in this process: fast."""
 
-    def call(
-        *args: str,
-        stdin: bytes = b"",
-    ) -> Answer:
+    def call(*args: str, stdin: bytes = b"") -> Answer:
         out, err = (
             io.TextIOWrapper(io.BytesIO(), "utf-8"),
             io.TextIOWrapper(io.BytesIO(), "utf-8"),
@@ -105,11 +99,7 @@ def run(home: Path) -> Run:
     return call
 
 
-def shell(
-    *args: str,
-    stdin: bytes | None = None,
-    **environ: str,
-) -> Answer:
+def shell(*args: str, stdin: bytes | None = None, **environ: str) -> Answer:
     """Runs the command as a process of its own."""
     said = forked(*args, stdin=stdin or b"", env=os.environ | environ)
     return Answer(said.code, said.out, said.err)
@@ -122,12 +112,7 @@ Terminal = Callable[..., Answer]
 def on_terminal(forks: Forks) -> Terminal:
     """Runs the command at a terminal; what it shows on both streams is `out`."""
 
-    def call(
-        *args: str,
-        keys: bytes = b"",
-        columns: int = 80,
-        **environ: str,
-    ) -> Answer:
+    def call(*args: str, keys: bytes = b"", columns: int = 80, **environ: str) -> Answer:
         environment = os.environ | {"COLUMNS": str(columns)} | environ
         return forks.at_terminal({"args": ["synaptic", *args], "env": environment}, keys)
 
@@ -138,10 +123,7 @@ def today(home: Path) -> Path:
     return home / "journal" / "2026-11-21.md"
 
 
-def script(
-    path: Path,
-    body: str,
-) -> Path:
+def script(path: Path, body: str) -> Path:
     """A program that stands in for somebody's editor."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
@@ -153,10 +135,7 @@ def script(
 # --------------------------------------------------------------------------------------------
 
 
-def test_a_first_day(
-    run: Run,
-    home: Path,
-) -> None:
+def test_a_first_day(run: Run, home: Path) -> None:
     """Read from top to bottom: what a newcomer does in the first hour."""
     first = run("init")
     assert first.code == 0
@@ -212,17 +191,12 @@ def test_a_first_day(
     assert run("status", "--json").json["entries"] == 2
     assert [
         entry["title"] for entry in run("find", "--order", "oldest", "--json").json["entries"]
-    ] == [
-        "Chose SQLite over Postgres: one file, no server.",
-        "Called the bank about the loan",
-    ]
+    ] == ["Chose SQLite over Postgres: one file, no server.", "Called the bank about the loan"]
 
 
 @pytest.mark.parametrize("command", [["search", "anything"], ["recent"], ["status"]])
 def test_an_empty_home_answers_with_its_path_and_an_example(
-    run: Run,
-    home: Path,
-    command: list[str],
+    run: Run, home: Path, command: list[str]
 ) -> None:
     answer = run(*command)
     assert answer.code == 0
@@ -234,10 +208,7 @@ def test_an_empty_home_answers_with_its_path_and_an_example(
     assert "is empty" not in run(*command).out
 
 
-def test_an_empty_home_says_so_in_json_too(
-    run: Run,
-    home: Path,
-) -> None:
+def test_an_empty_home_says_so_in_json_too(run: Run, home: Path) -> None:
     for command in (["search", "anything"], ["recent"]):
         answer = run(*command, "--json")
         assert answer.json["total"] == 0
@@ -313,19 +284,14 @@ def test_the_same_text_again_keeps_the_first(run: Run) -> None:
 
 
 @settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     text=st.text(
         st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
     ).filter(lambda t: t.strip(" \t\r\n"))
 )
-def test_what_stdin_gives_reads_back(
-    run: Run,
-    text: str,
-) -> None:
+def test_what_stdin_gives_reads_back(run: Run, text: str) -> None:
     saved = run("save", "-", "--force", "--json", stdin=text.encode())
     if saved.code == 2:  # nothing but blanks of some other kind
         assert not text.strip() or not text.strip("\ufeff \r\n\t")
@@ -366,10 +332,7 @@ def test_a_save_or_a_look_loads_neither_model_nor_anything_heavy(home: Path) -> 
         f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert done.stderr == "[]\n"
 
@@ -381,9 +344,7 @@ def test_without_text_and_terminal_save_says_how(run: Run) -> None:
 
 
 def test_save_without_text_opens_the_editor(
-    home: Path,
-    tmp_path: Path,
-    on_terminal: Terminal,
+    home: Path, tmp_path: Path, on_terminal: Terminal
 ) -> None:
     writer = script(
         tmp_path / "pen", 'printf "Written in the editor.\\n\\nWith a body.\\n" > "$1"'
@@ -399,9 +360,7 @@ def test_save_without_text_opens_the_editor(
 
 
 def test_a_text_from_the_editor_survives_a_save_that_fails(
-    home: Path,
-    tmp_path: Path,
-    on_terminal: Terminal,
+    home: Path, tmp_path: Path, on_terminal: Terminal
 ) -> None:
     writer = script(tmp_path / "pen", 'printf "An hour of work." > "$1"')
     answer = on_terminal("save", "--type", "nonsense", EDITOR=str(writer), TMPDIR=str(tmp_path))
@@ -412,9 +371,7 @@ def test_a_text_from_the_editor_survives_a_save_that_fails(
 
 
 def test_an_editor_left_empty_saves_nothing(
-    home: Path,
-    tmp_path: Path,
-    on_terminal: Terminal,
+    home: Path, tmp_path: Path, on_terminal: Terminal
 ) -> None:
     answer = on_terminal(
         "save", EDITOR=str(script(tmp_path / "pen", "exit 0")), TMPDIR=str(tmp_path)
@@ -440,10 +397,7 @@ def test_update_changes_what_is_given_and_nothing_else(run: Run) -> None:
     assert "content" in nothing.err
 
 
-def test_delete_without_a_terminal_needs_yes(
-    home: Path,
-    run: Run,
-) -> None:
+def test_delete_without_a_terminal_needs_yes(home: Path, run: Run) -> None:
     id = run("save", "Stay here", "--json").id
     answer = run("delete", id)
     assert answer.code == 2
@@ -451,11 +405,7 @@ def test_delete_without_a_terminal_needs_yes(
     assert "Stay here" in today(home).read_text()
 
 
-def test_delete_shows_the_entry_and_asks(
-    home: Path,
-    run: Run,
-    on_terminal: Terminal,
-) -> None:
+def test_delete_shows_the_entry_and_asks(home: Path, run: Run, on_terminal: Terminal) -> None:
     id = run("save", "Going, going", "--json").id
     kept = on_terminal("delete", id, keys=b"n\n")
     assert "Going, going" in kept.out
@@ -465,10 +415,7 @@ def test_delete_shows_the_entry_and_asks(
     assert "Going, going" not in today(home).read_text()
 
 
-def test_the_last_entry_of_a_day_can_go(
-    home: Path,
-    run: Run,
-) -> None:
+def test_the_last_entry_of_a_day_can_go(home: Path, run: Run) -> None:
     id = run("save", "The only one", "--json").id
     (home / "journal" / "empty.md").write_bytes(b"")
     assert (
@@ -478,10 +425,7 @@ def test_the_last_entry_of_a_day_can_go(
     assert run("get", id).code == 1
 
 
-def test_purge_leaves_no_copy(
-    home: Path,
-    run: Run,
-) -> None:
+def test_purge_leaves_no_copy(home: Path, run: Run) -> None:
     id = run("save", "A password by mistake: hunter2", "--json").id
     assert run("delete", id, "--yes", "--purge").code == 0
     kept = [
@@ -551,11 +495,7 @@ def _titles(answer: Answer) -> list[str]:
         (["--order", "importance", "--limit", "1"], ["Cache"]),
     ],
 )
-def test_find_filters(
-    filled: Run,
-    flags: list[str],
-    titles: list[str],
-) -> None:
+def test_find_filters(filled: Run, flags: list[str], titles: list[str]) -> None:
     assert _titles(filled("find", *flags, "--json")) == titles
 
 
@@ -644,9 +584,7 @@ EVIL = "Innocent\x1b[2J\x1b]0;owned\x07 \u202egnp.exe\u200b\x9b31m \x1b[31mred"
 
 
 def test_nothing_in_an_entry_steers_the_terminal(
-    home: Path,
-    run: Run,
-    on_terminal: Terminal,
+    home: Path, run: Run, on_terminal: Terminal
 ) -> None:
     run("init")
     today(home).write_text(
@@ -680,11 +618,7 @@ def test_nothing_in_an_entry_steers_the_terminal(
     assert run("get", id, "--json").json["entries"][0]["title"].startswith("Innocent\x1b[2J")
 
 
-def test_colours_are_for_terminals(
-    home: Path,
-    run: Run,
-    on_terminal: Terminal,
-) -> None:
+def test_colours_are_for_terminals(home: Path, run: Run, on_terminal: Terminal) -> None:
     run(
         "save",
         "The lanterns are red.\n\nEvery evening they light the harbour.",
@@ -704,9 +638,7 @@ def test_colours_are_for_terminals(
 
 
 def test_a_pipe_gets_whole_lines_and_paths_at_any_width(
-    home: Path,
-    run: Run,
-    on_terminal: Terminal,
+    home: Path, run: Run, on_terminal: Terminal
 ) -> None:
     text = "A line " + "that goes on " * 14 + "and ends with a walrus."
     run("save", text)
@@ -726,11 +658,7 @@ def test_a_reader_who_leaves_early_is_no_error(home: Path) -> None:
         f"{shlex.join(SYNAPTIC)} find --limit 100 --json | head -n 1; echo ${{PIPESTATUS[0]}}"
     )
     done = subprocess.run(
-        ["bash", "-c", command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
+        ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=30
     )
     assert done.stdout.split() == ["{", "0"]
     assert done.stderr == ""
@@ -741,11 +669,7 @@ def test_an_answer_that_cannot_be_written_is_an_error(home: Path) -> None:
         pytest.skip("needs /dev/full")
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [*SYNAPTIC, "status"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
+            [*SYNAPTIC, "status"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 1
     assert "could not be written" in done.stderr
@@ -775,10 +699,7 @@ def test_control_c_ends_quietly(home: Path) -> None:
 # --------------------------------------------------------------------------------------
 
 
-def test_edit_and_today_say_where_without_an_editor(
-    home: Path,
-    run: Run,
-) -> None:
+def test_edit_and_today_say_where_without_an_editor(home: Path, run: Run) -> None:
     assert run("today").out == f"{today(home)}\n"
     assert not today(home).exists()
     run("save", "One")
@@ -790,10 +711,7 @@ def test_edit_and_today_say_where_without_an_editor(
 
 
 def test_edit_opens_the_editor_at_the_line(
-    home: Path,
-    run: Run,
-    tmp_path: Path,
-    on_terminal: Terminal,
+    home: Path, run: Run, tmp_path: Path, on_terminal: Terminal
 ) -> None:
     log = tmp_path / "log"
     for name in ("vim", "other"):
@@ -822,8 +740,7 @@ def test_edit_opens_the_editor_at_the_line(
     ],
 )
 def test_editors_are_told_the_line_in_their_own_way(
-    command: list[str],
-    arguments: list[str],
+    command: list[str], arguments: list[str]
 ) -> None:
     assert command_at(command, Path("/n.md"), 7)[1:] == arguments
 
@@ -851,9 +768,7 @@ def _fingerprint(folder: Path) -> Iterator[tuple[str, str, int]]:
 
 
 def test_init_takes_on_a_folder_and_changes_nothing_in_it(
-    home: Path,
-    run: Run,
-    vault: Path,
+    home: Path, run: Run, vault: Path
 ) -> None:
     before = list(_fingerprint(vault))
     answer = run("init", "--journal", str(vault), "--json")
@@ -888,10 +803,7 @@ def test_init_takes_on_a_folder_and_changes_nothing_in_it(
     ],
 )
 def test_init_keeps_the_rest_of_the_config(
-    home: Path,
-    run: Run,
-    vault: Path,
-    config: str,
+    home: Path, run: Run, vault: Path, config: str
 ) -> None:
     home.mkdir()
     path = home / "config.toml"
@@ -908,10 +820,7 @@ def test_init_keeps_the_rest_of_the_config(
     assert after.count("#") == config.count("#")
 
 
-def _put(
-    folder: Path,
-    files: dict[str, str],
-) -> Path:
+def _put(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -930,11 +839,7 @@ OBSIDIAN = {
 }
 
 
-def test_init_follows_an_obsidian_vault(
-    home: Path,
-    run: Run,
-    tmp_path: Path,
-) -> None:
+def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) -> None:
     vault = _put(tmp_path / "vault", OBSIDIAN)
     before = list(_fingerprint(vault))
     said = run("init", "--journal", str(vault))
@@ -968,11 +873,7 @@ def test_init_follows_an_obsidian_vault(
     ],
 )
 def test_init_writes_where_daily_notes_lie(
-    home: Path,
-    run: Run,
-    tmp_path: Path,
-    daily: str,
-    day_file: str,
+    home: Path, run: Run, tmp_path: Path, daily: str, day_file: str
 ) -> None:
     vault = _put(tmp_path / "vault", {".obsidian/daily-notes.json": daily})
     said = run("init", "--journal", str(vault))
@@ -984,9 +885,7 @@ def test_init_writes_where_daily_notes_lie(
 
 
 def test_init_keeps_apart_from_what_logseq_rewrites(
-    home: Path,
-    run: Run,
-    tmp_path: Path,
+    home: Path, run: Run, tmp_path: Path
 ) -> None:
     files = {
         "journals/2020_09_20.md": "- A block",
@@ -1001,9 +900,7 @@ def test_init_keeps_apart_from_what_logseq_rewrites(
 
 
 def test_init_shows_what_a_config_that_was_there_lacks(
-    home: Path,
-    run: Run,
-    tmp_path: Path,
+    home: Path, run: Run, tmp_path: Path
 ) -> None:
     vault = _put(tmp_path / "vault", OBSIDIAN)
     _put(home, {"config.toml": 'exclude = ["private/**"]\n'})
@@ -1018,11 +915,7 @@ def test_init_shows_what_a_config_that_was_there_lacks(
     assert "private/**" in lines[0] and run("status", "--json").json["files"] == 1
 
 
-def test_init_wants_a_folder_that_exists(
-    home: Path,
-    run: Run,
-    tmp_path: Path,
-) -> None:
+def test_init_wants_a_folder_that_exists(home: Path, run: Run, tmp_path: Path) -> None:
     answer = run("init", "--journal", str(tmp_path / "nowhere"), "--json")
     assert answer.code == 1
     assert str(tmp_path / "nowhere") in answer.json["error"]["message"]
@@ -1034,9 +927,7 @@ def test_init_wants_a_folder_that_exists(
 
 
 def test_rebuild_finishes_what_status_says_is_pending(
-    home: Path,
-    run: Run,
-    on_terminal: Terminal,
+    home: Path, run: Run, on_terminal: Terminal
 ) -> None:
     run("init")
     lines = "".join(f"## 09:{n:02d} Entry number {n}\n\n" for n in range(20))
@@ -1053,10 +944,7 @@ def test_rebuild_finishes_what_status_says_is_pending(
     assert "20 embedded, 0 reused" in bar
 
 
-def test_status_shows_what_could_not_be_read(
-    home: Path,
-    run: Run,
-) -> None:
+def test_status_shows_what_could_not_be_read(home: Path, run: Run) -> None:
     run("init")
     pieces = "".join(
         f"## 09:{n:02d} Open\n<!-- syn:20261121-7k3m9q{n:02d} -->\n```\nx\n\n"
@@ -1070,10 +958,7 @@ def test_status_shows_what_could_not_be_read(
     assert len(run("status", "--json").json["issues"]) >= 12
 
 
-def test_doctor_is_content_with_a_sound_home(
-    run: Run,
-    on_terminal: Terminal,
-) -> None:
+def test_doctor_is_content_with_a_sound_home(run: Run, on_terminal: Terminal) -> None:
     run("save", "All is well")
     answer = run("doctor", "--json")
     assert answer.json["ok"] is True, answer.out
@@ -1081,10 +966,7 @@ def test_doctor_is_content_with_a_sound_home(
     assert "model" in on_terminal("doctor").out
 
 
-def test_doctor_names_a_vanished_entry_until_somebody_decides(
-    home: Path,
-    run: Run,
-) -> None:
+def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: Run) -> None:
     lost, kept = (
         run("save", text, "--json").id for text in ("Lost and found", "Lost for good")
     )
@@ -1129,11 +1011,7 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(
         (["save", "x", "--title"], "--title"),
     ],
 )
-def test_a_mistake_in_the_usage_teaches(
-    run: Run,
-    args: list[str],
-    named: str,
-) -> None:
+def test_a_mistake_in_the_usage_teaches(run: Run, args: list[str], named: str) -> None:
     told = run(*args)
     assert (told.code, told.out) == (2, "")
     assert named in told.err
@@ -1165,20 +1043,14 @@ def test_a_text_may_start_with_a_dash(run: Run) -> None:
     "command",
     [["get"], ["update", "--append", "x"], ["delete", "--yes"], ["restore"], ["edit"]],
 )
-def test_an_unknown_id_is_an_error(
-    run: Run,
-    command: list[str],
-) -> None:
+def test_an_unknown_id_is_an_error(run: Run, command: list[str]) -> None:
     run("save", "Somebody else")
     answer = run(command[0], "zzzzzzzz", *command[1:], "--json")
     assert (answer.code, answer.json["error"]["code"]) == (1, "not-found")
     assert "zzzzzzzz" in answer.json["error"]["message"]
 
 
-def test_a_removed_config_key_is_a_notice_and_no_error(
-    home: Path,
-    run: Run,
-) -> None:
+def test_a_removed_config_key_is_a_notice_and_no_error(home: Path, run: Run) -> None:
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text("[search]\nresolve_pronouns = true\nk = 3.0\n")
     answer = run("status")
@@ -1229,10 +1101,7 @@ def _index_is_somebody_elses(home: Path) -> None:
     "command", [["recent"], ["status"], ["search", "x", "--strategy", "lexical"]]
 )
 def test_trouble_is_told_in_a_sentence(
-    home: Path,
-    run: Run,
-    trouble: Callable[[Path], None],
-    command: list[str],
+    home: Path, run: Run, trouble: Callable[[Path], None], command: list[str]
 ) -> None:
     trouble(home)
     answer = run(*command)
@@ -1256,10 +1125,7 @@ def test_a_broken_clock_is_told(home: Path) -> None:
 LANDS = "Peru Chile Malta Kenya Nepal Japan Yemen Sudan Libya Ghana Gabon Egypt".split()
 
 
-def test_a_journal_is_its_own_benchmark(
-    run: Run,
-    home: Path,
-) -> None:
+def test_a_journal_is_its_own_benchmark(run: Run, home: Path) -> None:
     for land in LANDS:
         run(
             "save",
@@ -1282,10 +1148,7 @@ def test_a_journal_is_its_own_benchmark(
     assert 0 < told["mrr"]["default"] <= 1
 
 
-def test_an_empty_journal_has_nothing_to_evaluate(
-    run: Run,
-    home: Path,
-) -> None:
+def test_an_empty_journal_has_nothing_to_evaluate(run: Run, home: Path) -> None:
     assert f"The journal in {home / 'journal'} is empty." in run("evaluate").out
     run("save", "A note about gardening")
     few = run("evaluate")
@@ -1294,10 +1157,7 @@ def test_an_empty_journal_has_nothing_to_evaluate(
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_an_evaluation_that_is_stopped_leaves_no_copy(
-    run: Run,
-    home: Path,
-    tmp_path: Path,
-    by: signal.Signals,
+    run: Run, home: Path, tmp_path: Path, by: signal.Signals
 ) -> None:
     for land in LANDS:
         run(
@@ -1331,10 +1191,7 @@ def test_alone_it_shows_help(home: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_an_example(
-    run: Run,
-    command: str,
-) -> None:
+def test_every_command_has_an_example(run: Run, command: str) -> None:
     answer = run(command, "--help")
     assert answer.code == 0
     assert re.search(
@@ -1348,13 +1205,7 @@ def test_help_is_a_command_too_and_shows_the_everyday_first(run: Run) -> None:
     assert headings == ["Options", "Commands"]
     text = run("help", "search").out
     flags = re.findall(r"^  (--[\w-]+)", text, re.MULTILINE)
-    assert flags[:5] == [
-        "--type",
-        "--tag",
-        "--project",
-        "--since",
-        "--until",
-    ]
+    assert flags[:5] == ["--type", "--tag", "--project", "--since", "--until"]
     assert "--json" in flags
 
 
@@ -1364,10 +1215,7 @@ def test_the_version_is_shown(home: Path) -> None:
     assert answer.out.startswith("synaptic")
 
 
-def test_the_shell_completes_commands_types_tags_projects_and_ids(
-    home: Path,
-    run: Run,
-) -> None:
+def test_the_shell_completes_commands_types_tags_projects_and_ids(home: Path, run: Run) -> None:
     def complete(line: str) -> list[str]:
         words = line.split(" ")
         return shell(
@@ -1389,13 +1237,7 @@ def test_the_shell_completes_commands_types_tags_projects_and_ids(
     ]  # it finds its shell above it
     assert (
         "_SYNAPTIC_COMPLETE"
-        in subprocess.run(
-            shown,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-        ).stdout
+        in subprocess.run(shown, capture_output=True, text=True, timeout=30, check=True).stdout
     )
     assert (
         complete("synaptic search x --tag f") == complete("synaptic get ") == []
@@ -1416,11 +1258,7 @@ def test_the_shell_completes_commands_types_tags_projects_and_ids(
     assert complete("synaptic search x --tag f") == []
 
 
-def test_home_can_be_named_for_one_call(
-    home: Path,
-    run: Run,
-    tmp_path: Path,
-) -> None:
+def test_home_can_be_named_for_one_call(home: Path, run: Run, tmp_path: Path) -> None:
     other = tmp_path / "other"
     assert run("--home", str(other), "save", "Elsewhere").code == 0
     assert (other / "journal" / "2026-11-21.md").exists()
@@ -1451,10 +1289,7 @@ VAULT = {
 
 
 @pytest.fixture
-def notes(
-    tmp_path: Path,
-    run: Run,
-) -> Path:
+def notes(tmp_path: Path, run: Run) -> Path:
     for name, text in VAULT.items():
         path = tmp_path / "vault" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -1504,10 +1339,7 @@ def notes(
     ],
 )
 def test_notes_are_found_by_what_they_are_marked_with(
-    run: Run,
-    notes: Path,
-    command: tuple[str, ...],
-    found: list[str],
+    run: Run, notes: Path, command: tuple[str, ...], found: list[str]
 ) -> None:
     answer = run(*command, "--json")
     assert answer.code == 0, answer.err
@@ -1516,10 +1348,7 @@ def test_notes_are_found_by_what_they_are_marked_with(
     ] == found
 
 
-def test_the_state_of_an_editor_is_no_field(
-    run: Run,
-    notes: Path,
-) -> None:
+def test_the_state_of_an_editor_is_no_field(run: Run, notes: Path) -> None:
     entries = {
         entry["title"]: entry["fields"] for entry in run("find", "--json").json["entries"]
     }
@@ -1533,10 +1362,7 @@ def test_the_state_of_an_editor_is_no_field(
     }
 
 
-def test_links_both_ways_and_those_that_lead_nowhere(
-    run: Run,
-    notes: Path,
-) -> None:
+def test_links_both_ways_and_those_that_lead_nowhere(run: Run, notes: Path) -> None:
     found = run("links", "lord of light", "--json").json
     ends = [(link["text"], link["title"], link["line"]) for link in found["links"]]
     assert ends == [
@@ -1558,10 +1384,7 @@ def test_links_both_ways_and_those_that_lead_nowhere(
     assert "Lord of Light" in run("get", shown["id"]).out.splitlines()[-1]
 
 
-def test_superseding_is_a_link_and_goes_when_the_file_goes(
-    run: Run,
-    home: Path,
-) -> None:
+def test_superseding_is_a_link_and_goes_when_the_file_goes(run: Run, home: Path) -> None:
     old = run("save", "The old way.", "--json").id
     new = run("save", "The new way, as in [[Somewhere]].", "--supersedes", old, "--json").id
     assert [link["id"] for link in run("links", old[-8:], "--json").json["backlinks"]] == [new]
@@ -1575,10 +1398,7 @@ def test_superseding_is_a_link_and_goes_when_the_file_goes(
     assert run("find", "--links-to", "Somewhere", "--json").json["total"] == 0
 
 
-def test_tasks_stand_with_their_line_and_day(
-    run: Run,
-    notes: Path,
-) -> None:
+def test_tasks_stand_with_their_line_and_day(run: Run, notes: Path) -> None:
     tasks = [
         (task["text"], task["date"], task["line"], task["due"])
         for task in run("tasks", "--json").json["tasks"]
@@ -1598,11 +1418,7 @@ def test_tasks_stand_with_their_line_and_day(
     assert run("tasks", "--due", "whenever").code == 2
 
 
-def test_a_day_is_read_with_its_years(
-    run: Run,
-    notes: Path,
-    on_terminal: Terminal,
-) -> None:
+def test_a_day_is_read_with_its_years(run: Run, notes: Path, on_terminal: Terminal) -> None:
     piped = run("day").out
     assert (
         piped.startswith("# Saturday, 2026-11-21\n\n## 08:00 First")
@@ -1618,10 +1434,7 @@ def test_a_day_is_read_with_its_years(
     assert run("day", "whenever").code == 2
 
 
-def test_a_rebuild_counts_and_estimates_nothing(
-    run: Run,
-    on_terminal: Terminal,
-) -> None:
+def test_a_rebuild_counts_and_estimates_nothing(run: Run, on_terminal: Terminal) -> None:
     for number in range(3):
         run("save", f"Note {number} of the shed.")
     shown = on_terminal("rebuild-index", "--fresh").out
@@ -1636,10 +1449,7 @@ def test_a_rebuild_counts_and_estimates_nothing(
 
 
 def test_open_takes_the_number_of_the_last_list(
-    run: Run,
-    notes: Path,
-    home: Path,
-    on_terminal: Terminal,
+    run: Run, notes: Path, home: Path, on_terminal: Terminal
 ) -> None:
     assert run("open", "1").code == 2
     shown = on_terminal("find", "--has-tasks").out
@@ -1652,9 +1462,7 @@ def test_open_takes_the_number_of_the_last_list(
 
 
 def test_a_number_and_a_title_are_names_and_are_asked_about_before_a_change(
-    run: Run,
-    notes: Path,
-    on_terminal: Terminal,
+    run: Run, notes: Path, on_terminal: Terminal
 ) -> None:
     (notes / "Garden.md").write_text("Beans and peas.\n")
     for name in ("One", "Two"):
@@ -1730,9 +1538,7 @@ def test_restore_without_an_id_lists_what_was_deleted(run: Run) -> None:
     "friday", ["friday", "Freitag", "vendredi", "viernes", "venerdì", "sexta-feira", "金曜日"]
 )
 def test_what_is_due_or_expires_on_a_weekday_is_the_next_one(
-    run: Run,
-    monkeypatch: pytest.MonkeyPatch,
-    friday: str,
+    run: Run, monkeypatch: pytest.MonkeyPatch, friday: str
 ) -> None:
     monkeypatch.setenv("SYNAPTIC_NOW", "2026-11-23T10:00:00")
     tasks = {
@@ -1756,10 +1562,7 @@ def test_what_is_due_or_expires_on_a_weekday_is_the_next_one(
     assert [task["due"] for task in monday] == ["2026-11-20", "2026-11-23"], "today is included"
 
 
-def test_a_doubt_stands_before_the_hits(
-    filled: Run,
-    on_terminal: Terminal,
-) -> None:
+def test_a_doubt_stands_before_the_hits(filled: Run, on_terminal: Terminal) -> None:
     shown = on_terminal("search", "zzzz qqqq").out
     assert 0 <= shown.index("no close match") < shown.index("1. ")
     assert shown.count("no close match") == 1

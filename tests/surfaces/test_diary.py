@@ -36,20 +36,14 @@ def bytes_of(folder: Path) -> dict[str, tuple[bytes, int, int]]:
 
 
 @pytest.fixture
-def diary(
-    home: Home,
-    tmp_path: Path,
-) -> Home:
+def diary(home: Home, tmp_path: Path) -> Home:
     home.env["SYNAPTIC_NOW"] = NOW
     shutil.copytree(DATA / "diary", tmp_path / "diary")
     assert home.run("init", "--journal", str(tmp_path / "diary")).code == 0
     return home
 
 
-def test_reading_commands_change_no_byte(
-    diary: Home,
-    tmp_path: Path,
-) -> None:
+def test_reading_commands_change_no_byte(diary: Home, tmp_path: Path) -> None:
     before = bytes_of(tmp_path / "diary")
     for words in (
         *(
@@ -146,10 +140,7 @@ def test_requests_for_a_list_are_told_from_questions(tmp_path: Path) -> None:
     assert len(wrong) <= 1, wrong
 
 
-def test_the_entry_that_answers_stands_early(
-    model: FastEmbedder,
-    tmp_path: Path,
-) -> None:
+def test_the_entry_that_answers_stands_early(model: FastEmbedder, tmp_path: Path) -> None:
     """Of the English questions: a floor just below what `bench.py diary` measured when this was
     written.
     """

@@ -72,10 +72,7 @@ JOINED_DAYS = (
 )
 
 
-def read(
-    text: str,
-    path: str = "diary.md",
-) -> list[tuple[str, str, str]]:
+def read(text: str, path: str = "diary.md") -> list[tuple[str, str, str]]:
     """(day and time, title, content) of each entry."""
     entries = parse_entries(text.encode(), path, mtime=NOW).entries
     when = (
@@ -138,12 +135,7 @@ def test_each_date_begins_an_entry() -> None:
         ("14 March", "", "", ""),
     ],
 )
-def test_the_date_of_a_heading(
-    heading: str,
-    day: str,
-    clock: str,
-    title: str,
-) -> None:
+def test_the_date_of_a_heading(heading: str, day: str, clock: str, title: str) -> None:
     when = read_when(heading, 0, TIME)
     found = (
         (when.day.isoformat(), heading[slice(*when.time)], heading[when.end :].strip())
@@ -177,10 +169,7 @@ def test_a_day_file_is_no_diary() -> None:
 
 
 @pytest.fixture
-def diaries(
-    home: Home,
-    tmp_path: Path,
-) -> Home:
+def diaries(home: Home, tmp_path: Path) -> Home:
     vault = tmp_path / "vault"
     vault.mkdir()
     for name, text in (
@@ -193,18 +182,12 @@ def diaries(
     return home
 
 
-def ids(
-    home: Home,
-    path: str,
-) -> dict[str, str]:
+def ids(home: Home, path: str) -> dict[str, str]:
     entries = home.ask("find", "--limit", "100", "--order", "oldest")["entries"]
     return {one["title"]: one["id"] for one in entries if one["path"] == path}
 
 
-def test_entries_of_a_diary_are_edited_in_their_file(
-    diaries: Home,
-    tmp_path: Path,
-) -> None:
+def test_entries_of_a_diary_are_edited_in_their_file(diaries: Home, tmp_path: Path) -> None:
     days, jrnl = tmp_path / "vault" / "days.md", tmp_path / "vault" / "jrnl.md"
     found = ids(diaries, "days.md")
     diaries.ask(
@@ -252,10 +235,7 @@ def test_entries_of_a_diary_are_edited_in_their_file(
     ("path", "title"), [("days.md", "At sea"), ("late.md", "Middle"), ("jrnl.md", "Home")]
 )
 def test_a_deleted_entry_comes_back_to_its_place(
-    diaries: Home,
-    tmp_path: Path,
-    path: str,
-    title: str,
+    diaries: Home, tmp_path: Path, path: str, title: str
 ) -> None:
     file, id = tmp_path / "vault" / path, ids(diaries, path)[title]
     before = file.read_bytes()
@@ -269,8 +249,7 @@ def test_a_deleted_entry_comes_back_to_its_place(
 
 
 def test_an_update_that_an_editor_undid_is_named_and_restored(
-    diaries: Home,
-    tmp_path: Path,
+    diaries: Home, tmp_path: Path
 ) -> None:
     file, id = tmp_path / "vault" / "late.md", ids(diaries, "late.md")["Middle"]
     before = file.read_bytes()
@@ -334,10 +313,7 @@ WRITTEN = [
     st.sampled_from(["\n", "\r\n"]),
 )
 def test_every_day_of_a_diary_is_an_entry_of_that_day(
-    days: list[date],
-    form: str,
-    level: int,
-    eol: str,
+    days: list[date], form: str, level: int, eol: str
 ) -> None:
     text = "".join(
         f"{'#' * level} {day.strftime(form)}\n\nNumber {n}.\n\n" for n, day in enumerate(days)

@@ -15,10 +15,7 @@ PRIVATE = "## 08:00 Told\n\nSaid <private>hunter2</private> aloud.\n"
 
 
 @pytest.fixture
-def filled(
-    home: ForkedHome,
-    tmp_path: Path,
-) -> ForkedHome:
+def filled(home: ForkedHome, tmp_path: Path) -> ForkedHome:
     home.folder = tmp_path
     home.ask(
         "save",
@@ -38,10 +35,7 @@ def filled(
     return home
 
 
-def test_rows_read_back_as_the_entries_are(
-    filled: ForkedHome,
-    tmp_path: Path,
-) -> None:
+def test_rows_read_back_as_the_entries_are(filled: ForkedHome, tmp_path: Path) -> None:
     rows = filled.ask("export")
     assert rows[0]["title"] == "Told" and len(rows) == 3
     known = {
@@ -90,8 +84,7 @@ def _of_cells(cells: dict[str, str]) -> dict[str, Any]:
 
 
 def test_it_overwrites_nothing_and_says_what_it_takes(
-    filled: ForkedHome,
-    tmp_path: Path,
+    filled: ForkedHome, tmp_path: Path
 ) -> None:
     (tmp_path / "kept.json").write_text("mine")
     answer = filled.run("export", "--json", "kept.json")

@@ -42,11 +42,7 @@ def left(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def on_terminal(
-    home: Home,
-    answer: str,
-    *args: str,
-) -> str:
+def on_terminal(home: Home, answer: str, *args: str) -> str:
     """What the command shows to a person who answers its question."""
     ours, theirs = pty.openpty()
     command = [str(SYNAPTIC), "--home", str(home.path), *args]
@@ -68,8 +64,7 @@ def on_terminal(
 
 
 def test_setup_says_what_it_found_and_asks_nobody_without_a_terminal(
-    home: Home,
-    left: Path,
+    home: Home, left: Path
 ) -> None:
     said = home.run("setup", "cursor")
     assert said.code == 0 and "qwen (1), copilot (1)" in said.err and "--import" in said.err
@@ -91,9 +86,7 @@ def test_setup_says_what_it_found_and_asks_nobody_without_a_terminal(
 
 @pytest.mark.parametrize("answer", ["n", "y"])
 def test_setup_asks_once_if_hooks_should_speak_at_tools(
-    home: Home,
-    tmp_path: Path,
-    answer: str,
+    home: Home, tmp_path: Path, answer: str
 ) -> None:
     assert on_terminal(home, answer, "setup", "claude-code").count("[y/N]") == 1
     settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())["hooks"]
@@ -106,12 +99,7 @@ def test_setup_asks_once_if_hooks_should_speak_at_tools(
 
 
 @pytest.mark.parametrize(("answer", "entries"), [("n", 0), ("y", 7)])
-def test_setup_asks_a_person_once(
-    home: Home,
-    left: Path,
-    answer: str,
-    entries: int,
-) -> None:
+def test_setup_asks_a_person_once(home: Home, left: Path, answer: str, entries: int) -> None:
     shown = on_terminal(home, answer, "setup", "cursor")
     assert shown.count("[y/N]") == 1
     home.ask("init")
@@ -120,8 +108,7 @@ def test_setup_asks_a_person_once(
 
 
 def test_an_edit_of_an_agents_memory_is_found_at_the_next_search(
-    home: Home,
-    left: Path,
+    home: Home, left: Path
 ) -> None:
     home.ask("init")
     assert home.ask("import", "memories", "--dry-run")["files"] == 3
@@ -157,10 +144,7 @@ def test_an_edit_of_an_agents_memory_is_found_at_the_next_search(
     assert home.ask("search", "6001", "--strategy", "lexical")["hits"] == []
 
 
-def test_a_replay_asks_of_the_memory_of_that_time(
-    home: Home,
-    left: Path,
-) -> None:
+def test_a_replay_asks_of_the_memory_of_that_time(home: Home, left: Path) -> None:
     home.ask("init")
     project = ("--project", "quarry")
     home.ask("save", "The total lives in total.py.", "--at", "2026-11-20T09:00", *project)

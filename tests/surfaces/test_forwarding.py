@@ -42,11 +42,7 @@ def reader(home: Path, writer: str) -> Any:
 
 
 def tool(
-    server: Served,
-    bearer: str,
-    name: str,
-    key: str = "",
-    **arguments: Any,
+    server: Served, bearer: str, name: str, key: str = "", **arguments: Any
 ) -> dict[str, Any]:
     """The result of a call, which no client library makes: its `text` is added."""
     headers = {
@@ -156,10 +152,7 @@ def count(home: Path, words: str) -> int:
 
 
 def test_what_a_client_saves_is_saved_by_the_writer_in_its_name(
-    home: Path,
-    away: Path,
-    anna: str,
-    writer: Served,
+    home: Path, away: Path, anna: str, writer: Served
 ) -> None:
     with reader(away, writer.url) as server:
         saved = tool(server, anna, "context_save", content="The fax moves to the attic.")
@@ -174,10 +167,7 @@ def test_what_a_client_saves_is_saved_by_the_writer_in_its_name(
 
 
 def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_is_done_twice(
-    home: Path,
-    away: Path,
-    anna: str,
-    writer: Served,
+    home: Path, away: Path, anna: str, writer: Served
 ) -> None:
     id = tool(writer, anna, "context_save", content="A list.")["text"].split()[1]
 
@@ -227,9 +217,7 @@ ANSWERS = {
 
 
 def test_a_writer_that_answers_otherwise_saved_nothing(
-    away: Path,
-    anna: str,
-    writer: Served,
+    away: Path, anna: str, writer: Served
 ) -> None:
     with way(writer.url) as odd, reader(away, odd.url) as server:
         ask = partial(tool, server, anna, "context_save", content="Never saved.")
@@ -257,10 +245,7 @@ def test_a_writer_that_answers_otherwise_saved_nothing(
 
 
 def test_the_environment_names_no_proxy_for_the_writer(
-    home: Path,
-    away: Path,
-    anna: str,
-    writer: Served,
+    home: Path, away: Path, anna: str, writer: Served
 ) -> None:
     with way(writer.url) as proxy:
         first = READER.format(home=str(away), writer=writer.url)
@@ -272,10 +257,7 @@ def test_the_environment_names_no_proxy_for_the_writer(
 
 
 def test_a_read_waits_for_the_save_before_it_and_says_where_it_is_missing(
-    home: Path,
-    away: Path,
-    anna: str,
-    writer: Served,
+    home: Path, away: Path, anna: str, writer: Served
 ) -> None:
     ben = token(home, "ben")
     shutil.copy2(home / "tokens.toml", away)

@@ -38,11 +38,7 @@ INITIALIZED = '{"jsonrpc": "2.0", "method": "notifications/initialized"}'
 ASKED = ("ping", *LISTS)
 
 
-def request(
-    id: Any,
-    method: str,
-    params: Any = None,
-) -> str:
+def request(id: Any, method: str, params: Any = None) -> str:
     message = {"jsonrpc": "2.0", "id": id, "method": method}
     return json.dumps(message if params is None else message | {"params": params})
 
@@ -134,17 +130,11 @@ TALKS = {
 
 
 @pytest.fixture
-def talk(
-    tmp_path: Path,
-    forks: Forks,
-) -> Callable[..., list[str]]:
+def talk(tmp_path: Path, forks: Forks) -> Callable[..., list[str]]:
     """Speaks to a server: all lines, then one more request, whose answer is the last."""
 
     def said(
-        code: str,
-        lines: list[str],
-        config: str = "",
-        last: str = "context_recent",
+        code: str, lines: list[str], config: str = "", last: str = "context_recent"
     ) -> list[str]:
         home = tmp_path / str(len(list(tmp_path.iterdir())))
         home.mkdir()
@@ -160,11 +150,7 @@ def talk(
     return said
 
 
-def answers_of(
-    process: Forked,
-    lines: list[str],
-    call: str,
-) -> list[dict[str, Any]]:
+def answers_of(process: Forked, lines: list[str], call: str) -> list[dict[str, Any]]:
     """The answers to these lines and to a last call, which comes behind all others."""
     answers: list[dict[str, Any]] = []
     era = envelope() if "io.modelcontextprotocol" in lines[0] else {}
@@ -190,16 +176,11 @@ def readable(answer: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("name", TALKS)
-def test_the_front_answers_as_the_sdk_does(
-    talk: Callable[..., list[str]],
-    name: str,
-) -> None:
+def test_the_front_answers_as_the_sdk_does(talk: Callable[..., list[str]], name: str) -> None:
     assert talk(FRONT, TALKS[name]) == talk(SDK, TALKS[name])
 
 
-def test_a_broken_config_changes_no_answer_but_a_calls(
-    talk: Callable[..., list[str]],
-) -> None:
+def test_a_broken_config_changes_no_answer_but_a_calls(talk: Callable[..., list[str]]) -> None:
     lines = [*TALKS["2025-11-25"], request(10, "tools/call", RECENT)]
     broken = talk(FRONT, lines, "day_file = 7\n")
     assert broken == talk(SDK, lines, "day_file = 7\n")
@@ -209,10 +190,7 @@ def test_a_broken_config_changes_no_answer_but_a_calls(
     assert all("day_file = 7 is not valid" in answer for answer in differing)
 
 
-def test_the_sdk_knows_who_was_answered(
-    talk: Callable[..., list[str]],
-    tmp_path: Path,
-) -> None:
+def test_the_sdk_knows_who_was_answered(talk: Callable[..., list[str]], tmp_path: Path) -> None:
     talk(FRONT, opened(request(1, "tools/list")), last="context_save")
     (day,) = tmp_path.glob("*/journal/*.md")
     assert "by=a%20client" in day.read_text()
@@ -237,9 +215,7 @@ MAPPINGS = st.dictionaries(NAMES, VALUES | st.dictionaries(NAMES, VALUES), max_s
 
 @given(program=MAPPINGS, capabilities=MAPPINGS, meta=MAPPINGS)
 def test_the_sdk_takes_each_handshake_that_the_front_takes(
-    program: dict[str, Any],
-    capabilities: dict[str, Any],
-    meta: dict[str, Any],
+    program: dict[str, Any], capabilities: dict[str, Any], meta: dict[str, Any]
 ) -> None:
     info = INFO | program
     params = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info}

@@ -38,9 +38,7 @@ REST = f"The rest of it is long, {LONG}."
     ],
 )
 def test_what_the_heading_says_is_not_said_below_it(
-    text: str,
-    heading: str,
-    below: str,
+    text: str, heading: str, below: str
 ) -> None:
     assert headed(title_for(text), text) == (heading, below)
 

@@ -43,29 +43,17 @@ SESSION, DATABASE = "how long does a login session last", "which database do we 
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 
-def git(
-    folder: Path,
-    *arguments: str,
-) -> None:
+def git(folder: Path, *arguments: str) -> None:
     identity = {
         f"GIT_{who}_{what}": "someone"
         for who in ("AUTHOR", "COMMITTER")
         for what in ("NAME", "EMAIL")
     }
     env = os.environ | identity | {"GIT_CONFIG_GLOBAL": os.devnull}
-    subprocess.run(
-        ["git", *arguments],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        env=env,
-    )
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, env=env)
 
 
-def commit(
-    folder: Path,
-    text: str = "work",
-) -> None:
+def commit(folder: Path, text: str = "work") -> None:
     git(folder, "commit", "--quiet", "--allow-empty", "-m", text)
 
 
@@ -77,10 +65,7 @@ def repository(folder: Path) -> Path:
 
 
 @pytest.fixture
-def two(
-    home: ForkedHome,
-    tmp_path: Path,
-) -> ForkedHome:
+def two(home: ForkedHome, tmp_path: Path) -> ForkedHome:
     """A journal to which two repositories and a person without one have saved."""
     home.env["SYNAPTIC_PROJECT"] = ""
     (tmp_path / "plain").mkdir()
@@ -94,10 +79,7 @@ def two(
     return home
 
 
-def test_each_repository_gets_its_own_answer_first(
-    two: ForkedHome,
-    tmp_path: Path,
-) -> None:
+def test_each_repository_gets_its_own_answer_first(two: ForkedHome, tmp_path: Path) -> None:
     for own, other in (("harbor", "ledger"), ("ledger", "harbor")):
         two.folder = tmp_path / own
         with two.server() as server:
@@ -108,12 +90,7 @@ def test_each_repository_gets_its_own_answer_first(
             ):
                 assert two.ask("search", asked)["hits"][0]["content"] == answer
                 assert answer[:30] in server.text("search", query=asked, limit=1)
-                both = server.text(
-                    "search",
-                    query=asked,
-                    project="*",
-                    limit=4,
-                )
+                both = server.text("search", query=asked, project="*", limit=4)
                 assert answer[:30] in both and opposite[:30] in both
             for said in (server.text("recent"), two.run("recent").out, two.run("find").out):
                 lines = [
@@ -140,8 +117,7 @@ def test_each_repository_gets_its_own_answer_first(
 
 
 def test_a_server_works_where_its_client_says_the_project_is(
-    two: ForkedHome,
-    tmp_path: Path,
+    two: ForkedHome, tmp_path: Path
 ) -> None:
     with two.server() as server:
         assert "has no project" in server.text("save", content="From nowhere.")
@@ -156,15 +132,11 @@ def test_a_server_works_where_its_client_says_the_project_is(
 
 
 def test_two_repositories_in_folders_of_one_name_are_two_projects(
-    home: ForkedHome,
-    tmp_path: Path,
+    home: ForkedHome, tmp_path: Path
 ) -> None:
     home.env["SYNAPTIC_PROJECT"] = ""
 
-    def cloned(
-        folder: str,
-        remote: str = "",
-    ) -> Path:
+    def cloned(folder: str, remote: str = "") -> Path:
         (tmp_path / folder / ".git").mkdir(parents=True)
         core = '[core]\n\tbare = false\n[remote "upstream"]\n\turl = https://example.org/x/upstream.git\n'
         origin = (
@@ -176,10 +148,7 @@ def test_two_repositories_in_folders_of_one_name_are_two_projects(
         (tmp_path / folder / ".git" / "config").write_text(core + origin)
         return tmp_path / folder
 
-    def project(
-        folder: Path,
-        text: str,
-    ) -> str | None:
+    def project(folder: Path, text: str) -> str | None:
         home.folder = folder
         id = home.ask("save", text, "--type", "decision")["id"]
         return str(home.ask("get", id)["entries"][0]["project"])
@@ -212,9 +181,7 @@ def test_two_repositories_in_folders_of_one_name_are_two_projects(
 
 
 def test_no_entry_of_the_project_no_effect(
-    ws: Workspace,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     alike, absent = (
@@ -285,8 +252,7 @@ def test_pages_show_the_project_first_and_each_entry_once(ws: Workspace) -> None
 
 
 def test_what_both_projects_know_differs_and_what_one_knows_is_found_by_the_other(
-    tmp_path: Path,
-    model: FastEmbedder,
+    tmp_path: Path, model: FastEmbedder
 ) -> None:
     first: dict[tuple[str, bool], int] = {}
     with open_home(tmp_path / "home", embedder=model) as ws:
@@ -294,11 +260,7 @@ def test_what_both_projects_know_differs_and_what_one_knows_is_found_by_the_othe
         for number, entry in enumerate(DATA["entries"]):
             at = ws.clock() - timedelta(days=len(DATA["entries"]) - number)
             ids[entry["key"]] = save(
-                ws,
-                entry["content"],
-                type="decision",
-                project=entry["project"] or "",
-                at=at,
+                ws, entry["content"], type="decision", project=entry["project"] or "", at=at
             ).id
         rebuild(ws)
         for case in DATA["cases"]:
@@ -324,10 +286,7 @@ def marks(home: ForkedHome) -> dict[str, str]:
 
 
 @needs_git
-def test_a_branch_is_marked_until_it_is_merged(
-    home: ForkedHome,
-    tmp_path: Path,
-) -> None:
+def test_a_branch_is_marked_until_it_is_merged(home: ForkedHome, tmp_path: Path) -> None:
     home.folder = repository(tmp_path / "harbor")
     home.env["SYNAPTIC_PROJECT"] = ""
     assert home.ask("save", "On the default branch")["success"]
@@ -412,8 +371,7 @@ def test_the_program_says_who_saved_and_how(home: ForkedHome) -> None:
 
 
 def test_only_a_person_pins_and_changes_what_is_pinned(
-    home: ForkedHome,
-    tmp_path: Path,
+    home: ForkedHome, tmp_path: Path
 ) -> None:
     home.folder = tmp_path
     ids = [home.ask("save", f"Rule {number}")["id"] for number in range(MAX_PINS + 1)]
@@ -451,10 +409,7 @@ def test_only_a_person_pins_and_changes_what_is_pinned(
     assert home.ask("get", ids[1])["entries"][0]["pin"]
 
 
-def test_setup_tells_a_server_its_project(
-    home: ForkedHome,
-    tmp_path: Path,
-) -> None:
+def test_setup_tells_a_server_its_project(home: ForkedHome, tmp_path: Path) -> None:
     def registered() -> dict[str, Any]:
         said = json.loads((tmp_path / ".cursor" / "mcp.json").read_text())
         return dict(said["mcpServers"]["synaptic"]["env"])

@@ -118,8 +118,7 @@ def test_what_readers_count_is_written_by_the_writer(worker: Worker, tmp_path: P
 
 
 def test_an_index_that_is_deleted_or_broken_under_a_reader_is_made_anew(
-    worker: Worker,
-    tmp_path: Path,
+    worker: Worker, tmp_path: Path
 ) -> None:
     index = tmp_path / "home" / ".state" / "index.db"
 
@@ -195,8 +194,7 @@ def ends(process: int) -> bool:
 
 
 def test_a_long_look_has_a_process_that_sees_what_readers_see(
-    worker: Worker,
-    tmp_path: Path,
+    worker: Worker, tmp_path: Path
 ) -> None:
     process, entries = worker.submit(process_of, "apart").result(60)
     assert (process != os.getpid(), entries) == (True, 1)
@@ -223,8 +221,7 @@ def test_a_long_look_has_a_process_that_sees_what_readers_see(
 
 
 def test_a_process_ends_with_its_client_and_another_goes_on(
-    worker: Worker,
-    tmp_path: Path,
+    worker: Worker, tmp_path: Path
 ) -> None:
     begun = tmp_path / "begun"
     process, _ = worker.submit(process_of, "apart").result(60)
@@ -253,10 +250,7 @@ def test_a_process_ends_with_its_client_and_another_goes_on(
     assert worker.submit(process_of, "apart").result(60)[1] == 1
 
 
-def test_a_process_without_work_ends(
-    worker: Worker,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_process_without_work_ends(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("synaptic.surfaces.serving.worker.IDLE_S", 0.1)
     process, _ = worker.submit(process_of, "apart").result(60)
     assert ends(process)
@@ -301,8 +295,7 @@ if __name__ == "__main__":
 
 
 def test_a_reader_that_waits_for_a_writer_that_ends_is_let_go(
-    worker: Worker,
-    tmp_path: Path,
+    worker: Worker, tmp_path: Path
 ) -> None:
     at_work = threading.Event()
     go = threading.Event()

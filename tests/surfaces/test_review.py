@@ -36,21 +36,13 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def known(
-    tmp_path: Path,
-    clock: Clock,
-    model: FastEmbedder,
-) -> Iterator[Workspace]:
+def known(tmp_path: Path, clock: Clock, model: FastEmbedder) -> Iterator[Workspace]:
     """A journal that is read by the real model."""
     with open_home(tmp_path / "home", clock=clock, embedder=model) as ws:
         yield ws
 
 
-async def said(
-    client: Client,
-    tool: str,
-    **arguments: object,
-) -> str:
+async def said(client: Client, tool: str, **arguments: object) -> str:
     answer = await client.call_tool(f"context_{tool}", arguments)
     (block,) = answer.content
     assert isinstance(block, types.TextContent) and not answer.is_error, answer
@@ -99,8 +91,7 @@ QUEUE = "The job queue of the thumbnailer is RabbitMQ."
 
 @pytest.mark.parametrize("text", REJECTING)
 def test_what_an_entry_rejected_need_not_be_named_by_what_replaces_it(
-    known: Workspace,
-    text: str,
+    known: Workspace, text: str
 ) -> None:
     old = save(known, text.format(QUEUE), type="decision")
     new = "The job queue of the thumbnailer is NATS now. RabbitMQ lost jobs at every failover."
@@ -137,8 +128,7 @@ def test_a_save_names_the_open_issue_that_it_seems_to_settle(known: Workspace) -
 
 @pytest.mark.anyio
 async def test_an_agent_reads_the_call_that_says_so(
-    tmp_path: Path,
-    model: FastEmbedder,
+    tmp_path: Path, model: FastEmbedder
 ) -> None:
     async with Client(build_server(Worker(tmp_path / "home", model))) as client:
         old = (await said(client, "save", content=POOL, type="decision")).split()[1]
@@ -180,9 +170,7 @@ async def two_pools(client: Client) -> tuple[str, str]:
 
 @pytest.mark.anyio
 async def test_a_save_waits_a_moment_for_the_model_to_say_what_it_is_near(
-    tmp_path: Path,
-    late: LateModel,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, late: LateModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "FIRST_CALL_S", 60.0)
     threading.Timer(0.2, late.go.set).start()
@@ -233,19 +221,12 @@ def test_an_entry_that_has_expired_stands_behind_what_fits_and_is_never_hidden(
 OLD, NEW = "2026-07-01T09:00:00", "2026-11-01T09:00:00"
 
 
-def findings(
-    home: Home,
-    *flags: str,
-) -> list[str]:
+def findings(home: Home, *flags: str) -> list[str]:
     return [found["finding"] for found in home.ask("review", *flags)["findings"]]
 
 
 def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home: Home) -> None:
-    def saved(
-        text: str,
-        at: str,
-        *marks: str,
-    ) -> str:
+    def saved(text: str, at: str, *marks: str) -> str:
         return str(
             home.ask("save", text, "--at", at, "--project", "shop", *marks)["id"]
         ).partition("-")[2]
@@ -335,19 +316,11 @@ def test_entries_without_a_type_are_not_compared(known: Workspace) -> None:
 
 
 @pytest.mark.anyio
-async def test_an_agent_is_given_the_findings(
-    tmp_path: Path,
-    model: FastEmbedder,
-) -> None:
+async def test_an_agent_is_given_the_findings(tmp_path: Path, model: FastEmbedder) -> None:
     async with Client(build_server(Worker(tmp_path / "home", model))) as client:
         old = (
             await said(
-                client,
-                "save",
-                content="A kettle leaks.",
-                type="issue",
-                at=OLD,
-                project="shop",
+                client, "save", content="A kettle leaks.", type="issue", at=OLD, project="shop"
             )
         ).split()[1]
         prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}

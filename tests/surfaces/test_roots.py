@@ -24,10 +24,7 @@ NOTES = {
 
 
 @pytest.fixture
-def vault(
-    home: Home,
-    tmp_path: Path,
-) -> Path:
+def vault(home: Home, tmp_path: Path) -> Path:
     for name, text in NOTES.items():
         (tmp_path / "vault" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "vault" / name).write_text(text)
@@ -36,10 +33,7 @@ def vault(
     return tmp_path / "vault"
 
 
-def configure(
-    home: Home,
-    *lines: str,
-) -> None:
+def configure(home: Home, *lines: str) -> None:
     home.path.mkdir(mode=0o700, exist_ok=True)
     (home.path / "config.toml").write_text("\n".join(lines))
 
@@ -55,10 +49,7 @@ def held(folder: Path) -> dict[str, object]:
     }
 
 
-def test_a_vault_is_searched_where_it_lies_and_stays_as_it_is(
-    home: Home,
-    vault: Path,
-) -> None:
+def test_a_vault_is_searched_where_it_lies_and_stays_as_it_is(home: Home, vault: Path) -> None:
     before, day = held(vault), vault / "Daily" / "2026-11-20.md"
     hits = {hit["path"]: hit for hit in home.ask("search", "crane permit")["hits"]}
     assert (
@@ -110,10 +101,7 @@ def test_a_vault_is_searched_where_it_lies_and_stays_as_it_is(
     }
 
 
-def test_a_source_that_is_missing_is_named_and_hinders_nothing(
-    home: Home,
-    vault: Path,
-) -> None:
+def test_a_source_that_is_missing_is_named_and_hinders_nothing(home: Home, vault: Path) -> None:
     everything = home.entries()
     vault.rename(vault.with_name("away"))
     for verb in ("search", "find"):
@@ -162,10 +150,7 @@ def test_sessions_are_written_like_the_journal(home: Home) -> None:
     assert Journal(load_config(home.path)).captured_path(numbered(1).at) == "days/2026-11-21.md"
 
 
-def test_every_file_is_read_once_and_by_one_name(
-    home: Home,
-    vault: Path,
-) -> None:
+def test_every_file_is_read_once_and_by_one_name(home: Home, vault: Path) -> None:
     """The journal and a second source lie in the first; the journal has a folder with the name
     of a root.
     """
@@ -210,10 +195,7 @@ def test_every_file_is_read_once_and_by_one_name(
     ],
 )
 def test_what_cannot_be_told_apart_is_refused(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    sources: object,
-    said: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: object, said: str
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "home").mkdir()

@@ -46,11 +46,7 @@ BACKUP = ".before-synaptic"
 class Machine:
     """A user's home folder without any client on its PATH; `bin` is that PATH."""
 
-    def __init__(
-        self,
-        root: Path,
-        forks: Forks,
-    ) -> None:
+    def __init__(self, root: Path, forks: Forks) -> None:
         self.home, self.bin = root / "ada", root / "bin"
         self.home.mkdir()
         self.bin.mkdir()
@@ -62,38 +58,22 @@ class Machine:
         }
         self.synaptic = ForkedHome(root / "memory", self.env, forks)
 
-    def run(
-        self,
-        *args: str,
-        **env: str,
-    ) -> Answer:
+    def run(self, *args: str, **env: str) -> Answer:
         return self.synaptic.run("setup", *args, **env)
 
-    def ask(
-        self,
-        *args: str,
-        **env: str,
-    ) -> Any:
+    def ask(self, *args: str, **env: str) -> Any:
         return self.synaptic.ask("setup", *args, **env)
 
     def file(self, name: str) -> Path:
         return self.home / FILES[name]
 
-    def put(
-        self,
-        name: str,
-        text: str | bytes,
-    ) -> Path:
+    def put(self, name: str, text: str | bytes) -> Path:
         file = self.file(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode() if isinstance(text, str) else text)
         return file
 
-    def state(
-        self,
-        name: str,
-        **env: str,
-    ) -> str:
+    def state(self, name: str, **env: str) -> str:
         [client] = self.ask(name, "--status", **env)["clients"]
         return str(client["state"])
 
@@ -104,11 +84,7 @@ class Machine:
             if p.is_file()
         }
 
-    def program(
-        self,
-        name: str,
-        script: str,
-    ) -> None:
+    def program(self, name: str, script: str) -> None:
         """A client's own command, as a program on the PATH."""
         path = self.bin / name
         path.write_text(f"#!{sys.executable}\n{script}")
@@ -116,28 +92,18 @@ class Machine:
 
 
 @pytest.fixture
-def ada(
-    tmp_path: Path,
-    forks: Forks,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Machine:
+def ada(tmp_path: Path, forks: Forks, monkeypatch: pytest.MonkeyPatch) -> Machine:
     for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.delenv(name, raising=False)
     return Machine(tmp_path, forks)
 
 
-def golden(
-    name: str,
-    which: str,
-) -> bytes:
+def golden(name: str, which: str) -> bytes:
     [file] = GOLDEN.glob(f"{name}.{which}.*")
     return file.read_bytes().replace(b"/bin/synaptic", SYNAPTIC.encode())
 
 
-def entry_of(
-    name: str,
-    text: str,
-) -> Any:
+def entry_of(name: str, text: str) -> Any:
     """The entry in a client's file, read as the client does."""
     [client] = [each for each in CLIENTS if each.name == name]
     data = tomllib.loads(text) if name == "codex" else jsonc.parse(text)
@@ -149,10 +115,7 @@ def entry_of(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_with_something_in_it(
-    ada: Machine,
-    name: str,
-) -> None:
+def test_a_file_with_something_in_it(ada: Machine, name: str) -> None:
     before, after = golden(name, "before"), golden(name, "after")
     file = ada.put(name, before)
     file.chmod(0o640)
@@ -175,10 +138,7 @@ def test_a_file_with_something_in_it(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_was_added_since_stays(
-    ada: Machine,
-    name: str,
-) -> None:
+def test_what_was_added_since_stays(ada: Machine, name: str) -> None:
     """Without a backup, too: the entry goes, and not a byte beside it."""
     before = golden(name, "before")
     file = ada.put(name, before)
@@ -194,10 +154,7 @@ def test_what_was_added_since_stays(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_file_yet(
-    ada: Machine,
-    name: str,
-) -> None:
+def test_no_file_yet(ada: Machine, name: str) -> None:
     shown = ada.run(name, "--no-hooks", "--print")
     assert str(ada.file(name)) in shown.err and ada.tree() == {}
     assert ada.run(name, "--no-hooks").code == 0
@@ -211,10 +168,7 @@ def test_no_file_yet(
     "text",
     ["", "\n", "{}", "{ }", "{\n}\n", '\ufeff{"a": 1}\n', "// nothing yet\n{ /* here */ }"],
 )
-def test_files_with_next_to_nothing_in_them(
-    ada: Machine,
-    text: str,
-) -> None:
+def test_files_with_next_to_nothing_in_them(ada: Machine, text: str) -> None:
     file = ada.put("cursor", text)
     assert ada.run("cursor").code == 0
     said = file.read_text()
@@ -253,10 +207,7 @@ def test_the_backup_is_what_was_there_first(ada: Machine) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_command_that_is_gone_is_put_right(
-    ada: Machine,
-    name: str,
-) -> None:
+def test_a_command_that_is_gone_is_put_right(ada: Machine, name: str) -> None:
     """What else its user wrote into the entry stays."""
     file = ada.put(name, golden(name, "before"))
     ada.run(name)
@@ -295,10 +246,7 @@ def test_a_command_that_is_gone_is_put_right(
         "synaptic mcp",
     ],
 )
-def test_another_way_to_start_it_is_left_alone(
-    ada: Machine,
-    entry: Any,
-) -> None:
+def test_another_way_to_start_it_is_left_alone(ada: Machine, entry: Any) -> None:
     file = ada.put("cursor", json.dumps({"mcpServers": {"synaptic": entry}}))
     assert "of-mine" not in ada.run("cursor", "--status").text, "nor is a secret in it shown"
     before = file.read_bytes()
@@ -340,10 +288,7 @@ def test_another_installation_gives_way(ada: Machine) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_chosen_home_goes_along(
-    ada: Machine,
-    name: str,
-) -> None:
+def test_a_chosen_home_goes_along(ada: Machine, name: str) -> None:
     ada.run(name, SYNAPTIC_HOME="/srv/memory")
     entry = entry_of(name, ada.file(name).read_text())
     assert entry["environment" if name == "opencode" else "env"] == {
@@ -352,10 +297,7 @@ def test_a_chosen_home_goes_along(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_home_that_is_not_the_chosen_one(
-    ada: Machine,
-    name: str,
-) -> None:
+def test_a_home_that_is_not_the_chosen_one(ada: Machine, name: str) -> None:
     ada.run(name, SYNAPTIC_HOME="/srv/memory")
     assert ada.state(name, SYNAPTIC_HOME="/srv/memory") == "registered"
     assert ada.state(name) == "registered"
@@ -375,10 +317,7 @@ def test_a_home_that_is_not_the_chosen_one(
         {"url": "https://synaptic.example/mcp"},
     ],
 )
-def test_another_server_of_this_name_stays(
-    ada: Machine,
-    entry: dict[str, object],
-) -> None:
+def test_another_server_of_this_name_stays(ada: Machine, entry: dict[str, object]) -> None:
     text = json.dumps({"mcpServers": {"synaptic": entry}})
     ada.put("cursor", text)
     answer = ada.run("cursor")
@@ -446,10 +385,7 @@ def test_what_was_registered_works(ada: Machine) -> None:
     ],
 )
 def test_a_file_that_cannot_be_used_is_left_alone(
-    ada: Machine,
-    name: str,
-    text: bytes,
-    why: str,
+    ada: Machine, name: str, text: bytes, why: str
 ) -> None:
     file = ada.put(name, text)
     answer = ada.run()
@@ -508,15 +444,10 @@ def test_a_file_that_may_not_be_written(ada: Machine) -> None:
 
 @pytest.mark.parametrize(
     ("args", "says"),
-    [
-        (("emacs",), "zed, opencode"),
-        (("--print", "--status"), "exclude each other"),
-    ],
+    [(("emacs",), "zed, opencode"), (("--print", "--status"), "exclude each other")],
 )
 def test_what_cannot_be_asked_names_what_can(
-    ada: Machine,
-    args: tuple[str, ...],
-    says: str,
+    ada: Machine, args: tuple[str, ...], says: str
 ) -> None:
     answer = ada.run(*args)
     assert answer.code == 2 and says in answer.err
@@ -592,10 +523,7 @@ OTHERS_HOOKS = """{
 """
 
 
-def switch_on(
-    ada: Machine,
-    *events: str,
-) -> None:
+def switch_on(ada: Machine, *events: str) -> None:
     home = ada.home / ".synaptic"
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text(
@@ -615,9 +543,7 @@ def hooks_in(file: Path) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.parametrize("name", HOOK_FILES)
 @pytest.mark.parametrize("before", [None, OTHERS_HOOKS])
 def test_hooks_come_and_go_and_what_stands_beside_them_stays(
-    ada: Machine,
-    name: str,
-    before: str | None,
+    ada: Machine, name: str, before: str | None
 ) -> None:
     where, events, timeout = HOOK_FILES[name]
     file = ada.home / where
@@ -676,8 +602,7 @@ def test_hooks_with_comments_between_them_are_left_alone(ada: Machine) -> None:
     "text", ['{\n  // mine\n  "model": "opus"\n}\n', '{\n  "model": "opus",\n}\n', OTHERS_HOOKS]
 )
 def test_a_file_of_claude_code_with_comments_is_not_called_done(
-    ada: Machine,
-    text: str,
+    ada: Machine, text: str
 ) -> None:
     file = ada.home / ".claude" / "settings.json"
     file.parent.mkdir()
@@ -760,11 +685,7 @@ def test_opencode_gets_a_program(ada: Machine) -> None:
 @pytest.mark.parametrize(
     "before", [None, "# Mine", "# Mine\n", "# Mine\r\n\r\n- é\r\n", "\ufeff# Mine\n"]
 )
-def test_guidance_comes_and_goes(
-    ada: Machine,
-    name: str,
-    before: str | None,
-) -> None:
+def test_guidance_comes_and_goes(ada: Machine, name: str, before: str | None) -> None:
     file = ada.home / MEMORY[name]
     if before is not None:
         file.parent.mkdir(parents=True)
@@ -790,10 +711,7 @@ def test_guidance_comes_and_goes(
 
 
 @pytest.mark.parametrize("end", ["", "<!-- synaptic:begin --> <!-- synaptic:end -->"])
-def test_guidance_with_a_marker_without_its_end_is_left_alone(
-    ada: Machine,
-    end: str,
-) -> None:
+def test_guidance_with_a_marker_without_its_end_is_left_alone(ada: Machine, end: str) -> None:
     file = ada.home / MEMORY["codex"]
     file.parent.mkdir()
     text = f"# Mine\n<!-- synaptic:begin -->\nmy own words\n{end}"
@@ -804,9 +722,7 @@ def test_guidance_with_a_marker_without_its_end_is_left_alone(
 
 
 def test_the_plugin_is_left_alone_and_said(
-    ada: Machine,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    ada: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Installed as Claude Code 2.1 notes it: beside a registered server, alone, and without a
     program to start.
@@ -842,10 +758,7 @@ def test_the_plugin_is_left_alone_and_said(
 
 @pytest.mark.fault(row=11)
 @pytest.mark.parametrize("there", ["file", "link", "fifo"])
-def test_no_backup_is_claimed_that_was_not_made(
-    ada: Machine,
-    there: str,
-) -> None:
+def test_no_backup_is_claimed_that_was_not_made(ada: Machine, there: str) -> None:
     file = ada.put("opencode", golden("opencode", "before"))
     backup = file.with_name(file.name + BACKUP)
     if there == "fifo":
@@ -905,11 +818,7 @@ def test_claude_code_keeps_its_file_itself(ada: Machine) -> None:
     ("script", "says"),
     [("raise SystemExit('policy forbids it')", "policy forbids it"), ("", "did not change")],
 )
-def test_a_command_that_fails(
-    ada: Machine,
-    script: str,
-    says: str,
-) -> None:
+def test_a_command_that_fails(ada: Machine, script: str, says: str) -> None:
     ada.program("claude", script)
     file = ada.put("claude-code", golden("claude-code", "before"))
     answer = ada.run()
@@ -935,12 +844,7 @@ def test_a_command_that_would_drop_comments_is_not_run(ada: Machine) -> None:
         ("opencode", "opencode", r"synaptic \S*connected"),
     ],
 )
-def test_the_real_client_knows_it(
-    ada: Machine,
-    name: str,
-    program: str,
-    says: str,
-) -> None:
+def test_the_real_client_knows_it(ada: Machine, name: str, program: str, says: str) -> None:
     """With the real programs, where they are installed, in an empty home and without a login."""
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
@@ -984,10 +888,7 @@ _SCALARS = st.sampled_from(
 
 
 @st.composite
-def objects(
-    draw: st.DrawFn,
-    depth: int = 2,
-) -> str:
+def objects(draw: st.DrawFn, depth: int = 2) -> str:
     parts = []
     for name in draw(
         st.lists(st.sampled_from(["a", "b", "servers", "ü"]), max_size=3, unique=True)
@@ -1003,11 +904,7 @@ def objects(
 
 
 @given(objects(), _BLANKS, _BLANKS)
-def test_json_put_and_dropped_again_is_what_it_was(
-    inner: str,
-    before: str,
-    after: str,
-) -> None:
+def test_json_put_and_dropped_again_is_what_it_was(inner: str, before: str, after: str) -> None:
     text, value = before + inner + after, {"command": "/x y/é", "args": ["mcp"]}
     old = jsonc.parse(text)
     new = jsonc.put(text, ("servers", "synaptic"), value)
@@ -1079,10 +976,7 @@ def test_where_other_systems_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/Users/ada")
     by_name = {client.name: client for client in CLIENTS}
 
-    def files(
-        platform: str,
-        *names: str,
-    ) -> list[str]:
+    def files(platform: str, *names: str) -> list[str]:
         return [by_name[name].files[0].format_map(folders(platform)) for name in names]
 
     support = "/Users/ada/Library/Application Support"

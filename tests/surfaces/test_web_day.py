@@ -26,26 +26,13 @@ class Mouse:
     def __init__(self, page: Page) -> None:
         self.page = page
 
-    def find(
-        self,
-        role: Any,
-        name: str,
-    ) -> Locator:
+    def find(self, role: Any, name: str) -> Locator:
         return self.page.get_by_role(role, name=name).first
 
-    def do(
-        self,
-        role: str,
-        name: str,
-        key: str = "",
-    ) -> None:
+    def do(self, role: str, name: str, key: str = "") -> None:
         self.find(role, name).click()
 
-    def write(
-        self,
-        name: str,
-        text: str,
-    ) -> None:
+    def write(self, name: str, text: str) -> None:
         """Puts this text into the field in place of what is there."""
         self.do("textbox", name)
         self.type(text)
@@ -57,11 +44,7 @@ class Mouse:
     def unfold(self, words: str) -> None:
         self.page.locator("summary", has_text=words).first.click()
 
-    def choose(
-        self,
-        name: str,
-        option: str,
-    ) -> None:
+    def choose(self, name: str, option: str) -> None:
         self.find("combobox", name).select_option(option)
 
 
@@ -70,12 +53,7 @@ class Keyboard(Mouse):
     then Enter.
     """
 
-    def do(
-        self,
-        role: str,
-        name: str,
-        key: str = "",
-    ) -> None:
+    def do(self, role: str, name: str, key: str = "") -> None:
         if key:
             self.page.wait_for_load_state()  # keys work once the page is whole
             self.page.keyboard.press(key)
@@ -87,19 +65,11 @@ class Keyboard(Mouse):
         self._reach(self.page.locator("summary", has_text=words))
         self.page.keyboard.press("Enter")
 
-    def write(
-        self,
-        name: str,
-        text: str,
-    ) -> None:
+    def write(self, name: str, text: str) -> None:
         self._reach(self.find("textbox", name))
         self.type(text)
 
-    def choose(
-        self,
-        name: str,
-        option: str,
-    ) -> None:
+    def choose(self, name: str, option: str) -> None:
         self._reach(self.find("combobox", name))
         self.page.keyboard.type(option)
 
@@ -119,11 +89,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.mark.parametrize("hand", [Mouse, Keyboard])
-def test_a_day(
-    browser: Browser,
-    tmp_path: Path,
-    hand: type[Mouse],
-) -> None:
+def test_a_day(browser: Browser, tmp_path: Path, hand: type[Mouse]) -> None:
     home, clock = tmp_path / "home", Clock()
     with open_home(home, clock=clock) as ws:
         save(

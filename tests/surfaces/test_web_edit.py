@@ -66,11 +66,7 @@ def server(home: Path) -> Iterator[Served]:
         yield server
 
 
-def opened(
-    server: Served,
-    path: str,
-    id: str = "",
-) -> dict[str, str]:
+def opened(server: Served, path: str, id: str = "") -> dict[str, str]:
     """The form of a file, as a browser would send it unchanged."""
     answer = server.client.get("/edit", params={"path": path, "id": id})
     assert answer.status_code == 200, answer.text
@@ -85,32 +81,19 @@ def fields(page: httpx.Response) -> dict[str, str]:
     return {"seen": seen[1], "text": typed.replace("\n", "\r\n")}
 
 
-def sent(
-    server: Served,
-    path: str,
-    id: str = "",
-    **form: str,
-) -> httpx.Response:
+def sent(server: Served, path: str, id: str = "", **form: str) -> httpx.Response:
     data = {"csrf": server.csrf(), **form}
     return server.client.post("/edit", params={"path": path, "id": id}, data=data)
 
 
 def tick(
-    server: Served,
-    path: str,
-    line: int,
-    text: str,
-    done: str = "yes",
-    back: str = "/tasks",
+    server: Served, path: str, line: int, text: str, done: str = "yes", back: str = "/tasks"
 ) -> httpx.Response:
     data = {"csrf": server.csrf(), "path": path, "line": str(line), "text": text}
     return server.client.post("/tick", data=data | {"done": done, "back": back})
 
 
-def id_of(
-    server: Served,
-    title: str,
-) -> str:
+def id_of(server: Served, title: str) -> str:
     page = re.sub("</?mark>", "", server.client.get(f"/search?q={title}").text)
     found = re.search(rf'/entry/([\w-]+)">{title}', page)
     assert found
@@ -127,11 +110,7 @@ def id_of(
         "# Ünï &amp; <b>\n\nold \u2028 \x0b\x0c ‮ end\n".encode(),
     ],
 )
-def test_every_byte_outside_of_an_edit_stays(
-    server: Served,
-    home: Path,
-    before: bytes,
-) -> None:
+def test_every_byte_outside_of_an_edit_stays(server: Served, home: Path, before: bytes) -> None:
     note = home / "journal" / "Sub" / "One.md"
     note.write_bytes(before)
     form = opened(server, "Sub/One.md")
@@ -142,10 +121,7 @@ def test_every_byte_outside_of_an_edit_stays(
     assert note.read_bytes() == before.replace(b"old", b"new <&> &amp;")
 
 
-def test_an_entry_of_a_file_is_edited_alone_and_undone(
-    server: Served,
-    home: Path,
-) -> None:
+def test_an_entry_of_a_file_is_edited_alone_and_undone(server: Served, home: Path) -> None:
     day = home / "journal" / "2026-11-20.md"
     day.write_bytes(DAY)
     id = id_of(server, "Walk")
@@ -172,8 +148,7 @@ def test_an_entry_of_a_file_is_edited_alone_and_undone(
 
 
 def test_what_changed_meanwhile_is_shown_beside_and_nothing_typed_is_lost(
-    server: Served,
-    home: Path,
+    server: Served, home: Path
 ) -> None:
     note = home / "journal" / "Both.md"
     note.write_text("# Both\n\nFirst.\n")
@@ -192,10 +167,7 @@ def test_what_changed_meanwhile_is_shown_beside_and_nothing_typed_is_lost(
     assert note.read_text() == "# Both\n\nMine.\n"
 
 
-def test_a_section_left_out_of_a_file_can_be_restored(
-    server: Served,
-    home: Path,
-) -> None:
+def test_a_section_left_out_of_a_file_can_be_restored(server: Served, home: Path) -> None:
     day = home / "journal" / "2026-11-19.md"
     one, two = "## 08:00 Breakfast\n\nEggs.\n\n", "## 12:00 Lunch\n\nSoup.\n"
     day.write_text(one + two)
@@ -215,8 +187,7 @@ def test_a_section_left_out_of_a_file_can_be_restored(
 
 
 def test_only_notes_of_the_journal_are_opened_and_none_with_private_text(
-    server: Served,
-    home: Path,
+    server: Served, home: Path
 ) -> None:
     journal = home / "journal"
     (home / "outside.md").write_text("# Outside\n")
@@ -253,8 +224,7 @@ def test_only_notes_of_the_journal_are_opened_and_none_with_private_text(
 
 
 def test_a_tick_changes_three_bytes_and_unticking_takes_it_back(
-    server: Served,
-    home: Path,
+    server: Served, home: Path
 ) -> None:
     note = home / "journal" / "Plan.md"
     note.write_text(TASKS)
@@ -311,9 +281,7 @@ def test_a_tick_changes_three_bytes_and_unticking_takes_it_back(
 
 @pytest.mark.parametrize("javascript", [True, False])
 def test_a_person_edits_and_ticks_in_a_browser(
-    server: Served,
-    home: Path,
-    javascript: bool,
+    server: Served, home: Path, javascript: bool
 ) -> None:
     note = home / "journal" / f"Garden {javascript}.md"
     note.write_text("# Beds\n\n- [ ] beans\n- [ ] peas\n")

@@ -71,11 +71,7 @@ def day(home: Path) -> Path:
     return day
 
 
-def write(
-    server: Served,
-    content: str,
-    **marks: str,
-) -> str:
+def write(server: Served, content: str, **marks: str) -> str:
     """The id of an entry that was written on the page."""
     saved = server.post("/new", content=content, **marks)
     assert saved.status_code == 303, saved.text
@@ -115,16 +111,10 @@ def typed_entry(server: Served) -> str:
 
 
 def test_what_is_written_is_shown_with_all_that_is_known_of_it(
-    server: Served,
-    home: Path,
+    server: Served, home: Path
 ) -> None:
     old = write(
-        server,
-        "Chose LanceDB.",
-        type="decision",
-        tags="db",
-        project="ledger",
-        importance="8",
+        server, "Chose LanceDB.", type="decision", tags="db", project="ledger", importance="8"
     )
     begun = fields(server.client.get(f"/new?supersedes={old}"))
     assert (begun["type"], begun["tags"], begun["importance"], begun["content"]) == (
@@ -189,10 +179,7 @@ def test_a_save_on_today_names_and_links_what_it_is_near_to(server: Served) -> N
     assert named in told
 
 
-def test_a_form_that_was_refused_comes_back_as_it_was_typed(
-    server: Served,
-    home: Path,
-) -> None:
+def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served, home: Path) -> None:
     id = write(server, "Pay the rent on the first.", type="note")
     form = fields(server.client.get(f"/entry/{id}/edit"))
     for wrong, said in (
@@ -222,10 +209,7 @@ def test_a_form_that_was_refused_comes_back_as_it_was_typed(
     assert "Typed while the disk was away." in text_of(server.client.get(f"/entry/{id}"))
 
 
-def test_the_words_beside_private_text_are_only_added_to(
-    server: Served,
-    day: Path,
-) -> None:
+def test_the_words_beside_private_text_are_only_added_to(server: Served, day: Path) -> None:
     id = typed_entry(server)
     page = server.client.get(f"/entry/{id}/edit")
     assert "zorquil" not in page.text and "Grimm" not in page.text
@@ -254,8 +238,7 @@ def test_the_words_beside_private_text_are_only_added_to(
 
 
 def test_an_edit_by_hand_meanwhile_is_shown_beside_and_never_overwritten(
-    server: Served,
-    day: Path,
+    server: Served, day: Path
 ) -> None:
     typed = PASSAGES.sub(b"", TYPED)
     day.write_bytes(typed)
@@ -339,8 +322,7 @@ def test_buttons_change_an_entry_and_undo_brings_it_back(server: Served) -> None
 
 
 def test_a_file_of_a_person_is_only_added_to_and_a_source_only_read(
-    server: Served,
-    home: Path,
+    server: Served, home: Path
 ) -> None:
     note = home / "journal" / "Whole.md"
     note.write_text("# Whole\n\nA note of mine.\n")
@@ -376,9 +358,7 @@ def test_an_entry_goes_only_after_a_question(server: Served) -> None:
 
 @pytest.mark.parametrize("javascript", [True, False])
 def test_a_file_goes_only_after_a_question_that_names_it(
-    server: Served,
-    home: Path,
-    javascript: bool,
+    server: Served, home: Path, javascript: bool
 ) -> None:
     (home / "journal" / "Garden").mkdir(exist_ok=True)
     note = home / "journal" / "Garden" / f"Beds {javascript}.md"
@@ -386,10 +366,7 @@ def test_a_file_goes_only_after_a_question_that_names_it(
     note.write_text(text)
     name = f"Garden/{note.name}"
 
-    def press(
-        key: str,
-        words: str,
-    ) -> None:
+    def press(key: str, words: str) -> None:
         page.wait_for_load_state()  # the keys are of a script that waits for the page
         page.keyboard.press(key) if javascript else page.get_by_text(words, exact=True).click()
 
@@ -414,11 +391,7 @@ def test_a_file_goes_only_after_a_question_that_names_it(
         assert note.read_text() == text
 
 
-def test_the_persons_editor_opens_at_the_line(
-    server: Served,
-    home: Path,
-    day: Path,
-) -> None:
+def test_the_persons_editor_opens_at_the_line(server: Served, home: Path, day: Path) -> None:
     id = typed_entry(server)
     server.post(f"/entry/{id}/open")
     until = time.monotonic() + 30
@@ -428,10 +401,7 @@ def test_the_persons_editor_opens_at_the_line(
     assert f"Opened in code: {day}:3" in server.client.get(f"/entry/{id}").text
 
 
-def test_ids_that_are_not_one_entry(
-    server: Served,
-    home: Path,
-) -> None:
+def test_ids_that_are_not_one_entry(server: Served, home: Path) -> None:
     twins = home / "journal" / "2026-10-01.md"
     twins.write_text(
         "# 2026-10-01\n\n## 08:00 The first\n<!-- syn:20261001-abcd1111 -->\n\n"
@@ -460,10 +430,7 @@ def test_a_session_that_only_reads_sees_no_form(tmp_path: Path) -> None:
         assert browse.get(ws, [id]).entries[0].title == "Chose SQLite: one file."
 
 
-def test_a_preference_is_confirmed_as_it_was_shown(
-    server: Served,
-    home: Path,
-) -> None:
+def test_a_preference_is_confirmed_as_it_was_shown(server: Served, home: Path) -> None:
     own = write(server, "Answer in one sentence.", type="preference")
     assert "No person confirmed" not in server.client.get(f"/entry/{own}").text
     id = "20261118-00000001"

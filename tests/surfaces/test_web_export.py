@@ -78,10 +78,7 @@ def server(home: Path) -> Iterator[Served]:
         yield found
 
 
-def taken(
-    server: Served,
-    shown: str,
-) -> dict[str, bytes]:
+def taken(server: Served, shown: str) -> dict[str, bytes]:
     """The files of the zip to which the page `shown` leads."""
     link = re.search(r'href="(/export\?[^"]*)"', server.client.get(shown).text)
     assert link, shown
@@ -120,8 +117,7 @@ def test_each_page_gives_what_it_shows(server: Served) -> None:
 
 
 def test_links_work_in_the_zip_and_nothing_private_is_in_it(
-    server: Served,
-    tmp_path: Path,
+    server: Served, tmp_path: Path
 ) -> None:
     files = taken(server, "/folder")
     for name in files:
@@ -190,10 +186,7 @@ def test_entries_may_come_while_a_zip_is_made(tmp_path: Path) -> None:
             assert len([name for name in names if "Note" in name]) == 1_600
 
 
-def test_what_is_printed_has_the_whole_texts_and_no_forms(
-    server: Served,
-    home: Path,
-) -> None:
+def test_what_is_printed_has_the_whole_texts_and_no_forms(server: Served, home: Path) -> None:
     long = "A long line of a long day. " * 40
     text = f"# 2026-09-01\n\n## 08:00 Long\n{(long + chr(10) * 2) * 20}The last line.\n"
     (home / "journal" / "2026-09-01.md").write_text(text)
@@ -220,8 +213,7 @@ def test_what_is_printed_has_the_whole_texts_and_no_forms(
 
 
 def test_the_question_before_a_deletion_names_the_files_that_stay(
-    server: Served,
-    home: Path,
+    server: Served, home: Path
 ) -> None:
     id = re.search(r"/entry/([\w-]+)", server.client.get("/search?type=decision").text)
     assert id

@@ -39,10 +39,7 @@ def server(home: Path) -> Iterator[Served]:
 
 
 def sent(
-    server: Served,
-    where: str,
-    *files: tuple[str, bytes],
-    **fields: str,
+    server: Served, where: str, *files: tuple[str, bytes], **fields: str
 ) -> httpx.Response:
     """What the form there answers to these files."""
     return server.client.post(
@@ -89,10 +86,7 @@ def test_files_of_a_form_are_linked_where_the_text_says(server: Served, home: Pa
     ],
 )
 def test_what_is_no_picture_is_a_download_in_which_nothing_runs(
-    server: Served,
-    home: Path,
-    name: str,
-    data: bytes,
+    server: Served, home: Path, name: str, data: bytes
 ) -> None:
     before = kept(home)
     assert sent(server, "/new", (name, data), content="A file.").status_code == 200

@@ -31,10 +31,7 @@ NOTES = {
 }
 
 
-def write(
-    home: Path,
-    files: dict[str, str],
-) -> None:
+def write(home: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         path = home / "journal" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,10 +111,7 @@ def test_a_month_has_its_days_and_leads_to_others(server: Served) -> None:
     assert "a month as 2026-11" in server.shown("/calendar?month=2026-13", 400)
 
 
-def test_how_often_and_when_last_are_counted_by_month(
-    server: Served,
-    tmp_path: Path,
-) -> None:
+def test_how_often_and_when_last_are_counted_by_month(server: Served, tmp_path: Path) -> None:
     page = server.shown("/search?q=how+often+did+I+run")
     counted = page[page.index('class="counted"') : page.index("</section>")]
     assert "3 entries with “run”" in counted

@@ -90,10 +90,7 @@ def overflow(page: Page) -> int:
     )
 
 
-def resize(
-    page: Page,
-    width: int,
-) -> None:
+def resize(page: Page, width: int) -> None:
     """Makes the window so wide, and waits until the page has followed."""
     page.set_viewport_size({"width": width, "height": 800})
     page.evaluate(
@@ -103,8 +100,7 @@ def resize(
 
 
 def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(
-    browser: Browser,
-    server: Served,
+    browser: Browser, server: Served
 ) -> None:
     context = logged_in(
         browser, server, bypass_csp=True, reduced_motion="reduce"
@@ -140,8 +136,7 @@ def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(
 
 
 def test_every_page_reads_and_searches_without_javascript(
-    browser: Browser,
-    server: Served,
+    browser: Browser, server: Served
 ) -> None:
     page = logged_in(browser, server, java_script_enabled=False).new_page()
     for name, path in ALL.items():
@@ -161,8 +156,7 @@ def test_every_page_reads_and_searches_without_javascript(
 
 
 def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(
-    browser: Browser,
-    server: Served,
+    browser: Browser, server: Served
 ) -> None:
     page = logged_in(browser, server).new_page()
     for name in ("today", "search", "calendar", "entry", "edit"):
@@ -191,10 +185,7 @@ def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(
         assert list(dict.fromkeys(reached)) == sorted(set(reached)), name
 
 
-def test_single_keys_are_listed_and_can_be_turned_off(
-    browser: Browser,
-    server: Served,
-) -> None:
+def test_single_keys_are_listed_and_can_be_turned_off(browser: Browser, server: Served) -> None:
     page = logged_in(browser, server).new_page()
     page.goto("/")
     page.keyboard.press("?")

@@ -29,10 +29,7 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield opened
 
 
-def html_of(
-    ws: Workspace,
-    text: str,
-) -> BeautifulSoup:
+def html_of(ws: Workspace, text: str) -> BeautifulSoup:
     def quoted(names: Sequence[str], path: str) -> Quoted:
         return leading_to(ws, names, path)
 
@@ -44,10 +41,7 @@ def words_of(found: Any) -> str:
 
 
 @pytest.mark.parametrize("case", CORPUS["construct"], ids=lambda case: case["name"])
-def test_a_construct_shows_what_its_owner_sees(
-    ws: Workspace,
-    case: dict[str, Any],
-) -> None:
+def test_a_construct_shows_what_its_owner_sees(ws: Workspace, case: dict[str, Any]) -> None:
     shown = html_of(ws, case["text"])
     words = words_of(shown)
     for selector, expected in case.get("has", {}).items():
@@ -63,9 +57,7 @@ def test_a_construct_shows_what_its_owner_sees(
         assert part in words, shown
 
 
-def test_what_embeds_itself_is_shown_once_and_no_note_embeds_without_end(
-    ws: Workspace,
-) -> None:
+def test_what_embeds_itself_is_shown_once_and_no_note_embeds_without_end(ws: Workspace) -> None:
     shown = html_of(ws, "![[Loop]] and ![[Other]]")
     assert (
         len(shown.select(".md-embed")) == 2 and len(shown.select("a[href*='name=Loop']")) == 3

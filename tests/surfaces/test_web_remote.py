@@ -59,36 +59,23 @@ def tokens(home: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def server(
-    home: Path,
-    tokens: dict[str, str],
-) -> Iterator[Served]:
+def server(home: Path, tokens: dict[str, str]) -> Iterator[Served]:
     with served(home) as server:
         yield server
 
 
-def synaptic(
-    home: Path,
-    *words: str,
-) -> Answer:
+def synaptic(home: Path, *words: str) -> Answer:
     return forked("--home", str(home), *words)
 
 
-def token(
-    home: Path,
-    *words: str,
-) -> str:
+def token(home: Path, *words: str) -> str:
     done = synaptic(home, "token", *words, "--json")
     assert done.code == 0, done.err
     return str(done.json["token"])
 
 
 @asynccontextmanager
-async def client(
-    server: Served,
-    token: str,
-    mode: str = "auto",
-) -> AsyncIterator[Client]:
+async def client(server: Served, token: str, mode: str = "auto") -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
@@ -99,11 +86,7 @@ async def client(
         yield client
 
 
-async def call(
-    client: Client,
-    tool: str,
-    **arguments: Any,
-) -> tuple[bool, str]:
+async def call(client: Client, tool: str, **arguments: Any) -> tuple[bool, str]:
     """(whether it is an error, the text)."""
     answer = await client.call_tool(tool, arguments)
     return answer.is_error, "".join(getattr(block, "text", "") for block in answer.content)
@@ -150,20 +133,12 @@ def post_bytes(
         "Mcp-Method": method,
         "Mcp-Name": name,
     }
-    return httpx.post(
-        f"{server.url}/mcp",
-        content=body,
-        headers=headers,
-        timeout=timeout,
-    )
+    return httpx.post(f"{server.url}/mcp", content=body, headers=headers, timeout=timeout)
 
 
 @pytest.mark.parametrize("mode", ["legacy", NEWEST])
 def test_a_client_gets_what_it_gets_over_stdio(
-    server: Served,
-    home: Path,
-    tokens: dict[str, str],
-    mode: str,
+    server: Served, home: Path, tokens: dict[str, str], mode: str
 ) -> None:
     async def seen(client: Client) -> list[str]:
         found = [
@@ -198,9 +173,7 @@ def test_a_client_gets_what_it_gets_over_stdio(
 
 @pytest.mark.parametrize("version", HANDSHAKES)
 def test_a_client_of_an_earlier_era(
-    server: Served,
-    tokens: dict[str, str],
-    version: str,
+    server: Served, tokens: dict[str, str], version: str
 ) -> None:
     hello = {
         "protocolVersion": version,
@@ -219,9 +192,7 @@ def test_a_client_of_an_earlier_era(
 
 
 def test_a_token_says_whose_a_save_is_and_what_comes_first(
-    server: Served,
-    home: Path,
-    tokens: dict[str, str],
+    server: Served, home: Path, tokens: dict[str, str]
 ) -> None:
     async def run() -> None:
         async with client(server, tokens["anna"]) as anna:
@@ -243,10 +214,7 @@ def test_a_token_says_whose_a_save_is_and_what_comes_first(
     anyio.run(run)
 
 
-def test_a_token_that_only_reads(
-    server: Served,
-    tokens: dict[str, str],
-) -> None:
+def test_a_token_that_only_reads(server: Served, tokens: dict[str, str]) -> None:
     async def run() -> None:
         async with client(server, tokens["ben"]) as ben:
             offered = {tool.name for tool in (await ben.list_tools()).tools}
@@ -264,8 +232,7 @@ def test_a_token_that_only_reads(
 
 
 def test_only_who_may_write_sees_what_was_deleted(
-    server: Served,
-    tokens: dict[str, str],
+    server: Served, tokens: dict[str, str]
 ) -> None:
     async def run() -> None:
         for name, sees in (("anna", True), ("ben", False)):
@@ -277,11 +244,7 @@ def test_only_who_may_write_sees_what_was_deleted(
     anyio.run(run)
 
 
-def test_what_opens_nothing(
-    server: Served,
-    home: Path,
-    tokens: dict[str, str],
-) -> None:
+def test_what_opens_nothing(server: Served, home: Path, tokens: dict[str, str]) -> None:
     for wrong in ("x", "x" * 43):
         answer = post(server, wrong, "tools/list")
         assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (401, "Bearer")
@@ -307,10 +270,7 @@ def test_what_opens_nothing(
     assert post(server, tokens["anna"], "tools/list").status_code == 200
 
 
-def test_bodies_that_are_odd(
-    server: Served,
-    tokens: dict[str, str],
-) -> None:
+def test_bodies_that_are_odd(server: Served, tokens: dict[str, str]) -> None:
     """Half of a character, which JavaScript clients send; no JSON; and too much of it."""
     for version in (HANDSHAKES[-1], NEWEST):
         arguments = {"content": f"Half \ud83d of it, by {version}."}
@@ -331,10 +291,7 @@ def test_a_client_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
     home = tmp_path / "home"
     anna, saved = token(home, "anna"), list[str]()
 
-    def work(
-        server: Served,
-        number: int,
-    ) -> None:
+    def work(server: Served, number: int) -> None:
         with suppress(httpx.HTTPError):
             for turn in range(50):
                 arguments = {"content": f"Thread {number}, turn {turn}."}
@@ -379,9 +336,7 @@ def readers_beside(server: Served) -> list[int]:
 
 @pytest.mark.parametrize("version", [HANDSHAKES[1], NEWEST])
 def test_a_call_ends_with_its_client(
-    server: Served,
-    tokens: dict[str, str],
-    version: str,
+    server: Served, tokens: dict[str, str], version: str
 ) -> None:
     def review(timeout: float = 60) -> httpx.Response:
         return post(server, tokens["anna"], "prompts/get", version, timeout, name="review")
@@ -400,10 +355,7 @@ def test_a_call_ends_with_its_client(
     assert readers_beside(server) != [process]
 
 
-def test_a_port_that_is_taken(
-    server: Served,
-    home: Path,
-) -> None:
+def test_a_port_that_is_taken(server: Served, home: Path) -> None:
     done = synaptic(home, "serve", "--port", server.url.rpartition(":")[2])
     assert done.code == 1 and "Give another --port" in done.err
 
@@ -412,10 +364,7 @@ def test_a_port_that_is_taken(
 # ---------------------------------------------------------------------------------------------
 
 
-def test_no_token_is_lost_where_several_are_made_at_once(
-    tmp_path: Path,
-    forks: Forks,
-) -> None:
+def test_no_token_is_lost_where_several_are_made_at_once(tmp_path: Path, forks: Forks) -> None:
     at = ForkedHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks=forks)
     at.ask("init")
     names = sorted(f"agent-{number:02}" for number in range(8))
@@ -461,10 +410,7 @@ def test_tokens_are_written_below_what_stands_there_and_listed_without_their_sec
         ["x", "--journals", "web,person"],
     ],
 )
-def test_a_name_that_cannot_be_had(
-    tmp_path: Path,
-    words: list[str],
-) -> None:
+def test_a_name_that_cannot_be_had(tmp_path: Path, words: list[str]) -> None:
     token(tmp_path, "anna")
     before = (tmp_path / "tokens.toml").read_bytes()
     done = synaptic(tmp_path, "token", *words)
@@ -487,10 +433,7 @@ BEARER = {
 }
 
 
-def setup(
-    home: Path,
-    *words: str,
-) -> Answer:
+def setup(home: Path, *words: str) -> Answer:
     environ = {"HOME": str(home), "PATH": str(home / "bin"), "SYNAPTIC_TOKEN": "x" * 43}
     return forked("setup", *words, folder=home, env=environ)
 
@@ -535,19 +478,12 @@ def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path)
         (["--url", URL, "--project", "web"], "The server's token names the project"),
     ],
 )
-def test_what_setup_refuses(
-    tmp_path: Path,
-    words: list[str],
-    said: str,
-) -> None:
+def test_what_setup_refuses(tmp_path: Path, words: list[str], said: str) -> None:
     done = setup(tmp_path, *words)
     assert done.code == 2 and said in done.err
 
 
-def test_each_token_has_its_own_last_position(
-    server: Served,
-    tokens: dict[str, str],
-) -> None:
+def test_each_token_has_its_own_last_position(server: Served, tokens: dict[str, str]) -> None:
     async def run() -> None:
         async with client(server, tokens["anna"]) as anna, client(server, tokens["ben"]) as ben:
             await call(anna, "context_brief", project="tide")

@@ -86,23 +86,12 @@ def server(home: Path) -> Iterator[Served]:
 
 
 def ask(
-    server: Served,
-    method: str,
-    path: str,
-    *,
-    session: bool = True,
-    **headers: str,
+    server: Served, method: str, path: str, *, session: bool = True, **headers: str
 ) -> httpx.Response:
     """An answer without following, to a request that says no more than these headers."""
     cookies = dict(server.client.cookies) if session else {}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.request(
-        method,
-        server.url + path,
-        headers=named,
-        cookies=cookies,
-        timeout=60,
-    )
+    return httpx.request(method, server.url + path, headers=named, cookies=cookies, timeout=60)
 
 
 # -- who is let in
@@ -113,10 +102,7 @@ def ask(
     "path",
     ["/", "/entry/x", "/search?q=x", "/picture?name=x", "/to?name=x", "/static", "/mcp/"],
 )
-def test_a_page_needs_a_session(
-    server: Served,
-    path: str,
-) -> None:
+def test_a_page_needs_a_session(server: Served, path: str) -> None:
     for headers in (
         {},
         {"Authorization": f"Bearer {AGENT_TOKEN}"},
@@ -137,10 +123,7 @@ def test_neither_the_cookie_nor_the_token_of_a_page_opens_mcp(server: Served) ->
     assert ask(server, "POST", "/mcp", Authorization=f"Bearer {PAGE_TOKEN}").status_code == 403
     assert ask(
         server, "POST", "/mcp", session=False, Authorization=f"Bearer {AGENT_TOKEN}"
-    ).status_code not in (
-        401,
-        403,
-    )
+    ).status_code not in (401, 403)
 
 
 def test_a_link_lets_one_browser_in(home: Path) -> None:
@@ -177,14 +160,8 @@ def test_a_link_works_once_in_a_race_and_not_for_previews(home: Path) -> None:
         assert "HttpOnly" in cookie and "SameSite=strict" in cookie and "Secure" not in cookie
 
 
-def test_a_token_logs_in_until_it_is_taken_out(
-    server: Served,
-    home: Path,
-) -> None:
-    def log_in(
-        token: str,
-        **headers: str,
-    ) -> httpx.Response:
+def test_a_token_logs_in_until_it_is_taken_out(server: Served, home: Path) -> None:
+    def log_in(token: str, **headers: str) -> httpx.Response:
         return httpx.post(
             f"{server.url}/login",
             data={"token": token},
@@ -212,16 +189,12 @@ def test_a_token_logs_in_until_it_is_taken_out(
 
 @pytest.mark.parametrize("behind_proxy", [False, True])
 def test_wrong_tokens_are_counted_by_the_address_that_sent_them(
-    home: Path,
-    behind_proxy: bool,
+    home: Path, behind_proxy: bool
 ) -> None:
     flags = ("--allow-host", "memory.example", "--token-file", str(home / "tokens.toml"))
     with served(home, *flags if behind_proxy else ()) as server, ThreadPoolExecutor(8) as pool:
 
-        def log_in(
-            token: str,
-            address: str = "10.1.1.1",
-        ) -> httpx.Response:
+        def log_in(token: str, address: str = "10.1.1.1") -> httpx.Response:
             headers = {
                 "Origin": server.url,
                 "X-Forwarded-For": address,
@@ -351,11 +324,7 @@ def test_sessions_end_and_wrong_tokens_take_no_room(monkeypatch: pytest.MonkeyPa
         ),
     ],
 )
-def test_only_known_hosts_are_answered(
-    server: Served,
-    host: str,
-    known: bool,
-) -> None:
+def test_only_known_hosts_are_answered(server: Served, host: str, known: bool) -> None:
     named = host.format(port=urlsplit(server.url).port)
     for path in ("/login", "/static/style.css"):
         assert ask(server, "GET", path, Host=named).status_code == (200 if known else 421)
@@ -366,11 +335,7 @@ def test_only_known_hosts_are_answered(
     "origin",
     ["null", "http://evil.example", "http://127.0.0.1", "http://localhost:{port}", "x"],
 )
-def test_another_origin_is_refused(
-    server: Served,
-    path: str,
-    origin: str,
-) -> None:
+def test_another_origin_is_refused(server: Served, path: str, origin: str) -> None:
     named = origin.format(port=urlsplit(server.url).port)
     for method in ("GET", "POST"):
         assert ask(server, method, path, Origin=named).status_code == 403
@@ -429,10 +394,7 @@ def test_each_answer_says_what_a_browser_may_load(server: Served) -> None:
 
 
 def test_a_form_has_its_size(server: Served) -> None:
-    def post(
-        path: str,
-        parts: Iterator[bytes],
-    ) -> httpx.Response:
+    def post(path: str, parts: Iterator[bytes]) -> httpx.Response:
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": server.url}
         return server.client.post(path, content=parts, headers=headers)
 
@@ -492,10 +454,7 @@ def test_pictures_lie_in_the_journal(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listening, served(home) as server:
         listening.bind(str(vault / "s.png"))
 
-        def sent(
-            name: str,
-            path: str = "notes/n.md",
-        ) -> str | None:
+        def sent(name: str, path: str = "notes/n.md") -> str | None:
             answer = server.client.get("/picture", params={"name": name, "from": path})
             if answer.status_code == 200:
                 assert answer.headers["x-content-type-options"] == "nosniff"
@@ -559,10 +518,7 @@ def test_a_link_leads_to_what_it_names(tmp_path: Path) -> None:
         receipt = save(ws, "We chose SQLite.", title="The store")
     with served(home, "--read-only", SYNAPTIC_NOW="2026-11-21T10:00") as server:
 
-        def to(
-            name: str,
-            path: str = "2026/x.md",
-        ) -> str:
+        def to(name: str, path: str = "2026/x.md") -> str:
             return server.client.get("/to", params={"name": name, "from": path}).headers.get(
                 "location", ""
             )

@@ -82,12 +82,7 @@ def browser(folder: Path) -> Iterator[BrowserContext]:
         context.close()
 
 
-def come_back(
-    url: str,
-    secret: str,
-    cookies: dict[str, str],
-    **headers: str,
-) -> httpx.Response:
+def come_back(url: str, secret: str, cookies: dict[str, str], **headers: str) -> httpx.Response:
     sent = {"Origin": url, "X-Synaptic-Device": secret}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
     return httpx.post(f"{url}/login", headers=sent, cookies=cookies, timeout=60)
@@ -104,8 +99,7 @@ def stay(server: Served) -> tuple[str, dict[str, str]]:
 
 
 def test_a_browser_comes_back_and_its_cookie_alone_opens_nothing(
-    home: Path,
-    tmp_path: Path,
+    home: Path, tmp_path: Path
 ) -> None:
     port = a_port()
     flags, profile = ("--port", str(port)), tmp_path / "profile"
@@ -194,10 +188,7 @@ def test_a_key_opens_the_page_at_this_machine_until_it_is_revoked(home: Path) ->
         assert forked("--home", str(home), "serve", "--revoke", "all").out.endswith(": 0\n")
 
 
-def test_a_key_ends_after_thirty_days(
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_key_ends_after_thirty_days(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     devices = Devices(home)
     device, _ = devices.add("Firefox")
     then = time.time() + STAY_S
@@ -208,10 +199,7 @@ def test_a_key_ends_after_thirty_days(
 
 
 @pytest.mark.parametrize("flags", ["free port", "read-only", "proxy", "token"])
-def test_nobody_stays_elsewhere(
-    home: Path,
-    flags: str,
-) -> None:
+def test_nobody_stays_elsewhere(home: Path, flags: str) -> None:
     tokens = home / "tokens.toml"
     tokens.touch(0o600)
     tokens.write_text(TOKENS)
@@ -237,10 +225,7 @@ def test_nobody_stays_elsewhere(
 # -----------------------------------------------------------------------------
 
 
-def open_page(
-    home: Path,
-    tmp_path: Path,
-) -> tuple[int, str, str]:
+def open_page(home: Path, tmp_path: Path) -> tuple[int, str, str]:
     """Status, errors, and the address at which the browser was opened."""
     shown = tmp_path / "shown"
     program = tmp_path / "browser.sh"
@@ -252,9 +237,7 @@ def open_page(
 
 
 def test_the_page_opens_once_by_an_address_of_this_home(
-    home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = a_port()
     none = open_page(home, tmp_path)
@@ -298,10 +281,7 @@ def test_the_page_opens_once_by_an_address_of_this_home(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it would begin a real one")
-def test_installing_says_what_it_wrote_and_what_is_next(
-    home: Path,
-    tmp_path: Path,
-) -> None:
+def test_installing_says_what_it_wrote_and_what_is_next(home: Path, tmp_path: Path) -> None:
     config = tmp_path / "config of systemd"
     env = {**os.environ, "XDG_CONFIG_HOME": str(config), "XDG_RUNTIME_DIR": str(tmp_path)}
     env.pop("DBUS_SESSION_BUS_ADDRESS", None)
@@ -336,10 +316,7 @@ def test_installing_says_what_it_wrote_and_what_is_next(
     assert "No service of this home" in forked(*serve, "--uninstall", env=env).err
 
 
-def test_the_unit_and_the_agent_start_the_page(
-    home: Path,
-    tmp_path: Path,
-) -> None:
+def test_the_unit_and_the_agent_start_the_page(home: Path, tmp_path: Path) -> None:
     port = a_port()
     (home / "config.toml").write_text(f"port = {port}\n")
     words = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", "--no-link"]

@@ -42,19 +42,12 @@ def text_of(page: httpx.Response | str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
-def write(
-    server: Served,
-    content: str,
-    **marks: str,
-) -> str:
+def write(server: Served, content: str, **marks: str) -> str:
     saved = server.post("/new", content=content, **marks)
     return saved.headers["location"].partition("?")[0].removeprefix("/entry/")
 
 
-def forms(
-    page: httpx.Response,
-    button: str,
-) -> list[tuple[str, dict[str, str]]]:
+def forms(page: httpx.Response, button: str) -> list[tuple[str, dict[str, str]]]:
     """(address, fields) of each form around this button."""
     found = []
     for address, inside in re.findall(
@@ -82,8 +75,7 @@ def test_a_task_in_a_list_is_without_its_day(text: str, shown: str) -> None:
 
 
 def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
-    server: Served,
-    home: Path,
+    server: Served, home: Path
 ) -> None:
     note = home / "journal" / "Plan.md"
     note.write_text(PLAN)
@@ -124,10 +116,7 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
     assert away.headers["location"].startswith(f"/entry/{later}")
 
 
-def test_a_tick_is_taken_back_where_it_was_made(
-    server: Served,
-    home: Path,
-) -> None:
+def test_a_tick_is_taken_back_where_it_was_made(server: Served, home: Path) -> None:
     note = home / "journal" / "Plan.md"
     note.write_text(PLAN)
     found = re.search(r'/entry/([\w-]+)">Plan<', server.client.get("/tasks").text)
@@ -156,10 +145,7 @@ def test_a_tick_is_taken_back_where_it_was_made(
         assert page.url.endswith(found[1]) and note.read_text() == PLAN
 
 
-def test_an_earlier_text_is_brought_back_and_undone(
-    server: Served,
-    home: Path,
-) -> None:
+def test_an_earlier_text_is_brought_back_and_undone(server: Served, home: Path) -> None:
     id = write(server, "The first text.")
     for content in ("The second text.", "The third text."):
         seen = re.search(

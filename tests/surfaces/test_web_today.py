@@ -45,8 +45,7 @@ def test_commands_in_messages_are_code() -> None:
 
 
 def test_a_draft_outlives_its_tab_and_ends_with_the_save_or_the_session(
-    browser: Browser,
-    home: Path,
+    browser: Browser, home: Path
 ) -> None:
     with served(home, SYNAPTIC_NOW=NOW) as server:
         context = logged_in(browser, server)
@@ -74,10 +73,7 @@ def test_a_draft_outlives_its_tab_and_ends_with_the_save_or_the_session(
         assert page.evaluate("Object.keys(localStorage)") == []
 
 
-def test_a_session_from_elsewhere_keeps_no_draft(
-    browser: Browser,
-    home: Path,
-) -> None:
+def test_a_session_from_elsewhere_keeps_no_draft(browser: Browser, home: Path) -> None:
     tokens = home / "tokens.toml"
     tokens.write_text('[ines]\ntoken = "' + "k" * 43 + '"\npage = true\n')
     tokens.chmod(0o600)
@@ -90,8 +86,7 @@ def test_a_session_from_elsewhere_keeps_no_draft(
 
 
 def test_the_page_follows_and_leaves_alone_what_is_being_typed(
-    browser: Browser,
-    home: Path,
+    browser: Browser, home: Path
 ) -> None:
     with served(home, SYNAPTIC_NOW=NOW) as server:
         page = logged_in(browser, server).new_page()

@@ -17,19 +17,11 @@ NOW = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
 OLD, NEW = "2026-07-01T09:00:00", "2026-11-01T09:00:00"
 
 
-def saved(
-    home: Home,
-    text: str,
-    at: str,
-    *marks: str,
-) -> str:
+def saved(home: Home, text: str, at: str, *marks: str) -> str:
     return str(home.ask("save", text, "--at", at, *marks, **NOW)["id"])
 
 
-def keys(
-    server: Served,
-    path: str = "/review",
-) -> list[str]:
+def keys(server: Served, path: str = "/review") -> list[str]:
     """What the page lists, by the ids of its articles."""
     return re.findall(
         r'<article class="entry finding" id="([^"]+)"', server.client.get(path).text
@@ -42,10 +34,7 @@ def seen(answer: httpx.Response) -> str:
     return " ".join(unescape(text).split())
 
 
-def after(
-    server: Served,
-    answer: httpx.Response,
-) -> str:
+def after(server: Served, answer: httpx.Response) -> str:
     assert answer.status_code == 303, answer.text
     return seen(server.client.get(answer.headers["location"]))
 
@@ -88,12 +77,7 @@ def test_findings_are_answered_one_after_the_other(home: Home) -> None:
             f'id="{handed}"' in text and f"/entry/{first}" in text and f"/entry/{last}" in text
         )
 
-        answer = server.post(
-            "/review?project=shop",
-            finding=open_,
-            answer="close",
-            next="",
-        )
+        answer = server.post("/review?project=shop", finding=open_, answer="close", next="")
         assert answer.headers["location"] == "/review?project=shop#"
         told = after(server, answer)
         assert "Closed" in told and "Undo" in told and "Nothing to review" in told
@@ -102,12 +86,7 @@ def test_findings_are_answered_one_after_the_other(home: Home) -> None:
         assert "done" not in home.ask("get", issue)["entries"][0]["tags"]
 
         server.post("/review", finding=open_, answer="keep")
-        answer = server.post(
-            "/review",
-            finding=pin,
-            answer="keep",
-            next=expired,
-        )
+        answer = server.post("/review", finding=pin, answer="keep", next=expired)
         assert (
             answer.headers["location"].endswith(f"#{expired}")
             and "Undo" not in after(server, answer).partition(".")[0]
@@ -147,12 +126,7 @@ def test_twenty_findings_stand_on_a_page(home: Home) -> None:
         some, others = keys(server), keys(server, "/review?page=2")
         assert len(some) == 20 and len(others) == 3 and not {*some} & {*others}
         assert "1 to 20 of 23" in seen(server.client.get("/review"))
-        answer = server.post(
-            "/review?page=2",
-            finding=others[0],
-            answer="keep",
-            next=others[1],
-        )
+        answer = server.post("/review?page=2", finding=others[0], answer="keep", next=others[1])
         assert keys(server, answer.headers["location"]) == others[1:]
 
 

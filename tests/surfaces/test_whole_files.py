@@ -22,19 +22,11 @@ ROOT = Path(__file__).parents[2]
 class Notes:
     """A journal of files, and the command."""
 
-    def __init__(
-        self,
-        base: Path,
-        capsys: pytest.CaptureFixture[str],
-    ) -> None:
+    def __init__(self, base: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.home, self.root, self._capsys = base / "home", base / "home" / "journal", capsys
         self.root.mkdir(parents=True)
 
-    def put(
-        self,
-        data: bytes,
-        name: str = "Plan.md",
-    ) -> Path:
+    def put(self, data: bytes, name: str = "Plan.md") -> Path:
         (self.root / name).write_bytes(data)
         return self.root / name
 
@@ -63,9 +55,7 @@ class Notes:
 
 @pytest.fixture
 def notes(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Notes:
     for name in [name for name in os.environ if name.startswith("SYNAPTIC_")]:
         monkeypatch.delenv(name)
@@ -76,11 +66,7 @@ def notes(
     return Notes(tmp_path, capsys)
 
 
-def with_piece(
-    before: bytes,
-    piece: bytes,
-    after: bytes,
-) -> bool:
+def with_piece(before: bytes, piece: bytes, after: bytes) -> bool:
     """Whether `after` is `before` with this piece put in at one place."""
     return any(before[:at] + piece + before[at:] == after for at in range(len(before) + 1))
 
@@ -104,9 +90,7 @@ def with_piece(
     ],
 )
 def test_text_goes_to_the_end_of_the_file_and_nothing_else_changes(
-    notes: Notes,
-    before: bytes,
-    piece: bytes,
+    notes: Notes, before: bytes, piece: bytes
 ) -> None:
     path = notes.put(before)
     path.chmod(0o640)
@@ -220,9 +204,7 @@ BODY = b"\nMilk #shop.\n"
     ],
 )
 def test_tags_are_added_in_the_form_the_front_matter_has(
-    notes: Notes,
-    yaml: bytes,
-    after: bytes | None,
+    notes: Notes, yaml: bytes, after: bytes | None
 ) -> None:
     eol = b"\r\n" if b"\r" in yaml else b"\n"
     path = notes.put(b"---" + eol + yaml + b"---" + eol + BODY.replace(b"\n", eol))
@@ -258,11 +240,7 @@ def test_tags_are_added_in_the_form_the_front_matter_has(
         (b"tags: a b # c", b"tags: a b new # c"),
     ],
 )
-def test_tags_that_are_words_stay_words(
-    notes: Notes,
-    line: bytes,
-    after: bytes,
-) -> None:
+def test_tags_that_are_words_stay_words(notes: Notes, line: bytes, after: bytes) -> None:
     path = notes.put(b"---\n" + line + b"\n---\nMilk.\n")
     notes.ask("update", notes.entries()[0]["id"], "--add-tag", "new")
     assert path.read_bytes() == b"---\n" + after + b"\n---\nMilk.\n"
@@ -295,10 +273,7 @@ def test_a_file_without_front_matter_gets_some(notes: Notes) -> None:
         b"somebody's text\n",
     ],
 )
-def test_other_front_matter_is_left_alone_and_named(
-    notes: Notes,
-    yaml: bytes,
-) -> None:
+def test_other_front_matter_is_left_alone_and_named(notes: Notes, yaml: bytes) -> None:
     before = b"---\n" + yaml + b"---\nMilk.\n"
     path = notes.put(before)
     told = notes.refusal("update", notes.entries()[0]["id"], "--add-tag", "new")
@@ -321,10 +296,7 @@ def test_other_front_matter_is_left_alone_and_named(
         ["--append", "More.", "--title", "New"],
     ],
 )
-def test_nothing_else_is_changed_in_a_whole_file(
-    notes: Notes,
-    flags: list[str],
-) -> None:
+def test_nothing_else_is_changed_in_a_whole_file(notes: Notes, flags: list[str]) -> None:
     path = notes.put(b"---\ntags: [a]\n---\nMilk.\n")
     told = notes.refusal("update", notes.entries()[0]["id"], *flags)
     assert "appended text" in told and "added tags" in told and str(path) in told
@@ -373,10 +345,7 @@ def test_a_purged_file_leaves_no_copy(notes: Notes) -> None:
 
 
 @pytest.mark.anyio
-async def test_an_agent_adds_and_does_not_delete(
-    notes: Notes,
-    anyio_backend: str,
-) -> None:
+async def test_an_agent_adds_and_does_not_delete(notes: Notes, anyio_backend: str) -> None:
     path = notes.put(b"# Plan\n\nMilk.\n")
     server = StdioServerParameters(
         command=sys.executable,

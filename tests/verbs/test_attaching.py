@@ -57,8 +57,7 @@ def test_a_picture_loses_its_place_and_nothing_of_its_image(kind: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(sorted(PICTURES)), st.data())
 def test_a_broken_picture_is_refused_or_loses_its_place_as_well(
-    kind: str,
-    data: st.DataObject,
+    kind: str, data: st.DataObject
 ) -> None:
     whole = PICTURES[kind]
     ends = data.draw(st.integers(12, len(whole)))
@@ -97,9 +96,7 @@ def test_files_are_kept_under_names_of_ours(ws: Workspace) -> None:
     ],
 )
 def test_they_stand_where_the_vault_keeps_its_attachments(
-    ws: Workspace,
-    setting: object,
-    folder: str,
+    ws: Workspace, setting: object, folder: str
 ) -> None:
     (ws.config.journal / ".obsidian").mkdir(parents=True)
     app = ws.config.journal / ".obsidian" / "app.json"

@@ -61,21 +61,12 @@ def everything(ws: Workspace) -> list[Entry]:
     return list(find(ws, order="oldest", limit=100).entries)
 
 
-def pages(
-    ws: Workspace,
-    limit: int,
-    **more: object,
-) -> list[Entry]:
+def pages(ws: Workspace, limit: int, **more: object) -> list[Entry]:
     """What turning page after page shows."""
     shown: list[Entry] = []
     cursor = None
     while True:
-        page = find(
-            ws,
-            limit=limit,
-            cursor=cursor,
-            **more,
-        )  # type: ignore[arg-type]
+        page = find(ws, limit=limit, cursor=cursor, **more)  # type: ignore[arg-type]
         assert len(page.entries) <= limit
         shown += page.entries
         assert len(shown) <= 60, "the pages overlap"
@@ -90,18 +81,10 @@ def pages(
 )
 @settings(max_examples=20, deadline=None)
 def test_pages_joined_are_the_whole_list(
-    shelf: Workspace,
-    limit: int,
-    order: str,
-    tag: str | None,
+    shelf: Workspace, limit: int, order: str, tag: str | None
 ) -> None:
     filters = build_filters(now=shelf.clock(), tag=tag or ())
-    whole = find(
-        shelf,
-        filters=filters,
-        order=order,
-        limit=100,
-    )
+    whole = find(shelf, filters=filters, order=order, limit=100)
     assert whole.cursor is None and whole.total == len(whole.entries)
     assert pages(shelf, limit, order=order, filters=filters) == list(whole.entries)
 
@@ -128,9 +111,7 @@ def half_dated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 @given(limit=st.integers(1, 13), order=st.sampled_from(["newest", "oldest"]))
 @settings(max_examples=20, deadline=None)
 def test_undated_entries_come_last_on_any_page(
-    half_dated: Workspace,
-    limit: int,
-    order: str,
+    half_dated: Workspace, limit: int, order: str
 ) -> None:
     shown = pages(half_dated, limit, order=order)
     assert [entry.date for entry in shown[:5]] == sorted(
@@ -188,10 +169,7 @@ def test_the_orders(shelf: Workspace) -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_with_a_query_the_best_come_in_this_order(
-    shelf: Workspace,
-    order: str,
-) -> None:
+def test_with_a_query_the_best_come_in_this_order(shelf: Workspace, order: str) -> None:
     best = find(shelf, '"typed"', order=order, limit=10).entries
     assert {entry.tags for entry in best} == {("hand",)}
     found = find(shelf, "entry", order=order, limit=10).entries
@@ -203,10 +181,7 @@ def test_with_a_query_the_best_come_in_this_order(
         assert weights == sorted(weights, reverse=True)
 
 
-def test_old_pages_stay_right_while_entries_arrive(
-    ws: Workspace,
-    clock: Clock,
-) -> None:
+def test_old_pages_stay_right_while_entries_arrive(ws: Workspace, clock: Clock) -> None:
     def save_one(text: str) -> str:
         clock.forward(minutes=1)
         return save(ws, text).id
@@ -215,22 +190,14 @@ def test_old_pages_stay_right_while_entries_arrive(
     page = find(ws, order="oldest", limit=3)
     later = save_one("arrived meanwhile")
     (ws.config.journal / "2026-11-01.md").write_text("## 10:00 Typed into the past\n")
-    rest = find(
-        ws,
-        order="oldest",
-        limit=10,
-        cursor=page.cursor,
-    )
+    rest = find(ws, order="oldest", limit=10, cursor=page.cursor)
     assert [entry.id for entry in (*page.entries, *rest.entries)] == [*first, later]
 
 
 @pytest.mark.parametrize(
     "cursor", ["x", "bnVsbA", "W10", "WyJuZXdlc3QiLCAieCIsIDEsIDJd", "é", "[" * 5000]
 )
-def test_a_made_up_cursor_is_told(
-    shelf: Workspace,
-    cursor: str,
-) -> None:
+def test_a_made_up_cursor_is_told(shelf: Workspace, cursor: str) -> None:
     with pytest.raises(InvalidArgument, match="cursor"):
         find(shelf, cursor=cursor)
 
@@ -256,9 +223,7 @@ def test_a_cursor_belongs_to_its_order(shelf: Workspace) -> None:
 @given(place=st.integers(0, 59), limit=st.integers(1, 100))
 @settings(max_examples=30, deadline=None)
 def test_around_an_entry_stand_its_neighbours_in_time(
-    shelf: Workspace,
-    place: int,
-    limit: int,
+    shelf: Workspace, place: int, limit: int
 ) -> None:
     oldest = everything(shelf)
     shown = list(find(shelf, around=oldest[place].id, limit=limit).entries)
@@ -288,23 +253,10 @@ def test_around_counts_only_what_passes_the_filters(shelf: Workspace) -> None:
     kind=st.sampled_from([(), "note", ["issue", "decision"]]),
 )
 @settings(max_examples=15, deadline=None)
-def test_facets_count_what_passes_the_filters(
-    shelf: Workspace,
-    tag: str,
-    kind: str,
-) -> None:
-    filters = build_filters(
-        now=shelf.clock(),
-        tag=tag,
-        type=kind,
-    )
+def test_facets_count_what_passes_the_filters(shelf: Workspace, tag: str, kind: str) -> None:
+    filters = build_filters(now=shelf.clock(), tag=tag, type=kind)
     passing = find(shelf, filters=filters, limit=100).entries
-    facets = find(
-        shelf,
-        filters=filters,
-        facets=True,
-        limit=1,
-    ).facets
+    facets = find(shelf, filters=filters, facets=True, limit=1).facets
     assert facets is not None
     assert dict(facets.types) == Counter(entry.type for entry in passing)
     assert dict(facets.tags) == Counter(tag for entry in passing for tag in entry.tags)
@@ -319,9 +271,7 @@ def test_facets_count_what_passes_the_filters(
 @pytest.mark.parametrize("has_body", [None, True, False])
 @pytest.mark.parametrize("has_files", [None, True, False])
 def test_entries_with_and_without_body_and_files(
-    shelf: Workspace,
-    has_body: bool | None,
-    has_files: bool | None,
+    shelf: Workspace, has_body: bool | None, has_files: bool | None
 ) -> None:
     filters = Filters(has_body=has_body, has_files=has_files)
     expected = [
@@ -330,17 +280,7 @@ def test_entries_with_and_without_body_and_files(
         if has_body in (None, entry.content != entry.title)
         and has_files in (None, bool(entry.files))
     ]
-    assert (
-        list(
-            find(
-                shelf,
-                filters=filters,
-                order="oldest",
-                limit=100,
-            ).entries
-        )
-        == expected
-    )
+    assert list(find(shelf, filters=filters, order="oldest", limit=100).entries) == expected
 
 
 # -- recent
@@ -367,10 +307,7 @@ def test_recent_is_newest_first_in_a_project(shelf: Workspace) -> None:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_any_text_can_be_asked_for(
-    shelf: Workspace,
-    query: str,
-) -> None:
+def test_any_text_can_be_asked_for(shelf: Workspace, query: str) -> None:
     assert len(recent(shelf, query).entries) <= 10
     assert len(find(shelf, query, facets=True).entries) <= 20
 
@@ -391,10 +328,7 @@ def test_get_answers_in_the_order_asked_for_and_names_what_is_missing(shelf: Wor
     "id",
     ["", "abc", "zzzzzzzz", "20261121-", "*", "????", "%%%%", "x" * 10_000, "日本日本", "\0"],
 )
-def test_an_id_that_fits_nothing_is_told(
-    shelf: Workspace,
-    id: str,
-) -> None:
+def test_an_id_that_fits_nothing_is_told(shelf: Workspace, id: str) -> None:
     with pytest.raises(NotFound, match="synaptic recent"):
         get(shelf, [id])
 
@@ -418,18 +352,9 @@ def test_status_counts_what_there_is(shelf: Workspace) -> None:
     assert datetime.fromisoformat("2026-11-01").date() == everything(shelf)[0].at.date()
 
 
-def test_status_tells_counts_and_how_long_calls_took(
-    tmp_path: Path,
-    clock: Clock,
-) -> None:
+def test_status_tells_counts_and_how_long_calls_took(tmp_path: Path, clock: Clock) -> None:
     with open_home(tmp_path, clock=clock) as ws:
-        save(
-            ws,
-            "Chose SQLite.",
-            type="decision",
-            tags=["db"],
-            project="web",
-        )
+        save(ws, "Chose SQLite.", type="decision", tags=["db"], project="web")
         clock.forward(days=31)
         for _ in range(1_000):  # searches long ago, which give way to those that follow
             ws.index.counters.record_call("search", {"total": 0.5, "long ago": 0.5}, "lexical")

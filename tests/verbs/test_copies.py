@@ -42,10 +42,7 @@ def listed(home: Home) -> list[str]:
         (ICLOUD, ICLOUD),
     ],
 )
-def test_the_name_of_a_copy_says_of_what(
-    path: str,
-    original: str,
-) -> None:
+def test_the_name_of_a_copy_says_of_what(path: str, original: str) -> None:
     assert original_of(path) == original
 
 
@@ -58,11 +55,7 @@ def test_a_number_may_make_a_copy() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_equal_copy_counts_once_with_its_tasks(
-    home: Home,
-    journal: Path,
-    name: str,
-) -> None:
+def test_an_equal_copy_counts_once_with_its_tasks(home: Home, journal: Path, name: str) -> None:
     (journal / name).write_text(NOTE)
     assert listed(home) == ["Turtle.md"]
     assert [task["path"] for task in home.ask("tasks")["tasks"]] == ["Turtle.md"]
@@ -77,11 +70,7 @@ def test_an_equal_copy_counts_once_with_its_tasks(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_another_copy_is_named_and_stands_behind(
-    home: Home,
-    journal: Path,
-    name: str,
-) -> None:
+def test_another_copy_is_named_and_stands_behind(home: Home, journal: Path, name: str) -> None:
     (journal / name).write_text(
         NOTE.replace("lettuce.", "lettuce. Turtle lettuce, turtle lettuce!")
     )
@@ -99,10 +88,7 @@ def test_another_copy_is_named_and_stands_behind(
     assert [link["id"] for link in home.ask("links", "Zoo")["links"]] == [found[0]["id"]]
 
 
-def test_a_second_note_of_a_name_is_no_copy(
-    home: Home,
-    journal: Path,
-) -> None:
+def test_a_second_note_of_a_name_is_no_copy(home: Home, journal: Path) -> None:
     (journal / ICLOUD).write_text(
         "Another turtle, which is of bronze, stands in the park. Turtle!\n"
     )
@@ -113,8 +99,7 @@ def test_a_second_note_of_a_name_is_no_copy(
 
 
 def test_a_note_deleted_with_its_copy_comes_back_under_its_own_name(
-    home: Home,
-    journal: Path,
+    home: Home, journal: Path
 ) -> None:
     (journal / SYNCTHING).write_text(NOTE)
     [entry] = home.ask("find")["entries"]
@@ -125,10 +110,7 @@ def test_a_note_deleted_with_its_copy_comes_back_under_its_own_name(
     assert (journal / "Turtle.md").read_text() == NOTE
 
 
-def test_typed_entries_of_a_days_copy_count_once(
-    home: Home,
-    journal: Path,
-) -> None:
+def test_typed_entries_of_a_days_copy_count_once(home: Home, journal: Path) -> None:
     (journal / "Turtle.md").unlink()
     day = "## 09:31 Milk\n\nBought.\n\n## 10:15 Bread\n\nBaked.\n"
     for name in (
@@ -140,10 +122,7 @@ def test_typed_entries_of_a_days_copy_count_once(
     assert [entry["date"] for entry in home.ask("find")["entries"]] == ["2026-11-10"] * 2
 
 
-def test_entries_of_one_title_in_a_file_are_no_copies(
-    home: Home,
-    journal: Path,
-) -> None:
+def test_entries_of_one_title_in_a_file_are_no_copies(home: Home, journal: Path) -> None:
     """In a talk many turns begin alike; the one that answers stays first."""
     turns = (
         "I painted a lighthouse window for the church.",

@@ -9,10 +9,7 @@ import pytest
 from outside import Home
 
 
-def findings(
-    home: Home,
-    *args: str,
-) -> tuple[int, dict[str, dict[str, Any]]]:
+def findings(home: Home, *args: str) -> tuple[int, dict[str, dict[str, Any]]]:
     """(exit status, findings that are not ok, by code)."""
     answer = home.run("doctor", *args, "--json")
     found = answer.json["findings"]
@@ -23,10 +20,7 @@ def findings(
     }
 
 
-def within(
-    home: Home,
-    sql: str,
-) -> None:
+def within(home: Home, sql: str) -> None:
     """Changes the index behind Synaptic's back."""
     db = apsw.Connection(str(home.index))
     db.execute(sql).fetchall()
@@ -77,10 +71,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("sql", DAMAGES.values(), ids=DAMAGES)
-def test_rows_that_do_not_fit_are_found_and_mended(
-    filled: Home,
-    sql: str,
-) -> None:
+def test_rows_that_do_not_fit_are_found_and_mended(filled: Home, sql: str) -> None:
     within(filled, sql)
     code, found = findings(filled)
     assert code == 1 and set(found) == {"orphans"} and "--fix" in found["orphans"]["fix"]

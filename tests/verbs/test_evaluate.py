@@ -30,10 +30,7 @@ NUMBERS = (
 
 
 @pytest.fixture(autouse=True)
-def temp(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:
+def temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder for temporary files, which is empty."""
     folder = tmp_path / "temp"
     folder.mkdir()
@@ -47,11 +44,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Workspace]]:
     seen: list[tuple[str, Workspace]] = []
     search = module.search
 
-    def spy(
-        ws: Workspace,
-        text: str,
-        **given: Any,
-    ) -> Any:
+    def spy(ws: Workspace, text: str, **given: Any) -> Any:
         if given["strategy"] == "lexical":
             seen.append((text, ws))
         return search(ws, text, **given)
@@ -60,20 +53,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Workspace]]:
     return seen
 
 
-def write(
-    ws: Workspace,
-    files: dict[str, str],
-) -> None:
+def write(ws: Workspace, files: dict[str, str]) -> None:
     for path, text in files.items():
         file = ws.config.journal / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
 
-def notes(
-    ws: Workspace,
-    count: int = len(NUMBERS),
-) -> None:
+def notes(ws: Workspace, count: int = len(NUMBERS)) -> None:
     """A day of entries, each with a title of its own."""
     blocks = [
         f"## 09:{n:02d} The zebra{number} plan\n\n{TEXT} Then came {number} and "
@@ -115,10 +102,7 @@ def state(ws: Workspace) -> dict[str, tuple[bytes, int]]:
         {"Xylophone plans.md": f"{TEXT}\n"},
         {"area/Xylophone___plans.md": f"{TEXT}\n"},
         {"2026-11-20 Xylophone plans.md": f"{TEXT}\n"},
-        {
-            "Xylophone plans.md": f"{TEXT}\n",
-            "hub.md": "# Hub\n\nSee [[Xylophone plans]].",
-        },
+        {"Xylophone plans.md": f"{TEXT}\n", "hub.md": "# Hub\n\nSee [[Xylophone plans]]."},
         {"Грядка.md": f"# Вечерний ксилофон\n\n{TEXT}\n"},
         {"yoga.md": f"# 木琴計画書\n\n{TEXT}\n"},
     ],
@@ -151,8 +135,7 @@ def test_what_is_asked_is_in_no_passage(
 
 
 def test_what_else_the_entry_says_stays(
-    ws: Workspace,
-    asked: list[tuple[str, Workspace]],
+    ws: Workspace, asked: list[tuple[str, Workspace]]
 ) -> None:
     write(
         ws,
@@ -183,10 +166,7 @@ def test_what_else_the_entry_says_stays(
         {"one.md": f"# One\n\n<private>\n\n## Xylophone plans\n\n</private>\n\n{TEXT}\n"},
     ],
 )
-def test_no_question(
-    ws: Workspace,
-    files: dict[str, str],
-) -> None:
+def test_no_question(ws: Workspace, files: dict[str, str]) -> None:
     """Words that say little, nothing below them, code, links that lead out, words of two
     entries, private text.
     """
@@ -204,10 +184,7 @@ def test_a_superseded_entry_is_not_asked(ws: Workspace) -> None:
     assert evaluate(ws).questions == 1
 
 
-def test_nothing_of_the_home_changes_and_nothing_is_left(
-    ws: Workspace,
-    temp: Path,
-) -> None:
+def test_nothing_of_the_home_changes_and_nothing_is_left(ws: Workspace, temp: Path) -> None:
     notes(ws)
     write(
         ws,
@@ -225,21 +202,14 @@ def test_nothing_of_the_home_changes_and_nothing_is_left(
     assert list(temp.iterdir()) == []
 
 
-def test_an_interrupted_run_leaves_nothing(
-    ws: Workspace,
-    temp: Path,
-) -> None:
+def test_an_interrupted_run_leaves_nothing(ws: Workspace, temp: Path) -> None:
     notes(ws)
     rebuild(ws)
     ws.close()
     before, told = state(ws), []
 
     def interrupt(at: str) -> Callable[[str, int, int], None]:
-        def progress(
-            phase: str,
-            done: int,
-            total: int,
-        ) -> None:
+        def progress(phase: str, done: int, total: int) -> None:
             told.append((phase, [path.name for path in temp.iterdir()]))
             if phase == at and done == total:
                 raise KeyboardInterrupt
@@ -255,8 +225,7 @@ def test_an_interrupted_run_leaves_nothing(
 
 
 def test_the_same_journal_gives_the_same_questions_and_a_new_entry_changes_few(
-    ws: Workspace,
-    asked: list[tuple[str, Workspace]],
+    ws: Workspace, asked: list[tuple[str, Workspace]]
 ) -> None:
     def questions() -> list[str]:
         asked.clear()
@@ -294,20 +263,14 @@ def test_few_questions_are_too_few_to_tell(ws: Workspace) -> None:
 
 
 @pytest.mark.parametrize("questions", [0, 301])
-def test_a_number_of_questions_that_is_none(
-    ws: Workspace,
-    questions: int,
-) -> None:
+def test_a_number_of_questions_that_is_none(ws: Workspace, questions: int) -> None:
     with pytest.raises(InvalidArgument):
         evaluate(ws, questions=questions)
 
 
 def test_what_the_default_misses_is_named_where_it_stands(ws: Workspace) -> None:
     notes(ws)
-    write(
-        ws,
-        {"page.md": f"# Xylophone plans\n\n{TEXT.replace('harbour', 'port')}\n"},
-    )
+    write(ws, {"page.md": f"# Xylophone plans\n\n{TEXT.replace('harbour', 'port')}\n"})
     for n in range(25):
         write(
             ws,
@@ -318,10 +281,7 @@ def test_what_the_default_misses_is_named_where_it_stands(ws: Workspace) -> None
     assert (missed.question, missed.date, missed.line) == ("Xylophone plans", None, 1)
 
 
-def test_meaning_finds_what_words_do_not(
-    tmp_path: Path,
-    model: FastEmbedder,
-) -> None:
+def test_meaning_finds_what_words_do_not(tmp_path: Path, model: FastEmbedder) -> None:
     told = {
         "Fixing my bicycle": "The front wheel wobbled, so I tightened the spokes and put "
         "fresh oil on the chain today.",

@@ -34,10 +34,7 @@ def diary(tmp_path: Path) -> Path:
     return path
 
 
-def write(
-    path: Path,
-    texts: dict[str, tuple[str, str]],
-) -> None:
+def write(path: Path, texts: dict[str, tuple[str, str]]) -> None:
     entries: list[object] = [
         {
             "title": title,
@@ -59,10 +56,7 @@ def ids(home: Home) -> Counter[str]:
     return Counter(re.findall(r"^<!-- syn:(\S+) .*via=import:jrnl", data, re.M))
 
 
-def test_a_preview_writes_nothing(
-    home: Home,
-    diary: Path,
-) -> None:
+def test_a_preview_writes_nothing(home: Home, diary: Path) -> None:
     home.ask("init")
     told = home.ask("import", "jrnl", str(diary), "--dry-run")
     assert (told["new"], told["known"], len(told["skipped"])) == (3, 0, 1)
@@ -74,8 +68,7 @@ def test_a_preview_writes_nothing(
 
 
 def test_entries_come_in_order_of_time_between_those_that_are_there(
-    home: Home,
-    diary: Path,
+    home: Home, diary: Path
 ) -> None:
     own = home.ask("save", "Noon.", "--at", "2026-11-02T12:00")["id"]
     home.ask("import", "jrnl", str(diary))
@@ -98,10 +91,7 @@ def test_entries_come_in_order_of_time_between_those_that_are_there(
     assert home.ask("doctor")["ok"]
 
 
-def test_a_second_run_adds_only_what_is_new(
-    home: Home,
-    diary: Path,
-) -> None:
+def test_a_second_run_adds_only_what_is_new(home: Home, diary: Path) -> None:
     home.ask("import", "jrnl", str(diary))
     pump, valve, seedlings = (
         entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"]
@@ -123,11 +113,7 @@ def test_a_second_run_adds_only_what_is_new(
     "step",
     ["overwrite-torn", "run-written", "create-torn", "woven", "replace-written", "replaced"],
 )
-def test_a_kill_loses_nothing_and_doubles_nothing(
-    home: Home,
-    diary: Path,
-    step: str,
-) -> None:
+def test_a_kill_loses_nothing_and_doubles_nothing(home: Home, diary: Path, step: str) -> None:
     home.ask("save", "Noon.", "--at", "2026-11-02T12:00")
     noon = (home.journal / "2026-11-02.md").read_bytes()
     assert (
@@ -142,10 +128,7 @@ def test_a_kill_loses_nothing_and_doubles_nothing(
     assert not [path for path in home.path.rglob("*") if path.suffix == ".tmp"]
 
 
-def test_a_killed_run_is_finished_without_its_source(
-    home: Home,
-    diary: Path,
-) -> None:
+def test_a_killed_run_is_finished_without_its_source(home: Home, diary: Path) -> None:
     home.ask("init")
     assert (
         home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="run-written").code
@@ -163,10 +146,7 @@ def test_a_killed_run_is_finished_without_its_source(
     assert len(ids(home)) == 3
 
 
-def test_an_interrupted_run_is_taken_back(
-    home: Home,
-    diary: Path,
-) -> None:
+def test_an_interrupted_run_is_taken_back(home: Home, diary: Path) -> None:
     home.ask("init")
     assert (
         home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="woven").code
@@ -179,10 +159,7 @@ def test_an_interrupted_run_is_taken_back(
     assert home.ask("import", "jrnl", str(diary))["new"] == 3
 
 
-def test_a_run_is_taken_back_but_for_what_was_used_since(
-    home: Home,
-    diary: Path,
-) -> None:
+def test_a_run_is_taken_back_but_for_what_was_used_since(home: Home, diary: Path) -> None:
     mine = home.ask("save", "Noon.", "--at", "2026-11-02T12:00")["id"]
     before = (home.journal / "2026-11-02.md").read_bytes()
     run = home.ask("import", "jrnl", str(diary))["run"]
@@ -204,10 +181,7 @@ def test_a_run_is_taken_back_but_for_what_was_used_since(
     assert ids(home) == Counter([pump, valve, seedlings])
 
 
-def test_what_another_entry_names_is_not_taken_back(
-    home: Home,
-    diary: Path,
-) -> None:
+def test_what_another_entry_names_is_not_taken_back(home: Home, diary: Path) -> None:
     run = home.ask("import", "jrnl", str(diary))["run"]
     pump, valve, _ = (entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"])
     home.ask("save", "A better valve.", "--supersedes", valve)
@@ -216,10 +190,7 @@ def test_what_another_entry_names_is_not_taken_back(
     assert home.ask("import", "--undo", run)["entries"] == 0
 
 
-def test_a_bad_source_is_told_what_to_do(
-    home: Home,
-    tmp_path: Path,
-) -> None:
+def test_a_bad_source_is_told_what_to_do(home: Home, tmp_path: Path) -> None:
     home.ask("init")
     for args in (["nothing"], ["jrnl", str(tmp_path / "nowhere")], ["jrnl"]):
         refused = home.run("import", *args, "--json")
@@ -233,10 +204,7 @@ def test_a_bad_source_is_told_what_to_do(
     assert told["new"] == 0 and len(told["skipped"]) == 4
 
 
-def test_into_a_folder_of_the_journal(
-    home: Home,
-    diary: Path,
-) -> None:
+def test_into_a_folder_of_the_journal(home: Home, diary: Path) -> None:
     home.ask("init")
     for wrong in ("../out", "/tmp/out", ".hidden"):
         assert home.run("import", "jrnl", str(diary), "--into", wrong, "--yes").code == 2

@@ -40,20 +40,14 @@ def notes(home: ForkedHome) -> None:
     (home.journal / "2026-11-20.md").write_text("\n".join(blocks))
 
 
-def panel(
-    home: ForkedHome,
-    name: str,
-) -> None:
+def panel(home: ForkedHome, name: str) -> None:
     home.journal.mkdir(parents=True)
     for entry in json.loads((PANEL / f"{name}.json").read_text(encoding="utf-8"))["entries"]:
         with (home.journal / f"{entry['at'][:10]}.md").open("a", encoding="utf-8") as file:
             file.write(f"## {entry['at'][11:16]} {entry['title']}\n\n{entry['text']}\n\n")
 
 
-def test_another_model_is_compared_taken_and_left_again(
-    home: ForkedHome,
-    folder: Path,
-) -> None:
+def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder: Path) -> None:
     notes(home)
     home.path.joinpath("config.toml").write_text("# mine\nthreads = 1  # of two\n")
     home.run("rebuild-index")
@@ -84,10 +78,7 @@ def test_another_model_is_compared_taken_and_left_again(
     assert again["kept"] and again["with_model"] is None, "its index is still there"
 
 
-def test_few_notes_are_no_comparison(
-    home: ForkedHome,
-    folder: Path,
-) -> None:
+def test_few_notes_are_no_comparison(home: ForkedHome, folder: Path) -> None:
     home.run(
         "save",
         "The zucchini is ripe, and the beans are not, said the neighbour over the fence.",
@@ -100,10 +91,7 @@ def test_few_notes_are_no_comparison(
     )
 
 
-def test_a_folder_whose_model_changed_is_another_model(
-    home: ForkedHome,
-    folder: Path,
-) -> None:
+def test_a_folder_whose_model_changed_is_another_model(home: ForkedHome, folder: Path) -> None:
     notes(home)
     home.run("model", "use", str(folder), "--yes")
     before = home.run("status", "--json").json["model"]
@@ -113,10 +101,7 @@ def test_a_folder_whose_model_changed_is_another_model(
     assert status["model"] != before and status["pending_vectors"] == 0
 
 
-def test_what_is_purged_stays_in_no_index(
-    home: ForkedHome,
-    folder: Path,
-) -> None:
+def test_what_is_purged_stays_in_no_index(home: ForkedHome, folder: Path) -> None:
     notes(home)
     home.run("model", "use", str(folder), "--yes")
     id = home.run("save", "The zucchini is ripe.", "--json").json["id"]
@@ -137,10 +122,7 @@ def test_what_is_purged_stays_in_no_index(
     ],
 )
 def test_a_folder_that_cannot_be_used_changes_nothing(
-    home: ForkedHome,
-    folder: Path,
-    damage: str,
-    says: str,
+    home: ForkedHome, folder: Path, damage: str, says: str
 ) -> None:
     if damage == "none":
         folder = folder.parent / "nowhere"
@@ -174,8 +156,7 @@ def test_offline_nothing_changes_and_a_folder_is_named(home: ForkedHome) -> None
 
 @pytest.mark.parametrize("name", ["german", "chinese"])
 def test_a_journal_that_the_model_reads_badly_is_told_of_once(
-    home: ForkedHome,
-    name: str,
+    home: ForkedHome, name: str
 ) -> None:
     panel(home, name)
     first = home.run("search", "Garten", "--strategy", "lexical")

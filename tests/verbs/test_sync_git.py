@@ -28,10 +28,7 @@ NOON = {"SYNAPTIC_NOW": "2026-11-21T12:00"}
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
 
 
-def git(
-    folder: Path,
-    *args: str,
-) -> str:
+def git(folder: Path, *args: str) -> str:
     names = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
     done = subprocess.run(["git", *names, *args], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -41,11 +38,7 @@ def git(
 class Machines:
     """Homes that share what a bare repository holds."""
 
-    def __init__(
-        self,
-        folder: Path,
-        forks: Forks,
-    ) -> None:
+    def __init__(self, folder: Path, forks: Forks) -> None:
         self.folder = folder
         self.hub = folder / "hub.git"
         self.forks = forks
@@ -65,10 +58,7 @@ class Machines:
 
 
 @pytest.fixture
-def machines(
-    tmp_path: Path,
-    forks: Forks,
-) -> Machines:
+def machines(tmp_path: Path, forks: Forks) -> Machines:
     return Machines(tmp_path, forks)
 
 
@@ -226,10 +216,7 @@ def test_nothing_is_touched_while_git_is_busy_or_elsewhere(machines: Machines) -
     assert git(home.journal, "rev-parse", "main").strip() == head
 
 
-def test_only_a_journal_is_joined(
-    machines: Machines,
-    tmp_path: Path,
-) -> None:
+def test_only_a_journal_is_joined(machines: Machines, tmp_path: Path) -> None:
     home = machines.new("desk")
     home.ask("save", "Alone.")
     code = tmp_path / "code"
@@ -359,8 +346,7 @@ def test_it_syncs_by_itself_once_a_person_said_so(machines: Machines) -> None:
 
 
 def test_a_hand_edit_that_was_seen_is_synced_like_a_save(
-    machines: Machines,
-    monkeypatch: pytest.MonkeyPatch,
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The part of the server that syncs is asked at chosen times, in seconds."""
     [home] = machines.shared("desk")

@@ -50,11 +50,7 @@ def needed(*programs: str) -> list[str]:
 class User:
     """A person with two homes, a repository to share them, and own settings of git and ssh."""
 
-    def __init__(
-        self,
-        folder: Path,
-        forks: Forks,
-    ) -> None:
+    def __init__(self, folder: Path, forks: Forks) -> None:
         self.folder = folder
         self.settings = folder / ".gitconfig"
         self.asked = folder / "asked"
@@ -81,12 +77,7 @@ class User:
         one, other = (_notes(home) for home in self.homes)
         assert one == other and one.count(b"syn:") == 2
 
-    def refused(
-        self,
-        url: str,
-        *clues: str,
-        **env: str,
-    ) -> None:
+    def refused(self, url: str, *clues: str, **env: str) -> None:
         """Neither way to begin nor to go on works with this address, and both say why, in time
         and without a question.
         """
@@ -111,11 +102,7 @@ def _notes(home: ForkedHome) -> bytes:
 
 
 @pytest.fixture
-def user(
-    tmp_path: Path,
-    forks: Forks,
-    monkeypatch: pytest.MonkeyPatch,
-) -> User:
+def user(tmp_path: Path, forks: Forks, monkeypatch: pytest.MonkeyPatch) -> User:
     monkeypatch.delenv("GIT_SSL_CAINFO", raising=False)  # stronger than the setting
     return User(tmp_path, forks)
 
@@ -167,10 +154,7 @@ def host(user: User) -> Iterator[str]:
             server.terminate()
 
 
-def waits_for(
-    port: int,
-    server: subprocess.Popen[bytes],
-) -> None:
+def waits_for(port: int, server: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + LIMIT_S
     while True:
         try:
@@ -181,10 +165,7 @@ def waits_for(
 
 
 @pytest.mark.slow
-def test_over_ssh_the_keys_of_the_user_count(
-    user: User,
-    host: str,
-) -> None:
+def test_over_ssh_the_keys_of_the_user_count(user: User, host: str) -> None:
     user.share(f"hub:{user.hub}")
     desk = user.homes[0]
     tool("git", "-C", str(desk.journal), "config", "core.sshCommand", "false")
@@ -199,10 +180,7 @@ def test_over_ssh_the_keys_of_the_user_count(
 
 
 @pytest.mark.slow
-def test_over_ssh_an_agent_holds_the_key(
-    user: User,
-    host: str,
-) -> None:
+def test_over_ssh_an_agent_holds_the_key(user: User, host: str) -> None:
     name = user.folder / "agent"
     where = f"ssh://{getpass.getuser()}@127.0.0.1:{host}{user.hub}"
     command = f"ssh -F none -o UserKnownHostsFile={user.folder / 'known'}"
@@ -223,10 +201,7 @@ def test_over_ssh_an_agent_holds_the_key(
 
 
 @pytest.mark.slow
-def test_a_server_that_declines_is_asked_once(
-    user: User,
-    host: str,
-) -> None:
+def test_a_server_that_declines_is_asked_once(user: User, host: str) -> None:
     user.share(f"hub:{user.hub}")
     hook = user.hub / "hooks" / "pre-receive"
     calls = user.folder / "calls"
@@ -278,12 +253,7 @@ class Web(http.server.BaseHTTPRequestHandler):
 
     do_GET = do_POST = answer
 
-    def say(
-        self,
-        status: int,
-        headers: dict[str, str],
-        body: bytes = b"",
-    ) -> None:
+    def say(self, status: int, headers: dict[str, str], body: bytes = b"") -> None:
         self.send_response(status)
         headers["Content-Length"] = str(len(body))
         for name, value in headers.items():
@@ -324,8 +294,7 @@ def web(user: User) -> Iterator[str]:
 
 
 def test_over_https_the_authority_and_the_password_of_the_user_count(
-    user: User,
-    web: str,
+    user: User, web: str
 ) -> None:
     url = f"{web}/hub.git"
     named = f"[http]\n\tsslCAInfo = {user.folder}/authority.pem\n"

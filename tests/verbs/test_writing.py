@@ -38,14 +38,9 @@ def markdown(ws: Workspace) -> dict[str, bytes]:
     )
 )
 @settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_what_was_saved_reads_back(
-    ws: Workspace,
-    content: str,
-) -> None:
+def test_what_was_saved_reads_back(ws: Workspace, content: str) -> None:
     receipt = save(ws, content, force=True)
     [entry] = get(ws, [receipt.id]).entries
     expected = content.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -78,9 +73,7 @@ def _bare(text: str) -> str:
     ],
 )
 def test_a_save_that_is_refused_writes_nothing(
-    ws: Workspace,
-    arguments: dict[str, object],
-    named: str,
+    ws: Workspace, arguments: dict[str, object], named: str
 ) -> None:
     save(ws, "Something that was there")
     before = markdown(ws)
@@ -103,9 +96,7 @@ def test_a_save_that_is_refused_writes_nothing(
     ],
 )
 def test_an_update_that_is_refused_writes_nothing(
-    ws: Workspace,
-    arguments: dict[str, object],
-    named: str,
+    ws: Workspace, arguments: dict[str, object], named: str
 ) -> None:
     receipt = save(ws, "Something that was there")
     before = markdown(ws)
@@ -154,10 +145,7 @@ def test_a_missing_id_is_told_by_every_verb(ws: Workspace) -> None:
     ],
 )
 def test_an_entry_stands_on_its_day(
-    ws: Workspace,
-    at: str | None,
-    date: str,
-    time: str,
+    ws: Workspace, at: str | None, date: str, time: str
 ) -> None:
     receipt = save(ws, "Something", at=at)
     assert (receipt.date, receipt.time, receipt.path) == (date, time, f"{date}.md")
@@ -192,12 +180,7 @@ def test_an_update_changes_what_was_named_and_keeps_the_rest(ws: Workspace) -> N
     )
     neighbour = save(ws, "Nobody touches me.").id
     update(
-        ws,
-        receipt.id,
-        append="Third.",
-        add_tags=["B b"],
-        remove_tags=["#A"],
-        type="decision",
+        ws, receipt.id, append="Third.", add_tags=["B b"], remove_tags=["#A"], type="decision"
     )
     [entry, other] = get(ws, [receipt.id, neighbour]).entries
     assert entry.content == "First line.\n\nSecond.\n\nThird."
@@ -233,10 +216,7 @@ ODD_TAGS = [
 ]
 
 
-def _tagged(
-    ws: Workspace,
-    tag: str,
-) -> list[str]:
+def _tagged(ws: Workspace, tag: str) -> list[str]:
     return [
         entry.id for entry in find(ws, filters=build_filters(now=ws.clock(), tag=tag)).entries
     ]
@@ -244,14 +224,9 @@ def _tagged(
 
 @given(tag=st.one_of(st.sampled_from(ODD_TAGS), st.text(max_size=12)))
 @settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_a_tag_is_found_and_removed_as_it_was_typed(
-    ws: Workspace,
-    tag: str,
-) -> None:
+def test_a_tag_is_found_and_removed_as_it_was_typed(ws: Workspace, tag: str) -> None:
     try:
         id = save(ws, "Words.", tags=[tag], force=True).id
     except SynapticError:
@@ -268,8 +243,7 @@ def test_a_tag_is_found_and_removed_as_it_was_typed(
     "typed", ["caf\u00e9", "cafe\u0301", "CAFE\u0301", "caf\u00e9-", "caf\u00e9/"]
 )
 def test_a_tag_typed_by_hand_is_found_composed_and_decomposed(
-    ws: Workspace,
-    typed: str,
+    ws: Workspace, typed: str
 ) -> None:
     (ws.config.journal / DAY).parent.mkdir(parents=True, exist_ok=True)
     (ws.config.journal / DAY).write_text(
@@ -297,10 +271,7 @@ def test_to_remove_a_tag_that_is_not_there_says_so(ws: Workspace) -> None:
 @pytest.mark.parametrize(
     "project", ["Stra\u00dfe", "STRASSE", "Cafe\u0301", "CAF\u00c9", "\u01f0 \u1fb4"]
 )
-def test_projects_compare_without_case_and_composed(
-    ws: Workspace,
-    project: str,
-) -> None:
+def test_projects_compare_without_case_and_composed(ws: Workspace, project: str) -> None:
     id = save(ws, "Words.", project=project).id
     forms = {
         form(project)
@@ -350,14 +321,10 @@ TYPED = [
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
 @given(st.lists(st.sampled_from(TYPED), min_size=1, max_size=8))
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    max_examples=30,
-    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None
 )
 def test_what_an_edit_leaves_stays_byte_for_byte(
-    ws: Workspace,
-    eol: str,
-    lines: list[str],
+    ws: Workspace, eol: str, lines: list[str]
 ) -> None:
     path = ws.config.journal / "2026-11-20.md"
     typed = eol.join(["## 09:30 Meeting", "We met.", *lines, "The end.", ""])
@@ -378,8 +345,7 @@ def test_what_an_edit_leaves_stays_byte_for_byte(
 
 
 def test_a_repeated_save_answers_with_the_first_and_writes_nothing(
-    ws: Workspace,
-    clock: Clock,
+    ws: Workspace, clock: Clock
 ) -> None:
     mine: dict[str, Any] = {
         "tags": ["ops", "two words"],
@@ -387,21 +353,11 @@ def test_a_repeated_save_answers_with_the_first_and_writes_nothing(
         "project": "Web",
         "files": ["a.py", "b c.py"],
     }
-    first = save(
-        ws,
-        "Deployed.\n\nAll green.",
-        importance=7,
-        title="A `title` #here",
-        **mine,
-    )
+    first = save(ws, "Deployed.\n\nAll green.", importance=7, title="A `title` #here", **mine)
     before = markdown(ws)
     clock.forward(minutes=10)
     again = save(
-        ws,
-        "\nDeployed.\n\nAll green.\n\n",
-        importance=7,
-        title="A `title` #here",
-        **mine,
+        ws, "\nDeployed.\n\nAll green.\n\n", importance=7, title="A `title` #here", **mine
     )
     assert (again.id, again.path, "already saved" in again.notices) == (
         first.id,
@@ -412,13 +368,7 @@ def test_a_repeated_save_answers_with_the_first_and_writes_nothing(
     assert markdown(ws) == before
     clock.forward(seconds=1)
     assert (
-        save(
-            ws,
-            "Deployed.\n\nAll green.",
-            importance=7,
-            title="A `title` #here",
-            **mine,
-        ).id
+        save(ws, "Deployed.\n\nAll green.", importance=7, title="A `title` #here", **mine).id
         != first.id
     )
 
@@ -443,8 +393,7 @@ def test_a_repeated_save_answers_with_the_first_and_writes_nothing(
     ids=str,
 )
 def test_what_differs_in_one_mark_is_no_repetition(
-    ws: Workspace,
-    other: dict[str, Any],
+    ws: Workspace, other: dict[str, Any]
 ) -> None:
     older = save(ws, "Older").id
     mine: dict[str, Any] = {
@@ -507,10 +456,7 @@ def test_what_is_purged_is_in_no_file_though_it_was_edited_and_another_program_l
 # ------------------------------------------------------------------------------------------
 
 
-def git(
-    folder: Path,
-    *arguments: str,
-) -> None:
+def git(folder: Path, *arguments: str) -> None:
     identity = {
         f"GIT_{who}_{what}": "someone"
         for who in ("AUTHOR", "COMMITTER")
@@ -546,8 +492,7 @@ def test_a_worktree_belongs_to_the_project_of_its_repository(tmp_path: Path) -> 
 
 
 def test_a_project_is_the_argument_else_the_setting_else_the_working_directory(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ledger" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "ledger")
@@ -562,8 +507,7 @@ def test_a_project_is_the_argument_else_the_setting_else_the_working_directory(
 
 
 def test_a_deleted_working_directory_has_no_project(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
@@ -605,8 +549,7 @@ def test_an_agent_that_calls_itself_person_replaces_no_pinned_entry(ws: Workspac
 
 
 def test_what_is_superseded_is_hidden_whatever_the_times_say(
-    ws: Workspace,
-    clock: Clock,
+    ws: Workspace, clock: Clock
 ) -> None:
     """But of entries in a circle those stay that no later one supersedes."""
     old = save(ws, "We use MySQL")

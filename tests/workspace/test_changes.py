@@ -22,10 +22,7 @@ from synaptic.notes.header import read_comment, write_comment
 from synaptic.workspace.changes import LIMIT
 
 ENTRY = Entry(
-    id="20261121-7k3m9q2x",
-    at=datetime(2026, 11, 21, tzinfo=UTC),
-    title="t",
-    content="c",
+    id="20261121-7k3m9q2x", at=datetime(2026, 11, 21, tzinfo=UTC), title="t", content="c"
 )
 
 
@@ -42,11 +39,7 @@ def web(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def at(
-    tmp_path: Path,
-    web: Path,
-    forks: Forks,
-) -> ForkedHome:
+def at(tmp_path: Path, web: Path, forks: Forks) -> ForkedHome:
     """A home used from within that checkout."""
     return ForkedHome(
         tmp_path / "home",
@@ -56,10 +49,7 @@ def at(
     )
 
 
-def git(
-    folder: Path,
-    *args: str,
-) -> str:
+def git(folder: Path, *args: str) -> str:
     author = (
         "-c",
         "user.name=a",
@@ -69,28 +59,17 @@ def git(
         "commit.gpgsign=false",
     )
     return subprocess.run(
-        ["git", *author, *args],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
+        ["git", *author, *args], cwd=folder, check=True, capture_output=True, text=True
     ).stdout
 
 
-def save(
-    at: ForkedHome,
-    *files: str,
-    more: tuple[str, ...] = (),
-) -> str:
+def save(at: ForkedHome, *files: str, more: tuple[str, ...] = ()) -> str:
     text = f"The parser lives here, as {' and '.join(files)} say."
     flags = (part for file in files for part in ("--file", file))
     return str(at.ask("save", text, "--force", *flags, *more)["id"])
 
 
-def changed(
-    at: ForkedHome,
-    id: str,
-) -> list[str]:
+def changed(at: ForkedHome, id: str) -> list[str]:
     entry: dict[str, Any] = at.ask("get", id)["entries"][0]
     assert set(entry["changed_files"]) <= set(entry["files"])
     return list(entry["changed_files"])
@@ -102,10 +81,7 @@ def comment(at: ForkedHome) -> str:
     return re.findall(r"<!-- syn:.*-->", file.read_text())[-1]
 
 
-def test_every_way_of_reading_tells_which_file_changed(
-    at: ForkedHome,
-    web: Path,
-) -> None:
+def test_every_way_of_reading_tells_which_file_changed(at: ForkedHome, web: Path) -> None:
     (web / "src" / "b.py").write_text("two\n")
     id = save(at, "src/a.py", "src/b.py")
     assert re.search(r" files=src/a\.py@[0-9a-f]{12},src/b\.py@[0-9a-f]{12} ", comment(at))
@@ -132,8 +108,7 @@ def test_every_way_of_reading_tells_which_file_changed(
 
 
 def test_a_small_change_is_none_unless_the_entry_names_its_lines(
-    at: ForkedHome,
-    web: Path,
+    at: ForkedHome, web: Path
 ) -> None:
     file = web / "src" / "a.py"
     lines = [f"value_{n} = {n}\n" for n in range(100)]
@@ -157,10 +132,7 @@ def test_a_small_change_is_none_unless_the_entry_names_its_lines(
     assert changed(at, id) == ["src/a.py"]
 
 
-def test_an_agent_sees_it_over_stdio(
-    at: ForkedHome,
-    web: Path,
-) -> None:
+def test_an_agent_sees_it_over_stdio(at: ForkedHome, web: Path) -> None:
     with at.server() as server:
         id = server.call("save", content="The parser lives there.", files=["src/a.py"])["id"]
         assert "changed since" not in server.text("search", query="parser")
@@ -179,19 +151,11 @@ def test_an_agent_sees_it_over_stdio(
             ("get", {"ids": [id]}),
         ):
             assert server.text(tool, **arguments).count("src/a.py (changed since)") == 1, tool
-        server.call(
-            "update",
-            id=id,
-            append="It was rewritten.",
-            files=["src/a.py"],
-        )
+        server.call("update", id=id, append="It was rewritten.", files=["src/a.py"])
         assert server.call("get", ids=[id])["entries"][0]["changed_files"] == []
 
 
-def test_gone_renamed_and_replaced_files_are_changed(
-    at: ForkedHome,
-    web: Path,
-) -> None:
+def test_gone_renamed_and_replaced_files_are_changed(at: ForkedHome, web: Path) -> None:
     id = save(at, "src/a.py")
     git(web, "mv", "src/a.py", "src/c.py")
     assert changed(at, id) == ["src/a.py"]
@@ -206,9 +170,7 @@ def test_gone_renamed_and_replaced_files_are_changed(
 
 
 def test_folders_patterns_and_what_is_not_there_have_no_hash(
-    at: ForkedHome,
-    web: Path,
-    tmp_path: Path,
+    at: ForkedHome, web: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "code" / "outside.txt").write_text("x\n")
     (web / "link.txt").symlink_to(tmp_path / "code" / "outside.txt")
@@ -238,10 +200,7 @@ def test_folders_patterns_and_what_is_not_there_have_no_hash(
     assert changed(at, id) == ["inner.txt"]
 
 
-def test_large_and_binary_files(
-    at: ForkedHome,
-    web: Path,
-) -> None:
+def test_large_and_binary_files(at: ForkedHome, web: Path) -> None:
     (web / "logo.png").write_bytes(bytes(range(256)))
     (web / "big.bin").write_bytes(b"x" * (LIMIT + 10))
     id = save(at, "logo.png", "big.bin")
@@ -254,11 +213,7 @@ def test_large_and_binary_files(
     assert changed(at, id) == ["logo.png", "big.bin"]
 
 
-def test_nothing_is_said_elsewhere(
-    at: ForkedHome,
-    web: Path,
-    tmp_path: Path,
-) -> None:
+def test_nothing_is_said_elsewhere(at: ForkedHome, web: Path, tmp_path: Path) -> None:
     id = save(at, "src/a.py")
     other = save(at, "src/a.py", more=("--project", "shop"))
     (web / "src" / "a.py").write_text("two\n")
@@ -273,9 +228,7 @@ def test_nothing_is_said_elsewhere(
 
 
 def test_the_repository_is_found_from_folders_worktrees_and_clones(
-    at: ForkedHome,
-    web: Path,
-    tmp_path: Path,
+    at: ForkedHome, web: Path, tmp_path: Path
 ) -> None:
     id = save(at, "src/a.py")
     git(web, "worktree", "add", "-q", "-b", "fix", str(tmp_path / "elsewhere" / "fix"))
@@ -292,8 +245,7 @@ def test_the_repository_is_found_from_folders_worktrees_and_clones(
 
 
 def test_in_a_folder_below_the_root_a_path_is_that_of_the_root(
-    at: ForkedHome,
-    web: Path,
+    at: ForkedHome, web: Path
 ) -> None:
     (web / "README.md").write_text("of all\n")
     (web / "src" / "README.md").write_text("of src\n")
@@ -308,10 +260,7 @@ def test_in_a_folder_below_the_root_a_path_is_that_of_the_root(
         assert comment(at).count("@") == hashes, path  # README.md may mean either
 
 
-def test_updates_and_hand_edits_keep_what_is_known(
-    at: ForkedHome,
-    web: Path,
-) -> None:
+def test_updates_and_hand_edits_keep_what_is_known(at: ForkedHome, web: Path) -> None:
     id = save(at, "src/a.py")
     (web / "src" / "a.py").write_text("two\n")
     at.ask("update", id, "--append", "More.", "--importance", "7")
@@ -332,11 +281,7 @@ def test_updates_and_hand_edits_keep_what_is_known(
     assert changed(at, id) == [] and at.ask("get", id)["entries"][0]["files"] == ["src/a.py"]
 
 
-def test_a_merge_of_two_machines_keeps_it(
-    at: ForkedHome,
-    web: Path,
-    tmp_path: Path,
-) -> None:
+def test_a_merge_of_two_machines_keeps_it(at: ForkedHome, web: Path, tmp_path: Path) -> None:
     id = save(at, "src/a.py")
     git(at.journal, "init", "-q", "-b", "main")
     git(at.journal, "add", ".")
@@ -356,8 +301,7 @@ def test_a_merge_of_two_machines_keeps_it(
 
 
 def test_a_file_that_cannot_be_read_is_no_reason_to_say_anything(
-    at: ForkedHome,
-    web: Path,
+    at: ForkedHome, web: Path
 ) -> None:
     id = save(at, "src/a.py", "bad\udcff name", "x" * 5000)
     (web / "src" / "a.py").write_text("two\n")
@@ -365,10 +309,7 @@ def test_a_file_that_cannot_be_read_is_no_reason_to_say_anything(
     assert changed(at, id) == (["src/a.py"] if os.access(web / "src" / "a.py", os.R_OK) else [])
 
 
-def test_a_rebuilt_index_says_the_same(
-    at: ForkedHome,
-    web: Path,
-) -> None:
+def test_a_rebuilt_index_says_the_same(at: ForkedHome, web: Path) -> None:
     id = save(at, "src/a.py")
     (web / "src" / "a.py").write_text("two\n")
     at.index.unlink()

@@ -62,8 +62,7 @@ def test_every_processor_embeds_the_same_vectors_as_one(home: Path) -> None:
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_a_rebuild_that_is_cut_short_keeps_what_it_has(
-    home: Path,
-    ending: signal.Signals,
+    home: Path, ending: signal.Signals
 ) -> None:
     forked = ForkedHome(home)
     assert any(was_cut_short(forked, ending) for _ in range(5))
@@ -72,15 +71,9 @@ def test_a_rebuild_that_is_cut_short_keeps_what_it_has(
     assert len(vectors(home)) == ENTRIES
 
 
-def was_cut_short(
-    forked: ForkedHome,
-    ending: signal.Signals,
-) -> bool:
+def was_cut_short(forked: ForkedHome, ending: signal.Signals) -> bool:
     """False where the rebuild had ended before anybody could end it."""
-    with (
-        forked.start("rebuild-index", "--fresh") as process,
-        open_home(forked.path) as ws,
-    ):
+    with forked.start("rebuild-index", "--fresh") as process, open_home(forked.path) as ws:
         while process.poll() is None:
             done = ws.index.file.db.execute("SELECT count(*) FROM chunk WHERE vector > 0").get
             if 0 < done < ENTRIES:

@@ -28,16 +28,9 @@ IDENTITY = {
 }
 
 
-def git(
-    folder: Path,
-    *args: str,
-) -> str:
+def git(folder: Path, *args: str) -> str:
     done = subprocess.run(
-        ["git", *args],
-        cwd=folder,
-        env=os.environ | IDENTITY,
-        capture_output=True,
-        text=True,
+        ["git", *args], cwd=folder, env=os.environ | IDENTITY, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -65,11 +58,7 @@ def vault(tmp_path: Path) -> Path:
     return vault
 
 
-def commit(
-    vault: Path,
-    day: str,
-    files: dict[str, str],
-) -> None:
+def commit(vault: Path, day: str, files: dict[str, str]) -> None:
     for name, text in files.items():
         (vault / name).write_text(text)
     git(vault, "add", "--", *files)
@@ -87,10 +76,7 @@ def dates(ws: Workspace) -> dict[str, set[str]]:
     return found
 
 
-def test_git_dates_what_nothing_else_dates(
-    vault: Path,
-    tmp_path: Path,
-) -> None:
+def test_git_dates_what_nothing_else_dates(vault: Path, tmp_path: Path) -> None:
     """Whatever is committed, taken back or cut off later: the index equals a fresh one."""
     alike: list[dict[str, set[str]]] = []
 
@@ -127,10 +113,7 @@ def test_git_dates_what_nothing_else_dates(
         assert look(ws).keys() == {"2020-02-03.md"}
 
 
-def test_a_shallow_clone_dates_nothing(
-    vault: Path,
-    tmp_path: Path,
-) -> None:
+def test_a_shallow_clone_dates_nothing(vault: Path, tmp_path: Path) -> None:
     for name, depth in (("whole", ()), ("shallow", ("--depth", "1"))):
         git(tmp_path, "clone", "-q", *depth, f"file://{vault}", name)
         with open_home(tmp_path / f"home-{name}", journal=tmp_path / name / "notes") as ws:
@@ -138,9 +121,7 @@ def test_a_shallow_clone_dates_nothing(
 
 
 def test_git_is_asked_once_for_each_commit(
-    vault: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls, program = tmp_path / "calls", tmp_path / "bin" / "git"
     calls.touch()

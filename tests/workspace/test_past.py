@@ -35,10 +35,7 @@ class Said(NamedTuple):
 
 
 @pytest.fixture
-def old(
-    ws: Workspace,
-    clock: Clock,
-) -> Workspace:
+def old(ws: Workspace, clock: Clock) -> Workspace:
     """A workspace whose clock stands in spring, and whose trash goes by it."""
     clock.now = datetime(2026, 4, 1, 9, 30).astimezone()
     ws.journal.clock = clock
@@ -55,13 +52,7 @@ def told(ws: Workspace) -> dict[str, Said]:
     return said
 
 
-def live(
-    ws: Workspace,
-    random: Random,
-    day: int,
-    ids: list[str],
-    purged: set[str],
-) -> None:
+def live(ws: Workspace, random: Random, day: int, ids: list[str], purged: set[str]) -> None:
     """One of the things that happen to a journal, or two."""
     new = save(
         ws,
@@ -91,10 +82,7 @@ def live(
     ids.append(new)
 
 
-def test_each_day_answers_as_it_did(
-    old: Workspace,
-    clock: Clock,
-) -> None:
+def test_each_day_answers_as_it_did(old: Workspace, clock: Clock) -> None:
     random = Random(29)
     ids: list[str] = []
     purged: set[str] = set()
@@ -124,10 +112,7 @@ def test_each_day_answers_as_it_did(
     assert told(old) == now  # nothing was changed by looking back
 
 
-def test_a_replaced_decision_is_in_force_before(
-    old: Workspace,
-    clock: Clock,
-) -> None:
+def test_a_replaced_decision_is_in_force_before(old: Workspace, clock: Clock) -> None:
     first = save(old, "We stream changes with Debezium.", type="decision").id
     clock.forward(days=10)
     second = save(old, "We poll the table instead.", type="decision", supersedes=[first]).id
@@ -147,10 +132,7 @@ def test_a_replaced_decision_is_in_force_before(
         assert present is old
 
 
-def test_a_moment_within_a_day(
-    old: Workspace,
-    clock: Clock,
-) -> None:
+def test_a_moment_within_a_day(old: Workspace, clock: Clock) -> None:
     id = save(old, "The limit is 10.\n\nFor now.").id
     clock.forward(hours=2)
     update(old, id, content="The limit is 20.")
@@ -161,8 +143,7 @@ def test_a_moment_within_a_day(
 
 
 def test_deleted_entries_show_their_title_to_writers_alone(
-    old: Workspace,
-    clock: Clock,
+    old: Workspace, clock: Clock
 ) -> None:
     id = save(old, "The fax is gone.\n\nIts number was 5551234.", tags=["office"]).id
     clock.forward(days=1)
@@ -180,10 +161,7 @@ def test_deleted_entries_show_their_title_to_writers_alone(
         assert find(past).entries == ()
 
 
-def test_what_was_purged_is_nowhere(
-    old: Workspace,
-    clock: Clock,
-) -> None:
+def test_what_was_purged_is_nowhere(old: Workspace, clock: Clock) -> None:
     id = save(old, "The first text is about Vilnius.").id
     clock.forward(days=1)
     update(old, id, content="The second text is about Tartu.")
@@ -194,10 +172,7 @@ def test_what_was_purged_is_nowhere(
             assert find(past).entries == ()
 
 
-def test_secrets_of_today_are_not_shown(
-    old: Workspace,
-    clock: Clock,
-) -> None:
+def test_secrets_of_today_are_not_shown(old: Workspace, clock: Clock) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     id = save(old, "The deploy needs a token.\n\nIt lies in the vault.").id
     path = old.config.journal / "2026-04-01.md"
@@ -212,10 +187,7 @@ def test_secrets_of_today_are_not_shown(
         assert secret not in content
 
 
-def test_private_in_any_version_is_never_shown(
-    old: Workspace,
-    clock: Clock,
-) -> None:
+def test_private_in_any_version_is_never_shown(old: Workspace, clock: Clock) -> None:
     shown_first = save(old, "The door.\n\nThe code is 1234.").id
     hidden_first = save(old, "The safe.\n\nThe word is plum.", force=True).id
     path = old.config.journal / "2026-04-01.md"
@@ -236,10 +208,7 @@ def test_private_in_any_version_is_never_shown(
             assert "plum" not in everything, day
 
 
-def test_text_made_public_stays_hidden_before(
-    old: Workspace,
-    clock: Clock,
-) -> None:
+def test_text_made_public_stays_hidden_before(old: Workspace, clock: Clock) -> None:
     id = save(old, "The safe.\n\nThe word is here.").id
     path = old.config.journal / "2026-04-01.md"
     hidden = "<private>The word is plum.</private> The rest."
@@ -253,10 +222,7 @@ def test_text_made_public_stays_hidden_before(
             assert "plum" not in str(find(past).entries), day
 
 
-def test_an_edit_by_hand_is_told(
-    old: Workspace,
-    clock: Clock,
-) -> None:
+def test_an_edit_by_hand_is_told(old: Workspace, clock: Clock) -> None:
     id = save(old, "The limit is 10.\n\nFor now.").id
     path = old.config.journal / "2026-04-01.md"
     at_save = clock.now.timestamp()

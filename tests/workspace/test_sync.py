@@ -96,25 +96,10 @@ class Journaling(RuleBasedStateMachine):
         self.ws = open_home(self.folder / "home", clock=self.clock, sources=self.roots)
         self.journal = self.ws.config.journal
         self.fresh = open_home(
-            self.folder / "other",
-            journal=self.journal,
-            clock=self.clock,
-            sources=self.roots,
+            self.folder / "other", journal=self.journal, clock=self.clock, sources=self.roots
         )
-        save(
-            self.ws,
-            "Chose redis over memcached.",
-            type="decision",
-            tags=["db"],
-            force=True,
-        )
-        save(
-            self.ws,
-            LONG,
-            importance=8,
-            files=["src/a.py"],
-            force=True,
-        )
+        save(self.ws, "Chose redis over memcached.", type="decision", tags=["db"], force=True)
+        save(self.ws, LONG, importance=8, files=["src/a.py"], force=True)
         (self.journal / "Garden.md").write_text(
             "# Garden #home\n\nThe hedge by the road must be cut in June.\n"
         )
@@ -147,25 +132,11 @@ class Journaling(RuleBasedStateMachine):
         day=st.integers(0, 2),
         after=st.none() | any_one,
     )
-    def save(
-        self,
-        text: str,
-        kind: str,
-        day: int,
-        after: int | None,
-    ) -> None:
+    def save(self, text: str, kind: str, day: int, after: int | None) -> None:
         self.clock.forward(minutes=7)
         older = [] if after is None or not self.entries() else [self.pick(after).id]
         at = self.clock.now.replace(day=21 - day)
-        save(
-            self.ws,
-            text,
-            type=kind,
-            tags=["saved"],
-            at=at,
-            supersedes=older,
-            force=True,
-        )
+        save(self.ws, text, type=kind, tags=["saved"], at=at, supersedes=older, force=True)
 
     @precondition(lambda self: self.entries())
     @rule(
@@ -174,13 +145,7 @@ class Journaling(RuleBasedStateMachine):
         title=st.none() | st.just("Renamed"),
         tag=st.sampled_from("ab"),
     )
-    def update(
-        self,
-        one: int,
-        content: str | None,
-        title: str | None,
-        tag: str,
-    ) -> None:
+    def update(self, one: int, content: str | None, title: str | None, tag: str) -> None:
         with suppress(Refused):
             update(
                 self.ws,
@@ -231,39 +196,20 @@ class Journaling(RuleBasedStateMachine):
         name=st.sampled_from(["2026-11-19.md", "Plan.md", "area/Kitchen.md", "@vault/Plan.md"]),
         text=texts,
     )
-    def write_file(
-        self,
-        name: str,
-        text: str,
-    ) -> None:
+    def write_file(self, name: str, text: str) -> None:
         path = self.ws.journal.place(name)
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
 
     @precondition(lambda self: self.files())
     @rule(one=any_one, text=texts)
-    def append(
-        self,
-        one: int,
-        text: str,
-    ) -> None:
+    def append(self, one: int, text: str) -> None:
         with self.file(one).open("a") as file:
             file.write(f"\n{text}\n")
 
     @precondition(lambda self: self.files())
-    @rule(
-        one=any_one,
-        line=any_one,
-        text=words,
-        copied=st.booleans(),
-    )
-    def insert_an_entry(
-        self,
-        one: int,
-        line: int,
-        text: str,
-        copied: bool,
-    ) -> None:
+    @rule(one=any_one, line=any_one, text=words, copied=st.booleans())
+    def insert_an_entry(self, one: int, line: int, text: str, copied: bool) -> None:
         path = self.file(one)
         lines = path.read_bytes().split(b"\n")
         entry = b"## 10:15 Typed by hand #finance\n" + text.encode()
@@ -277,12 +223,7 @@ class Journaling(RuleBasedStateMachine):
         nth=st.integers(0, 5),
         heading=st.sampled_from([b"## 10:44 Another title #new", b"## no entry"]),
     )
-    def change_a_heading(
-        self,
-        one: int,
-        nth: int,
-        heading: bytes,
-    ) -> None:
+    def change_a_heading(self, one: int, nth: int, heading: bytes) -> None:
         path = self.file(one)
         found = list(re.finditer(rb"^## \d.*$", path.read_bytes(), re.M))
         if found:
@@ -297,11 +238,7 @@ class Journaling(RuleBasedStateMachine):
 
     @precondition(lambda self: self.files())
     @rule(one=any_one, block=st.sampled_from(FRONT_MATTER))
-    def change_front_matter(
-        self,
-        one: int,
-        block: str,
-    ) -> None:
+    def change_front_matter(self, one: int, block: str) -> None:
         path = self.file(one)
         rest = re.sub(rb"\A---\n.*?^---\n", b"", path.read_bytes(), flags=re.S | re.M)
         path.write_bytes(block.encode() + rest)
@@ -311,27 +248,14 @@ class Journaling(RuleBasedStateMachine):
         one=any_one,
         name=st.sampled_from(["2026-11-20.md", "area/Moved.md", "@sessions/2026-11-18.md"]),
     )
-    def rename(
-        self,
-        one: int,
-        name: str,
-    ) -> None:
+    def rename(self, one: int, name: str) -> None:
         path = self.ws.journal.place(name)
         path.parent.mkdir(exist_ok=True)
         self.file(one).rename(path)
 
     @precondition(lambda self: self.files())
-    @rule(
-        one=any_one,
-        edited=st.booleans(),
-        first=st.booleans(),
-    )
-    def copy(
-        self,
-        one: int,
-        edited: bool,
-        first: bool,
-    ) -> None:
+    @rule(one=any_one, edited=st.booleans(), first=st.booleans())
+    def copy(self, one: int, edited: bool, first: bool) -> None:
         path = self.file(one)
         name = f"{'0 ' if first else ''}{path.stem}.sync-conflict-20261121.md"
         data = path.read_bytes()  # ids hold no o
@@ -339,11 +263,7 @@ class Journaling(RuleBasedStateMachine):
 
     @precondition(lambda self: self.entries())
     @rule(one=any_one, to=any_one)
-    def move_an_entry(
-        self,
-        one: int,
-        to: int,
-    ) -> None:
+    def move_an_entry(self, one: int, to: int) -> None:
         place = self.pick(one).place
         assert place
         source = self.ws.journal.place(place.path)
@@ -398,9 +318,7 @@ def kept(ws: Workspace) -> list[object]:
 
 
 Journaling.TestCase.settings = settings(
-    max_examples=examples(60, 25),
-    stateful_step_count=12,
-    deadline=None,
+    max_examples=examples(60, 25), stateful_step_count=12, deadline=None
 )
 test_an_incremental_index_equals_a_fresh_one = Journaling.TestCase
 
@@ -409,10 +327,7 @@ test_an_incremental_index_equals_a_fresh_one = Journaling.TestCase
 # --------------------------------------------------------------
 
 
-def found(
-    ws: Workspace,
-    phrase: str,
-) -> list[str]:
+def found(ws: Workspace, phrase: str) -> list[str]:
     """What the next search finds that holds this phrase itself, not just beside it."""
     return [
         hit.entry.content
@@ -443,8 +358,7 @@ def day_file(filled: Workspace) -> Path:
 
 
 def test_an_entry_takes_its_vector_along_to_another_file(
-    filled: Workspace,
-    day_file: Path,
+    filled: Workspace, day_file: Path
 ) -> None:
     before = vectors(filled)
     head, *blocks = re.split(rb"(?m)^(?=## )", day_file.read_bytes())
@@ -455,10 +369,7 @@ def test_an_entry_takes_its_vector_along_to_another_file(
     assert vectors(filled) == before
 
 
-def test_a_renamed_file_keeps_its_vectors(
-    filled: Workspace,
-    day_file: Path,
-) -> None:
+def test_a_renamed_file_keeps_its_vectors(filled: Workspace, day_file: Path) -> None:
     day_file.rename(day_file.with_name("2026-11-20.md"))
     assert sync(filled).removed == 1
     assert embed_pending(filled, budget_s=None) == 0
@@ -466,8 +377,7 @@ def test_a_renamed_file_keeps_its_vectors(
 
 
 def test_where_only_offsets_change_nothing_is_embedded(
-    filled: Workspace,
-    day_file: Path,
+    filled: Workspace, day_file: Path
 ) -> None:
     data = day_file.read_bytes()
     day_file.write_bytes(b"# 2026-11-21\n\n\n" + data.partition(b"\n")[2])
@@ -514,8 +424,7 @@ def test_an_endless_embedding_run_ends_when_the_text_reads_otherwise(filled: Wor
 
 
 def test_a_changed_zone_moves_what_was_typed_without_one(
-    ws: Workspace,
-    monkeypatch: pytest.MonkeyPatch,
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (ws.config.journal / "2026-11-21.md").write_text(
         "## 10:15 Called the bank\nthey call back\n"
@@ -535,8 +444,7 @@ def test_a_changed_zone_moves_what_was_typed_without_one(
 
 
 def test_a_conflict_copy_is_no_second_entry_and_an_edited_one_is_told_apart(
-    filled: Workspace,
-    day_file: Path,
+    filled: Workspace, day_file: Path
 ) -> None:
     copy = day_file.with_name("2026-11-21.sync-conflict-20261122.md")
     copy.write_bytes(day_file.read_bytes())
@@ -587,13 +495,7 @@ def test_an_edit_with_the_same_size_and_time_is_found(ws: Workspace) -> None:
 
 
 SECOND = 1_000_000_000
-STAMP = Stamp(
-    "a.md",
-    mtime_ns=10 * SECOND,
-    ctime_ns=10 * SECOND,
-    size=5,
-    inode=1,
-)
+STAMP = Stamp("a.md", mtime_ns=10 * SECOND, ctime_ns=10 * SECOND, size=5, inode=1)
 
 
 @pytest.mark.parametrize(
@@ -614,19 +516,14 @@ STAMP = Stamp(
     ],
 )
 def test_a_stamp_is_trusted_only_where_it_proves_something(
-    stamp: Stamp,
-    scanned_s: float,
-    must_read: bool,
+    stamp: Stamp, scanned_s: float, must_read: bool
 ) -> None:
     proof = STAMP.proof if STAMP.is_settled(int(scanned_s * SECOND)) else None
     known = {STAMP.path: proof}
     assert (known.get(stamp.path) != stamp.proof) == must_read
 
 
-def test_an_unchanged_file_is_not_indexed_again(
-    filled: Workspace,
-    day_file: Path,
-) -> None:
+def test_an_unchanged_file_is_not_indexed_again(filled: Workspace, day_file: Path) -> None:
     sync(filled)
     before = filled.index.file.db.total_changes()
     day_file.chmod(0o640)
@@ -635,8 +532,7 @@ def test_an_unchanged_file_is_not_indexed_again(
 
 
 def test_a_save_beside_other_changes_leaves_them_to_the_next_search(
-    filled: Workspace,
-    day_file: Path,
+    filled: Workspace, day_file: Path
 ) -> None:
     other = day_file.with_name("2026-11-20.md")
     other.write_text("## 9:00 Other\na zebra\n")
@@ -671,10 +567,7 @@ def test_a_rebuild_also_embeds_what_another_saved_meanwhile(tmp_path: Path) -> N
     other = open_home(tmp_path, embedder=HashingEmbedder(broken=True))
     saved: list[object] = []
 
-    def save_once(
-        phase: str,
-        *_: int,
-    ) -> None:
+    def save_once(phase: str, *_: int) -> None:
         if phase == "embedding" and not saved:
             saved.append(save(other, "meanwhile"))
 
@@ -704,9 +597,7 @@ def test_a_text_that_the_model_fails_on_is_found_by_words(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
 def test_who_saves_or_restores_into_a_file_that_is_left_out_is_told(
-    filled: Workspace,
-    day_file: Path,
-    eol: str,
+    filled: Workspace, day_file: Path, eol: str
 ) -> None:
     saved = save(filled, "a zebra")
     assert saved.notices == ()
@@ -731,10 +622,7 @@ def test_a_day_file_behind_a_link_is_followed_after_each_save(tmp_path: Path) ->
             assert found(ws, text) == [text]
 
 
-def test_searching_changes_no_file(
-    filled: Workspace,
-    day_file: Path,
-) -> None:
+def test_searching_changes_no_file(filled: Workspace, day_file: Path) -> None:
     (day_file.parent / "odd.md").write_bytes(
         b"\xef\xbb\xbf## 9:15 odd\r\n\0\xff ```\r<!-- syn:nonsense\n"
     )
@@ -749,8 +637,7 @@ def test_searching_changes_no_file(
 
 
 def test_a_file_that_changes_while_it_is_read_is_read_again(
-    filled: Workspace,
-    day_file: Path,
+    filled: Workspace, day_file: Path
 ) -> None:
     edits = [
         lambda: day_file.write_bytes(
@@ -771,10 +658,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
     assert sum("no wire" in entry.content for entry in entries) == 1
 
 
-def test_a_file_that_never_rests_is_an_error(
-    filled: Workspace,
-    day_file: Path,
-) -> None:
+def test_a_file_that_never_rests_is_an_error(filled: Workspace, day_file: Path) -> None:
     def read(_: SyncReport) -> object:
         day_file.write_bytes(b"\n" + day_file.read_bytes())
         return read_entries(filled, filled.index.listing(Filters(), order="newest", limit=1)[1])
@@ -784,8 +668,7 @@ def test_a_file_that_never_rests_is_an_error(
 
 
 def test_a_search_beside_a_writer_answers_from_what_there_is(
-    filled: Workspace,
-    day_file: Path,
+    filled: Workspace, day_file: Path
 ) -> None:
     with open_home(filled.config.home) as other, other.index.writing():
         day_file.write_bytes(day_file.read_bytes() + b"\n## 23:00 Late\na giraffe\n")
@@ -850,8 +733,7 @@ def test_who_is_in_a_hurry_does_not_wait_for_the_process_that_fills_a_new_index(
 
 
 def test_an_id_is_not_missing_because_another_process_writes(
-    filled: Workspace,
-    day_file: Path,
+    filled: Workspace, day_file: Path
 ) -> None:
     held, known = threading.Event(), find(filled, limit=1).entries[0].id
 
@@ -909,10 +791,7 @@ DAMAGES = (remove_alone, remove_all, truncate, empty, garble, exchange)
 @pytest.mark.parametrize("flushed", [True, False])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_index_under_an_open_workspace_is_made_anew(
-    filled: Workspace,
-    day_file: Path,
-    damage: Callable[[Path], None],
-    flushed: bool,
+    filled: Workspace, day_file: Path, damage: Callable[[Path], None], flushed: bool
 ) -> None:
     if flushed:
         filled.index.compact()

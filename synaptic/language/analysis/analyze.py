@@ -52,11 +52,7 @@ class Question:
         self.has_range = asked.time_range is not None
         self._features = QUESTIONS.patterns("features")
 
-    def find(
-        self,
-        feature: str,
-        start: int = 0,
-    ) -> re.Match[str] | None:
+    def find(self, feature: str, start: int = 0) -> re.Match[str] | None:
         """The first match of the feature from that character on."""
         return compiled(self._features[feature], re.IGNORECASE).search(self.line, start)
 
@@ -70,11 +66,7 @@ class Question:
         return len(list(found))
 
 
-def analyze(
-    query: str,
-    asked: Asked,
-    known: Known,
-) -> Json:
+def analyze(query: str, asked: Asked, known: Known) -> Json:
     """The analysis of a query, as JSON. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |
@@ -122,11 +114,7 @@ def _question_type(question: Question) -> tuple[str, float]:
     return "factual", 0.7 if question.shows("asks") else 0.4
 
 
-def _fits(
-    question: Question,
-    question_type: str,
-    features: list[str],
-) -> bool:
+def _fits(question: Question, question_type: str, features: list[str]) -> bool:
     start = 0
     itself = question.find("itself")
     if itself and question_type == "multi-hop":  # the description of what is sought is no hop
@@ -136,10 +124,7 @@ def _fits(
     return any(question.find(feature, start) for feature in features)
 
 
-def _complexity(
-    question: Question,
-    question_type: str,
-) -> str:
+def _complexity(question: Question, question_type: str) -> str:
     """low: one fact; medium: a condition, a time, two sides, a how or why; high: several
     clauses or hops.
     """
@@ -157,10 +142,7 @@ def _complexity(
 
 
 def _intent(
-    question: Question,
-    question_type: str,
-    complexity: str,
-    entities: tuple[EntityMention, ...],
+    question: Question, question_type: str, complexity: str, entities: tuple[EntityMention, ...]
 ) -> str:
     """temporal, relation, entity, attribute or general."""
     if question_type == "temporal" or question.shows("opens_with_when"):
@@ -186,9 +168,7 @@ def _intent(
 
 
 def _target(
-    question: Question,
-    intent: str,
-    entities: tuple[EntityMention, ...],
+    question: Question, intent: str, entities: tuple[EntityMention, ...]
 ) -> dict[str, str | None]:
     """The aim of a question: the attribute of an entity, or its relation."""
     target = {"entity": entities[0].name if entities else None}
@@ -201,10 +181,7 @@ def _target(
 # -- names: what the journal knows, what is quoted, what is spelled like one
 
 
-def entities_of(
-    text: str,
-    known: Known,
-) -> tuple[EntityMention, ...]:
+def entities_of(text: str, known: Known) -> tuple[EntityMention, ...]:
     """Each name once, in the order of the text; of two that begin together the longer."""
     marked = _marked(known)
     tokens = list(compiled(_TOKEN).finditer(text))
@@ -220,9 +197,7 @@ def entities_of(
 
 
 def _marked_at(
-    text: str,
-    tokens: list[re.Match[str]],
-    marked: Mapping[str, EntityMention],
+    text: str, tokens: list[re.Match[str]], marked: Mapping[str, EntityMention]
 ) -> tuple[int, EntityMention] | None:
     """(the number of words of a tag, project or file that begins here, its name)."""
     for count in range(len(tokens), 0, -1):
@@ -234,10 +209,7 @@ def _marked_at(
     return None
 
 
-def _written_at(
-    text: str,
-    tokens: list[re.Match[str]],
-) -> tuple[int, EntityMention | None]:
+def _written_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention | None]:
     """(the number of words that are read, the quotation or the name that they spell)."""
     bare = _bare(tokens[0][0])
     if bare[0] in '"“':

@@ -62,11 +62,7 @@ class Listed(NamedTuple):
     changes: bool = False
 
 
-def asked_of(
-    query: str,
-    *,
-    today: date,
-) -> Asked:
+def asked_of(query: str, *, today: date) -> Asked:
     """The time, the order and the reasons that the query asks for; any text may be given."""
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
     time_range, text, tongue = _time_in(read, today)
@@ -88,10 +84,7 @@ def asked_of(
     )
 
 
-def _time_in(
-    read: str,
-    today: date,
-) -> tuple[TimeRange | None, str, str]:
+def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     """(the time that the text names, the text without it, the language of the time), where
     English reads less of it.
     """
@@ -106,11 +99,7 @@ def _time_in(
     return plain, text, ""
 
 
-def listed_of(
-    text: str,
-    tongue: str = "",
-    projects: Collection[str] = (),
-) -> Listed | None:
+def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Listed | None:
     """The list that a text asks for; None where it says more than the parts of one.
 
     The parts (kinds, a state, an order, a number) stand in `data/words/questions.toml`;
@@ -156,20 +145,10 @@ def listed_of(
     order: Order | None = "oldest" if "oldest" in means else None
     if "newest" in means or (filters.types and not order):
         order = "newest"
-    return Listed(
-        filters,
-        state,
-        order,
-        most,
-        " ".join(sought),
-        "changes" in means,
-    )
+    return Listed(filters, state, order, most, " ".join(sought), "changes" in means)
 
 
-def _parts(
-    said: str,
-    projects: Collection[str],
-) -> tuple[Texts, list[str], str]:
+def _parts(said: str, projects: Collection[str]) -> tuple[Texts, list[str], str]:
     """(projects that are named, meanings of the parts, the text with _TAKEN for each part);
     without a part no project is taken out.
     """
@@ -184,10 +163,7 @@ def _parts(
     return (tuple(is_named.findall(said)), means, left) if means else ((), [], said)
 
 
-def _telling(
-    said: str,
-    means: list[str],
-) -> list[str]:
+def _telling(said: str, means: list[str]) -> list[str]:
     """The words that say something beside a list."""
     nothing = STOP_WORDS | QUESTIONS.listing
     if means:

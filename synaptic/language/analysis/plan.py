@@ -25,7 +25,7 @@ MAX_PARTS = 4
 _CONNECTOR = re.compile(r"(?i),?\s+(?:and|or|vs\.?|versus|before|after)\s+")
 _QUESTION = re.compile(
     r"(?i)[?？]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does"
-    r"|did|can|could|should|would|will|has|have|had)\s+\S",
+    r"|did|can|could|should|would|will|has|have|had)\s+\S"
 )
 _ERROR = re.compile(
     r"^\W*(?:[\w.]*(?:Error|Exception|Warning)\b|Traceback "
@@ -44,7 +44,7 @@ _CODE = re.compile(
     | v?\d+(?:\.\d+)+\S* | \S*:\d{2,5}      # a version, an address, a port
     | (?=\w*\d)(?=\w*[a-f])[0-9a-f]{6,40} | 0x[0-9a-fA-F]+      # a hash
     | [A-Z][A-Z0-9]+-\d[\d-]*                 # a ticket
-    """,
+    """
 )
 
 

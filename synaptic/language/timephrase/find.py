@@ -61,14 +61,7 @@ _PREPOSITION = (
 )
 _END = rf"(?!\w)(?: {either(TIMES.parts_of_day)})?(?:['’]s\b)?"
 _ONWARDS = r" (?:on|onwards?)(?=\s*(?:[,.;?!]|$))"
-_AS_IF = (
-    "{}",
-    "{} ago",
-    "on {}",
-    "during {}",
-    "on the {}",
-    "during the {}",
-)
+_AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 """Forms in which a text that stands alone is read."""
 
 _NEVER = (ValueError, OverflowError)
@@ -101,11 +94,7 @@ class Period(NamedTuple):
     end: int
     part: int | None
 
-    def span(
-        self,
-        when: When,
-        year: int | None = None,
-    ) -> Span:
+    def span(self, when: When, year: int | None = None) -> Span:
         """The days, of that year if the phrase names none."""
         said = self.said
         if year:
@@ -116,11 +105,7 @@ class Period(NamedTuple):
         return part_of(span, self.part)
 
 
-def find_time(
-    text: str,
-    *,
-    today: date,
-) -> tuple[TimeRange, str] | None:
+def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     """The range that the text names and the text without the phrase; None where no time is
     meant.
 
@@ -149,10 +134,7 @@ def find_time(
     return None
 
 
-def read_time(
-    text: str,
-    when: When,
-) -> TimeRange | None:
+def read_time(text: str, when: When) -> TimeRange | None:
     """The range of a text that is nothing but a time; None where it is more, or none.
 
     Such a text needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
@@ -170,11 +152,7 @@ def is_recent(text: str) -> bool:
     return pattern(_RECENT).search(text[:LOOKED_AT]) is not None
 
 
-def without(
-    text: str,
-    start: int,
-    end: int,
-) -> str:
+def without(text: str, start: int, end: int) -> str:
     """The text without those characters, single-spaced, without the commas and brackets that
     held the phrase alone.
     """
@@ -190,11 +168,7 @@ def without(
 # --- one place of a text ---
 
 
-def _phrase(
-    text: str,
-    at: int,
-    when: When,
-) -> TimeRange | None:
+def _phrase(text: str, at: int, when: When) -> TimeRange | None:
     """The time that begins at that place: a preposition and one or two periods."""
     found = pattern(_PREPOSITION).match(text, at)
     preposition = ""
@@ -222,11 +196,7 @@ def _phrase(
     return None
 
 
-def _periods(
-    text: str,
-    at: int,
-    preposition: str,
-) -> list[Period]:
+def _periods(text: str, at: int, preposition: str) -> list[Period]:
     """The readings of the table at that place, the longest first."""
     part = pattern(r"(?:the )?<part>[-\s]+").match(text, at)
     number = None
@@ -245,10 +215,7 @@ def _periods(
     return sorted(periods, key=lambda period: -period.end)
 
 
-def _is_about(
-    said: Said,
-    preposition: str,
-) -> bool:
+def _is_about(said: Said, preposition: str) -> bool:
     """True for "two weeks ago", which means days around that one too."""
     if said.get("way") != -1 or said["unit"] in ("minute", "hour", "day"):
         return False
@@ -256,11 +223,7 @@ def _is_about(
     return least == most and preposition in ("", "around")
 
 
-def _bounds(
-    preposition: str,
-    span: Span,
-    today: date,
-) -> tuple[date | None, date | None]:
+def _bounds(preposition: str, span: Span, today: date) -> tuple[date | None, date | None]:
     """The first and the last day that a preposition makes of a period."""
     first, last = span
     match preposition:
@@ -284,12 +247,7 @@ def _bounds(
 # --- from one period to another ---
 
 
-def _pair(
-    text: str,
-    at: int,
-    preposition: str,
-    when: When,
-) -> tuple[Span, int] | None:
+def _pair(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] | None:
     """(the days, the character after) of "between March and May 2025", "Nov 3 to Dec 7"."""
     lefts = _periods(text, at, "from")
     if not lefts:
@@ -310,11 +268,7 @@ def _pair(
         return None
 
 
-def _joined(
-    left: Period,
-    right: Period,
-    when: When,
-) -> Span:
+def _joined(left: Period, right: Period, when: When) -> Span:
     """The days from one period to the other, which share the year that only one names."""
     year = right.said.get("year")
     opened = left.span(when, year)

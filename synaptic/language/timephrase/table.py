@@ -17,19 +17,8 @@ from ..lexicon import COUNTS, DAY_NAMES, MONTHS, SHORT_DAYS, WEEKDAYS, Words
 
 TIMES = Words("times")
 
-DAYS_IN = {
-    "minute": 1 / 1440,
-    "hour": 1 / 24,
-    "day": 1,
-    "week": 7,
-    "fortnight": 14,
-}
-MONTHS_IN = {
-    "month": 1,
-    "quarter": 3,
-    "year": 12,
-    "decade": 120,
-}
+DAYS_IN = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "fortnight": 14}
+MONTHS_IN = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 
 Span = tuple[date, date]
 """The first day and the last."""
@@ -132,10 +121,7 @@ def values(found: re.Match[str]) -> Said:
 # --- days ---
 
 
-def shift(
-    day: date,
-    days: int,
-) -> date:
+def shift(day: date, days: int) -> date:
     """The day so many days later, or the first or the last of all days."""
     try:
         return day + timedelta(days=days)
@@ -143,40 +129,26 @@ def shift(
         return date.min if days < 0 else date.max
 
 
-def add_months(
-    day: date,
-    months: int,
-) -> date:
+def add_months(day: date, months: int) -> date:
     """The same day so many months later, or the last of that month."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     length = monthrange(year, month + 1)[1]
     return date(year, month + 1, min(day.day, length))
 
 
-def move(
-    day: date,
-    count: int,
-    unit: str,
-) -> date:
+def move(day: date, count: int, unit: str) -> date:
     """The day so many units later."""
     if unit in MONTHS_IN:
         return add_months(day, count * MONTHS_IN[unit])
     return shift(day, int(count * DAYS_IN[unit]))
 
 
-def months_from(
-    first: date,
-    months: int,
-) -> Span:
+def months_from(first: date, months: int) -> Span:
     """Whole months from the first day of a month."""
     return first, shift(add_months(first, months), -1)
 
 
-def unit_around(
-    day: date,
-    unit: str,
-    offset: int,
-) -> Span:
+def unit_around(day: date, unit: str, offset: int) -> Span:
     """The week, weekend, month, quarter or year so many after the one of the day."""
     monday = shift(day, 7 * offset - day.weekday())
     if unit == "week":
@@ -189,10 +161,7 @@ def unit_around(
     return months_from(first, length)
 
 
-def part_of(
-    span: Span,
-    part: int,
-) -> Span:
+def part_of(span: Span, part: int) -> Span:
     """Days 1 to 10 (part 0), 11 to 20 (1) or the others (2) of a month, or the week (3) of a
     day; another period stays whole.
     """
@@ -211,10 +180,7 @@ def part_of(
 # --- times by the calendar ---
 
 
-def dates(
-    said: Said,
-    year: int,
-) -> Span:
+def dates(said: Said, year: int) -> Span:
     """The day, month, quarter, season or year that is said, in that year."""
     if "day" in said:
         day = date(year, said["month"], said["day"])
@@ -228,10 +194,7 @@ def dates(
     return date(year, 1, 1), date(year, 12, 31)
 
 
-def calendar(
-    said: Said,
-    when: When,
-) -> Span:
+def calendar(said: Said, when: When) -> Span:
     """The days of the year that is said, else the latest that have begun, or ahead the first
     that are not over.
     """
@@ -249,10 +212,7 @@ def calendar(
     raise ValueError("no such day")
 
 
-def beside(
-    said: Said,
-    when: When,
-) -> Span:
+def beside(said: Said, when: When) -> Span:
     """The latest month or season that is over, the present one, or the first to come."""
     which = said["which"]
     first, last = calendar(said, When(when.today, ahead=which > 0))
@@ -263,10 +223,7 @@ def beside(
     return first, last
 
 
-def from_to(
-    said: Said,
-    when: When,
-) -> Span:
+def from_to(said: Said, when: When) -> Span:
     """Days of one month or whole years: Nov 3-7, 2023 to 2025."""
     first, _ = calendar(said, when)
     other = {"year": first.year}
@@ -276,10 +233,7 @@ def from_to(
     return first, last
 
 
-def day_of_month(
-    said: Said,
-    when: When,
-) -> Span:
+def day_of_month(said: Said, when: When) -> Span:
     """The latest such day, or ahead the next: the 3rd."""
     step = 1 if when.ahead else -1
     for away in range(62):
@@ -289,10 +243,7 @@ def day_of_month(
     raise ValueError("no such day")
 
 
-def numbered_week(
-    said: Said,
-    when: When,
-) -> Span:
+def numbered_week(said: Said, when: When) -> Span:
     """A week by its number: week 12 of 2025."""
     monday = date.fromisocalendar(said["year"], said["number"], 1)
     return monday, shift(monday, 6)
@@ -301,27 +252,18 @@ def numbered_week(
 # --- times by their distance from today ---
 
 
-def near(
-    said: Said,
-    when: When,
-) -> Span:
+def near(said: Said, when: When) -> Span:
     """One day: yesterday, this morning."""
     day = shift(when.today, said["near"])
     return day, day
 
 
-def overnight(
-    said: Said,
-    when: When,
-) -> Span:
+def overnight(said: Said, when: When) -> Span:
     """Yesterday and today."""
     return shift(when.today, -1), when.today
 
 
-def same_day(
-    said: Said,
-    when: When,
-) -> Span:
+def same_day(said: Said, when: When) -> Span:
     """This day last year."""
     day = move(when.today, said["which"], said["unit"])
     return day, day
@@ -335,10 +277,7 @@ def counts(said: Said) -> tuple[int, int]:
     return count, count
 
 
-def counted(
-    said: Said,
-    when: When,
-) -> Span:
+def counted(said: Said, when: When) -> Span:
     """A time so many units away: 3 days ago, two weeks from now, in a week."""
     unit = said["unit"]
     days: list[date] = []
@@ -351,10 +290,7 @@ def counted(
     return min(days), max(days)
 
 
-def soon(
-    said: Said,
-    when: When,
-) -> Span:
+def soon(said: Said, when: When) -> Span:
     """In 3 weeks; "in a day" is a speed in a question."""
     is_speed = said.get("number") == 1 and said["unit"] in ("day", "year")
     if is_speed and not when.around:
@@ -362,28 +298,19 @@ def soon(
     return counted(said, when)
 
 
-def rolling(
-    said: Said,
-    when: When,
-) -> Span:
+def rolling(said: Said, when: When) -> Span:
     """Days that end or begin today: the past 10 days, the past year."""
     _, most = counts(said)
     far = move(when.today, said["which"] * most, said["unit"])
     return min(far, when.today), max(far, when.today)
 
 
-def whole_unit(
-    said: Said,
-    when: When,
-) -> Span:
+def whole_unit(said: Said, when: When) -> Span:
     """A week, month or year beside the present one: last week, the week before last."""
     return unit_around(when.today, said["period"], said.get("which", 0))
 
 
-def weekday(
-    said: Said,
-    when: When,
-) -> Span:
+def weekday(said: Said, when: When) -> Span:
     """The first such day of seven: on Friday, last Friday, this Friday, next Friday."""
     which = said.get("which")
     start = 0
@@ -399,20 +326,14 @@ def weekday(
     return day, day
 
 
-def day_of_week(
-    said: Said,
-    when: When,
-) -> Span:
+def day_of_week(said: Said, when: When) -> Span:
     """Wednesday of last week."""
     monday, _ = unit_around(when.today, "week", said["which"])
     day = shift(monday, said["weekday"])
     return day, day
 
 
-def weekend(
-    said: Said,
-    when: When,
-) -> Span:
+def weekend(said: Said, when: When) -> Span:
     """The latest weekend, or ahead the next."""
     saturday, _ = weekday({"weekday": 5}, when)
     return saturday, shift(saturday, 1)
@@ -474,43 +395,43 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
     },
     FREE - TIMES.of_verbs: {
         # 3 days ago, a couple of weeks from now, 10d ago
-        "<amount> <way>": counted,
+        "<amount> <way>": counted
     },
     frozenset(["during"]): {
         # the start of the month
-        "the <period>(?! of)": whole_unit,
+        "the <period>(?! of)": whole_unit
     },
     frozenset(["in"]): {
         # in 3 weeks, but not "in 10 minutes", which is a speed
-        r"(?!\w+ (?:min|h))<amount><ends>": soon,
+        r"(?!\w+ (?:min|h))<amount><ends>": soon
     },
     frozenset(["on"]): {
         # on 3.11., which may be a version elsewhere
-        r"<day>\.<month_number>\.": calendar,
+        r"<day>\.<month_number>\.": calendar
     },
     ANY: {
         # on Fri, since Friday
-        "<weekday>": weekday,
+        "<weekday>": weekday
     },
     TIMES.of_months: {
         # in May
-        "<month>": calendar,
+        "<month>": calendar
     },
     TIMES.of_seasons: {
         # during the winter, but not "in spring boot"
-        "(?:the )?<season><ends>": calendar,
+        "(?:the )?<season><ends>": calendar
     },
     TIMES.of_years: {
         # in 2024, but not "in 2024 rows"
-        "<year><no_count>": calendar,
+        "<year><no_count>": calendar
     },
     TIMES.of_ordinals: {
         # on the 3rd, but not "on the 3rd attempt"
-        "the <nth><ends>": day_of_month,
+        "the <nth><ends>": day_of_month
     },
     TIMES.of_years | BETWEEN: {
         # from 2023 to 2025
-        "<year><to><last_year><no_count>": from_to,
+        "<year><to><last_year><no_count>": from_to
     },
     FREE | BETWEEN: {
         # Nov 3-7, 3 to 7 November 2025

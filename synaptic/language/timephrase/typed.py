@@ -22,12 +22,7 @@ Typed = tuple[datetime | None, datetime | None]
 """The first and the last moment; None is no bound. Naive moments are local."""
 
 
-def read_typed(
-    text: str,
-    *,
-    now: datetime,
-    ahead: bool = False,
-) -> Typed | None:
+def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None:
     """The time of the text, before `now` or `ahead` of it; None if it is no time.
 
     | text                          | on Saturday 2026-11-21, at 09:30        |
@@ -50,10 +45,7 @@ def read_typed(
     return None
 
 
-def _hours(
-    value: str,
-    now: datetime,
-) -> Typed | None:
+def _hours(value: str, now: datetime) -> Typed | None:
     """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long from now."""
     value = re.sub(r"^in (.+)", r"\1 from now", value)
     found = pattern("<amount>(?: <way>)?").fullmatch(value)
@@ -68,11 +60,7 @@ def _hours(
     return min(moments), max(moments)
 
 
-def _days(
-    value: str,
-    now: datetime,
-    ahead: bool,
-) -> Typed | None:
+def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
     """A moment; a day or a longer time; a time of the day before it, after it or alone.
 
     Raises ValueError if there is no such day or time of the day.

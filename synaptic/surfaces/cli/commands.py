@@ -57,10 +57,7 @@ Words = Sequence[str]
     text_option("journal", "The folder of Markdown files to use as journal."),
     opens=False,
 )
-def init(
-    home: str | None,
-    journal: str | None = None,
-) -> None:
+def init(home: str | None, journal: str | None = None) -> None:
     """Set up the home; adopt a folder of notes.
 
     The folder is only read.
@@ -90,12 +87,7 @@ def init(
     switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
 )
-def save(
-    home: str | None,
-    type: str,
-    text: Words = (),
-    **marks: Any,
-) -> None:
+def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
     """Save an entry.
 
     Without TEXT your editor opens; - reads standard input.
@@ -110,12 +102,7 @@ def save(
             _keep(home, written, type, **marks)
 
 
-def _keep(
-    home: str | None,
-    content: str,
-    type: str,
-    **marks: Any,
-) -> None:
+def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
     by = agent()
     with open_home(home) as ws:
         receipt = writing.save(
@@ -158,11 +145,7 @@ def _keep(
     f.AS_OF,
 )
 def search(
-    ws: Workspace,
-    text: Words = (),
-    weight: Words = (),
-    prefer: Words = (),
-    **given: Any,
+    ws: Workspace, text: Words = (), weight: Words = (), prefer: Words = (), **given: Any
 ) -> None:
     """Find entries by words and by meaning, best first.
 
@@ -193,11 +176,7 @@ def search(
 
 
 @command("analyze", f.WORDS, switch("note", "The text is a note, not a question."))
-def analyze(
-    ws: Workspace,
-    note: bool,
-    text: Words = (),
-) -> None:
+def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
     """Show what a question asks for, or with --note how a note reads by itself; - reads
     standard input.
 
@@ -218,11 +197,7 @@ def analyze(
         int | None, "limit", "1 to 100 entries. [default: 10; with TEXT, those that fit it]"
     ),
 )
-def recent(
-    ws: Workspace,
-    text: Words = (),
-    **given: Any,
-) -> None:
+def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     """Show the newest entries.
 
     With TEXT, the best matches among the last 50 entries.
@@ -258,11 +233,7 @@ def recent(
     text_option("cursor", "Continue the list that ended with this cursor."),
     f.AS_OF,
 )
-def find(
-    ws: Workspace,
-    text: Words = (),
-    **given: Any,
-) -> None:
+def find(ws: Workspace, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.
 
     Without TEXT a timeline, newest first; with TEXT, best matches first.
@@ -276,20 +247,12 @@ def find(
 @command(
     "get",
     argument(
-        list[str],
-        "ids",
-        "ID",
-        "Whole ids, or at least four characters of each.",
-        **AN_ID,
+        list[str], "ids", "ID", "Whole ids, or at least four characters of each.", **AN_ID
     ),
     switch("source", "Also show the lines of the transcript from which the digest was made."),
     f.AS_OF,
 )
-def get(
-    ws: Workspace,
-    ids: Words,
-    source: bool,
-) -> None:
+def get(ws: Workspace, ids: Words, source: bool) -> None:
     """Show whole entries.
 
     Example: synaptic get 7k3m9q2x, synaptic get 1
@@ -303,10 +266,7 @@ def get(
 
 
 @command("blame", argument(str, "file", "FILE", "The file; it need not exist."))
-def blame(
-    ws: Workspace,
-    file: str,
-) -> None:
+def blame(ws: Workspace, file: str) -> None:
     """List what the journal says of a file: entries that name it or its folder.
 
     Example: synaptic blame src/shop/cart.py
@@ -315,10 +275,7 @@ def blame(
 
 
 @command("history", f.ID_OR_NUMBER, f.AS_OF)
-def history(
-    ws: Workspace,
-    id: str,
-) -> None:
+def history(ws: Workspace, id: str) -> None:
     """Show an entry with what it replaced and what replaced it, oldest first.
 
     Example: synaptic history 7k3m9q2x
@@ -333,28 +290,14 @@ def history(
     text_option("append", "Text to add at the end; - reads standard input."),
     *f.MARKS,
     f.NEW_TYPE,
+    texts_option("add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **A_TAG),
     texts_option(
-        "add_tags",
-        "A tag to add; repeatable.",
-        "--add-tag",
-        "--add-tags",
-        **A_TAG,
-    ),
-    texts_option(
-        "remove_tags",
-        "A tag to remove; repeatable.",
-        "--remove-tag",
-        "--remove-tags",
-        **A_TAG,
+        "remove_tags", "A tag to remove; repeatable.", "--remove-tag", "--remove-tags", **A_TAG
     ),
     text_option("project", "The project; an empty text removes it.", **A_PROJECT),
     opens=False,
 )
-def update(
-    home: str | None,
-    id: str,
-    **changes: Any,
-) -> None:
+def update(home: str | None, id: str, **changes: Any) -> None:
     """Change an entry in its file; marks that you do not give stay.
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
@@ -374,19 +317,11 @@ def update(
 @command(
     "pin",
     argument(
-        list[str] | None,
-        "ids",
-        "ID",
-        "Without an ID the pinned entries are listed.",
-        **AN_ID,
+        list[str] | None, "ids", "ID", "Without an ID the pinned entries are listed.", **AN_ID
     ),
     f.REMOVE,
 )
-def pin(
-    ws: Workspace,
-    remove: bool,
-    ids: Words = (),
-) -> None:
+def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     """Show an entry at the start of every session; without an ID, list the pinned entries.
 
     A pin holds for the sessions of the entry's project, or for all if it has none; at most 10
@@ -414,11 +349,7 @@ def pin(
     ),
     f.REMOVE,
 )
-def confirm(
-    ws: Workspace,
-    remove: bool,
-    ids: Words = (),
-) -> None:
+def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     """Put a preference into force that an agent saved, or that came from outside.
 
     It is shown and asked about, on a terminal only. Another text of it waits again.
@@ -445,11 +376,7 @@ def confirm(
     text_option("since", "last, p:... of a briefing, or a day. [default: the last hand-off]"),
     f.AS_OF,
 )
-def brief(
-    ws: Workspace,
-    project: str | None = None,
-    since: str | None = None,
-) -> None:
+def brief(ws: Workspace, project: str | None = None, since: str | None = None) -> None:
     """Show what an agent is told when a session starts.
 
     Example: synaptic brief --since last
@@ -466,13 +393,9 @@ def brief(
 
 
 @command(
-    "due",
-    text_option("until", "Only what is due by this day: today, friday. [default: any]"),
+    "due", text_option("until", "Only what is due by this day: today, friday. [default: any]")
 )
-def due(
-    ws: Workspace,
-    until: str | None = None,
-) -> None:
+def due(ws: Workspace, until: str | None = None) -> None:
     """List entries and tasks that are due, overdue first.
 
     Example: synaptic due --until friday
@@ -481,19 +404,8 @@ def due(
     answer_listing(ws, browse.Listing(len(found), found))
 
 
-@command(
-    "delete",
-    f.ID,
-    f.YES,
-    switch("purge", "Leave no copy in the trash."),
-    opens=False,
-)
-def delete(
-    home: str | None,
-    id: str,
-    yes: bool,
-    purge: bool,
-) -> None:
+@command("delete", f.ID, f.YES, switch("purge", "Leave no copy in the trash."), opens=False)
+def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     """Delete an entry from its file; the trash keeps it.
 
     Example: synaptic delete 7k3m9q2x --yes
@@ -515,18 +427,9 @@ def delete(
 
 @command(
     "restore",
-    argument(
-        str | None,
-        "id",
-        "ID",
-        "Without an ID the deleted entries are listed.",
-        **AN_ID,
-    ),
+    argument(str | None, "id", "ID", "Without an ID the deleted entries are listed.", **AN_ID),
 )
-def restore(
-    ws: Workspace,
-    id: str = "",
-) -> None:
+def restore(ws: Workspace, id: str = "") -> None:
     """Bring a deleted entry back, or undo an update; without an ID, list what was deleted.
 
     Example: synaptic restore 7k3m9q2x
@@ -543,11 +446,7 @@ def restore(
     argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
     switch("broken", "List all links that lead nowhere."),
 )
-def links(
-    ws: Workspace,
-    broken: bool,
-    name: Words = (),
-) -> None:
+def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     """Show the links from and to an entry or page.
 
     Example: synaptic links "Roger Zelazny"
@@ -563,10 +462,7 @@ def links(
     switch("done", "Finished or open tasks. [default: open]", "--done/--open"),
     text_option("due", "Only tasks due by this day: today, friday, 'next week'."),
 )
-def tasks(
-    ws: Workspace,
-    **given: Any,
-) -> None:
+def tasks(ws: Workspace, **given: Any) -> None:
     """List the open tasks of all notes, by day.
 
     Example: synaptic tasks --due friday
@@ -576,10 +472,7 @@ def tasks(
 
 
 @command("day", f.DATE)
-def day(
-    ws: Workspace,
-    date: Words = ("today",),
-) -> None:
+def day(ws: Workspace, date: Words = ("today",)) -> None:
     """Read what you wrote on a day.
 
     Example: synaptic day last tuesday
@@ -588,10 +481,7 @@ def day(
 
 
 @command("week", f.DATE)
-def week(
-    ws: Workspace,
-    date: Words = ("today",),
-) -> None:
+def week(ws: Workspace, date: Words = ("today",)) -> None:
     """Read what you wrote in a week.
 
     Example: synaptic week 2026-11-17
@@ -611,11 +501,7 @@ def week(
     switch("page", "Open the page that `synaptic serve` shows, logged in."),
     opens=False,
 )
-def open_(
-    home: str | None,
-    page: bool,
-    id: str = "",
-) -> None:
+def open_(home: str | None, page: bool, id: str = "") -> None:
     """Open an entry in your editor, or say where it is; with --page open the page.
 
     Example: synaptic open 3, synaptic open --page
@@ -636,10 +522,7 @@ def open_(
 
 
 @command("edit", f.ID_OR_NUMBER, opens=False)
-def edit(
-    home: str | None,
-    id: str,
-) -> None:
+def edit(home: str | None, id: str) -> None:
     """Open an entry in your editor, or say where it is.
 
     Example: synaptic edit 7k3m9q2x
@@ -681,10 +564,7 @@ def _read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _named(
-    flag: str,
-    given: Words,
-) -> dict[str, list[str]]:
+def _named(flag: str, given: Words) -> dict[str, list[str]]:
     """The values of each NAME in texts like NAME=VALUE. Raises InvalidArgument."""
     named: dict[str, list[str]] = {}
     for text in given:
@@ -695,10 +575,7 @@ def _named(
     return named
 
 
-def _number(
-    name: str,
-    given: Words,
-) -> float:
+def _number(name: str, given: Words) -> float:
     try:
         return float(given[-1])
     except ValueError:

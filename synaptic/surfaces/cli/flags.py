@@ -20,51 +20,21 @@ from ...readers.record import IN_PLACE, READERS
 from ...search.ranking import PRESETS, SIGNALS
 
 
-def _parameter(
-    kind: Any,
-    name: str,
-    about: Any,
-    default: Any,
-) -> Parameter:
+def _parameter(kind: Any, name: str, about: Any, default: Any) -> Parameter:
     return Parameter(
         name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
     )
 
 
-def argument(
-    kind: Any,
-    name: str,
-    metavar: str,
-    help: str,
-    **more: Any,
-) -> Parameter:
+def argument(kind: Any, name: str, metavar: str, help: str, **more: Any) -> Parameter:
     default = None if kind in (list[str] | None, str | None) else Parameter.empty
-    return _parameter(
-        kind,
-        name,
-        typer.Argument(
-            metavar=metavar,
-            help=help,
-            **more,
-        ),
-        default,
-    )
+    return _parameter(kind, name, typer.Argument(metavar=metavar, help=help, **more), default)
 
 
 def option(
-    kind: Any,
-    name: str,
-    help: str,
-    *flags: str,
-    default: Any = None,
-    **more: Any,
+    kind: Any, name: str, help: str, *flags: str, default: Any = None, **more: Any
 ) -> Parameter:
-    about = typer.Option(
-        *flags,
-        metavar=name.upper(),
-        help=help,
-        **more,
-    )
+    about = typer.Option(*flags, metavar=name.upper(), help=help, **more)
     return _parameter(kind, name, about, default)
 
 
@@ -72,12 +42,7 @@ text_option = partial(option, str | None)
 texts_option = partial(option, list[str] | None)
 
 
-def switch(
-    name: str,
-    help: str,
-    *flags: str,
-    default: bool | None = False,
-) -> Parameter:
+def switch(name: str, help: str, *flags: str, default: bool | None = False) -> Parameter:
     """A flag without a value; with the default None it says yes, no or nothing."""
     kind = bool if default is False else bool | None
     flags = flags or (f"--{name.replace('_', '-')}",)
@@ -85,30 +50,20 @@ def switch(
 
 
 def choice_option(
-    name: str,
-    values: Iterable[str],
-    kind: Any = str | None,
-    default: Any = None,
+    name: str, values: Iterable[str], kind: Any = str | None, default: Any = None
 ) -> Parameter:
     def complete(incomplete: str) -> list[str]:
         return [value for value in values if value.startswith(incomplete)]
 
     return option(
-        kind,
-        name,
-        f"One of: {', '.join(values)}.",
-        default=default,
-        autocompletion=complete,
+        kind, name, f"One of: {', '.join(values)}.", default=default, autocompletion=complete
     )
 
 
 def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
     """The completion with the first 50 tags, projects or ids that begin with the typed word."""
 
-    def complete(
-        ctx: typer.Context,
-        incomplete: str,
-    ) -> list[tuple[str, str]]:
+    def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
         # without an index there is nothing to complete
         with suppress(SynapticError, apsw.Error, OSError):
             config = load_config(ctx.find_root().params.get("home"))
@@ -124,19 +79,9 @@ A_PROJECT = _known("project")
 AN_ID = _known("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
-ID = argument(
-    str,
-    "id",
-    "ID",
-    "A whole id, or at least four characters of it.",
-    **AN_ID,
-)
+ID = argument(str, "id", "ID", "A whole id, or at least four characters of it.", **AN_ID)
 ID_OR_NUMBER = argument(
-    str,
-    "id",
-    "ID",
-    "An id, or N for entry N of the last search, find or recent.",
-    **AN_ID,
+    str, "id", "ID", "An id, or N for entry N of the last search, find or recent.", **AN_ID
 )
 DATE = argument(
     list[str] | None, "date", "DATE", "2026-11-17, yesterday, last tuesday. [default: today]"
@@ -149,13 +94,7 @@ NEW_TYPE = choice_option("type", TYPES)
 
 MARKS = (
     text_option("title", "The heading. [default: the first sentence]"),
-    texts_option(
-        "tags",
-        "A topic; repeatable.",
-        "--tag",
-        "--tags",
-        **A_TAG,
-    ),
+    texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **A_TAG),
     option(int | None, "importance", "0 to 10. An entry without one counts as 5."),
     texts_option("files", "A file that the entry is about; repeatable.", "--file", "--files"),
     texts_option("supersedes", "An entry that this one replaces; repeatable.", **AN_ID),
@@ -176,11 +115,7 @@ IN_PROJECTS = texts_option(
 FILTERS = (
     choice_option("type", TYPES, kind=list[str] | None),
     texts_option(
-        "tags",
-        "Entries with one of these tags; repeatable.",
-        "--tag",
-        "--tags",
-        **A_TAG,
+        "tags", "Entries with one of these tags; repeatable.", "--tag", "--tags", **A_TAG
     ),
     IN_PROJECTS,
     text_option(
@@ -226,17 +161,11 @@ WEIGHTS = texts_option(
 YES = switch("yes", "Do not ask.", "--yes", "-y")
 REMOVE = switch("remove", "Undo it.")
 CLIENT = argument(
-    list[str] | None,
-    "clients",
-    "CLIENT",
-    "[default: all clients on this machine]",
+    list[str] | None, "clients", "CLIENT", "[default: all clients on this machine]"
 )
 DRY_RUN = switch("dry_run", "Show the changes without making them.")
 SOURCE = argument(
-    str | None,
-    "source",
-    "[SOURCE]",
-    f"One of {', '.join((*READERS, *IN_PLACE))}.",
+    str | None, "source", "[SOURCE]", f"One of {', '.join((*READERS, *IN_PLACE))}."
 )
 
 # the server over HTTP

@@ -112,11 +112,7 @@ def found_text(found: Mapping[str, int]) -> str:
     return f"Not imported yet, with the number of files: {', '.join(counts)}."
 
 
-def offer(
-    home: str | None,
-    *,
-    wanted: bool | None,
-) -> Json:
+def offer(home: str | None, *, wanted: bool | None) -> Json:
     """Says what other programs have left here; takes it in if `wanted`, or if a person agrees.
 
     The files of each source, and the new entries.
@@ -147,12 +143,7 @@ def offer(
 
 
 def _in_place(
-    ws: Workspace,
-    source: str,
-    place: str | None,
-    *,
-    dry_run: bool,
-    yes: bool,
+    ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool
 ) -> int:
     if source == "memories":
         new = importing.new_memories(ws.config)

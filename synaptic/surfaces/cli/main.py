@@ -148,13 +148,7 @@ def _synaptic(
         ),
     ] = None,
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            callback=_version,
-            is_eager=True,
-            help="Show it.",
-        ),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")
     ] = False,
 ) -> None:
     """The memory that you and your AI agents share: Markdown files, searched by words, meaning

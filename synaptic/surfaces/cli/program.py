@@ -27,10 +27,7 @@ def open_home(home: str | None) -> Workspace:
 
 
 def command(
-    name: str,
-    *flags: inspect.Parameter,
-    opens: bool = True,
-    json: bool = True,
+    name: str, *flags: inspect.Parameter, opens: bool = True, json: bool = True
 ) -> Callable[[Command], Command]:
     """Makes a function the command `name`. It is called with a Workspace, or with the home
     where `opens` is False. The flag `as_of` gives it the workspace of then.
@@ -40,10 +37,7 @@ def command(
     """
 
     def register(run: Command) -> Command:
-        def called(
-            ctx: typer.Context,
-            **given: Any,
-        ) -> int | None:
+        def called(ctx: typer.Context, **given: Any) -> int | None:
             IN_JSON.set(given.pop("as_json", False))
             given = {name: value for name, value in given.items() if value not in (None, [])}
             if not opens:

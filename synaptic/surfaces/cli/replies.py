@@ -48,11 +48,7 @@ def when_empty(ws: Workspace) -> str:
     )
 
 
-def answer(
-    data: Json,
-    text: str,
-    notices: Sequence[str] = (),
-) -> None:
+def answer(data: Json, text: str, notices: Sequence[str] = ()) -> None:
     """Answers with the JSON, or with the notices and the text, if there is any."""
     if IN_JSON.get():
         return emit_json(data)
@@ -68,11 +64,7 @@ def can_ask() -> bool:
     return not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
 
 
-def check_can_ask(
-    command: str,
-    *,
-    yes: bool,
-) -> None:
+def check_can_ask(command: str, *, yes: bool) -> None:
     """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
     if not (yes or can_ask()):
         raise InvalidArgument(
@@ -80,22 +72,13 @@ def check_can_ask(
         )
 
 
-def agreed(
-    command: str,
-    question: str,
-    *,
-    yes: bool,
-) -> bool:
+def agreed(command: str, question: str, *, yes: bool) -> bool:
     """True when a person agrees, or said `yes` before. Raises as `check_can_ask` does."""
     check_can_ask(command, yes=yes)
     return yes or typer.confirm(question, default=False, err=True)
 
 
-def answer_receipt(
-    ws: Workspace,
-    done: str,
-    receipt: Receipt,
-) -> None:
+def answer_receipt(ws: Workspace, done: str, receipt: Receipt) -> None:
     done, notices = done_text(done, receipt.notices)
     text = f"{done} {short(receipt.id)} in {screen_of(ws).path(receipt.path)}"
     answer({"success": True} | wire.as_json(receipt), text, notices)
@@ -116,10 +99,7 @@ def _is_number(name: str) -> bool:
     return name.isascii() and name.isdigit() and len(name) < 4
 
 
-def listed_id(
-    ws: Workspace,
-    name: str,
-) -> str:
+def listed_id(ws: Workspace, name: str) -> str:
     """The id of an entry by its number in the last list, its title, page, alias or path.
 
     Raises InvalidArgument for a wrong number, NotFound, and Ambiguous.
@@ -146,11 +126,7 @@ def listed_id(
 
 
 def agreed_id(
-    ws: Workspace,
-    name: str,
-    question: Callable[[Entry], str],
-    *,
-    always: bool,
+    ws: Workspace, name: str, question: Callable[[Entry], str], *, always: bool
 ) -> str:
     """The id of an entry that a person agrees to change, who is shown it; without `always` an
     id is not asked about.
@@ -165,19 +141,13 @@ def agreed_id(
     return entry.id
 
 
-def answer_entries(
-    ws: Workspace,
-    listing: Listing,
-) -> None:
+def answer_entries(ws: Workspace, listing: Listing) -> None:
     """Answers with whole entries."""
     text = terminal.entries_text(listing, screen_of(ws))
     _answer_found(ws, listing.entries, wire.listing_json(listing), text)
 
 
-def answer_listing(
-    ws: Workspace,
-    listing: Listing,
-) -> None:
+def answer_listing(ws: Workspace, listing: Listing) -> None:
     """Answers with a line for each entry."""
     to = screen_of(ws)
     text = terminal.listing_text(listing, to)
@@ -189,10 +159,7 @@ def answer_listing(
         say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
 
 
-def answer_search(
-    ws: Workspace,
-    result: SearchResult,
-) -> None:
+def answer_search(ws: Workspace, result: SearchResult) -> None:
     _keep_list(ws, [hit.entry for hit in result.hits])
     text = ""
     if result.hits:
@@ -201,29 +168,18 @@ def answer_search(
     _answer_found(ws, result.hits, wire.search_json(result), text)
 
 
-def answer_days(
-    ws: Workspace,
-    days: Days,
-) -> None:
+def answer_days(ws: Workspace, days: Days) -> None:
     text = terminal.days_text(days, screen_of(ws))
     answer(wire.days_json(days), text, days.found.notices)
 
 
-def _keep_list(
-    ws: Workspace,
-    entries: Sequence[Entry],
-) -> None:
+def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
     ids = json.dumps([entry.id for entry in entries])
     with suppress(OSError):  # a home that cannot be written can be read
         overwrite(ws.config.state / _LAST_LIST, ids.encode(), sync=False)
 
 
-def _answer_found(
-    ws: Workspace,
-    found: Sequence[object],
-    data: Json,
-    text: str,
-) -> None:
+def _answer_found(ws: Workspace, found: Sequence[object], data: Json, text: str) -> None:
     """Answers with what was found, or with a remark: nothing was, or the journal is empty."""
     notices = data["notices"]
     if found:
@@ -235,10 +191,7 @@ def _answer_found(
     return answer(data, text, notices)
 
 
-def answer_place(
-    path: Path,
-    line: int | None,
-) -> None:
+def answer_place(path: Path, line: int | None) -> None:
     """Opens a file in the person's editor; without one, or in a pipe, answers where it is."""
     command = None if IN_JSON.get() else editor.editor()
     if command:

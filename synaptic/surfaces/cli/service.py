@@ -36,12 +36,7 @@ class Service(NamedTuple):
     stop: Sequence[str]
 
 
-def install(
-    home: str | None,
-    port: int | None,
-    *,
-    read_only: bool,
-) -> None:
+def install(home: str | None, port: int | None, *, read_only: bool) -> None:
     """Writes the service, begins it, and says so. Raises InvalidArgument for a port that is
     taken, and ConfigError.
     """
@@ -102,10 +97,7 @@ def service_of(home: Path) -> Service:
     )
 
 
-def systemd_unit(
-    name: str,
-    words: Sequence[str],
-) -> bytes:
+def systemd_unit(name: str, words: Sequence[str]) -> bytes:
     """The text of a unit that runs these words."""
     quoted = []
     for word in words:
@@ -126,10 +118,7 @@ WantedBy=default.target
 """.encode()
 
 
-def launchd_agent(
-    name: str,
-    words: Sequence[str],
-) -> bytes:
+def launchd_agent(name: str, words: Sequence[str]) -> bytes:
     """The property list of an agent that runs these words."""
     return plistlib.dumps(
         {
@@ -141,10 +130,7 @@ def launchd_agent(
     )
 
 
-def _free_port(
-    home: str | None,
-    port: int,
-) -> int:
+def _free_port(home: str | None, port: int) -> int:
     """A port that is free, or that a server of this home has; a person is asked for another.
 
     Raises InvalidArgument where nobody can be asked.
@@ -157,10 +143,7 @@ def _free_port(
     return port
 
 
-def _is_free(
-    home: str | None,
-    port: int,
-) -> bool:
+def _is_free(home: str | None, port: int) -> bool:
     with suppress(OSError, OverflowError), socket.create_server(("127.0.0.1", port)):
         return True
     with suppress(NotFound):
@@ -173,11 +156,7 @@ def _run(commands: Commands) -> None:
     for command in commands:
         try:
             ended = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=_TIMEOUT_S,
+                command, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_S
             )
             reason = ended.returncode and (ended.stderr.strip() or f"status {ended.returncode}")
         except (OSError, subprocess.TimeoutExpired) as error:

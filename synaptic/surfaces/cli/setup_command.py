@@ -129,12 +129,7 @@ def _end_capture(home: str | None) -> list[str]:
 
 
 def _work_off(
-    parts: Sequence[Part],
-    *,
-    status: bool,
-    remove: bool,
-    reads: bool,
-    as_json: bool,
+    parts: Sequence[Part], *, status: bool, remove: bool, reads: bool, as_json: bool
 ) -> list[Step]:
     """Says and does the step of each part; returns those that matter, as they ended."""
     done: list[Step] = []
@@ -157,12 +152,7 @@ def _work_off(
     return done
 
 
-def _remarks(
-    done: Sequence[Step],
-    absent: Sequence[str],
-    *,
-    dry_run: bool,
-) -> str:
+def _remarks(done: Sequence[Step], absent: Sequence[str], *, dry_run: bool) -> str:
     remarks = []
     if not done:
         remarks.append("Synaptic is registered with none of these clients.")

@@ -57,10 +57,7 @@ if TYPE_CHECKING:
 
 
 @command("rebuild-index", switch("fresh", "Embed all entries again."))
-def rebuild_index(
-    ws: Workspace,
-    fresh: bool,
-) -> None:
+def rebuild_index(ws: Workspace, fresh: bool) -> None:
     """Rebuild the index from the Markdown files.
 
     Example: synaptic rebuild-index
@@ -73,10 +70,7 @@ def rebuild_index(
     "status",
     switch("use", "Count by week how many entries agents were shown, opened and did not find."),
 )
-def status(
-    ws: Workspace,
-    use: bool,
-) -> None:
+def status(ws: Workspace, use: bool) -> None:
     """Show the size of the journal, and what could not be read.
 
     Example: synaptic status
@@ -125,8 +119,7 @@ def _doctor(
     """
     if fix + secrets + bool(restore) + bool(dismiss) > 1:
         raise InvalidArgument(
-            "--fix, --restore, --dismiss and --secrets exclude each other.",
-            "Give one of them.",
+            "--fix, --restore, --dismiss and --secrets exclude each other.", "Give one of them."
         )
     with open_home(home) as ws:
         if restore:
@@ -158,10 +151,7 @@ def _doctor(
     f.LENGTH,
 )
 def _review(
-    ws: Workspace,
-    limit: int,
-    project: Sequence[str] = (),
-    words: Sequence[str] = (),
+    ws: Workspace, limit: int, project: Sequence[str] = (), words: Sequence[str] = ()
 ) -> None:
     """List entries that repeat, contradict or outlived others, and the answers to each.
 
@@ -189,11 +179,7 @@ def _review(
     return answer(data, text, [more] if more else [])
 
 
-def _settle(
-    ws: Workspace,
-    said: str,
-    key: str,
-) -> None:
+def _settle(ws: Workspace, said: str, key: str) -> None:
     """Does what the answer to a finding says."""
     receipt = review.answer(ws, key, said, by_person=not agent())
     if not receipt:
@@ -202,10 +188,7 @@ def _settle(
     return answer_receipt(ws, done, receipt)
 
 
-def _ask_about(
-    ws: Workspace,
-    found: Sequence[review.Matter],
-) -> None:
+def _ask_about(ws: Workspace, found: Sequence[review.Matter]) -> None:
     """Asks a person about one finding after the other."""
     for matter in found:
         emit(matter_text(matter))
@@ -244,10 +227,7 @@ def _ask_about(
     text_option("undo", "Undo the import with this name."),
     f.YES,
 )
-def _import(
-    ws: Workspace,
-    **given: Any,
-) -> int:
+def _import(ws: Workspace, **given: Any) -> int:
     """Take in what other programs have written: sessions, memories, diaries.
 
     It shows what would come and asks. Without SOURCE it says what it finds on this machine.
@@ -266,11 +246,7 @@ def _import(
     ),
     f.YES,
 )
-def _forget(
-    ws: Workspace,
-    yes: bool,
-    session: str,
-) -> None:
+def _forget(ws: Workspace, yes: bool, session: str) -> None:
     """Remove the digests of an agent's session for good.
 
     The session is never imported again. The client keeps its transcript.
@@ -289,10 +265,7 @@ def _forget(
     "evaluate",
     option(int | None, "questions", "At most so many questions, 1 to 300. [default: 300]"),
 )
-def _evaluate(
-    ws: Workspace,
-    **given: Any,
-) -> None:
+def _evaluate(ws: Workspace, **given: Any) -> None:
     """Measure how well a search finds your own entries.
 
     It searches for their titles in a copy of the journal without them.
@@ -311,10 +284,7 @@ def _evaluate(
     "replay",
     option(int | None, "prompts", "At most so many prompts, the newest. [default: 200]"),
 )
-def _replay(
-    ws: Workspace,
-    **given: Any,
-) -> None:
+def _replay(ws: Workspace, **given: Any) -> None:
     """Ask the prompts of your agents' sessions again, each of the memory of its time.
 
     It counts how often the answer named a file edited later, or an error met later.
@@ -355,11 +325,7 @@ def _end_like_control_c() -> None:
     argument(list[str] | None, "words", "[use NAME|FOLDER]", "The model to use from now on."),
     f.YES,
 )
-def _model(
-    ws: Workspace,
-    yes: bool,
-    words: Sequence[str] = (),
-) -> None:
+def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
     """List the models that find notes by meaning, or use another.
 
     `use` loads it, compares the two on your own notes, and asks.
@@ -397,13 +363,7 @@ def _model(
     *f.FILTERS,
     json=False,
 )
-def _export(
-    ws: Workspace,
-    as_rows: bool,
-    as_csv: bool,
-    to: str = "",
-    **given: Any,
-) -> None:
+def _export(ws: Workspace, as_rows: bool, as_csv: bool, to: str = "", **given: Any) -> None:
     """Write entries as rows for other programs, oldest first.
 
     Private passages are left out, superseded entries are not. No file is overwritten.
@@ -423,12 +383,7 @@ def _export(
         with (
             Path(to)
             .expanduser()
-            .open(
-                "x",
-                encoding="utf-8",
-                errors="replace",
-                newline="",
-            ) as file
+            .open("x", encoding="utf-8", errors="replace", newline="") as file
         ):
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
@@ -438,10 +393,7 @@ def _export(
 
 
 @command("git-setup", f.REMOVE, opens=False)
-def git_setup(
-    home: str | None,
-    remove: bool,
-) -> None:
+def git_setup(home: str | None, remove: bool) -> None:
     """Let git merge the journal entry by entry.
 
     Once in each clone; nothing in the journal changes.
@@ -570,11 +522,7 @@ def _publish(
     return answer({"success": True} | wire.as_json(done), _published_text(done))
 
 
-def _database(
-    typed: str | None,
-    *,
-    insecure: bool,
-) -> str:
+def _database(typed: str | None, *, insecure: bool) -> str:
     """The address of the database that was typed, else that of the environment. Raises
     ConfigError where psycopg is missing, and InvalidArgument.
     """
@@ -625,11 +573,7 @@ def _published_text(done: PublishReport | SynapticError) -> str:
     f.REMOVE,
     opens=False,
 )
-def setup(
-    home: str | None,
-    clients: Sequence[str] = (),
-    **given: Any,
-) -> int:
+def setup(home: str | None, clients: Sequence[str] = (), **given: Any) -> int:
     """Register Synaptic, and its hooks, with the programs that speak MCP.
 
     CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or
@@ -651,11 +595,7 @@ def setup(
     opens=False,
     json=False,
 )
-def hook(
-    home: str | None,
-    event: str,
-    client: str = "claude-code",
-) -> int:
+def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     """Answer a hook of an agent, whose JSON is read from standard input.
 
     On a terminal it shows what an agent would be told here. Exit status 0, whatever goes wrong.
@@ -723,11 +663,7 @@ def mcp(home: str | None) -> None:
     json=False,
 )
 def serve(
-    home: str | None,
-    install: bool,
-    uninstall: bool,
-    revoke: Sequence[str] = (),
-    **given: Any,
+    home: str | None, install: bool, uninstall: bool, revoke: Sequence[str] = (), **given: Any
 ) -> None:
     """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
 
@@ -757,11 +693,7 @@ def serve(
 
 
 def _published(
-    *,
-    read: bool,
-    publish: bool,
-    insecure: bool,
-    writer: str | None,
+    *, read: bool, publish: bool, insecure: bool, writer: str | None
 ) -> dict[str, Any]:
     """The arguments of a server that reads or writes a database. Raises InvalidArgument."""
     if read and publish:
@@ -786,10 +718,7 @@ def _published(
     return {"database": database, "writer": checked_writer(writer) if writer else ""}
 
 
-def _log_out(
-    home: str | None,
-    names: Sequence[str],
-) -> None:
+def _log_out(home: str | None, names: Sequence[str]) -> None:
     from ..serving.devices import Devices  # only here
 
     devices = Devices(home)
@@ -872,24 +801,12 @@ def token(
     add_help_option=False,
     context_settings={"ignore_unknown_options": True},
 )
-def git_merge(
-    ctx: typer.Context,
-    base: Path,
-    ours: Path,
-    theirs: Path,
-    path: str,
-) -> int:
+def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> int:
     """The merge driver that git calls; exit status 0 for a clean merge, 10 for one with
     conflicts, else `ours` is as it was.
     """
     try:
-        return gitdriver.drive(
-            base,
-            ours,
-            theirs,
-            path,
-            day_file=load_config(ctx.obj).day_file,
-        )
+        return gitdriver.drive(base, ours, theirs, path, day_file=load_config(ctx.obj).day_file)
     except Exception as error:
         terminal.say(f"synaptic: {path} cannot be merged: {error}")
         return 1

@@ -51,11 +51,7 @@ class Server(NamedTuple):
             words += ["--home", home]
         return [*words, "hook", "--client", client]
 
-    def hook(
-        self,
-        event: str,
-        client: str,
-    ) -> str:
+    def hook(self, event: str, client: str) -> str:
         """Returns the command of a hook as a line for the shell."""
         words = [*self.hook_words(client), event]
         if os.name == "nt":
@@ -63,10 +59,7 @@ class Server(NamedTuple):
         return shlex.join(words)
 
 
-def this_server(
-    home: str | None,
-    project: str | None,
-) -> Server:
+def this_server(home: str | None, project: str | None) -> Server:
     """Returns this very program by its absolute path, as a desktop program has no PATH; a home
     that was chosen by --home or SYNAPTIC_HOME is part of it.
     """
@@ -159,11 +152,7 @@ def _client(row: Json) -> Client:
     usual = {
         "title": name.replace("-", " ").title(),
         "programs": [name],
-        "entry": {
-            "command": "{command}",
-            "args": "{args}",
-            "env": "{env}",
-        },
+        "entry": {"command": "{command}", "args": "{args}", "env": "{env}"},
     }
     return Client(**usual | row)
 
@@ -172,11 +161,7 @@ _TABLE = (DATA / "clients.toml").read_text("utf-8")
 CLIENTS = [_client(row) for row in tomllib.loads(_TABLE)["client"]]
 
 
-def named(
-    names: Iterable[str],
-    *,
-    remote: bool,
-) -> list[Client]:
+def named(names: Iterable[str], *, remote: bool) -> list[Client]:
     """Returns the clients of these names, or all; with `remote` those that know a server
     elsewhere. Raises InvalidArgument.
     """
@@ -212,10 +197,7 @@ def folders(platform: str = sys.platform) -> dict[str, Path]:
     }
 
 
-def _folder(
-    name: str,
-    usual: Path,
-) -> Path:
+def _folder(name: str, usual: Path) -> Path:
     return Path(os.environ.get(name) or usual)
 
 

@@ -33,11 +33,7 @@ def plain(text: str) -> str:
     return _LAST_COMMA.sub(_blank, text)
 
 
-def put(
-    text: str,
-    path: Names,
-    value: Any,
-) -> str:
+def put(text: str, path: Names, value: Any) -> str:
     """Returns the text with `value` at `path`; a new member comes first. Raises what `parse`
     does, and TypeError or AttributeError where no object stands.
     """
@@ -67,10 +63,7 @@ def put(
     return _checked(text[:begin] + added + text[end:], wanted)
 
 
-def drop(
-    text: str,
-    path: Names,
-) -> str:
+def drop(text: str, path: Names) -> str:
     """Returns the text without the value at `path`, and without an object that held nothing
     else. Raises what `put` does.
     """
@@ -102,20 +95,14 @@ def drop(
     return _checked(before + after, wanted)
 
 
-def _holder(
-    top: Any,
-    path: Names,
-) -> Any:
+def _holder(top: Any, path: Names) -> Any:
     """Returns the object that holds the last name; makes a missing one."""
     for name in path[:-1]:
         top = top.setdefault(name, {})
     return top
 
 
-def _find(
-    bare: str,
-    path: Names,
-) -> tuple[int, int, Members]:
+def _find(bare: str, path: Names) -> tuple[int, int, Members]:
     """Returns the last object on the path: its depth, its begin and its members."""
     at = _skip(bare, 0)
     members = _members(bare, at)
@@ -127,10 +114,7 @@ def _find(
     return depth, at, members
 
 
-def _members(
-    bare: str,
-    at: int,
-) -> Members:
+def _members(bare: str, at: int) -> Members:
     members = {}
     at = _skip(bare, at + 1)
     while bare[at] != "}":
@@ -142,10 +126,7 @@ def _members(
     return members
 
 
-def _skip(
-    bare: str,
-    at: int,
-) -> int:
+def _skip(bare: str, at: int) -> int:
     """Returns the place of the next name, value or bracket."""
     blanks = _APART.match(bare, at)
     return blanks.end() if blanks else at
@@ -155,10 +136,7 @@ def _blank(found: re.Match[str]) -> str:
     return found[1] or re.sub(r"[^\r\n]", " ", found[0])
 
 
-def _checked(
-    new: str,
-    wanted: Any,
-) -> str:
+def _checked(new: str, wanted: Any) -> str:
     if parse(new) != wanted:
         raise ValueError("it cannot be changed without changing something else")
     return new

@@ -46,23 +46,10 @@ class Part(NamedTuple):
     edit: Callable[..., str]
 
 
-def parts_of(
-    client: Client,
-    server: Server,
-    events: Sequence[str],
-) -> list[Part]:
+def parts_of(client: Client, server: Server, events: Sequence[str]) -> list[Part]:
     """Returns the parts of this client, with hooks of these events."""
     edit = partial(_with_server, client, server)
-    parts = [
-        Part(
-            client,
-            "server",
-            NAME,
-            client.file,
-            client.check,
-            edit,
-        )
-    ]
+    parts = [Part(client, "server", NAME, client.file, client.check, edit)]
     hooks = client.hooks
     if hooks:
         if "template" in hooks:
@@ -71,16 +58,7 @@ def parts_of(
         else:
             edit = partial(_with_hooks, _hooks(client, server, events))
         noun = f"hooks ({', '.join(events)})"
-        parts.append(
-            Part(
-                client,
-                "hooks",
-                noun,
-                expand(hooks["file"]),
-                hooks["check"],
-                edit,
-            )
-        )
+        parts.append(Part(client, "hooks", noun, expand(hooks["file"]), hooks["check"], edit))
     if client.memory:
         guidance = (DATA / "guidance.md").read_text("utf-8")
         edit = partial(_with_block, "<!--", "-->", guidance)
@@ -101,13 +79,7 @@ def parts_of(
 # ----------------------------------------------------------------------------------------------
 
 
-def _with_server(
-    client: Client,
-    server: Server,
-    text: str,
-    *,
-    drop: bool = False,
-) -> str:
+def _with_server(client: Client, server: Server, text: str, *, drop: bool = False) -> str:
     """Returns the text with this server; an entry of ours gets the new values, and keeps what
     is not named anew. Raises ValueError for an entry of another kind.
     """
@@ -149,11 +121,7 @@ def _starts_us(there: Mapping[str, Any]) -> bool:
 # ----------------------------------------------------------------------------------------------
 
 
-def _program(
-    client: Client,
-    server: Server,
-    events: Sequence[str],
-) -> str:
+def _program(client: Client, server: Server, events: Sequence[str]) -> str:
     """Returns the program that runs the hooks of a client without a list of hooks."""
     program: str = (DATA / client.hooks["template"]).read_text("utf-8")
     command = json.dumps(server.hook_words(client.name), ensure_ascii=False)
@@ -161,11 +129,7 @@ def _program(
     return program.replace('["session-start"]', json.dumps(events))
 
 
-def _hooks(
-    client: Client,
-    server: Server,
-    events: Sequence[str],
-) -> dict[str, Any]:
+def _hooks(client: Client, server: Server, events: Sequence[str]) -> dict[str, Any]:
     """Returns the group with the hook of each event, by the client's name of the event."""
     hooks = {}
     for event, name in zip(EVENTS, client.hooks["events"], strict=True):
@@ -182,12 +146,7 @@ def _hooks(
     return hooks
 
 
-def _with_hooks(
-    wanted: Mapping[str, Any],
-    text: str,
-    *,
-    drop: bool = False,
-) -> str:
+def _with_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> str:
     """Returns the text with these hooks of Synaptic and no others, in the form
     {"hooks": {event: [{"hooks": [{"command": ..., "timeout": ...}]}]}}.
     """
@@ -204,10 +163,7 @@ def _with_hooks(
     return text
 
 
-def _groups(
-    groups: list[Any],
-    wanted: Mapping[str, Any] | None,
-) -> list[Any]:
+def _groups(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
     """Returns the groups with the wanted hook in place of an older one, else its group last:
     Codex knows approved hooks by their places.
     """
@@ -233,12 +189,7 @@ def _groups(
 
 
 def _with_block(
-    opening: str,
-    closing: str,
-    content: str,
-    text: str,
-    *,
-    drop: bool = False,
+    opening: str, closing: str, content: str, text: str, *, drop: bool = False
 ) -> str:
     """Returns the text with the content between two markers, which are comments of the file's
     language. Raises ValueError for a marker without the other.

@@ -46,12 +46,7 @@ class Step:
         return "outdated" if self.action == "register" else "registered"
 
 
-def work_on(
-    part: Part,
-    *,
-    remove: bool = False,
-    reads: bool = True,
-) -> Step:
+def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
     """Returns the step for this part, which is carried out unless it only `reads`."""
     step = Step(part)
     try:
@@ -130,11 +125,7 @@ def _read(file: Path) -> bytes | None:
             return None
 
 
-def _write(
-    step: Step,
-    old: bytes | None,
-    new: bytes,
-) -> None:
+def _write(step: Step, old: bytes | None, new: bytes) -> None:
     """Replaces the file's bytes in one step; mode and owner stay, and a link is written
     through. Raises JournalError, and Changed when another program wrote meanwhile.
     """

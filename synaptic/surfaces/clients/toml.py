@@ -12,11 +12,7 @@ _BODY = r".*\n?(?:(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*[^\s#\[].*\n?)*"
 parse = tomllib.loads
 
 
-def put(
-    text: str,
-    path: Sequence[str],
-    value: Any,
-) -> str:
+def put(text: str, path: Sequence[str], value: Any) -> str:
     """Returns the text with `value` at `path`; a new table comes last. Raises ValueError."""
     import tomlkit
 
@@ -35,10 +31,7 @@ def put(
     return _checked(tomlkit.dumps(document), wanted, table)
 
 
-def drop(
-    text: str,
-    path: Sequence[str],
-) -> str:
+def drop(text: str, path: Sequence[str]) -> str:
     """Returns the text without the table at `path`; comments below it stay. Raises
     ValueError.
     """
@@ -51,11 +44,7 @@ def drop(
     return _checked(re.sub(own, "", text), wanted, table)
 
 
-def _checked(
-    new: str,
-    wanted: Any,
-    table: str,
-) -> str:
+def _checked(new: str, wanted: Any, table: str) -> str:
     value = tomllib.loads(new)
     value.setdefault(table, {})
     if value != wanted:

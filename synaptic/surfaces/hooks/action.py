@@ -30,10 +30,7 @@ it down.
 """
 
 
-def before_edit(
-    config: Config,
-    said: Said,
-) -> str:
+def before_edit(config: Config, said: Said) -> str:
     """Returns entries that name a file that is about to be edited, or its folder."""
     given = said.get("tool_input")
     given = given if isinstance(given, dict) else {}
@@ -49,10 +46,7 @@ def before_edit(
     )
 
 
-def after_failure(
-    config: Config,
-    said: Said,
-) -> str:
+def after_failure(config: Config, said: Said) -> str:
     """Returns entries that tell of the same error; of Gemini CLI, which takes no context before
     an edit, what `before_edit` tells.
     """
@@ -68,12 +62,7 @@ def after_failure(
     if not isinstance(output, str):
         return ""
     folder = Path(said["cwd"])
-    return _told(
-        config,
-        said,
-        "this error",
-        lambda memory: memory.same_error(output, folder),
-    )
+    return _told(config, said, "this error", lambda memory: memory.same_error(output, folder))
 
 
 def _failed_in_codex(said: Said) -> bool:
@@ -88,10 +77,7 @@ def _failed_in_codex(said: Said) -> bool:
 
 
 def _told(
-    config: Config,
-    said: Said,
-    about: str,
-    find: Callable[[Memory], Sequence[Named]],
+    config: Config, said: Said, about: str, find: Callable[[Memory], Sequence[Named]]
 ) -> str:
     """Returns the text about the best entries that this session was not told of."""
     session = str(said.get("session_id") or "")
@@ -114,10 +100,7 @@ def _told(
     return _text(about, chosen) if chosen else ""
 
 
-def _text(
-    about: str,
-    chosen: Sequence[Named],
-) -> str:
+def _text(about: str, chosen: Sequence[Named]) -> str:
     """Returns the entries as fenced lines, cut where they would be more than `MOST_TOKENS`."""
     head = f"From Synaptic, on {about}. {DATA_FOLLOWS} context_get gives more."
     starts = []

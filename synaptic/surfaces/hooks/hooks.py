@@ -70,11 +70,7 @@ _OTHER_NAMES = {
 }
 
 
-def answer(
-    event: str,
-    home: str | None,
-    client: str,
-) -> None:
+def answer(event: str, home: str | None, client: str) -> None:
     """Prints the hook's answer as JSON; nothing where there is nothing to say, or on failure.
 
     Raises InvalidArgument for an unknown event.
@@ -92,21 +88,12 @@ def answer(
             return
         if not (state.is_dir() or config.journal.is_dir()) or not config.home.is_dir():
             return
-        limited(
-            state,
-            event,
-            config.hooks.timeout_s,
-            lambda: _answer(config, event, client),
-        )
+        limited(state, event, config.hooks.timeout_s, lambda: _answer(config, event, client))
     except Exception as error:
         _log(state, f"{event}: {type(error).__name__}: {error}")
 
 
-def _answer(
-    config: Config,
-    event: str,
-    client: str,
-) -> None:
+def _answer(config: Config, event: str, client: str) -> None:
     said = {}
     if not sys.stdin.isatty():
         said = json.loads(sys.stdin.buffer.read())
@@ -120,11 +107,7 @@ def _answer(
         print(json.dumps(_reply(event, client, text)), flush=True)
 
 
-def _reply(
-    event: str,
-    client: str,
-    text: str,
-) -> dict[str, object]:
+def _reply(event: str, client: str, text: str) -> dict[str, object]:
     """Returns the answer in the client's form."""
     if event == "stop" and client in _STOPPED:
         return {"decision": _STOPPED[client], "reason": text}
@@ -132,10 +115,7 @@ def _reply(
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
 
 
-def session_start(
-    config: Config,
-    said: Said,
-) -> str:
+def session_start(config: Config, said: Said) -> str:
     """Returns the briefing of a new session."""
     from ...workspace.sync import unread_files
     from ...workspace.workspace import open_workspace
@@ -152,22 +132,14 @@ def session_start(
     with open_workspace(config) as ws:
         text = briefing_text(ws, said)
         if text and config.metrics:
-            ws.index.counters.count_use(
-                "hook",
-                ws.today,
-                sessions=1,
-                tokens=count_tokens(text),
-            )
+            ws.index.counters.count_use("hook", ws.today, sessions=1, tokens=count_tokens(text))
         unread = unread_files(ws)
     if unread:
         run_apart(config, "recent")  # reads the rest, so that the next session knows it
     return text
 
 
-def briefing_text(
-    ws: Workspace,
-    said: Said,
-) -> str:
+def briefing_text(ws: Workspace, said: Said) -> str:
     """Returns the briefing of a session as fenced Markdown; empty where the journal knows
     nothing of its project.
     """
@@ -183,10 +155,7 @@ def briefing_text(
     return text_of(ws, briefing, max_tokens=ws.config.hooks.max_tokens)
 
 
-def user_prompt(
-    config: Config,
-    said: Said,
-) -> str:
+def user_prompt(config: Config, said: Said) -> str:
     """Returns up to three entries that clearly fit the prompt, of long ones the title.
 
     Empty for a word of consent or a command.
@@ -207,11 +176,7 @@ def user_prompt(
         return _fitting(ws, said, prompt)
 
 
-def _fitting(
-    ws: Workspace,
-    said: Said,
-    prompt: str,
-) -> str:
+def _fitting(ws: Workspace, said: Said, prompt: str) -> str:
     from ...models import Filters
     from ...notes.blocks import project_key
     from ...search.search import search
@@ -247,11 +212,7 @@ def _fitting(
     return f"{HEAD} {DATA_FOLLOWS}\n{fenced_titles('near this prompt', lines)}"
 
 
-def of_tool(
-    event: str,
-    config: Config,
-    said: Said,
-) -> str:
+def of_tool(event: str, config: Config, said: Said) -> str:
     """Returns what the journal says of an edit, or of a command that failed."""
     from .action import ACTIONS  # the other hooks need nothing of it
 
@@ -266,12 +227,7 @@ EVENTS: dict[str, Callable[[Config, Said], str]] = {
 }
 
 
-def limited(
-    state: Path,
-    event: str,
-    timeout_s: float,
-    make: Callable[[], None],
-) -> None:
+def limited(state: Path, event: str, timeout_s: float, make: Callable[[], None]) -> None:
     """Calls `make` in a child process, which the system's alarm ends at any moment.
 
     Windows has neither fork nor alarm: there the client ends a hook that takes too long.
@@ -296,10 +252,7 @@ def limited(
     return None
 
 
-def _log(
-    state: Path,
-    problem: str,
-) -> None:
+def _log(state: Path, problem: str) -> None:
     with suppress(OSError):
         if state.is_dir():
             moment = datetime.now().astimezone().isoformat(timespec="seconds")

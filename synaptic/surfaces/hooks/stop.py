@@ -35,11 +35,7 @@ LOG_BYTES = 1_000_000
 _HIDDEN_OR_BUILT = re.compile(r"\.|(node_modules|target|build|dist|venv|__pycache__)$")
 
 
-def note(
-    config: Config,
-    said: Said,
-    event: str,
-) -> list[tuple[datetime, str]]:
+def note(config: Config, said: Said, event: str) -> list[tuple[datetime, str]]:
     """Notes `start`, `turn` or `asked`; returns the session's events with their times, empty
     where its id is unknown.
     """
@@ -58,10 +54,7 @@ def note(
     return events
 
 
-def stop(
-    config: Config,
-    said: Said,
-) -> str:
+def stop(config: Config, said: Said) -> str:
     """Returns the question to the agent; empty where it should just stop.
 
     It is asked once in a session, only where a person reads the answer, if files of the
@@ -88,10 +81,7 @@ def stop(
     return ASK
 
 
-def _attended(
-    said: Said,
-    events: list[str],
-) -> bool:
+def _attended(said: Said, events: list[str]) -> bool:
     """True when a person, and no script, reads what the agent says."""
     if said["client"] == "codex":  # the transcript names who began each turn
         path = Path(str(said.get("transcript_path")))
@@ -106,10 +96,7 @@ def _attended(
     return os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
 
 
-def _changed(
-    here: Checkout | None,
-    began: datetime,
-) -> bool:
+def _changed(here: Checkout | None, began: datetime) -> bool:
     """True when a file of the checkout, but for hidden and built ones, changed since then."""
     if not here:
         return False
@@ -125,11 +112,7 @@ def _changed(
     return False
 
 
-def _has_saved(
-    config: Config,
-    project: str | None,
-    began: datetime,
-) -> bool:
+def _has_saved(config: Config, project: str | None, began: datetime) -> bool:
     """True when an entry of the project, or without one any entry, was saved since then;
     entries typed into a file do not count.
     """
@@ -145,18 +128,14 @@ def _has_saved(
             until=ws.today.isoformat(),
         )
         found = in_step(
-            ws,
-            lambda _: ws.index.entries(ws.index.listing(days, order="newest", limit=100)[1]),
+            ws, lambda _: ws.index.entries(ws.index.listing(days, order="newest", limit=100)[1])
         )
     entries = [stored.entry for stored in found.values()]
     first = began.replace(microsecond=0)
     return any(entry.at >= first and not entry.derived_id for entry in entries)
 
 
-def append(
-    path: Path,
-    line: str,
-) -> None:
+def append(path: Path, line: str) -> None:
     """Appends the line to a log of several processes; keeps it below `LOG_BYTES`."""
     data = f"{line}\n".encode()
     size = path.stat().st_size if path.exists() else 0

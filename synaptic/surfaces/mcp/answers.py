@@ -103,21 +103,13 @@ Answer = tuple[str, Json]
 """A tool's text for the model, and JSON for programs where it reads."""
 
 
-def answer(
-    ws: Workspace,
-    name: str,
-    call: Call,
-) -> str:
+def answer(ws: Workspace, name: str, call: Call) -> str:
     """The answer of this tool in the format that was asked for."""
     args = dict(call.args)
     layout = one_of(FORMATS, args.pop("format", "concise"), "format")
     max_tokens = args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    checked = call._replace(
-        args=args,
-        layout=layout,
-        max_tokens=max_tokens,
-    )
+    checked = call._replace(args=args, layout=layout, max_tokens=max_tokens)
     notices = list(call.notices)
     with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
         text, data = ANSWERS[name](then, checked)
@@ -149,12 +141,7 @@ def json_text(data: Json) -> str:
     return json.dumps(cleaned(data), ensure_ascii=False)
 
 
-def _count(
-    ws: Workspace,
-    name: str,
-    call: Call,
-    data: Json,
-) -> None:
+def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
     """Keeps the number of what an answer shows, for `status --use`."""
     shown = len(data.get("hits") or data.get("entries") or ())
     if name == "context_get":
@@ -169,10 +156,7 @@ def _count(
     ws.index.counters.count_use(call.client or "unnamed", ws.today, **counts)
 
 
-def _save(
-    ws: Workspace,
-    call: Call,
-) -> Answer:
+def _save(ws: Workspace, call: Call) -> Answer:
     """A receipt, or one a line for each of the `entries`: marks beside them are for all."""
     common = call.args
     given = common.pop("entries", None)
@@ -199,10 +183,7 @@ def _for_verbs(args: Mapping[str, Any]) -> Json:
     return {VERB_NAMES.get(name, name): value for name, value in args.items()}
 
 
-def _search(
-    ws: Workspace,
-    call: Call,
-) -> Answer:
+def _search(ws: Workspace, call: Call) -> Answer:
     args = call.args
     filters = take_filters(ws, args)
     prefer = build_preference(args.pop("prefer", {}))
@@ -216,35 +197,20 @@ def _search(
         return "", data | {"hits": data["hits"][:fits], "omitted": count - fits}
     length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
     items = hit_items(found, length=length, detailed=call.layout == "detailed")
-    return _found(
-        ws,
-        data,
-        items,
-        call,
-        cure="raise max_tokens",
-    )
+    return _found(ws, data, items, call, cure="raise max_tokens")
 
 
-def _recent(
-    ws: Workspace,
-    call: Call,
-) -> Answer:
+def _recent(ws: Workspace, call: Call) -> Answer:
     return _listed(ws, recent(ws, **call.args, load_model=not call.loading), call)
 
 
-def _find(
-    ws: Workspace,
-    call: Call,
-) -> Answer:
+def _find(ws: Workspace, call: Call) -> Answer:
     filters = take_filters(ws, call.args)
     found = find(ws, filters=filters, load_model=not call.loading, **call.args)
     return _listed(ws, found, call)
 
 
-def _get(
-    ws: Workspace,
-    call: Call,
-) -> Answer:
+def _get(ws: Workspace, call: Call) -> Answer:
     """The entries whole, as far as they fit: long ones share what short ones leave."""
     offset = call.args.get("offset", 0)
     listing = get(ws, call.args["id"])
@@ -277,10 +243,7 @@ def _get(
     return "\n\n".join(parts), data
 
 
-def _update(
-    ws: Workspace,
-    call: Call,
-) -> Answer:
+def _update(ws: Workspace, call: Call) -> Answer:
     args = _for_verbs(call.args)
     ids = args.pop("id")
     if not args.pop("restore", False):
@@ -292,18 +255,11 @@ def _update(
     return _each(ids, lambda id: restore(ws, id, by_person=False), "Restored")
 
 
-def _delete(
-    ws: Workspace,
-    call: Call,
-) -> Answer:
+def _delete(ws: Workspace, call: Call) -> Answer:
     return _each(call.args["id"], lambda id: delete(ws, id, by_person=False), "Deleted")
 
 
-def _each(
-    ids: Sequence[str],
-    change: Callable[[str], Receipt],
-    done: str,
-) -> Answer:
+def _each(ids: Sequence[str], change: Callable[[str], Receipt], done: str) -> Answer:
     """A receipt or, of several ids, a line for each: a receipt, or why it stayed as it was."""
     results: list[Receipt | SynapticError] = []
     for id in ids:
@@ -316,10 +272,7 @@ def _each(
     return _receipts(results, done)
 
 
-def _analyze(
-    ws: Workspace,
-    call: Call,
-) -> Answer:
+def _analyze(ws: Workspace, call: Call) -> Answer:
     from ...search.analysis import analysis_of, read_note  # slow to import
 
     mode = one_of(("query", "note"), call.args.get("mode", "query"), "mode")
@@ -330,10 +283,7 @@ def _analyze(
     return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data
 
 
-def _brief(
-    ws: Workspace,
-    call: Call,
-) -> Answer:
+def _brief(ws: Workspace, call: Call) -> Answer:
     client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
     since = call.args.get("since")
     briefing = new_brief(
@@ -360,10 +310,7 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
 }
 
 
-def day_text(
-    ws: Workspace,
-    date: str,
-) -> str:
+def day_text(ws: Workspace, date: str) -> str:
     """All entries of a local date, oldest first, as fenced Markdown."""
     found = days(ws, date)
     items = entry_items(found.found)
@@ -373,18 +320,12 @@ def day_text(
     return "\n\n".join([head, *map(render, items)])
 
 
-def entry_text(
-    ws: Workspace,
-    id: str,
-) -> str:
+def entry_text(ws: Workspace, id: str) -> str:
     """One entry, whole, as fenced Markdown."""
     return _get(ws, Call({"id": [id]}, max_tokens=sys.maxsize))[0]
 
 
-def review_text(
-    ws: Workspace,
-    project: str,
-) -> str:
+def review_text(ws: Workspace, project: str) -> str:
     """The findings of a review, fenced: titles are other people's text."""
     found = review(ws, project=[project] if project else ())
     shown = found[:REVIEWED]
@@ -416,10 +357,7 @@ def _receipts(results: Sequence[Receipt | SynapticError], done: str) -> Answer:
     return "\n".join(lines), {}
 
 
-def _near(
-    id: str,
-    entries: Sequence[Near],
-) -> list[str]:
+def _near(id: str, entries: Sequence[Near]) -> list[str]:
     """Entries that this one may replace or settle, fenced, with the calls that record it."""
     lines = []
     calls = []
@@ -437,33 +375,16 @@ def _near(
     return [fenced("entries near it", "\n".join(lines)), *calls]
 
 
-def _listed(
-    ws: Workspace,
-    listing: Listing,
-    call: Call,
-) -> Answer:
+def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
     count = len(listing.entries)
     length = WHOLE_CONTENT
     if call.layout == "concise":
         length = max(80, call.room(count) // max(1, count) - 60)
     items = entry_items(listing, length=length)
-    return _found(
-        ws,
-        listing_json(listing),
-        items,
-        call,
-        cure="lower limit",
-    )
+    return _found(ws, listing_json(listing), items, call, cure="lower limit")
 
 
-def _found(
-    ws: Workspace,
-    data: Json,
-    items: list[Item],
-    call: Call,
-    *,
-    cure: str,
-) -> Answer:
+def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: str) -> Answer:
     """As much of the items as fits, what to know of them, and how to get the rest."""
     notices = _first_notice(data["notices"])
     if not items:
@@ -493,10 +414,7 @@ def _number(shown: int, total: int) -> str:
     return f"{shown} of {total}." if shown < total else f"{shown} found."
 
 
-def _nothing(
-    ws: Workspace,
-    notices: Sequence[str],
-) -> str:
+def _nothing(ws: Workspace, notices: Sequence[str]) -> str:
     if not ws.index.counts().entries:
         if ws.journal.is_past:
             return NOTHING_THEN

@@ -89,18 +89,10 @@ class Forwarding:
         self.behind: set[str] = set()
         limits = httpx2.Timeout(ANSWER_S, connect=CONNECT_S, pool=CONNECT_S)
         # no proxy of the environment, and no redirect, is sent a token
-        self._http = httpx2.AsyncClient(
-            timeout=limits,
-            trust_env=False,
-            follow_redirects=False,
-        )
+        self._http = httpx2.AsyncClient(timeout=limits, trust_env=False, follow_redirects=False)
 
     async def call(
-        self,
-        name: str,
-        bearer: str,
-        key: str,
-        params: dict[str, Any],
+        self, name: str, bearer: str, key: str, params: dict[str, Any]
     ) -> dict[str, Any]:
         """The result of a call of a tool, for the token of this name. Raises Unreachable, which
         says whether something may have been saved.
@@ -140,11 +132,7 @@ class Forwarding:
             hint="Search for it first; call again only if it is not there.",
         )
 
-    def _keep_position(
-        self,
-        name: str,
-        result: dict[str, Any],
-    ) -> None:
+    def _keep_position(self, name: str, result: dict[str, Any]) -> None:
         position = IndexPosition.read(result.get("_meta", {}).get(POSITION))
         before = self.newest.get(name)
         if position and not (before and before.tally == position.tally and before > position):

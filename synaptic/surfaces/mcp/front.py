@@ -140,11 +140,7 @@ class Script:
         self.listed |= method == "tools/list"
         return {"jsonrpc": "2.0", "id": id, "result": result}
 
-    def _result(
-        self,
-        method: Any,
-        params: Any,
-    ) -> Json | None:
+    def _result(self, method: Any, params: Any) -> Json | None:
         is_modern = _is_envelope(params)
         if self.opening is None and is_modern:
             self._results = self._modern
@@ -210,10 +206,7 @@ def _is_envelope(params: Any) -> bool:
     return False
 
 
-def _is_client(
-    client: Any,
-    able: Any,
-) -> bool:
+def _is_client(client: Any, able: Any) -> bool:
     """True for a client's names and abilities in a form that all versions of the protocol
     take.
     """
@@ -229,10 +222,7 @@ def _is_client(
     )
 
 
-def _is_nested(
-    value: Any,
-    levels: int,
-) -> bool:
+def _is_nested(value: Any, levels: int) -> bool:
     """True for an object of objects, so many levels deep; below them may be anything."""
     if not levels:
         return True

@@ -32,13 +32,7 @@ class Remote:
     that. `writer` is the address of the server that writes the journal, if this one does not.
     """
 
-    def __init__(
-        self,
-        worker: Worker,
-        tokens: Tokens,
-        read_only: bool,
-        writer: str,
-    ) -> None:
+    def __init__(self, worker: Worker, tokens: Tokens, read_only: bool, writer: str) -> None:
         self._worker = worker
         self._tokens = tokens
         self._read_only = read_only
@@ -48,12 +42,7 @@ class Remote:
         }
         self._app: ASGIApp
 
-    async def __call__(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-    ) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await (self._refusal(scope) or self._app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
@@ -94,11 +83,7 @@ class Remote:
             build_server(self._worker), json_response=True, stateless=True
         )
 
-        async def mended(
-            scope: Scope,
-            receive: Receive,
-            send: Send,
-        ) -> None:
+        async def mended(scope: Scope, receive: Receive, send: Send) -> None:
             """Hands on the request, whose body comes whole, as the SDK can read it; its answer
             is given up when the client goes.
             """
@@ -129,11 +114,7 @@ class Remote:
             await asyncio.to_thread(self._worker.close, GRACE_S)
 
 
-def _no(
-    status: int,
-    why: str,
-    asked: str,
-) -> Response:
+def _no(status: int, why: str, asked: str) -> Response:
     """A refusal in the protocol's own form, so that clients show its words."""
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": why}}
     return JSONResponse(error, status, {"WWW-Authenticate": asked} if asked else None)

@@ -45,15 +45,7 @@ from ..render.wire import error_json
 from ..serving.roles import TOOLS, not_published
 from ..serving.tokens import Grant
 from ..serving.worker import Lane, Result, Verb, Worker, for_client
-from .answers import (
-    Call,
-    answer,
-    day_text,
-    entry_text,
-    for_agents,
-    json_text,
-    review_text,
-)
+from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text
 from .forwarding import POSITION, IndexPosition
 from .front import HOUR_MS, LISTS, Front, server_info
 from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
@@ -72,10 +64,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Context = ServerRequestContext[Worker, Any]
 
 
-def serve(
-    home: str | Path | None,
-    front: Front,
-) -> None:
+def serve(home: str | Path | None, front: Front) -> None:
     """Answers what `front` left, and ends the process when the client is gone."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR")
     if folder:  # a client may start its servers anywhere
@@ -83,9 +72,7 @@ def serve(
             home = resolve_home(home)
             os.chdir(folder)
     logging.basicConfig(
-        level=logging.WARNING,
-        stream=sys.stderr,
-        format="synaptic: %(levelname)s: %(message)s",
+        level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s"
     )
     status = 0
     try:
@@ -97,10 +84,7 @@ def serve(
         os._exit(status)  # threads may still be at work
 
 
-async def _serve(
-    home: str | Path | None,
-    front: Front,
-) -> None:
+async def _serve(home: str | Path | None, front: Front) -> None:
     server = build_server(Worker(home, readers=0))
     lines = Lines(front)
     front.hand_over()  # before the SDK takes stdout
@@ -146,10 +130,7 @@ def build_server(worker: Worker) -> Server[Worker]:
     return server
 
 
-async def _warm_up(
-    ctx: Context,
-    call_next: CallNext,
-) -> HandlerResult:
+async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Starts the worker after `initialized`, or after the first request where there is no
     handshake.
     """
@@ -160,17 +141,11 @@ async def _warm_up(
             asyncio.get_running_loop().call_later(WARM_UP_AFTER_S, ctx.lifespan_context.start)
 
 
-def _listed(
-    kind: type[Model],
-    method: str,
-) -> Callable[[Context, Any], Awaitable[Model]]:
+def _listed(kind: type[Model], method: str) -> Callable[[Context, Any], Awaitable[Model]]:
     """A handler that gives the same list to everybody."""
     result = kind.model_validate(LISTS[method])
 
-    async def answer(
-        _: Context,
-        __: Any,
-    ) -> Model:
+    async def answer(_: Context, __: Any) -> Model:
         return result
 
     return answer
@@ -204,13 +179,7 @@ class Lines:
                     code=types.PARSE_ERROR, message=f"This line is not JSON: {error}."
                 )
                 await self.send(
-                    SessionMessage(
-                        types.JSONRPCError(
-                            jsonrpc="2.0",
-                            id=None,
-                            error=said,
-                        )
-                    )
+                    SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=said))
                 )
         ending = threading.Timer(
             GRACE_S, os._exit, (0,)
@@ -223,11 +192,7 @@ class Lines:
 class Unanswered:
     """The stream to the client without the answer to the request `answered`, which it has."""
 
-    def __init__(
-        self,
-        stream: WriteStream[SessionMessage],
-        answered: int | str | None,
-    ) -> None:
+    def __init__(self, stream: WriteStream[SessionMessage], answered: int | str | None) -> None:
         self._stream = stream
         self._answered = answered
 
@@ -270,8 +235,7 @@ def without_surrogates(text: str) -> str:
 
 
 async def _list_tools(
-    ctx: Context,
-    _: types.PaginatedRequestParams | None,
+    ctx: Context, _: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
     """All tools, or those that read for a client that may do nothing else."""
     grant = _grant(ctx)
@@ -281,10 +245,7 @@ async def _list_tools(
     return types.ListToolsResult.model_validate({"tools": tools})
 
 
-async def _call_tool(
-    ctx: Context,
-    params: types.CallToolRequestParams,
-) -> types.CallToolResult:
+async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
     given = params.arguments or {}
     try:
@@ -298,10 +259,7 @@ async def _call_tool(
 
 
 async def _written(
-    ctx: Context,
-    request: Any,
-    name: str,
-    given: dict[str, Any],
+    ctx: Context, request: Any, name: str, given: dict[str, Any]
 ) -> types.CallToolResult:
     """The answer of a tool that writes to a client over HTTP: that of the writer, if it is
     another server; for a key of the client the first one.
@@ -328,16 +286,11 @@ async def _written(
 
     call = json.dumps([name, given], sort_keys=True)
     return cast(
-        "types.CallToolResult",
-        await request.scope["repeats"].once(grant.name, key, call, make),
+        "types.CallToolResult", await request.scope["repeats"].once(grant.name, key, call, make)
     )
 
 
-async def _answer(
-    ctx: Context,
-    name: str,
-    given: dict[str, Any],
-) -> types.CallToolResult:
+async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> types.CallToolResult:
     worker = ctx.lifespan_context
     grant = _grant(ctx)
     args = check_arguments(BY_NAME[name], given)
@@ -408,21 +361,14 @@ def _grant(ctx: Context) -> Grant | None:
     return cast("Grant | None", ctx.request.scope["grant"]) if ctx.request else None
 
 
-async def _ask(
-    ctx: Context,
-    verb: Verb[Result],
-    lane: Lane = "read",
-) -> Result:
+async def _ask(ctx: Context, verb: Verb[Result], lane: Lane = "read") -> Result:
     """The result of the verb, for this client, on a thread of this lane."""
     if grant := _grant(ctx):
         verb = partial(for_client, verb, grant)
     return await ctx.lifespan_context.ask(verb, lane)
 
 
-def _result(
-    text: str,
-    **more: Any,
-) -> types.CallToolResult:
+def _result(text: str, **more: Any) -> types.CallToolResult:
     content = types.TextContent(type="text", text=without_surrogates(text))
     return types.CallToolResult(content=[content], **more)
 
@@ -432,10 +378,7 @@ def _failed(error: Exception, given: dict[str, Any]) -> types.CallToolResult:
     return _result(_error_text(told(error), as_json), is_error=True)
 
 
-def _error_text(
-    error: SynapticError,
-    as_json: bool = False,
-) -> str:
+def _error_text(error: SynapticError, as_json: bool = False) -> str:
     if as_json:
         return for_agents(json_text(error_json(error)))
     if isinstance(error, Busy):
@@ -452,8 +395,7 @@ ENTRY = "synaptic://entry/"
 
 
 async def _read_resource(
-    ctx: Context,
-    params: types.ReadResourceRequestParams,
+    ctx: Context, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
@@ -470,23 +412,12 @@ async def _read_resource(
             raise InvalidArgument(f"There is no resource {uri}.", valid=valid)
     except SynapticError as error:
         raise _refused(_error_text(error), uri=uri) from error
-    content = types.TextResourceContents(
-        uri=params.uri,
-        mime_type="text/markdown",
-        text=text,
-    )
+    content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
     return types.ReadResourceResult(contents=[content])
 
 
-def _refused(
-    message: str,
-    **data: str,
-) -> MCPError:
-    return MCPError(
-        code=types.INVALID_PARAMS,
-        message=message,
-        data=data,
-    )
+def _refused(message: str, **data: str) -> MCPError:
+    return MCPError(code=types.INVALID_PARAMS, message=message, data=data)
 
 
 HANDOFF = """\
@@ -521,8 +452,7 @@ _TEXTS = {"handoff": (HANDOFF, "focus"), "review": (REVIEW, "project")}
 
 
 async def _get_prompt(
-    ctx: Context,
-    params: types.GetPromptRequestParams,
+    ctx: Context, params: types.GetPromptRequestParams
 ) -> types.GetPromptResult:
     if params.name not in _TEXTS:
         raise _refused(f"There is no prompt {params.name!r}. Valid: {', '.join(_TEXTS)}.")

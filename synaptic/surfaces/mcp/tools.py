@@ -144,10 +144,7 @@ def help_text(verb: str) -> str:
     return "\n".join([head, "", *lines])
 
 
-def check_arguments(
-    tool: Tool,
-    given: Mapping[str, Any],
-) -> Json:
+def check_arguments(tool: Tool, given: Mapping[str, Any]) -> Json:
     """The arguments with the types the schema names, without those that were left out (null).
 
     Kind to what clients really send: a number or null as text, a list as JSON text or as `a,
@@ -177,11 +174,7 @@ def check_arguments(
     return checked
 
 
-def _converted(
-    name: str,
-    value: Any,
-    schema: Json,
-) -> Any:
+def _converted(name: str, value: Any, schema: Json) -> Any:
     name_of_kind = schema.get("items", schema)["type"] + "s" * ("items" in schema)
     kind, *valid = _readers()[name_of_kind]
     try:
@@ -202,10 +195,7 @@ def _listed(value: Any) -> Any:
     return [one for one in values if one is not None]
 
 
-def _left_out(
-    name: str,
-    value: Any,
-) -> bool:
+def _left_out(name: str, value: Any) -> bool:
     """True if a client means nothing by a value. A text may say null; an empty one may take a
     mark away.
     """

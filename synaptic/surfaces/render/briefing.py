@@ -31,13 +31,7 @@ OLD_LINES = 4
 """Of a hand-off older than OLD_DAYS only OLD_LINES lines are shown."""
 
 
-def text_of(
-    ws: Workspace,
-    briefing: Briefing,
-    *,
-    max_tokens: int,
-    always: bool = False,
-) -> str:
+def text_of(ws: Workspace, briefing: Briefing, *, max_tokens: int, always: bool = False) -> str:
     """Returns the briefing as fenced Markdown within the budget, with its position at the end.
 
     Empty where the journal knows nothing of the project, unless an answer is due `always`.
@@ -61,11 +55,7 @@ def text_of(
         head += f" {briefing.remark}"
     handoff = None
     if briefing.handoff:
-        handoff = handoff_item(
-            briefing.handoff,
-            today=ws.today,
-            later=briefing.later,
-        )
+        handoff = handoff_item(briefing.handoff, today=ws.today, later=briefing.later)
     end = f"\nnext: since={briefing.position}" if briefing.position else ""
     text = compose(
         head,
@@ -116,11 +106,7 @@ def compose(
             parts.append(block)
         return "\n".join(parts + _shelf_texts(shelves, titles, find))
 
-    def add(
-        lines: list[str],
-        line: str,
-        room: float,
-    ) -> bool:
+    def add(lines: list[str], line: str, room: float) -> bool:
         lines.append(line)
         fits = count_tokens(text()) <= room
         if not fits:
@@ -156,10 +142,7 @@ def _places(shelves: Sequence[Shelf]) -> list[tuple[bool, bool, int, int]]:
     return sorted(places)
 
 
-def _rule_texts(
-    rules: tuple[Sequence[Entry], Sequence[Entry]],
-    room: float,
-) -> list[str]:
+def _rule_texts(rules: tuple[Sequence[Entry], Sequence[Entry]], room: float) -> list[str]:
     """Returns the preferences in force, others apart, and the number of those left out."""
     room = min(room, RULE_TOKENS)
     texts = []
@@ -184,11 +167,7 @@ def _rule_texts(
     return texts
 
 
-def _shelf_texts(
-    shelves: Sequence[Shelf],
-    titles: Sequence[list[str]],
-    find: str,
-) -> list[str]:
+def _shelf_texts(shelves: Sequence[Shelf], titles: Sequence[list[str]], find: str) -> list[str]:
     parts = []
     counts = []
     for shelf, lines in zip(shelves, titles, strict=True):
@@ -203,12 +182,7 @@ def _shelf_texts(
     return parts
 
 
-def handoff_item(
-    entry: Entry,
-    *,
-    today: date,
-    later: str,
-) -> Item:
+def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
     """Returns a hand-off with its age; of an old one the first lines. `later` is the number of
     entries since then.
     """
@@ -223,26 +197,14 @@ def handoff_item(
     shortened = days > OLD_DAYS and len(lines) > OLD_LINES
     if shortened:
         text = "\n".join(lines[:OLD_LINES])
-    return Item(
-        entry=entry,
-        text=text,
-        partial=shortened,
-        remark="; ".join(remarks),
-    )
+    return Item(entry=entry, text=text, partial=shortened, remark="; ".join(remarks))
 
 
-def fenced_titles(
-    info: str,
-    lines: Sequence[str],
-) -> str:
+def fenced_titles(info: str, lines: Sequence[str]) -> str:
     return fenced(f"entries: {info}", "\n".join(lines))
 
 
-def title_line(
-    entry: Entry,
-    *,
-    whole: bool = False,
-) -> str:
+def title_line(entry: Entry, *, whole: bool = False) -> str:
     """Returns id, date, type and title of an entry, a long title shortened; with `whole` also
     its text where that says more.
     """
@@ -255,10 +217,7 @@ def title_line(
     return line_of(replace(entry, title=text))
 
 
-def _handoff_block(
-    item: Item | None,
-    room: float,
-) -> str:
+def _handoff_block(item: Item | None, room: float) -> str:
     """Returns the hand-off, or a beginning of it that fits; empty where that is too short."""
     if not item:
         return ""

@@ -20,10 +20,7 @@ ABOUT_A_TOKEN = re.compile(
 Chinese, Russian, code, terse titles and others), where four characters are 1.1 to 2.5."""
 
 
-def fenced(
-    info: str,
-    body: str,
-) -> str:
+def fenced(info: str, body: str) -> str:
     """The body in a code fence that is longer than any run of backticks in it."""
     longest = max(map(len, re.findall("`+", body)), default=0)
     fence = "`" * max(3, longest + 1)

@@ -54,12 +54,7 @@ class Item(NamedTuple):
     chain: Sequence[Entry] = ()
 
 
-def hit_items(
-    result: SearchResult,
-    *,
-    length: int,
-    detailed: bool = False,
-) -> list[Item]:
+def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> list[Item]:
     """The hits of a search with their contents; of one above `length` the best passage."""
     items = []
     for hit in result.hits:
@@ -82,11 +77,7 @@ def hit_items(
     return items
 
 
-def entry_items(
-    listing: Listing,
-    *,
-    length: int | None = None,
-) -> list[Item]:
+def entry_items(listing: Listing, *, length: int | None = None) -> list[Item]:
     """The entries of a listing, each whole or cut to about `length` characters."""
     items = []
     for entry in listing.entries:
@@ -107,17 +98,11 @@ def entry_items(
     return items
 
 
-def _beginning(
-    text: str,
-    length: int,
-) -> str:
+def _beginning(text: str, length: int) -> str:
     return snippet(text, lambda _: (), length=length)[0]
 
 
-def headed(
-    title: str,
-    text: str,
-) -> tuple[str, str]:
+def headed(title: str, text: str) -> tuple[str, str]:
     """The heading of an entry, and the text below it, which does not repeat the heading.
 
     | title       | text                         | heading          | below         |
@@ -156,10 +141,7 @@ def _is_in_marks(text: str) -> bool:
     return is_odd or text.count("[") != text.count("]")
 
 
-def end_of(
-    text: str,
-    room: int,
-) -> int:
+def end_of(text: str, room: int) -> int:
     """The length of a beginning of the text that fits into `room` characters.
 
     It ends after a line, unless that line ends in the first half of the room.
@@ -174,18 +156,12 @@ def page_end(text: str) -> int:
     return end_of(text, PAGE_CHARS)
 
 
-def fitting(
-    sizes: Iterable[int],
-    room: int,
-) -> int:
+def fitting(sizes: Iterable[int], room: int) -> int:
     """The number of sizes, from the first on, that fit into the room together."""
     return bisect_right(list(accumulate(sizes)), room)
 
 
-def listed(
-    items: Sequence[Item],
-    room: int,
-) -> list[str]:
+def listed(items: Sequence[Item], room: int) -> list[str]:
     """The lines of the entries that fit into `room` characters.
 
     Entries get a title as long as there is room. The rest of the room goes to whole texts, else
@@ -206,10 +182,7 @@ def listed(
     return lines
 
 
-def _in_list(
-    item: Item,
-    text: str,
-) -> str:
+def _in_list(item: Item, text: str) -> str:
     """An entry in a list; an ellipsis at its end says that there is more.
 
     All lines but the first are indented, so that none looks like another entry.
@@ -279,10 +252,7 @@ def brief(text: str) -> str:
     return f"{text[:BRIEF_CHARS]} … {text[-BRIEF_CHARS:]}"
 
 
-def done_text(
-    done: str,
-    notices: Sequence[str],
-) -> tuple[str, Sequence[str]]:
+def done_text(done: str, notices: Sequence[str]) -> tuple[str, Sequence[str]]:
     """The first words of the answer to a write, and the notices that remain."""
     nothing_written = {"already saved": "Already saved as", "nothing changed": "Unchanged:"}
     if notices and notices[0] in nothing_written:
@@ -295,10 +265,7 @@ def short(id: str) -> str:
     return id.partition("-")[2] or id
 
 
-def term_test(
-    terms: Sequence[str],
-    stem: Callable[[str], str | None],
-) -> IsHit:
+def term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> IsHit:
     """A test of a lower-case word: true for every form of a term, and for words that begin as
     a term with `*`.
     """
@@ -329,12 +296,7 @@ def lines_beside(hit: Hit) -> list[str]:
     return lines
 
 
-def marks(
-    entry: Entry,
-    superseded_by: str | None,
-    *,
-    full: bool = False,
-) -> str:
+def marks(entry: Entry, superseded_by: str | None, *, full: bool = False) -> str:
     """The marks of an entry in a line, as `#db · importance 8 · by claude`; the rare ones only
     if `full`.
     """
@@ -385,19 +347,13 @@ def chain_line(chain: Sequence[Entry]) -> list[str]:
     return [f"history: {' → '.join(steps)}"] if steps else []
 
 
-def _first_of(
-    names: Sequence[str],
-    most: int,
-) -> str:
+def _first_of(names: Sequence[str], most: int) -> str:
     shown = ", ".join(names[:most])
     more = len(names) - most
     return f"{shown}, and {more:,} more" if more > 0 else shown
 
 
-def _files(
-    entry: Entry,
-    files: Sequence[str],
-) -> str:
+def _files(entry: Entry, files: Sequence[str]) -> str:
     changed = entry.changed_files
     names = [f"{path} (changed since)" if path in changed else path for path in files]
     return ", ".join(names)

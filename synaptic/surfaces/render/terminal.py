@@ -44,15 +44,7 @@ if TYPE_CHECKING:
     from ...verbs.writing import Deleted
     from ...workspace.sync import RebuildReport
 
-_STYLES = {
-    "bold": 1,
-    "dim": 2,
-    "error": 31,
-    "ok": 32,
-    "warning": 33,
-    "info": 36,
-    "hit": "1;33",
-}
+_STYLES = {"bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
 _WORD = re.compile(r"\w+")
 _SHOWN = 10
 """Findings of a kind that are shown."""
@@ -72,23 +64,14 @@ class Output(NamedTuple):
     width: int | None
     place: Callable[[str | Path], Path]
 
-    def paint(
-        self,
-        text: str,
-        style: str,
-    ) -> str:
+    def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def path(self, path: str | Path) -> str:
         """A path that can be pasted into a shell."""
         return one_line(str(self.place(path)))
 
-    def at(
-        self,
-        path: str,
-        line: int,
-        text: str = "",
-    ) -> str:
+    def at(self, path: str, line: int, text: str = "") -> str:
         """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
         shown = text or self.paint(f"{self.path(path)}:{line}", "dim")
         if not self.colour:
@@ -157,10 +140,7 @@ def _discard_output() -> None:
 # ------------------------------------------------------------------------------------------
 
 
-def listing_text(
-    listing: Listing,
-    to: Output,
-) -> str:
+def listing_text(listing: Listing, to: Output) -> str:
     """One line for each entry: id, time, type, title, marks; on a terminal numbered."""
     lines = []
     for number, entry in enumerate(listing.entries, 1):
@@ -171,10 +151,7 @@ def listing_text(
     return "\n".join(lines)
 
 
-def entries_text(
-    listing: Listing,
-    to: Output,
-) -> str:
+def entries_text(listing: Listing, to: Output) -> str:
     """Entries whole: a header, where they stand, and their Markdown."""
     blocks: list[str] = []
     for entry in listing.entries:
@@ -190,10 +167,7 @@ def entries_text(
     return "\n\n".join(blocks)
 
 
-def deleted_text(
-    found: Sequence[Deleted],
-    to: Output,
-) -> str:
+def deleted_text(found: Sequence[Deleted], to: Output) -> str:
     """For each entry in the trash a line, id, the time of its deletion, title and file, and its
     text below.
     """
@@ -206,10 +180,7 @@ def deleted_text(
     return "\n".join(lines) or "Nothing is deleted."
 
 
-def links_text(
-    found: Links,
-    to: Output,
-) -> str:
+def links_text(found: Links, to: Output) -> str:
     """A line for each link and each backlink: the link, the entry at the other end, and where
     it stands.
     """
@@ -224,10 +195,7 @@ def links_text(
     return "\n".join(lines) or "No links."
 
 
-def tasks_text(
-    tasks: Sequence[Task],
-    to: Output,
-) -> str:
+def tasks_text(tasks: Sequence[Task], to: Output) -> str:
     """The tasks of each day, each with its due date and where it stands."""
     lines = []
     day: str | None = ""
@@ -244,10 +212,7 @@ def tasks_text(
     return "\n".join(lines) or "No such tasks."
 
 
-def days_text(
-    days: Days,
-    to: Output,
-) -> str:
+def days_text(days: Days, to: Output) -> str:
     """The entries of the days as Markdown, rendered on a terminal; then the titles of the same
     day in other years.
     """
@@ -274,11 +239,7 @@ def days_text(
     from rich.console import Console  # slow to import
     from rich.markdown import Markdown
 
-    console = Console(
-        width=to.width,
-        force_terminal=to.colour,
-        no_color=not to.colour,
-    )
+    console = Console(width=to.width, force_terminal=to.colour, no_color=not to.colour)
     with console.capture() as shown:
         console.print(Markdown(text, hyperlinks=False))
     return shown.get().rstrip()
@@ -294,11 +255,7 @@ def _of_day(entry: Entry) -> list[str]:
     return [f"## {one_line(heading)}", one_line(" · ".join(about)), text]
 
 
-def hits_text(
-    result: SearchResult,
-    is_hit: IsHit,
-    to: Output,
-) -> str:
+def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
     """For each hit its title line, where it stands, and the snippet with the sought words
     highlighted.
     """
@@ -312,11 +269,7 @@ def hits_text(
     return "\n\n".join(blocks)
 
 
-def _hit(
-    hit: Hit,
-    is_hit: IsHit,
-    to: Output,
-) -> list[str]:
+def _hit(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
     entry = hit.entry
     heading, below = headed(entry.title, hit.snippet)
     about = to.paint(marks(entry, hit.superseded_by), "dim")
@@ -329,10 +282,7 @@ def _hit(
     return lines + [f"     {to.paint(line, 'dim')}" for line in lines_beside(hit)]
 
 
-def facets_text(
-    facets: Facets,
-    to: Output,
-) -> str:
+def facets_text(facets: Facets, to: Output) -> str:
     """Types, tags and projects, each with how often it occurs."""
     lines = []
     for name in ("types", "tags", "projects"):
@@ -342,10 +292,7 @@ def facets_text(
     return "\n".join(lines)
 
 
-def _stamp(
-    entry: Entry,
-    to: Output,
-) -> str:
+def _stamp(entry: Entry, to: Output) -> str:
     when = "undated"
     if entry.dated:
         when = f"{entry.date} {entry.time if entry.timed else ''}"
@@ -358,11 +305,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
 
 
-def _lit(
-    text: str,
-    is_hit: IsHit,
-    to: Output,
-) -> str:
+def _lit(text: str, is_hit: IsHit, to: Output) -> str:
     """The text with its sought words highlighted."""
 
     def light(match: re.Match[str]) -> str:
@@ -371,10 +314,7 @@ def _lit(
     return _WORD.sub(light, text) if to.colour else text
 
 
-def _rest(
-    number: int,
-    command: str,
-) -> list[str]:
+def _rest(number: int, command: str) -> list[str]:
     """A line that says how many more there are, if there are."""
     return [f"  and {number:,} more: {command}"] if number > 0 else []
 
@@ -383,10 +323,7 @@ def _rest(
 # ------------------------------------------------------------------------------------------
 
 
-def status_text(
-    status: Status,
-    to: Output,
-) -> str:
+def status_text(status: Status, to: Output) -> str:
     """The state of the home in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
@@ -431,10 +368,7 @@ def _files(number: int) -> str:
     return f"{number:,} {'file' if number == 1 else 'files'}"
 
 
-def adopted_text(
-    home: Adopted,
-    to: Output,
-) -> str:
+def adopted_text(home: Adopted, to: Output) -> str:
     """The result of `init`. All paths are whole: they are meant to be copied."""
     found = f"{entries_counted(home.entries)} in {_files(home.files)}"
     lines = [f"Journal: {to.path(home.journal)}, {found}."]
@@ -477,10 +411,7 @@ def rebuild_text(report: RebuildReport) -> str:
     return text
 
 
-def evaluation_text(
-    found: Evaluation,
-    to: Output,
-) -> str:
+def evaluation_text(found: Evaluation, to: Output) -> str:
     """The figure of each way to search, over which questions, and the first that the default
     does not answer.
     """
@@ -534,10 +465,7 @@ def comparison_text(tried: Switch) -> str:
     return "\n".join(lines)
 
 
-def checkup_text(
-    checkup: Checkup,
-    to: Output,
-) -> str:
+def checkup_text(checkup: Checkup, to: Output) -> str:
     """The findings, a line each: level, code, message, and the way to mend it."""
     lines = []
     for found in checkup.findings:
@@ -547,10 +475,7 @@ def checkup_text(
     return "\n".join(lines)
 
 
-def _issue_lines(
-    issues: tuple[ParseIssue, ...],
-    to: Output,
-) -> list[str]:
+def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
     lines = [
         f"  {to.path(issue.path)}:{issue.line}  {one_line(issue.message)}"
         for issue in issues[:_SHOWN]
@@ -566,11 +491,7 @@ def progress() -> Callable[[str, int, int], None]:
     """A function to report (phase, done, total) to, which keeps a line of a terminal."""
     last = 0.0
 
-    def report(
-        phase: str,
-        done: int,
-        total: int,
-    ) -> None:
+    def report(phase: str, done: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
         is_last = done >= total
@@ -578,11 +499,6 @@ def progress() -> Callable[[str, int, int], None]:
             last = now
             line = f"\r{phase} {done:,}/{total:,}"
             with suppress(OSError):
-                print(
-                    f"{line:60}",
-                    end="\n" if is_last else "",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                print(f"{line:60}", end="\n" if is_last else "", file=sys.stderr, flush=True)
 
     return report

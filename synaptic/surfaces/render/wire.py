@@ -47,10 +47,7 @@ def as_json(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def entry_json(
-    entry: Entry,
-    superseded_by: str | None = None,
-) -> Json:
+def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
     properties: dict[str, list[str]] = {}
     for name, value in entry.fields:
         properties.setdefault(name, []).append(value)

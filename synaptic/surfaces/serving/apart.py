@@ -30,11 +30,7 @@ NICE = 10
 """How far such work stands back behind searches and saves."""
 
 
-def run_apart(
-    config: Config,
-    *words: str,
-    parent: bool = False,
-) -> Popen[bytes]:
+def run_apart(config: Config, *words: str, parent: bool = False) -> Popen[bytes]:
     """The process of `synaptic` with these words, on the same home. With `parent` it ends with
     this one, and says what it does where this one does.
     """
@@ -60,21 +56,13 @@ class Apart:
     It starts at the first need and ends with `end`, or with this process, however that ends.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        ask_writer: Callable[..., Any],
-    ) -> None:
+    def __init__(self, config: Config, ask_writer: Callable[..., Any]) -> None:
         self._config = config
         self._ask_writer = ask_writer
         self._process: BaseProcess | None = None
         self._pipe: Connection
 
-    def run(
-        self,
-        verb: Callable[..., Any],
-        gone: threading.Event,
-    ) -> Any:
+    def run(self, verb: Callable[..., Any], gone: threading.Event) -> Any:
         """The result of a verb that can be pickled, as its result can. Raises what it does.
 
         The process is killed once `gone` is set.
@@ -152,10 +140,7 @@ def _work(pipe: Connection, config: Config) -> None:
             pipe.send((False, *_sendable(outcome(run, pipe.recv()))))
 
 
-def outcome(
-    call: Callable[..., Any],
-    *args: Any,
-) -> Outcome:
+def outcome(call: Callable[..., Any], *args: Any) -> Outcome:
     """The result of a call, or the error that it raises, which is the caller's to handle."""
     try:
         return call(*args), None

@@ -21,10 +21,7 @@ AGENTS = {
 """What agents set in the shells they open."""
 
 
-def take_filters(
-    ws: Workspace,
-    given: dict[str, Any],
-) -> Filters:
+def take_filters(ws: Workspace, given: dict[str, Any]) -> Filters:
     """The filters among the arguments, which it takes out. Raises InvalidArgument."""
     if "tags" in given:
         given["tag"] = given.pop("tags")

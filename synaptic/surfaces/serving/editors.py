@@ -38,11 +38,7 @@ def name_of(command: Sequence[str]) -> str:
     return Path(command[0]).stem.lower()
 
 
-def command_at(
-    command: Sequence[str],
-    path: Path,
-    line: int | None,
-) -> list[str]:
+def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str]:
     """The command that shows a file at a line.
 
     | editor          | arguments          |

@@ -41,11 +41,7 @@ class Running(NamedTuple):
     key: str
     began: float
 
-    def sign(
-        self,
-        purpose: str,
-        text: str,
-    ) -> str:
+    def sign(self, purpose: str, text: str) -> str:
         """The signature of a text. One for a purpose is none for another."""
         return hmac.new(self.key.encode(), f"{purpose} {text}".encode(), "sha256").hexdigest()
 
@@ -84,10 +80,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 @contextmanager
-def announced(
-    home: str | Path | None,
-    running: Running,
-) -> Iterator[None]:
+def announced(home: str | Path | None, running: Running) -> Iterator[None]:
     """A context in which `open --page` finds this server."""
     port = urlsplit(running.url).port
     path = resolve_home(home) / ".state" / f"page-{port}.json"
@@ -100,9 +93,7 @@ def announced(
         unlink(path)
 
 
-def find_running(
-    home: str | Path | None,
-) -> Running:
+def find_running(home: str | Path | None) -> Running:
     """The server of this home that began last. Raises NotFound where none answers."""
     servers = []
     for path in (resolve_home(home) / ".state").glob("page-*.json"):

@@ -48,11 +48,7 @@ class Tokens:
     """
 
     def __init__(
-        self,
-        home: str | Path | None,
-        file: str | None,
-        *,
-        of_published: bool = False,
+        self, home: str | Path | None, file: str | None, *, of_published: bool = False
     ) -> None:
         self._home = resolve_home(home)
         self._of_published = of_published
@@ -88,11 +84,7 @@ class Tokens:
             raise ConfigError(f"{self.path} cannot be read: {error}.") from error
         return [self._read(name, table) for name, table in tables.items()]
 
-    def add(
-        self,
-        name: str,
-        table: Mapping[str, Any],
-    ) -> None:
+    def add(self, name: str, table: Mapping[str, Any]) -> None:
         """Writes one more table below what stands there. Raises ConfigError for one that could
         not be read again.
         """
@@ -111,11 +103,7 @@ class Tokens:
             before = self.path.read_bytes().rstrip() if self.path.exists() else b""
             overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
 
-    def _read(
-        self,
-        name: str,
-        table: Any,
-    ) -> tuple[str, Grant]:
+    def _read(self, name: str, table: Any) -> tuple[str, Grant]:
         where = f"[{name}] in {self.path}"
         if not isinstance(table, dict) or len(str(table.get("token", ""))) < LEAST_CHARS:
             raise ConfigError(f"{where} needs a token of at least {LEAST_CHARS} characters.")

@@ -97,12 +97,7 @@ class Worker:
         readers: int = READERS,
         address: str = "",
     ) -> None:
-        self._threads: dict[Lane, int] = {
-            "write": 0,
-            "read": readers,
-            "beside": 1,
-            "apart": 1,
-        }
+        self._threads: dict[Lane, int] = {"write": 0, "read": readers, "beside": 1, "apart": 1}
         self.session = os.urandom(8).hex()
         self._home = home
         self._read_only = read_only
@@ -112,11 +107,7 @@ class Worker:
         self._numbers = count()
         self._reads: dict[Lane, SimpleQueue[Job]] = {}
         self._is_asked = False
-        self._thread = threading.Thread(
-            target=self._run,
-            name="synaptic-worker",
-            daemon=True,
-        )
+        self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
         self._ws: Workspace | None = None
         self._load_at = 0.0
         self._tried = threading.Event()
@@ -304,11 +295,7 @@ class Worker:
         if now >= self._load_at and not self._ws.embedder.ready:
             self._load_at = now + RETRY_AFTER_S
             self._tried.clear()
-            threading.Thread(
-                target=self._load,
-                args=(self._ws.embedder,),
-                daemon=True,
-            ).start()
+            threading.Thread(target=self._load, args=(self._ws.embedder,), daemon=True).start()
         return self._ws
 
     def _load(self, embedder: Embedder) -> None:
@@ -354,11 +341,7 @@ class Worker:
                 wait = min(self._sync(ws, now), wait or SYNC_EVERY_S)
         return wait or None
 
-    def _sync(
-        self,
-        ws: Workspace,
-        now: float,
-    ) -> float:
+    def _sync(self, ws: Workspace, now: float) -> float:
         """Has another process sync what was saved, or edited by hand, at most once a minute;
         returns the seconds until then, if anything waits.
         """
@@ -404,11 +387,7 @@ def _pass_on(waiting: Future[Any], done: Future[Any]) -> None:
     _settle(waiting, None if error else done.result(), error)
 
 
-def for_client(
-    verb: Verb[Result],
-    grant: Grant,
-    ws: Workspace,
-) -> Result:
+def for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:
     """Returns the result of the verb for a remote client, with its project and not that of the
     server's folder, and of the journals that it may read.
     """
@@ -421,11 +400,7 @@ def for_client(
     return copy_context().run(run)
 
 
-def of_journals(
-    verb: Verb[Result],
-    journals: Texts | None,
-    ws: Workspace,
-) -> Result:
+def of_journals(verb: Verb[Result], journals: Texts | None, ws: Workspace) -> Result:
     """Returns the result of the verb; of published journals it sees these, None for all, in one
     snapshot.
     """

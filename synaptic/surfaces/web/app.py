@@ -171,10 +171,7 @@ async def _log_in_with_token(request: Request) -> Response:
     return await page(request, "login.html", 401, wrong=wrong)
 
 
-def _page_grant(
-    site: Site,
-    token: str,
-) -> Grant | None:
+def _page_grant(site: Site, token: str) -> Grant | None:
     """The grant of a token that opens the page.
 
     A file that cannot be used is named in the log only: anyone may ask.
@@ -187,10 +184,7 @@ def _page_grant(
     return grant if grant and grant.page else None
 
 
-def _let_in(
-    request: Request,
-    session: Visitor,
-) -> Response:
+def _let_in(request: Request, session: Visitor) -> Response:
     where = "/devices" if may_stay(request, session) else "/"
     answer = RedirectResponse(where, 303, {"Referrer-Policy": "no-referrer"})
     open_session(answer, request, session)
@@ -267,12 +261,7 @@ def serve(
     _run(app, listening, behind_proxy=bool(allow_host))
 
 
-def _run(
-    app: ASGIApp,
-    listening: socket.socket,
-    *,
-    behind_proxy: bool,
-) -> NoReturn:
+def _run(app: ASGIApp, listening: socket.socket, *, behind_proxy: bool) -> NoReturn:
     settings = uvicorn.Config(
         app,
         log_level="warning",
@@ -291,10 +280,7 @@ def _run(
     os._exit(status)  # a thread that is still at work in the model would abort the process
 
 
-def _listen(
-    host: str,
-    port: int,
-) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)

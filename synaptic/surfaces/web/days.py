@@ -27,10 +27,7 @@ COLOURS = 4
 """Shades of the days in the calendar, without that of an empty day."""
 
 
-def _spoken(
-    day: str,
-    weekday: bool = True,
-) -> str:
+def _spoken(day: str, weekday: bool = True) -> str:
     """A date as people say it: `Saturday, 21 November 2026`; one that is none as it is."""
     try:
         on = date.fromisoformat(day)
@@ -70,12 +67,7 @@ async def _day(request: Request) -> Response:
     since = time.time_ns() - GRAIN_NS
 
     def read(ws: Workspace) -> Values:
-        days = browse.days(
-            ws,
-            asked or "today",
-            limit=DAY_ENTRIES,
-            cursor=cursor,
-        )
+        days = browse.days(ws, asked or "today", limit=DAY_ENTRIES, cursor=cursor)
         today = ws.today.isoformat()
         is_today = today == days.since
         entries = days.found.entries
@@ -148,19 +140,13 @@ async def _calendar(request: Request) -> Response:
     )
 
 
-def _weeks(
-    year: int,
-    month: int,
-) -> list[list[date | None]]:
+def _weeks(year: int, month: int) -> list[list[date | None]]:
     """The weeks of a month, Monday first; None for a day of another month."""
     weeks = Calendar().monthdayscalendar(year, month)
     return [[date(year, month, day) if day else None for day in week] for week in weeks]
 
 
-def _shifted(
-    start: date,
-    days: int,
-) -> date | None:
+def _shifted(start: date, days: int) -> date | None:
     """The first of the month in which the day lies so many days after `start`; None outside of
     time.
     """

@@ -26,10 +26,7 @@ _BROWSERS = {"Edg": "Edge", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": 
 """Names by a part of the User-Agent, of which the first counts."""
 
 
-def may_stay(
-    request: Request,
-    session: Visitor | None = None,
-) -> bool:
+def may_stay(request: Request, session: Visitor | None = None) -> bool:
     """True where a browser may stay logged in; that of a token may not."""
     site = site_of(request)
     if any(name.startswith(_FORWARDED) for name in request.headers):
@@ -39,11 +36,7 @@ def may_stay(
     return site.local and site.fixed and is_loopback(request.url.hostname)
 
 
-def open_session(
-    answer: Response,
-    request: Request,
-    session: Visitor,
-) -> None:
+def open_session(answer: Response, request: Request, session: Visitor) -> None:
     """Gives the browser the cookie of a session that begins."""
     answer.set_cookie(
         cookie_name(request.scope),
@@ -100,20 +93,13 @@ async def _change(request: Request) -> Response:
     return _key_answer(request, key)
 
 
-def _bind(
-    request: Request,
-    session: Visitor,
-    device: Device,
-) -> None:
+def _bind(request: Request, session: Visitor, device: Device) -> None:
     """Ends the session with the browser's key."""
     session.device = device.id
     session.granted = lambda: device.id in site_of(request).devices.read()
 
 
-def _key_answer(
-    request: Request,
-    key: Key,
-) -> Response:
+def _key_answer(request: Request, key: Key) -> Response:
     """The answer that gives the browser both halves. Only /login is sent the cookie."""
     answer = JSONResponse({"secret": key.secret})
     answer.set_cookie(
@@ -131,7 +117,4 @@ def _cookie_name(scope: Scope) -> str:
     return f"{cookie_name(scope)}-device"
 
 
-ROUTES = [
-    Route("/devices", _devices),
-    Route("/devices", _change, methods=["POST"]),
-]
+ROUTES = [Route("/devices", _devices), Route("/devices", _change, methods=["POST"])]

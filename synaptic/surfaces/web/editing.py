@@ -72,12 +72,7 @@ async def _edit(request: Request) -> Response:
     )
 
 
-def _undoable(
-    ws: Workspace,
-    path: str,
-    id: str,
-    replaced: list[Entry],
-) -> tuple[str, str]:
+def _undoable(ws: Workspace, path: str, id: str, replaced: list[Entry]) -> tuple[str, str]:
     """(the entry to lead to: the one that was edited, if it is still called so, else the first
     of the file; the same where its restoration undoes the edit, or "").
     """

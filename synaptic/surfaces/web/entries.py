@@ -67,20 +67,11 @@ async def _entry(request: Request) -> Response:
     return await page(request, "entry.html", local=local, near=near, **shown)
 
 
-def _whole(
-    ws: Workspace,
-    id: str,
-    near: list[str],
-) -> Values:
+def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
     """An entry and what leads from it."""
     listing = browse.get(ws, [id])
     entry = listing.entries[0]
-    around = browse.find(
-        ws,
-        filters=EVERY,
-        around=entry.id,
-        limit=3,
-    ).entries
+    around = browse.find(ws, filters=EVERY, around=entry.id, limit=3).entries
     at = [one.id for one in around].index(entry.id)
     children = replace(EVERY, parent=entry.id)
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
@@ -122,25 +113,14 @@ def _drawn(graph: Graph) -> Values:
     }
 
 
-async def _missing(
-    request: Request,
-    id: str,
-    error: SynapticError,
-) -> Response:
+async def _missing(request: Request, id: str, error: SynapticError) -> Response:
     """The page of an id that is not one entry; a deleted one can be restored there."""
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
     is_published = site_of(request).worker.is_published
     deleted = () if is_published else await ask(request, writing.deleted)
     gone = [one for one in deleted if id in (one.id, short(one.id))]
     status = status_of(error)
-    return await page(
-        request,
-        "missing.html",
-        status,
-        error=error,
-        titles=titles,
-        gone=gone,
-    )
+    return await page(request, "missing.html", status, error=error, titles=titles, gone=gone)
 
 
 async def _form(request: Request) -> Response:
@@ -153,11 +133,7 @@ async def _form(request: Request) -> Response:
         try:
             receipt = await _written(request, id, form)
             return await _told(
-                request,
-                receipt,
-                form.get("said", "Saved."),
-                undo=id,
-                back=back_of(form),
+                request, receipt, form.get("said", "Saved."), undo=id, back=back_of(form)
             )
         except SynapticError as refused:
             error = refused
@@ -188,11 +164,7 @@ async def _form(request: Request) -> Response:
     )
 
 
-async def _written(
-    request: Request,
-    id: str,
-    form: dict[str, str],
-) -> Receipt:
+async def _written(request: Request, id: str, form: dict[str, str]) -> Receipt:
     """The receipt of what a form sends, its files attached, or of the earlier text that it
     names. One that failed leaves no file.
     """
@@ -221,11 +193,7 @@ async def _written(
     return replace(receipt, notices=(*receipt.notices, *files.remarks))
 
 
-def _first_values(
-    ws: Workspace,
-    request: Request,
-    id: str,
-) -> tuple[Entry | None, str, str]:
+def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | None, str, str]:
     """(the entry that the form edits, or that the new one follows; its `seen`; the project from
     here).
     """
@@ -255,12 +223,7 @@ def _given(form: dict[str, str]) -> Values:
 
 
 async def _told(
-    request: Request,
-    receipt: Receipt,
-    said: str,
-    *,
-    undo: str,
-    back: str,
+    request: Request, receipt: Receipt, said: str, *, undo: str, back: str
 ) -> Response:
     """Leads to the entry, which says what was done to it, and what a new one is near to; or
     `back` to a page that links to it.
@@ -310,11 +273,7 @@ async def _delete(request: Request) -> Response:
 
 
 async def ask_first(
-    request: Request,
-    entry: Entry,
-    *,
-    back: str,
-    fields: Mapping[str, str] | None = None,
+    request: Request, entry: Entry, *, back: str, fields: Mapping[str, str] | None = None
 ) -> Response:
     """The question before an entry is deleted, which names it, or the file that goes with it.
     Its form sends the same request again, with these fields.
@@ -330,19 +289,13 @@ async def ask_first(
     )
 
 
-def _files_of(
-    ws: Workspace,
-    entry: Entry,
-) -> set[str]:
+def _files_of(ws: Workspace, entry: Entry) -> set[str]:
     """The paths of the files that an entry links to."""
     links = linked_files(ws.journal.roots, entry, cache(files_by_name))
     return {place for _, place in links}
 
 
-def is_agreed(
-    form: Mapping[str, str],
-    entry: Entry,
-) -> bool:
+def is_agreed(form: Mapping[str, str], entry: Entry) -> bool:
     """True when a form was shown the question about this entry, where it stands now."""
     return form.get("agreed") == f"{entry.id} {entry.path}"
 
@@ -396,10 +349,7 @@ def _windowed() -> list[str]:
     return []
 
 
-def _show(
-    path: Path,
-    line: int,
-) -> str:
+def _show(path: Path, line: int) -> str:
     """Shows the file in a window of its own, and says in which; or says that there is none."""
     command = _windowed()
     if command:

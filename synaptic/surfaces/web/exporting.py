@@ -52,19 +52,13 @@ async def _print(request: Request) -> Response:
     return await page(request, "print.html", total=total, entries=shown)
 
 
-def _printed(
-    ws: Workspace,
-    request: Request,
-) -> tuple[int, list[Entry]]:
+def _printed(ws: Workspace, request: Request) -> tuple[int, list[Entry]]:
     """(number, the entries that a page to print holds) of an address."""
     total, entries = _shown(ws, request)
     return total, list(islice(entries, PRINTED))
 
 
-def _shown(
-    ws: Workspace,
-    request: Request,
-) -> tuple[int, Iterator[Entry]]:
+def _shown(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:
     """(number, entries) of an address: as a search ranks them, else oldest first."""
     asked = request.query_params
     if "id" in asked:
@@ -77,11 +71,7 @@ def _shown(
     return found["listing"].total, browse.export(ws, found["filters"])
 
 
-def _write(
-    ws: Workspace,
-    zipped: IO[bytes],
-    request: Request,
-) -> None:
+def _write(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     """Writes a zip with a file for each entry of an address, and the files to which they
     link.
     """
@@ -128,10 +118,7 @@ def _note_path(entry: Entry) -> str:
     return posixpath.join(posixpath.dirname(path), f"{entry.date} {title}.md")
 
 
-def _new_name(
-    wanted: str,
-    taken: set[str],
-) -> str:
+def _new_name(wanted: str, taken: set[str]) -> str:
     """A name like this that every system takes; it joins those that are taken."""
     stem, suffix = posixpath.splitext(_UNSAFE.sub("-", wanted))
     if len(f"{stem}-9999{suffix}".encode()) > NAME_BYTES:

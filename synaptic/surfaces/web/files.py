@@ -39,7 +39,7 @@ OTHER = "application/octet-stream"
 """The kind of a file that is no picture."""
 _FILE_LINK = re.compile(
     r"(?i)\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
-    r"|\[\[([^\[\]|#\n]+)",
+    r"|\[\[([^\[\]|#\n]+)"
 )
 """`](my.pdf`, `](<my cat.jpg`, `[[cat.jpg`."""
 Listing = Callable[[Path], Mapping[str, Sequence[str]]]
@@ -68,30 +68,20 @@ async def _picture(request: Request) -> Response:
 
 
 def linked_files(
-    roots: Roots,
-    entry: Entry,
-    listing: Listing,
+    roots: Roots, entry: Entry, listing: Listing
 ) -> Iterator[tuple[re.Match[str], str]]:
     """(the link, with the target as its last group; the path in the journal) of each link of an
     entry that leads to a file.
     """
     for link in _FILE_LINK.finditer(without_code(entry.content)):
-        found = _find_file(
-            roots,
-            link[link.lastindex or 0],
-            entry.path,
-            listing,
-        )
+        found = _find_file(roots, link[link.lastindex or 0], entry.path, listing)
         if found:
             found[2].close()
             yield link, found[0]
 
 
 def _find_file(
-    roots: Roots,
-    name: str,
-    path: str,
-    listing: Listing = files_by_name,
+    roots: Roots, name: str, path: str, listing: Listing = files_by_name
 ) -> tuple[str, str, BinaryIO] | None:
     """(path in the journal, kind, file) of the file that a note in the file `path` calls
     `name`.
@@ -108,10 +98,7 @@ def _find_file(
     return None
 
 
-def open_file(
-    roots: Roots,
-    place: str,
-) -> tuple[str, BinaryIO] | None:
+def open_file(roots: Roots, place: str) -> tuple[str, BinaryIO] | None:
     """(kind, file) of a picture, or of another file that is no note: then `OTHER`."""
     with suppress(JournalError, OSError), pinned(roots, place) as real:
         file = open_regular(real, follow=False)
@@ -123,12 +110,7 @@ def open_file(
     return None
 
 
-def _places(
-    folder: Path,
-    note: str,
-    name: str,
-    listing: Listing,
-) -> Iterator[str]:
+def _places(folder: Path, note: str, name: str, listing: Listing) -> Iterator[str]:
     """The place beside the note, that in the folder, and the only file whose path ends with
     `name`, as Obsidian writes it.
     """
@@ -163,12 +145,7 @@ async def _to(request: Request) -> Response:
                 "Content-Security-Policy": "default-src 'none'; sandbox",
             }
             return StreamingResponse(parts_of(file[2]), media_type=OTHER, headers=headers)
-        return await page(
-            request,
-            "unnamed.html",
-            404,
-            name=unquote(name).partition("#")[0],
-        )
+        return await page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
     is_day = link_key(entry.date) == link_key(name)
     part = f"#md-{quote(anchor(name))}" if "#" in name else ""
     target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}{part}"

@@ -56,7 +56,7 @@ _BLOCK_NAME = re.compile(
 )
 _HIDDEN = re.compile(
     rf"(?m)^[ \t]*{LOGSEQ_OWN}::.*\n?|^[ \t]*:LOGBOOK:\n(?:[ \t]*CLOCK:.*\n)*[ \t]*:END:"
-    r"|(?<![^ \t\n])\^[A-Za-z0-9-]+\s*\Z",
+    r"|(?<![^ \t\n])\^[A-Za-z0-9-]+\s*\Z"
 )
 _NOT_SLUG = re.compile(r"[^\w]+")
 Inline = Callable[[StateInline, re.Match[str]], None]
@@ -80,10 +80,7 @@ def named_block(uuid: str) -> str:
     return f"{uuid}#^{uuid}"
 
 
-def part_of(
-    tokens: Sequence[Token],
-    part: str,
-) -> Sequence[Token]:
+def part_of(tokens: Sequence[Token], part: str) -> Sequence[Token]:
     """The tokens of the block with this id, or of this heading and all below it."""
     ids = [token.attrs.get("id") for token in tokens]
     if anchor(part) not in ids:
@@ -161,12 +158,7 @@ def _anchors(state: StateCore) -> None:
             named.attrs["id"] = f"^{name[1] or name[2]}"
 
 
-def _comment_block(
-    state: StateBlock,
-    start: int,
-    end: int,
-    silent: bool,
-) -> bool:
+def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """`%%` to a line that ends with `%%`."""
     _in_time(state.env)
     first = state.getLines(start, start + 1, 0, False).strip()
@@ -179,10 +171,7 @@ def _comment_block(
     return False
 
 
-def _highlight(
-    state: StateInline,
-    found: re.Match[str],
-) -> None:
+def _highlight(state: StateInline, found: re.Match[str]) -> None:
     after = state.pos, state.posMax
     state.push("mark_open", "mark", 1)
     state.pos, state.posMax = found.span(2)
@@ -191,10 +180,7 @@ def _highlight(
     state.pos, state.posMax = after
 
 
-def _wiki_link(
-    state: StateInline,
-    found: re.Match[str],
-) -> None:
+def _wiki_link(state: StateInline, found: re.Match[str]) -> None:
     mark, name, words = found.groups("")
     if not mark:
         _link(state, name, words or spoken(name))
@@ -207,39 +193,24 @@ def _wiki_link(
         _push_name(state, "embed", name)
 
 
-def _link(
-    state: StateInline,
-    href: str,
-    words: str,
-    kind: str = "",
-) -> None:
+def _link(state: StateInline, href: str, words: str, kind: str = "") -> None:
     state.push("link_open", "a", 1).attrs = {"href": href, "class": kind}
     state.push("text", "", 0).content = words
     state.push("link_close", "a", -1)
 
 
-def _quoting(
-    state: StateInline,
-    found: re.Match[str],
-) -> None:
+def _quoting(state: StateInline, found: re.Match[str]) -> None:
     """`((uuid))`, and `{{embed ...}}` around it or a page."""
     kind = "embed" if found[1] else "quote"
     _push_name(state, kind, found[2] or named_block(found[3]))
 
 
-def _push_name(
-    state: StateInline,
-    kind: str,
-    name: str,
-) -> None:
+def _push_name(state: StateInline, kind: str, name: str) -> None:
     state.push(kind, "", 0).content = name
     state.env["names"][name] = None
 
 
-def _tag(
-    state: StateInline,
-    found: re.Match[str],
-) -> None:
+def _tag(state: StateInline, found: re.Match[str]) -> None:
     slug = slug_tag(found[1] or found[2])
     words = f"#{found[1] or found[2]}"
     if slug and not state.linkLevel:
@@ -248,20 +219,14 @@ def _tag(
         state.push("text", "", 0).content = words
 
 
-def _property(
-    state: StateInline,
-    found: re.Match[str],
-) -> None:
+def _property(state: StateInline, found: re.Match[str]) -> None:
     state.push("key_open", "span", 1).attrs = {"class": "md-key"}
     state.push("text", "", 0).content = found[1]
     state.push("key_close", "span", -1)
     state.pending = " "
 
 
-def _size(
-    state: StateInline,
-    found: re.Match[str],
-) -> None:
+def _size(state: StateInline, found: re.Match[str]) -> None:
     if state.tokens[-1].type == "image":
         state.tokens[-1].attrs["width"] = found[1]
 
@@ -279,16 +244,10 @@ RULES: tuple[tuple[str, Inline], ...] = (
 """(pattern, function that shows a match), in the order in which they are tried."""
 
 
-def _rule(
-    pattern: str,
-    show: Inline,
-) -> Callable[[StateInline, bool], bool]:
+def _rule(pattern: str, show: Inline) -> Callable[[StateInline, bool], bool]:
     compiled = re.compile(pattern, re.DOTALL)
 
-    def apply(
-        state: StateInline,
-        silent: bool,
-    ) -> bool:
+    def apply(state: StateInline, silent: bool) -> bool:
         found = compiled.match(state.src, state.pos, state.posMax)
         if found:
             state.pos = found.end()

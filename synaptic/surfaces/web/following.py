@@ -86,17 +86,10 @@ async def _events(request: Request) -> Response:
     journal = await ask(request, lambda ws: ws.journal)
     asked = request.headers.get("last-event-id") or request.query_params.get("since", "")
     since = int(asked[:19]) if asked.isdecimal() else time.time_ns()
-    return StreamingResponse(
-        _changes(request, journal, since),
-        media_type="text/event-stream",
-    )
+    return StreamingResponse(_changes(request, journal, since), media_type="text/event-stream")
 
 
-async def _changes(
-    request: Request,
-    journal: Journal,
-    since: int,
-) -> AsyncIterator[str]:
+async def _changes(request: Request, journal: Journal, since: int) -> AsyncIterator[str]:
     yield ":\n\n"
     while not (Connection.ending.is_set() or await request.is_disconnected()):
         newest = await follower_of(request).look(journal)

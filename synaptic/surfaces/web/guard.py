@@ -143,24 +143,14 @@ class Guard:
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        sessions: Sessions,
-        hosts: Collection[str],
-        *,
-        fixed: bool = False,
+        self, app: ASGIApp, sessions: Sessions, hosts: Collection[str], *, fixed: bool = False
     ) -> None:
         self.app = app
         self.fixed = fixed
         self.sessions = sessions
         self.hosts = frozenset(map(str.lower, hosts))
 
-    async def __call__(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-    ) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

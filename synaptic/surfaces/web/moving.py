@@ -34,10 +34,7 @@ async def _palette(request: Request) -> Response:
     return await page(request, "palette.html", places=places, query=query)
 
 
-def _places(
-    ws: Workspace,
-    query: str,
-) -> list[Goal]:
+def _places(ws: Workspace, query: str) -> list[Goal]:
     """The day, the tags, the folders and the entries that a query names by the beginnings of
     their words; of an empty one the newest entries.
     """
@@ -62,10 +59,7 @@ def _places(
     return in_step(ws, run)
 
 
-def _ranked(
-    query: str,
-    titles: Iterable[tuple[int, str]],
-) -> list[int]:
+def _ranked(query: str, titles: Iterable[tuple[int, str]]) -> list[int]:
     """The entries whose titles fit, the first that begin like the query, then the newest."""
     whole = _folded(query)
     first = []
@@ -83,17 +77,11 @@ def _folded(text: str) -> str:
     return _GAP.sub(" ", f" {text.casefold()}").rstrip()
 
 
-def _fits(
-    query: str,
-    folded: str,
-) -> bool:
+def _fits(query: str, folded: str) -> bool:
     return all(f" {word}" in folded for word in _folded(query).split())
 
 
-def _to(
-    kind: str,
-    name: str,
-) -> str:
+def _to(kind: str, name: str) -> str:
     return f"/{kind}/{quote(name)}"
 
 
@@ -123,11 +111,7 @@ async def _folder(request: Request) -> Response:
 
 
 async def _place(
-    request: Request,
-    kind: str,
-    name: str,
-    names: list[str],
-    filters: Filters,
+    request: Request, kind: str, name: str, names: list[str], filters: Filters
 ) -> Response:
     """The page of a tag or a folder: what it holds of its kind, and its entries, newest
     first.

@@ -91,11 +91,7 @@ _ITEM = re.compile(r"(?:[-*+]|(\d{1,9}[.)])) ")
 _ROW_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*")
 
 
-def render(
-    text: str,
-    path: str,
-    quoted: Quote | None = None,
-) -> Markup:
+def render(text: str, path: str, quoted: Quote | None = None) -> Markup:
     """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through
     the server, and what it embeds stands in it.
     """
@@ -118,12 +114,7 @@ class _Rendering:
     `key`, which no text can know.
     """
 
-    def __init__(
-        self,
-        path: str,
-        quoted: Quote | None,
-        until: float,
-    ) -> None:
+    def __init__(self, path: str, quoted: Quote | None, until: float) -> None:
         self.path = path
         self.until = until
         self.quoted = quoted
@@ -131,11 +122,7 @@ class _Rendering:
         self.kept: list[str] = []
         self.key = secrets.token_hex(16)
 
-    def html(
-        self,
-        text: str,
-        part: str = "",
-    ) -> Markup:
+    def html(self, text: str, part: str = "") -> Markup:
         """The text, or a part of it; empty where it has no such part."""
         # one page shows many notes, each with a footnote 1
         note = zlib.crc32(f"{self.path} {text}".encode())
@@ -160,12 +147,7 @@ class _Rendering:
         put_in = re.compile(rf"{self.key}:(\d+);")
         return Markup(put_in.sub(lambda found: self.kept[int(found[1])], shown))
 
-    def _shape(
-        self,
-        token: Token,
-        *,
-        is_item: bool,
-    ) -> None:
+    def _shape(self, token: Token, *, is_item: bool) -> None:
         """Makes a block fit into the page, and leads what is in it through the server."""
         token.tag = HEADINGS.get(token.tag, token.tag)
         side = str(token.attrs.pop("style", ""))
@@ -190,12 +172,7 @@ class _Rendering:
                 _show_task(child)
             before = child.type
 
-    def _put(
-        self,
-        token: Token,
-        frame: str,
-        html: Markup,
-    ) -> None:
+    def _put(self, token: Token, frame: str, html: Markup) -> None:
         """Shows this HTML, which is clean, in place of the token."""
         token.type = "html_inline"
         token.content = frame.format(f"{self.key}:{len(self.kept)};")
@@ -211,12 +188,7 @@ class _Rendering:
             return href
         return self._address("/to", href)
 
-    def _show_picture(
-        self,
-        token: Token,
-        *,
-        is_linked: bool,
-    ) -> None:
+    def _show_picture(self, token: Token, *, is_linked: bool) -> None:
         src = str(token.attrs.get("src", ""))
         size = _SIZE.fullmatch(token.content)
         words = size[1] if size else token.content.partition("|")[0]
@@ -259,11 +231,7 @@ class _Rendering:
             titled = Markup('<p class="md-title">{}</p>{}').format(link, shown)
             self._put(token, '<div class="md-embed">{}</div>', titled)
 
-    def _address(
-        self,
-        place: str,
-        name: str,
-    ) -> str:
+    def _address(self, place: str, name: str) -> str:
         return f"{place}?name={quote(name, safe='')}&from={quote(self.path, safe='')}"
 
 
@@ -278,10 +246,7 @@ def _show_task(first: Token) -> None:
         first.content = shown.format(name, sign, first.content[found.end() :])
 
 
-def _math(
-    latex: str,
-    display: str,
-) -> Markup:
+def _math(latex: str, display: str) -> Markup:
     """A formula as MathML; as code where it cannot be read."""
     try:
         if len(latex) > MATH_CHARS or _UNSAFE_MATH.search(latex):
@@ -318,19 +283,13 @@ def plain_lines(text: str) -> str:
     return "\n".join(shown)
 
 
-def plain_heading(
-    title: str,
-    text: str,
-) -> tuple[str, str]:
+def plain_heading(title: str, text: str) -> tuple[str, str]:
     """The heading of an entry as plain text, and the Markdown below, without a repetition."""
     heading, below = headed(title, text)
     return one_line(heading) if heading == title else plain(heading), below
 
 
-def lit(
-    text: str,
-    is_hit: IsHit,
-) -> Markup:
+def lit(text: str, is_hit: IsHit) -> Markup:
     """Plain text as HTML with the words marked that were sought."""
     parts = []
     for piece in _WORD.split(text):
@@ -341,11 +300,7 @@ def lit(
     return Markup("").join(parts)
 
 
-def _attribute(
-    tag: str,
-    name: str,
-    value: str,
-) -> str | None:
+def _attribute(tag: str, name: str, value: str) -> str | None:
     """The value of an attribute that may stay: a link outwards or to a page of ours, a picture
     of the journal, a class of CLASSES, and an id behind `md-`.
     """

@@ -84,11 +84,7 @@ def given_in(asked: QueryParams) -> Values:
 
 
 def answer(
-    ws: Workspace,
-    query: str,
-    given: Mapping[str, Any],
-    asked: Mapping[str, str],
-    loading: bool,
+    ws: Workspace, query: str, given: Mapping[str, Any], asked: Mapping[str, str], loading: bool
 ) -> Values:
     """The values of the page: hits or the newest entries, facets, and the filters as read."""
     # a search at every letter must not count as reading entries
@@ -99,12 +95,7 @@ def answer(
     if not query:
         cursor = asked.get("cursor")
         shown["facets"] = in_step(ws, lambda _: _several(_facets(ws, filters), shown["given"]))
-        listing = browse.find(
-            ws,
-            filters=filters,
-            order="newest",
-            cursor=cursor,
-        )
+        listing = browse.find(ws, filters=filters, order="newest", cursor=cursor)
         return shown | {"listing": listing, "is_older": cursor}
     finished_query = in_step(ws, lambda _: _finished(ws, query))
     explain = bool(asked.get("explain"))
@@ -136,19 +127,13 @@ def _read_filters(filters: Filters) -> Values:
     }
 
 
-def _hit_row(
-    hit: Hit,
-    is_hit: IsHit,
-) -> tuple[Hit, Markup, Markup, str]:
+def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
     heading, below = plain_heading(hit.entry.title, hit.snippet)
     return hit, lit(heading, is_hit), lit(plain_lines(below), is_hit), remark_on(hit)
 
 
-def _finished(
-    ws: Workspace,
-    query: str,
-) -> str:
+def _finished(ws: Workspace, query: str) -> str:
     """The query, with `*` behind a last word that is only the beginning of words here."""
     last = query.rpartition(" ")[2]
     is_word = [word for _, word in words(last)] == [last.lower()]
@@ -159,10 +144,7 @@ def _finished(
     return f"{query}*" if counts[prefix] and not counts[last] else query
 
 
-def _several(
-    facets: Values,
-    given: Mapping[str, Any],
-) -> Values:
+def _several(facets: Values, given: Mapping[str, Any]) -> Values:
     """The facets that can narrow a list: of several values, or with a chosen one."""
     return {name: rows for name, rows in facets.items() if rows[1:] or given[name]}
 
@@ -181,10 +163,7 @@ def _facets_of(hits: Sequence[Hit]) -> Values:
     return {name: count.most_common() for name, count in counts.items()}
 
 
-def _facets(
-    ws: Workspace,
-    filters: Filters,
-) -> dict[str, list[tuple[str, int]]]:
+def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]:
     """By filter: (value, entries that pass the other filters), most frequent first."""
     count = cache(ws.index.facets)
     projects = count(replace(filters, projects=())).projects

@@ -103,10 +103,7 @@ def session_of(request: Request) -> Visitor:
     return session
 
 
-def _of_visitor(
-    request: Request,
-    verb: Verb[Result],
-) -> Verb[Result]:
+def _of_visitor(request: Request, verb: Verb[Result]) -> Verb[Result]:
     """The verb, on the journals that the visitor may read."""
     return partial(of_journals, verb, session_of(request).journals)
 
@@ -123,11 +120,7 @@ async def ask(
     return await site_of(request).worker.ask(asked, lane)
 
 
-async def ask_beside(
-    request: Request,
-    verb: Verb[Result],
-    lane: Lane = "apart",
-) -> Result:
+async def ask_beside(request: Request, verb: Verb[Result], lane: Lane = "apart") -> Result:
     """The result of a verb that takes long. It ends when the browser is gone. Raises
     SynapticError.
     """
@@ -140,12 +133,7 @@ async def ask_beside(
     return await asked
 
 
-async def page(
-    request: Request,
-    template: str,
-    status: int = 200,
-    **shown: Any,
-) -> Response:
+async def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
     """A page, or for htmx the part of one that the template is. It tells once what the last
     change said.
 
@@ -216,10 +204,7 @@ def done(
     return RedirectResponse(where, 303)
 
 
-async def show_error(
-    request: Request,
-    error: Exception,
-) -> Response:
+async def show_error(request: Request, error: Exception) -> Response:
     """The page of an error: what happened, what is valid, what to do next."""
     if not isinstance(error, SynapticError):
         error = NotFound("There is no page at this address.")

@@ -69,11 +69,7 @@ async def _review(request: Request) -> Response:
     return await page(request, "review.html", **found, size=PAGE_FINDINGS, projects=projects)
 
 
-def _findings(
-    ws: Workspace,
-    projects: Sequence[str],
-    page: str,
-) -> Values:
+def _findings(ws: Workspace, projects: Sequence[str], page: str) -> Values:
     """The findings of this page, else of the first, with the texts of their entries, which
     count as no read; the `total`, and the projects of all.
     """
