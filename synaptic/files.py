@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePath
@@ -90,31 +91,33 @@ def _check(found: os.stat_result, path: Path) -> None:
 
 @cache
 def folder_of_memory(memory: Path) -> Path | None:
-    """The folder of which an agent's memory folder tells; None if `memory` is no such folder.
+    """The folder of which an agent's memory folder tells, as a whole path; None if `memory` is
+    no such folder, and if nothing says which it is.
 
-    Claude Code: `projects/-home-ada-shop/memory`, the path with a dash for each other sign; a
-    folder that is gone is its last name alone. Gemini CLI: `.project_root` beside `memory`.
+    Claude Code: `projects/-home-ada-shop/memory`, the path with a dash for each other sign. Its
+    worktrees, `SHOP/.claude/worktrees/NAME`, belong to the folder before them. A folder that is
+    gone is not known, nor one of two whose names read alike. Gemini CLI: `.project_root` beside
+    `memory`.
     """
-    name = memory.parent.name
     if memory.name != "memory":
         return None
     if memory.parent.parent.name == "projects":
-        return _folder_of(name) or Path(name.rpartition("-")[2])
+        name = memory.parent.name.partition("--claude-worktrees-")[0]
+        folders = {real_path(folder) for folder in _folders_of(name, Path("/"))}
+        return folders.pop() if len(folders) == 1 else None
     with suppress(OSError, ValueError):
-        return Path(read_regular(memory.parent / ".project_root", 4096).decode().strip())
+        named = Path(read_regular(memory.parent / ".project_root", 4096).decode().strip())
+        return named if named.is_absolute() else None
     return None
 
 
-@cache
-def _folder_of(name: str, above: Path = Path("/")) -> Path | None:
-    """The folder below `above` whose relative path reads `name` with dashes."""
+def _folders_of(name: str, above: Path) -> Iterator[Path]:
+    """The folders below `above` whose relative path reads `name` with dashes."""
     if not name:
-        return above
+        yield above
+        return
     with suppress(OSError):
         for child in above.iterdir():
             step = f"-{_OTHER_SIGN.sub('-', child.name)}"
             if f"{name}-".startswith(f"{step}-") and child.is_dir():
-                below = _folder_of(name[len(step) :], child)
-                if below:
-                    return below
-    return None
+                yield from _folders_of(name[len(step) :], child)

@@ -378,7 +378,7 @@ def copy_marks(old: int, new: int) -> None:
             with _unless_forbidden():
                 os.chown(new, uid, was.st_gid)
                 break
-    fcopyfile = None if hasattr(os, "listxattr") else _libc("fcopyfile")
+    fcopyfile = None if hasattr(os, "listxattr") else c_function("fcopyfile")
     if fcopyfile:
         acl = 1 << 0  # copyfile.h
         xattr = 1 << 2
@@ -465,17 +465,17 @@ def exchange(one: Path, other: Path) -> bool:
     """
     names = os.fsencode(one), os.fsencode(other)
     swap = 2  # RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS
-    rename = _libc("renameat2")
+    rename = c_function("renameat2")
     if rename:
         at_cwd = -100
         return bool(rename(at_cwd, names[0], at_cwd, names[1], swap) == 0)
-    rename = _libc("renamex_np")
+    rename = c_function("renamex_np")
     return rename is not None and bool(rename(*names, swap) == 0)
 
 
 @cache
-def _libc(name: str) -> Callable[..., Any] | None:
+def c_function(name: str) -> Callable[..., Any] | None:
     """The function of the C library; None if the library has no such function."""
-    import ctypes  # 4 ms, for edits only
+    import ctypes  # 4 ms: few calls need it
 
     return None if WINDOWS else getattr(ctypes.CDLL(None), name, None)

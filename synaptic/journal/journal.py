@@ -24,6 +24,7 @@ from ..notes.reading import in_logseq, parse_entries
 from . import folder
 from .comments import find_comment, ids_in
 from .disk import disk_errors
+from .projects import project_at
 from .runs import Runs
 from .saved import SavedText
 from .text import (
@@ -126,11 +127,11 @@ class Journal:
         if name:
             day_file = f"{name.replace('%', '%%')}/{day_file}"
         parsed = parse_entries(data, path, mtime=mtime, day_file=day_file, block=block)
-        told_of = folder_of_memory(root) if name else None
-        if told_of:
+        remembered = folder_of_memory(root) if name else None
+        if remembered:
+            project = project_at(self.state, remembered)
             entries = [
-                replace(entry, project=entry.project or told_of.name)
-                for entry in parsed.entries
+                replace(entry, project=entry.project or project) for entry in parsed.entries
             ]
             parsed = replace(parsed, entries=tuple(entries))
         return parsed

@@ -54,10 +54,8 @@ def _instructions(file: Path, record: Record) -> Record:
 def _with_project(file: Path, record: Record) -> Record:
     for memory in file.absolute().parents:
         folder = folder_of_memory(memory)
-        if folder and folder.is_absolute():
-            return replace(record, folder=str(folder))
         if folder:
-            return replace(record, project=str(folder))
+            return replace(record, folder=str(folder))
     return record
 
 

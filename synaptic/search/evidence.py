@@ -12,10 +12,10 @@ from typing import NamedTuple, TypeAlias
 
 from ..errors import InvalidArgument, check_range, one_of
 from ..index.rows import Candidate, Standing, moment, units
+from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT, ParsedQuery
 from ..language.words import match, stems, words
 from ..models import ORDERS, Entry, Filters, Meaning, Mode, Order, Strategy, Texts, Vector
-from ..workspace.checkout import Checkout
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
 from .ranking import usual

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgument, ModelError, check_range, one_of
 from ..index.rows import instant
+from ..journal.repository import Checkout
 from ..language.query import parse_query
 from ..models import STRATEGIES, Filters, SearchResult
-from ..workspace.checkout import Checkout, asking_project, working_checkout
+from ..workspace.checkout import asking_project, working_checkout
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace

@@ -16,9 +16,9 @@ from ..config import is_day_file, load_config, resolve_home
 from ..errors import ConfigError, JournalError
 from ..files import read_regular
 from ..journal.disk import disk_errors, make_dirs, overwrite
+from ..journal.repository import SMALL_BYTES
 from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import original_of
-from ..workspace.checkout import SMALL_BYTES
 from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import status

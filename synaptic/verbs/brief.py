@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
 from ..journal.disk import disk_errors, kept_in, overwrite
+from ..journal.repository import Checkout
 from ..language.lexicon import SHARED
 from ..language.query import read_date, terms_of
 from ..language.words import match
@@ -26,7 +27,7 @@ from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import tasks_of
 from ..search.ranking import score_aware_rrf
 from ..workspace.changes import has_expired, marked
-from ..workspace.checkout import Checkout, checkout_around, project_of, work_at_hand
+from ..workspace.checkout import checkout_around, project_of, work_at_hand
 from ..workspace.preferences import Consent, every_preference, note, standings
 from ..workspace.readback import read_entries, read_lines
 from ..workspace.sync import SyncReport, in_step

@@ -28,6 +28,8 @@ from ..errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, Synapt
 from ..index.rows import hash_of
 from ..journal.folder import Roots, scan
 from ..journal.imports import drop_pictures, put_picture, take_in, take_out
+from ..journal.projects import Projects, keep, project_at
+from ..journal.repository import checkout_of
 from ..journal.runs import Block, Run, Runs
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
@@ -38,7 +40,6 @@ from ..notes.screening import Screen
 from ..readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting
 from ..readers.source import changed_at, files_below
 from ..workspace.changes import fingerprints
-from ..workspace.checkout import checkout_around
 from ..workspace.embed import Progress
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -79,10 +80,12 @@ class Coming(NamedTuple):
 class ImportPlan:
     """The effects of an import: `new` and `grown` entries in order of time, `counts` by STATES,
     `skipped` records as (where, why), and in `screened` the counts of screening notices.
+    `projects` are those of the home and of the records.
     """
 
     source: str
     places: list[Path]
+    projects: Projects
     new: list[Coming] = field(default_factory=list)
     grown: list[Coming] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
@@ -227,8 +230,8 @@ def plan(
             f"{source} has left nothing here.", f"synaptic import {source} PATH names a place."
         )
     first = read_date(since, ws.clock(), "since") if since else ""
-    planned = ImportPlan(source, places)
-    known = _Known(ws, source, project, into)
+    planned = ImportPlan(source, places, Projects(ws.config.state))
+    known = _Known(ws, source, project, into, planned.projects)
     seen = set()
     chars = 0
     for record in _records(source, places, planned.skip, progress):
@@ -257,7 +260,12 @@ class _Known:
     """The entries that this home has, or had, of a source: records are compared with them."""
 
     def __init__(
-        self, ws: Workspace, source: str, projects: Sequence[str], into: str | None
+        self,
+        ws: Workspace,
+        source: str,
+        projects: Sequence[str],
+        into: str | None,
+        taken: Projects,
     ) -> None:
         self._ws = ws
         self._source = source
@@ -278,14 +286,14 @@ class _Known:
         forgotten = ws.config.state / FORGOTTEN
         self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
         self._written = cache(partial(_written, ws))
-        self._checkout = cache(lambda folder: checkout_around(Path(folder), ws.config))
+        state = ws.config.state
+        self._project = cache(lambda folder: project_at(state, Path(folder), taken))
 
     def entry(self, screen: Screen, record: Record) -> Entry:
         """The entry of a record, screened. Raises Refused, InvalidArgument."""
-        here = self._checkout(record.folder) if record.folder else None
-        project = record.project or (here.project if here else None)
-        if not (project or here) and Path(record.folder or "") != Path.home():
-            project = Path(record.folder or "").name or None
+        project = record.project
+        if record.folder and not project:
+            project = self._project(record.folder)
         if not project and len(self._projects) == 1:
             project = self._projects[0]
         excluded = map(project_key, self._ws.config.exclude_projects)
@@ -314,6 +322,8 @@ class _Known:
         if record.growing:
             entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
         if record.until and abs(self._ws.clock() - record.until) < SETTLED:
+            here = checkout_of(Path(record.folder)) if record.folder else None
+            here = here and here._replace(project=project or "")
             entry = replace(
                 entry, fingerprints=fingerprints(entry, here, self._ws.config.state)
             )
@@ -378,6 +388,11 @@ def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
         with reporting(planned.skip, picture):
             path = put_picture(ws.journal, picture, read)
             pictures[path] = hash_of_block(ws.journal.read(path))
+    projects = {project_key(one.entry.project or "") for one in coming}
+    keep(
+        ws.config.state,
+        [planned.projects.changed[key] for key in projects & planned.projects.changed.keys()],
+    )
     new = sorted(planned.new, key=lambda one: one.path)
     blocks = tuple(Block.of(one.path, one.entry) for one in new)
     if blocks or not coming:  # one that brought nothing is known, too

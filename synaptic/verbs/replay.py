@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ..errors import InvalidArgument
+from ..journal.projects import Projects, project_at
 from ..language.query import terms_of
 from ..models import SESSIONS, Filters, SearchResult, frozen
 from ..notes.blocks import project_key
@@ -20,7 +21,6 @@ from ..readers.digest import digest, screened
 from ..readers.record import reader_of
 from ..readers.session import Session
 from ..search.search import search
-from ..workspace.checkout import checkout_around
 from ..workspace.embed import Progress
 from ..workspace.past import as_of
 from ..workspace.workspace import Workspace
@@ -91,8 +91,8 @@ def replay(
 
 
 def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
-    here = checkout_around(Path(session.folder), ws.config) if session.folder else None
-    project = project_key(here.project if here else Path(session.folder).name)
+    state = ws.config.state
+    project = project_key(project_at(state, Path(session.folder), Projects(state)) or "")
     later: dict[str, str] = {}
     for event in reversed(list(screened(session.events))):
         if event.kind == "asked" and len(terms_of(event.text)) >= FEW_WORDS:

@@ -50,6 +50,9 @@ NO_PROJECT = (
     "It has no project: no git repository is around. Give `project`, or `synaptic setup "
     "--project NAME`."
 )
+EMPTY_PROJECT = (
+    "It has no project, as `project` is ''. Leave it out for that of the repository."
+)
 UNCONFIRMED = (
     "A preference that no person gave is marked unconfirmed or stands in no briefing until "
     "the user runs `synaptic confirm {id}`."
@@ -158,10 +161,14 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     given: Json = {name: value for name, value in marks.items() if value is not None}
     by_person = marks.setdefault("by_person", True)
     moment = moment_of(given.get("at"), ws.clock())
-    here = working_checkout(ws.config)
-    project = _one_project(given.get("project", project_of(ws.config, here)))
     check_range("importance", given.get("importance"), 0, 10)
     past = _read_days(ws, given)
+    here = working_checkout(ws.config)
+    project = _one_project(given.get("project", project_of(ws.config, here)))
+    claimed: list[str] = []
+    if here and project == here.project:
+        here, claimed = claim_name(ws.config, here)
+        project = here.project
     screen = Screen(ws.config.secrets)
     parent = given.get("parent")
     source = given.get("source")
@@ -187,11 +194,9 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         pin=given.get("pin", False),
         fingerprints=fingerprints(entry, here, ws.config.state),
     )
-    notices = [*screen.notices(), *composed, *past]
-    if not by_person and not project:
-        notices.append(NO_PROJECT)
-    if here and project == here.project:
-        notices += claim_name(ws.config, here)
+    notices = [*screen.notices(), *composed, *past, *claimed]
+    if not (by_person or project):
+        notices.append(EMPTY_PROJECT if "project" in given else NO_PROJECT)
     return _Draft(entry, notices, marks)
 
 

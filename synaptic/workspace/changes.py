@@ -36,10 +36,11 @@ from pathlib import Path
 
 from ..files import open_regular, real_path
 from ..journal.disk import make_dirs
+from ..journal.repository import Checkout
 from ..models import RACY_NS, Entry, Proof, proof_of
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
-from .checkout import Checkout, asking_project, working_checkout
+from .checkout import asking_project, working_checkout
 from .git import fate_of
 from .preferences import standings
 from .workspace import Workspace

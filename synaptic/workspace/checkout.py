@@ -1,25 +1,20 @@
-"""Reads the project, the branch and the subjects of the last commits of a git checkout.
+"""Says in which checkout and project work is done, and what its branch and last commits are.
 
-Git is not run. A repository's settings name programs, and more of them with each version of
-git; small files of `.git` are read in its place, and nothing that stands in them decides over
-more than words.
+Git is not run; see `journal/repository`.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import NamedTuple
 
 from ..config import Config
-from ..errors import JournalError
-from ..files import open_regular, read_regular, real_path
-from ..journal.disk import overwrite
+from ..files import open_regular, real_path
+from ..journal.projects import claim, name_of
+from ..journal.repository import Checkout, checkout_of
 from ..notes.blocks import project_key
 
 COMMITS = 5
@@ -29,64 +24,20 @@ LINE_CHARS = 200
 LOG_BYTES = 16_384
 """The end of git's log of this checkout that is read: some eighty lines."""
 
-SMALL_BYTES = 1_000_000
-"""No file that says where a repository is, or which branch is checked out, is nearly as large.
-"""
-
-_BRANCH = "ref: refs/heads/"
-_REMOTE = "ref: refs/remotes/origin/"
-_DEFAULT = ("main", "master", "trunk", "develop")
 _COMMIT = re.compile(r"\t(?:commit|cherry-pick|revert|am)(?: \([a-z-]+\))?: (.+)")
 """The end of a line of that log for a commit; others say what was checked out, reset, pulled or
 rebased.
 """
 
 
-_ORIGIN = re.compile(
-    r'^[ \t]*\[remote "origin"\](?:\n(?![ \t]*\[).*)*?\n[ \t]*url[ \t]*=(.*)', re.MULTILINE
-)
-CLAIMS = "projects"
-"""The file in the state folder that says which repository has a project's name."""
-
-
-class Checkout(NamedTuple):
-    """A working tree. `project` is the name of the repository's main checkout.
-
-    `head` is the text of HEAD in the folder `git`; a worktree has such a folder of its own,
-    beside the repository's `common` one.
-    """
-
-    root: Path
-    project: str
-    git: Path
-    common: Path
-    head: str
-
-    @property
-    def branch(self) -> str:
-        """The branch that is checked out; empty where a commit is."""
-        return self.head.removeprefix(_BRANCH) if self.head.startswith(_BRANCH) else ""
-
-    @property
-    def defaults(self) -> tuple[str, ...]:
-        """The default branch of the remote `origin`; the usual names if that is unknown."""
-        with suppress(OSError):
-            ref = small_text(self.common / "refs" / "remotes" / "origin" / "HEAD")
-            if ref.startswith(_REMOTE):
-                return (ref.removeprefix(_REMOTE),)
-        return _DEFAULT
-
-
 def checkout_around(folder: Path, config: Config | None = None) -> Checkout | None:
     """The checkout around a folder. With a `config` its project is the name that this home
-    gives the repository. A `.git` whose files cannot be read is passed over.
+    gives the repository.
     """
-    for place in (folder, *folder.parents):
-        with suppress(OSError, ValueError):
-            here = _checkout_at(place) if os.path.lexists(f"{place}/.git") else None
-            if here:
-                return _with_own_name(config, here) if config else here
-    return None
+    here = checkout_of(folder)
+    if here and config:
+        return here._replace(project=name_of(config.state, here))
+    return here
 
 
 ELSEWHERE = ContextVar("elsewhere", default=False)
@@ -101,83 +52,10 @@ def working_checkout(config: Config) -> Checkout | None:
         return None
 
 
-def claim_name(config: Config, here: Checkout) -> list[str]:
-    """Reserves the project's name for this repository. Returns a notice if that is not the name
-    of its folder.
-    """
-    claims = _claims(config)
-    key = project_key(here.project)
-    plain = checkout_around(here.root)
-    own = os.path.realpath(here.common)
-    if claims.get(key) == own:
-        return []
-    with suppress(OSError, JournalError):  # the next save tries again
-        overwrite(config.state / CLAIMS, json.dumps(claims | {key: own}).encode())
-    if plain is None or plain.project == here.project:
-        return []
-    holder = claims.get(project_key(plain.project), "another repository")
-    return [
-        f"The project is {here.project}, as {holder} is {plain.project} already; "
-        f"config.toml may name another."
-    ]
-
-
-def _with_own_name(config: Config, here: Checkout) -> Checkout:
-    """The checkout under the first of its names that no other repository has claimed."""
-    claims = _claims(config)
-    if not claims:
-        return here
-    for name in _names(here):
-        key = project_key(name)
-        if key not in claims or _is_of(claims[key], here):
-            return here._replace(project=name)
-    return here
-
-
-def _is_of(holder: str, here: Checkout) -> bool:
-    """True if the repository `holder` is that of the checkout or is gone, or either is a clone
-    of the other or of the same remote.
-    """
-    if not Path(holder).is_dir():
-        return True
-    names = {_place(os.path.realpath(holder)), _remote(Path(holder))}
-    own_names = {_place(os.path.realpath(here.common)), _remote(here.common)}
-    return bool(names & own_names - {""})
-
-
-def _names(here: Checkout) -> Iterator[str]:
-    """Possible names of a repository: of its folder, of its remote, then ever longer ends of
-    its path.
-    """
-    yield here.project
-    remote = _remote(here.common).split("/")[1:]
-    path = (here.common.parent if here.common.name == ".git" else here.root).parts[1:]
-    for count in range(1, min(2, len(remote)) + 1):
-        yield "/".join(remote[-count:])
-    for count in range(2, len(path) + 1):
-        yield "/".join(path[-count:])
-
-
-def _remote(git: Path) -> str:
-    """Host and path of the remote `origin`, `github.com/ada/web`; empty without one."""
-    with suppress(OSError):
-        origin = _ORIGIN.search(small_text(git / "config"))
-        if origin:
-            address = re.sub(r"^\w+://", "", origin[1].strip())
-            return _place(address.rpartition("@")[2].replace(":", "/"))
-    return ""
-
-
-def _place(path: str) -> str:
-    return path.rstrip("/").removesuffix(".git").rstrip("/").lower()
-
-
-def _claims(config: Config) -> dict[str, str]:
-    """The repository that has the name, by the key of the project."""
-    with suppress(OSError, ValueError, AttributeError, RecursionError):
-        claims = json.loads(small_text(config.state / CLAIMS) or "{}")
-        return {key: place for key, place in claims.items() if isinstance(place, str)}
-    return {}
+def claim_name(config: Config, here: Checkout) -> tuple[Checkout, list[str]]:
+    """The checkout under the name that its repository has from now on, and notices."""
+    name, notice = claim(config.state, checkout_of(here.root) or here)
+    return here._replace(project=name), [notice] if notice else []
 
 
 def project_of(config: Config, here: Checkout | None) -> str | None:
@@ -205,38 +83,6 @@ def work_at_hand(folder: Path) -> str:
         return ""
     lines = [here.branch, *_subjects(here.git / "logs" / "HEAD")]
     return "\n".join(line[:LINE_CHARS] for line in lines if line)
-
-
-def _checkout_at(place: Path) -> Checkout | None:
-    """The checkout whose root is `place`. Raises OSError or ValueError where its files cannot
-    be read.
-    """
-    git = place / ".git"
-    project = place.name
-    main = git
-    if not git.is_dir():  # a worktree or a submodule: a file says where its own folder is
-        pointer = small_text(git).removeprefix("gitdir:").strip()
-        if not pointer:
-            return None
-        main = git = real_path(place / pointer)
-        common = small_text(git / "commondir")
-        if common:
-            main = real_path(git / common)
-            named = main.parent if main.name == ".git" else main
-            project = named.name.removesuffix(".git") or project
-    if not project:
-        return None
-    return Checkout(place, project, git, main, small_text(git / "HEAD"))
-
-
-def small_text(path: Path) -> str:
-    """The text of a regular file; empty where there is none. Raises OSError for a file above
-    `SMALL_BYTES`.
-    """
-    try:
-        return os.fsdecode(read_regular(path, SMALL_BYTES)).strip()
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
 
 
 def _subjects(log: Path) -> list[str]:

@@ -108,7 +108,7 @@ def exchanger(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     }[request.param]
     if request.param == "renamex_np" and not hasattr(ctypes.CDLL(None), "renameat2"):
         pytest.skip("there is no call here that exchanges two files")
-    monkeypatch.setattr(disk, "_libc", known.get)
+    monkeypatch.setattr(disk, "c_function", known.get)
     return str(request.param)
 
 
@@ -139,7 +139,7 @@ def test_marks_are_copied_by_macoss_call(
         return 0
 
     monkeypatch.delattr(os, "listxattr", raising=False)
-    monkeypatch.setattr(disk, "_libc", {"fcopyfile": fcopyfile}.get)
+    monkeypatch.setattr(disk, "c_function", {"fcopyfile": fcopyfile}.get)
     path = journal.root / DAY
     path.chmod(0o640)
     journal.edit(DAY, numbered(1).id, retitle)

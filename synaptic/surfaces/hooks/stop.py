@@ -14,7 +14,7 @@ from ...files import open_regular
 from ...journal.disk import overwrite
 
 if TYPE_CHECKING:
-    from ...workspace.checkout import Checkout
+    from ...journal.repository import Checkout
 
 Said = Mapping[str, Any]
 """The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""

@@ -171,8 +171,6 @@ def _save(ws: Workspace, call: Call) -> Answer:
         except InvalidArgument as error:
             error.message = f"Entry {number}: {error.message} Nothing was saved."
             raise
-        if marks.get("project") == "":  # left out
-            del marks["project"]
         marks = _for_verbs(marks) | {"via": "mcp", "by_person": False}
         content = marks.pop("content")
         texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))

@@ -1,0 +1,280 @@
+"""Says which repository has which project's name in this home: `.state/projects`.
+
+A project is its repository, and no other one gets its name, also after it was moved or gone.
+The file is JSON, by the key of the project, each repository as a `Repository`: `{"api":
+{"name": "API", "repositories": [["/src/api", "2146689-1795728339043706912", "9f86"]]}}`.
+Before, it said a path, `{"api": "/src/api/.git"}`: this holds for the repository that is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import JournalError
+from ..notes.blocks import project_key
+from .disk import overwrite
+from .repository import (
+    Checkout,
+    Repository,
+    checkout_of,
+    place_of,
+    remote_names,
+    repository_in,
+    repository_of,
+    small_text,
+)
+
+FILE = "projects"
+LOCK_TIMEOUT_S = 2.0
+
+
+class Project(NamedTuple):
+    """A project's name, and the repositories that are it, the latest last."""
+
+    name: str
+    repositories: tuple[Repository, ...]
+
+
+class Projects:
+    """The projects of a home by their keys, the latest change last. `changed` are those that
+    `take` has added or changed.
+    """
+
+    def __init__(self, state: Path) -> None:
+        self._by_key, self.is_old = _read(state / FILE)
+        self.changed: dict[str, Project] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._by_key)
+
+    def find(self, repository: Repository) -> Project | None:
+        """The project that the repository is; None if it is none of them."""
+        best = 0
+        result = None
+        for project in self._by_key.values():
+            closeness = max(_closeness(one, repository) for one in project.repositories)
+            if closeness and closeness >= best:
+                best = closeness
+                result = project
+        return result
+
+    def around(self, folder: Path) -> Project | None:
+        """The project of the repository that last lay in or around a folder that is gone."""
+        for place in map(str, (folder, *folder.parents)):
+            for project in self._by_key.values():
+                if any(one.place == place and one.git for one in project.repositories):
+                    return project
+        return None
+
+    def name_of(self, repository: Repository, names: Iterable[str]) -> str:
+        """The name of the project that the repository is, else the first that is free."""
+        project = self.find(repository)
+        if project:
+            return project.name
+        return next(name for name in names if project_key(name) not in self._by_key)
+
+    def take(self, repository: Repository, names: Iterable[str]) -> str:
+        """The name of the project that the repository is from now on."""
+        name = self.name_of(repository, names)
+        key = project_key(name)
+        project = self._by_key.get(key, Project(name, ()))
+        if repository not in project.repositories:
+            stays = [one for one in project.repositories if not _is_over(one, repository)]
+            self._by_key.pop(key, None)
+            changed = project._replace(repositories=(*stays, repository))
+            self._by_key[key] = self.changed[key] = changed
+        return name
+
+    def place_of(self, name: str) -> str:
+        """The latest place of the project that has this name."""
+        project = self._by_key.get(project_key(name))
+        return project.repositories[-1].place if project else "another repository"
+
+    def text(self) -> str:
+        """The text of the file."""
+        values = {}
+        for key, (name, repositories) in self._by_key.items():
+            values[key] = {"name": name, "repositories": repositories}
+        return json.dumps(values)
+
+
+def name_of(state: Path, here: Checkout) -> str:
+    """The name that this home gives to the repository of a checkout."""
+    known = Projects(state)
+    return known.name_of(repository_of(here), _names(here)) if known else here.project
+
+
+def claim(state: Path, here: Checkout) -> tuple[str, str]:
+    """The name that the repository of a checkout has from now on, and a notice where that is
+    new and not the name of its folder, or where the repository was elsewhere before.
+    """
+    repository = repository_of(here)
+    known = Projects(state)
+    project = known.find(repository)
+    if project and repository in project.repositories and not known.is_old:
+        return project.name, ""
+    with _changing(state) as projects:
+        project = projects.find(repository)
+        name = projects.take(repository, _names(here))
+        if project:
+            return name, _notice(project, repository)
+        if project_key(name) == project_key(here.project):
+            return name, ""
+        holder = projects.place_of(here.project)
+        return name, (
+            f"The project is {name}, as {holder} is {here.project} already; config.toml may "
+            f"name another."
+        )
+
+
+def _notice(project: Project, repository: Repository) -> str:
+    """A sentence on a repository that is a project already, if it is new at its place."""
+    places = {one.place: one.git for one in project.repositories}
+    if repository.place in places:
+        return ""
+    for place, git in places.items():
+        if git == repository.git:
+            return f"The project is {project.name}: this repository was {place} before."
+    other = project.repositories[-1].place
+    return f"The project is {project.name}: this is another clone of the repository of {other}."
+
+
+def project_at(state: Path, folder: Path, planned: Projects | None = None) -> str | None:
+    """The name of the project of a folder, which has it from now on; None for the home folder.
+
+    A folder without a repository is a project of its own; one that is gone is that of the
+    repository that last lay there. With `planned` the name is taken there, and not kept.
+    """
+    here = checkout_of(folder) if folder.is_absolute() else None
+    if here is None and (folder == Path.home() or not (folder.is_absolute() and folder.name)):
+        return None
+    repository = repository_of(here) if here else Repository(os.path.realpath(folder))
+    names = _names(here) if here else _ends(folder.name, folder)
+    known = Projects(state) if planned is None else planned
+    project = known.find(repository)
+    if not (project or here or folder.exists()):
+        project = known.around(folder)
+    if project:
+        return project.name
+    if planned is not None:
+        return planned.take(repository, names)
+    with _changing(state) as projects:
+        return projects.take(repository, names)
+
+
+def keep(state: Path, taken: Collection[Project]) -> None:
+    """Writes projects that were taken in others than those of the file."""
+    if taken:
+        with _changing(state) as projects:
+            for name, repositories in taken:
+                for repository in repositories:
+                    projects.take(repository, _numbered(name))
+
+
+def _names(here: Checkout) -> Iterator[str]:
+    """Possible names of a repository: of its folder, of its remote, then ever longer ends of
+    its path.
+    """
+    yield here.project
+    yield from remote_names(here)
+    is_main = here.common.name == ".git"
+    yield from _ends(here.project, here.common.parent if is_main else here.root)
+
+
+def _ends(name: str, path: Path) -> Iterator[str]:
+    """`api`, `client/api`, `src/client/api`, and so on, then `api-2`, `api-3`, without end."""
+    yield name
+    parts = path.parts[1:]
+    for length in range(2, len(parts) + 1):
+        yield "/".join(parts[-length:])
+    yield from _numbered(name)
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    for number in count(2):
+        yield f"{name}-{number}"
+
+
+def _closeness(one: Repository, other: Repository) -> int:
+    """0 for two repositories, else how sure it is that they are the same: 3 for one that had no
+    remote or has it still, 2 for clones of one remote or of each other, 1 for one whose remote
+    is another now, and for a bare path.
+    """
+    is_same = one.git != "" and one.git == other.git
+    if is_same and one.remote in ("", other.remote):
+        return 3
+    if other.remote and other.remote in (one.remote, one.git):
+        return 2
+    if one.remote and one.remote == other.git:
+        return 2
+    is_bare_path = not one.git and one.place == other.place
+    return 1 if is_same or is_bare_path else 0
+
+
+def _is_over(old: Repository, new: Repository) -> bool:
+    """True if `new`, a repository of the same project, says all that `old` says."""
+    if old.git and old.git == new.git:
+        return True
+    if old.place == new.place:
+        return not old.git or old.remote == new.remote
+    is_clone = old.remote != "" and old.remote == new.remote
+    return is_clone and not Path(old.place).exists()
+
+
+@contextmanager
+def _changing(state: Path) -> Iterator[Projects]:
+    """The projects, under a lock; what is taken is written at the end. Where the disk refuses,
+    the next save tries again.
+    """
+    from filelock import FileLock  # 30 ms, for writers only
+
+    lock = FileLock(state / f"{FILE}.lock", mode=0o600)
+    with suppress(OSError, NotImplementedError):
+        lock.acquire(LOCK_TIMEOUT_S)
+    try:
+        projects = Projects(state)
+        yield projects
+        if lock.is_locked and (projects.changed or projects.is_old):
+            with suppress(OSError, JournalError):
+                overwrite(state / FILE, projects.text().encode())
+    finally:
+        lock.release()
+
+
+def _read(file: Path) -> tuple[dict[str, Project], bool]:
+    """(the projects by their keys; True if the file has paths as before)."""
+    values = {}
+    with suppress(OSError, ValueError, RecursionError):
+        values = json.loads(small_text(file) or "{}")
+    projects = {}
+    is_old = False
+    for key, value in values.items() if isinstance(values, dict) else ():
+        if isinstance(value, str):
+            is_old = True
+            projects[key] = _of_path(key, value)
+        else:
+            with suppress(TypeError, KeyError, ValueError):
+                projects[key] = _of_json(value)
+    return projects, is_old
+
+
+def _of_path(key: str, git: str) -> Project:
+    """A project as it was written before; `git` is the path of its common git folder."""
+    repository = repository_in(place_of(git))
+    name = Path(repository.place).name.removesuffix(".git")
+    return Project(name if project_key(name) == key else key, (repository,))
+
+
+def _of_json(value: Any) -> Project:
+    """Raises TypeError, KeyError or ValueError for what is no project."""
+    repositories = [Repository(*map(str, parts)) for parts in value["repositories"]]
+    if not repositories:
+        raise ValueError
+    return Project(str(value["name"]), tuple(repositories))
