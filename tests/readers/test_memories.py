@@ -255,9 +255,9 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
     )
     assert [where for where, _ in read[there].skipped] == [str(there / "MEMORY.md")]
     known = read[gone / "memory"]["What we know"]
-    assert (known.project, known.text) == ("app", "- The port is 8080")
+    assert (known.project, known.folder, known.text) == (None, None, "- The port is 8080")
     tax = read[projects / "-nowhere-shop" / "memory"]["tax"]
-    assert (tax.project, tax.type) == ("shop", "reference")
+    assert (tax.project, tax.folder, tax.type) == (None, None, "reference")
     assert len(read[projects / "-nowhere-shop" / "memory"].skipped) == 1
     rules = Read("claude-code-memory", here / "CLAUDE.md")["CLAUDE.md of my-ledger"]
     assert (rules.type, rules.folder, rules.text) == ("reference", str(here), "Use just.")

@@ -130,7 +130,7 @@ def test_an_edit_of_an_agents_memory_is_found_at_the_next_search(
     (hit,) = home.ask("search", "6001", "--strategy", "lexical")["hits"]
     assert "Since Friday" in hit["content"]
     found = home.ask("find")["entries"]
-    assert {entry["project"] for entry in found} == {"my-shop", "away", None}
+    assert {entry["project"] for entry in found} == {"my-shop", None}
     assert len(found) == 5 and "not mine" not in json.dumps(found)
     kept = [path.read_bytes() for path in home.path.rglob("*") if path.is_file()]
     assert TOKEN not in json.dumps(found) and TOKEN.encode() not in b"".join(kept)
@@ -152,7 +152,8 @@ def test_a_replay_asks_of_the_memory_of_that_time(home: Home, left: Path) -> Non
     home.ask("setup", "cursor", "--import")
     told = home.ask("replay")
     memory = told["table"]["memory"]
-    assert (memory["prompts"], memory["files"], memory["file_named"]) == (4, 4, 4)
+    # Aider's session is of a quarry in another folder, thus of another project
+    assert (memory["prompts"], memory["files"], memory["file_named"]) == (4, 4, 3)
     first = told["best"][-1]
     assert "total.py" in first["named"]["memory"]
     assert (memory["errors"], memory["error_named"]) == (
