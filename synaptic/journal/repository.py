@@ -33,7 +33,7 @@ _SECTION = re.compile(r'\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\](.*)')
 """`[remote "origin"] url = x`: the section, its name, and what follows on the line."""
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\s*[#;].*')
 """A part in quotes, or a comment, of a value in git's settings."""
-_URL = re.compile(r"(?:[a-z0-9+-]+::)*([a-z][a-z0-9+.-]*)://([^/?#]*)([^?#]*)", re.IGNORECASE)
+_URL = re.compile(r"(?:[a-z0-9+-]+::)*([a-z][a-z0-9+.-]*)://([^/]*)([^?#]*)", re.IGNORECASE)
 """`ssh://git@host:22/acme/api.git`: the scheme, the authority and the path."""
 _SCP = re.compile(r"((?:[^/]*@)?(?:\[[^\]/]+\]|[^/:\[\]]+)):(.*)")
 """`git@host:acme/api.git`: the authority and the path."""
@@ -265,7 +265,7 @@ def remote_address(url: str, folder: Path) -> str:
     | `https://host:8443/a/B`                    | `host:8443/a/B`              |
     | `../api.git`, in the repository `/src/web` | `/src/api.git`               |
     """
-    spelled = _URL.fullmatch(url.partition("?")[0].partition("#")[0])
+    spelled = _URL.match(url)
     short = None if spelled or (WINDOWS and url[1:2] == ":") else _SCP.fullmatch(url)
     scheme = "ssh"
     if spelled:

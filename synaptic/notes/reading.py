@@ -45,9 +45,9 @@ from .header import (
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
 from .privacy import mask, unclosed_tags
 
-GRAMMAR = 7
-"""The version of this reader. An index made by another version is made anew. 7: indented code
-holds tags.
+GRAMMAR = 8
+"""The version of this reader. An index made by another version is made anew. 8: memories are
+of the project of their repository.
 """
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from forks import ForkedHome, Forks
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -228,3 +230,121 @@ def test_claims_of_before_hold_for_the_repository_that_is_there(
     assert is_at_home(people, moved)  # that save has made them claims of today
     file.write_text(json.dumps({"api": str(client_a / ".git")}))
     assert is_stranger(people, other) and is_stranger(people, moved)
+
+
+def remember(people: People, folder: Path, text: str) -> None:
+    """A memory that Claude Code keeps of this folder, which may be gone."""
+    name = re.sub("[^A-Za-z0-9]", "-", str(folder))
+    memory = Path(people.env["HOME"], ".claude", "projects", name, "memory")
+    memory.mkdir(parents=True)
+    (memory / "fact.md").write_text(f"{text}\n")
+
+
+def projects_of(people: People, source: str) -> dict[str, str | None]:
+    """The project of each entry, after an import of this source."""
+    people.folder = people.path.parent
+    assert people.run("import", source, "--yes").code == 0
+    found = people.ask("find", "--limit", "50")["entries"]
+    return {entry["content"]: entry["project"] for entry in found}
+
+
+@pytest.mark.parametrize("source", ["memories", "claude-code-memory"])
+@pytest.mark.parametrize("kind", ["there", "gone", "plain"])
+def test_both_imports_of_memories_name_one_project(
+    people: People, tmp_path: Path, source: str, kind: str
+) -> None:
+    app = repository(tmp_path / "code" / "app")
+    worktree = app / ".claude" / "worktrees" / "fix-foo"
+    if kind == "there":
+        git(app, "worktree", "add", "--quiet", str(worktree))
+    elif kind == "plain":
+        worktree.mkdir(parents=True)
+    (tmp_path / "code" / "two-ways").mkdir()
+    (tmp_path / "code" / "two.ways").mkdir()
+    (tmp_path / "code" / "notes").mkdir()
+    for folder, text in (
+        (app, "Pages hold 50 rows."),
+        (app / "src", "The source is Python."),
+        (worktree, "Tickets live an hour."),
+        (app.with_name("gone-worktree"), "Billing runs at 3."),
+        (tmp_path / "gone" / ".claude" / "worktrees" / "app", "Its repository is gone."),
+        (app.with_name("two-ways"), "Two folders read alike."),
+        (app.with_name("notes"), "No repository is here."),
+        (repository(tmp_path / "other" / "app"), "The other pages hold 20 rows."),
+    ):
+        remember(people, folder, text)
+    projects = projects_of(people, source)
+    one, other = (
+        projects.pop("Pages hold 50 rows."),
+        projects.pop("The other pages hold 20 rows."),
+    )
+    assert {one, other} in ({"app", "code/app"}, {"app", "other/app"})
+    assert projects == {
+        "The source is Python.": one,
+        "Tickets live an hour.": one,
+        "Billing runs at 3.": None,
+        "Its repository is gone.": None,
+        "Two folders read alike.": None,
+        "No repository is here.": "notes",
+    }
+    assert (people.project_in(app), people.project_in(tmp_path / "other" / "app")) == (
+        one,
+        other,
+    )
+
+
+def test_a_session_belongs_to_the_repository_that_lay_where_it_ran(
+    people: People, client_a: Path, tmp_path: Path
+) -> None:
+    sessions = tmp_path / ".claude" / "projects" / "x"
+    sessions.mkdir(parents=True)
+    folders = (client_a / "src", tmp_path / "client-b" / "api", tmp_path / "client-c" / "api")
+    for number, folder in enumerate(folders):
+        lines = []
+        for kind in ("user", "assistant") * 3:
+            line = {"type": kind, "cwd": str(folder), "uuid": f"{number}-{len(lines)}"}
+            message = {"content": f"Are the orders late? They are in {len(lines)} places."}
+            lines.append(line | {"timestamp": "2026-11-20T10:00:00Z", "message": message})
+        transcript = sessions / f"{number}-1-1-1-1.jsonl"
+        transcript.write_text("\n".join(map(json.dumps, lines)))
+    moved = client_a.rename(client_a.with_name("backend"))
+    people.folder = tmp_path
+    before = (people.state / "projects").read_bytes()
+    assert people.run("import", "claude-code", "--dry-run").code == 0
+    assert (people.state / "projects").read_bytes() == before
+    assert people.run("import", "claude-code", "--yes").code == 0
+    found = people.ask("find", "--sessions", "--limit", "50")["entries"]
+    projects = [entry["project"] for entry in found if "orders" in entry["title"]]
+    assert sorted(projects) == ["api", "client-b/api", "client-c/api"]
+    other = repository(tmp_path / "client-c" / "api", OTHER)
+    assert people.project_in(other) == "client-c/api" and is_at_home(people, moved)
+
+
+def test_two_first_saves_at_once_take_two_names(people: People, tmp_path: Path) -> None:
+    folders = [repository(tmp_path / name / "api") for name in ("one", "two")]
+    people.ask("init")
+    file = people.state / "projects"
+    with FileLock(file.with_name("projects.lock")):
+        people.folder = folders[0]
+        saving = people.start("save", "From the first.")
+        claim = {"name": "api", "repositories": [[str(folders[1]), "", ""]]}
+        file.write_text(json.dumps({"api": claim}))
+    _, errors = saving.communicate(timeout=60)
+    assert b"The project is one/api, as" in errors
+    assert people.project_in(folders[1]) == "api"
+
+
+def test_an_agent_saves_without_a_project_where_it_says_so(
+    people: People, tmp_path: Path
+) -> None:
+    people.folder = repository(tmp_path / "api")
+    with people.server() as server:
+        said = [
+            server.text("save", content="Of the repository."),
+            server.text("save", content="Of none.", project=""),
+            server.text("save", content="Of none, too.", entries=None, project="  "),
+        ]
+    assert "no project" not in said[0]
+    assert all("It has no project, as `project` is ''." in one for one in said[1:])
+    found = {one["content"]: one["project"] for one in people.ask("recent")["entries"]}
+    assert found == {"Of the repository.": "api", "Of none.": None, "Of none, too.": None}
