@@ -25,7 +25,13 @@ from ..notes.privacy import reveals
 from ..notes.screening import Screen
 from ..search.near import near_entries, suggest_tags
 from ..workspace.changes import fingerprints, has_expired, of_project
-from ..workspace.checkout import LINE_CHARS, claim_name, project_of, working_checkout
+from ..workspace.checkout import (
+    LINE_CHARS,
+    claim_name,
+    meant_project,
+    project_of,
+    working_checkout,
+)
 from ..workspace.embed import embed_pending
 from ..workspace.preferences import Consent, hash_of_rule, standings
 from ..workspace.preferences import note as note_consent
@@ -165,6 +171,8 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     past = _read_days(ws, given)
     here = working_checkout(ws.config)
     project = _one_project(given.get("project", project_of(ws.config, here)))
+    if not by_person:
+        project = meant_project(project, here)
     claimed: list[str] = []
     if here and project == here.project:
         here, claimed = claim_name(ws.config, here)

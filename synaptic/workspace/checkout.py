@@ -58,6 +58,16 @@ def claim_name(config: Config, here: Checkout) -> tuple[Checkout, list[str]]:
     return here._replace(project=name), [notice] if notice else []
 
 
+def meant_project(project: str | None, here: Checkout | None) -> str | None:
+    """The project that an agent means by a name. That of the folder in which it works is the
+    name of its own project, also where another repository has this name in the home.
+    """
+    plain = checkout_of(here.root) if here and project else None
+    if here and plain and project_key(project or "") == project_key(plain.project):
+        return here.project
+    return project
+
+
 def project_of(config: Config, here: Checkout | None) -> str | None:
     """The project of work in this checkout: the one that is set, else the repository's name."""
     return config.project or (here.project if here else None)

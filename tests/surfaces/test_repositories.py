@@ -348,3 +348,22 @@ def test_an_agent_saves_without_a_project_where_it_says_so(
     assert all("It has no project, as `project` is ''." in one for one in said[1:])
     found = {one["content"]: one["project"] for one in people.ask("recent")["entries"]}
     assert found == {"Of the repository.": "api", "Of none.": None, "Of none, too.": None}
+
+
+def test_an_agent_that_names_its_folder_means_its_own_project(
+    people: People, client_a: Path, tmp_path: Path
+) -> None:
+    moved = client_a.rename(client_a.with_name("backend"))
+    people.folder = repository(tmp_path / "client-b" / "api", OTHER)
+    with people.server() as server:
+        assert "heron" not in server.text("brief", project="api")
+        server.text("save", content="Client B has no orders.", project="API")
+    people.folder = moved
+    with people.server() as server:
+        assert SECRET in server.text("brief", project="backend")
+        server.text("save", content="Saved after the move.", project="backend")
+    saved = {one["content"]: one["project"] for one in people.ask("recent")["entries"]}
+    assert saved["Client B has no orders."] == "zenith/api"
+    assert saved["Saved after the move."] == "api"
+    people.save_in(moved, "A person names it.", "--project", "backend")
+    assert people.ask("recent", "--project", "backend")["entries"][0]["title"]

@@ -18,7 +18,7 @@ from ...verbs.browse import Listing, days, find, get, recent
 from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import Marks, Receipt, delete, restore, save_all, update
-from ...workspace.checkout import ELSEWHERE
+from ...workspace.checkout import ELSEWHERE, meant_project, working_checkout
 from ...workspace.past import NOTHING_THEN, as_of
 from ...workspace.workspace import Workspace
 from ..render.briefing import text_of as briefing_text
@@ -283,12 +283,13 @@ def _analyze(ws: Workspace, call: Call) -> Answer:
 
 def _brief(ws: Workspace, call: Call) -> Answer:
     client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
+    here = working_checkout(ws.config)
     since = call.args.get("since")
     briefing = new_brief(
         ws,
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
-        project=call.args.get("project"),
+        project=meant_project(call.args.get("project"), here),
         reader=None if ws.until else Reader(client, call.session),
     )
     most = MAX_TOKENS if since else ws.config.hooks.max_tokens
