@@ -106,8 +106,10 @@ class Projects:
 
 def name_of(state: Path, here: Checkout) -> str:
     """The name that this home gives to the repository of a checkout."""
-    known = Projects(state)
-    return known.name_of(repository_of(here), _names(here)) if known else here.project
+    projects = Projects(state)
+    if not projects:
+        return here.project
+    return projects.name_of(repository_of(here), _names(here))
 
 
 def claim(state: Path, here: Checkout) -> tuple[str, str]:
@@ -115,9 +117,9 @@ def claim(state: Path, here: Checkout) -> tuple[str, str]:
     new and not the name of its folder, or where the repository was elsewhere before.
     """
     repository = repository_of(here)
-    known = Projects(state)
-    project = known.find(repository)
-    if project and repository in project.repositories and not known.is_old:
+    projects = Projects(state)
+    project = projects.find(repository)
+    if project and repository in project.repositories and not projects.is_old:
         return project.name, ""
     with _changing(state) as projects:
         project = projects.find(repository)
@@ -156,10 +158,10 @@ def project_at(state: Path, folder: Path, planned: Projects | None = None) -> st
         return None
     repository = repository_of(here) if here else Repository(os.path.realpath(folder))
     names = _names(here) if here else _ends(folder.name, folder)
-    known = Projects(state) if planned is None else planned
-    project = known.find(repository)
+    projects = Projects(state) if planned is None else planned
+    project = projects.find(repository)
     if not (project or here or folder.exists()):
-        project = known.around(folder)
+        project = projects.around(folder)
     if project:
         return project.name
     if planned is not None:
