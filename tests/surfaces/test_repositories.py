@@ -128,6 +128,27 @@ def test_a_deleted_repository_hands_on_nothing(
         assert people.project_in(other) != "api"
 
 
+def test_a_clone_that_is_made_anew_is_the_same(people: People, client_a: Path) -> None:
+    shutil.rmtree(client_a)
+    again = repository(client_a, "git@git.example.org:acme/api.git")
+    assert is_at_home(people, again) and "The project is" not in people.save_in(again)
+    git(again, "remote", "remove", "origin")
+    assert is_at_home(people, again)
+
+
+def test_a_submodule_and_a_template_are_not_what_is_around_or_before_them(
+    people: People, client_a: Path, tmp_path: Path
+) -> None:
+    part = repository(client_a / "part", OTHER)
+    assert is_stranger(people, part) and is_at_home(people, client_a / "src")
+    git(client_a, "submodule", "--quiet", "add", "./part")
+    git(client_a, "submodule", "absorbgitdirs")
+    assert is_stranger(people, part) and people.project_in(part) == "part"
+    copy = shutil.copytree(client_a, tmp_path / "client-b" / "api")
+    git(copy, "remote", "set-url", "origin", OTHER + "-of-b")  # before anything was saved there
+    assert is_stranger(people, copy)
+
+
 @pytest.mark.parametrize("remote", [ACME, ""])
 def test_a_move_and_another_name_keep_the_project(
     people: People, tmp_path: Path, remote: str
