@@ -44,9 +44,10 @@ from ..render.present import brief
 from ..render.wire import error_json
 from ..serving.roles import TOOLS, not_published
 from ..serving.tokens import Grant
+from ..serving.turns import Turns
 from ..serving.worker import Lane, Result, Verb, Worker, for_client
 from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text
-from .forwarding import POSITION, IndexPosition
+from .forwarding import POSITION, Forwarding, IndexPosition
 from .front import HOUR_MS, LISTS, Front, server_info
 from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
 
@@ -251,9 +252,12 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
     try:
         if params.name not in BY_NAME:
             raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
-        if ctx.request and TOOLS[params.name] == "writer":
-            return await _written(ctx, ctx.request, params.name, given)
-        return await _answer(ctx, params.name, given)
+        if params.name in READING:
+            return await _answer(ctx, params.name, given)
+        async with _turns(ctx).writing():
+            if ctx.request:
+                return await _written(ctx, ctx.request, params.name, given)
+            return await _answer(ctx, params.name, given)
     except Exception as error:
         return _failed(error, given)
 
@@ -294,7 +298,6 @@ async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> types.CallT
     worker = ctx.lifespan_context
     grant = _grant(ctx)
     args = check_arguments(BY_NAME[name], given)
-    notices = await _caught_up(ctx) if name in READING else ()
     known = ctx.session.client_params
     client = None
     if grant:
@@ -304,7 +307,10 @@ async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> types.CallT
         said = Screen("redact").mark("client's name", one_line(known.client_info.name))
         client = said[:60] or None
     is_meant = "query" in args and args.get("strategy") != "lexical"
-    if worker.loading and (is_meant or name == "context_save"):
+    notices: Texts = ()
+    if name in READING:
+        notices = await _in_turn(ctx, is_meant=is_meant)
+    elif name == "context_save":
         await worker.model_tried()
     call = Call(
         args,
@@ -335,22 +341,50 @@ def _position(ws: Workspace) -> str:
     return ""
 
 
-async def _caught_up(ctx: Context) -> Texts:
+def _turns(ctx: Context) -> Turns:
+    """The turns of this client: of its token over HTTP."""
+    grant = _grant(ctx)
+    return ctx.lifespan_context.turns[grant.name if grant else ""]
+
+
+async def _in_turn(ctx: Context, *, is_meant: bool = False) -> Texts:
+    """Returns when a call that reads may enter the queue, which it must do at once.
+
+    By then the writes that this client sent before are done, and the model was tried if the
+    call `is_meant` to search by it. A notice where a write is not to be seen yet.
+    """
+    worker = ctx.lifespan_context
+    forwarding = ctx.request.scope["forwarding"] if ctx.request else None
+    if forwarding:
+        notices = await _caught_up(ctx, forwarding)
+        if is_meant:
+            await worker.model_tried()
+        return notices
+    async with _turns(ctx).reading():
+        if is_meant:
+            await worker.model_tried()
+    return ()
+
+
+async def _caught_up(ctx: Context, forwarding: Forwarding) -> Texts:
     """Waits until what is published shows the changes of this token that went through this
     server, CATCH_UP_S at most; a notice where it does not.
     """
-    forwarding = ctx.request.scope["forwarding"] if ctx.request else None
-    grant = _grant(ctx)
-    if not (grant and forwarding):
-        return ()
+    name = ctx.request.scope["grant"].name
     until = time.monotonic() + CATCH_UP_S
-    while (position := forwarding.newest.get(grant.name)) is not None:
+    patience_s = 0 if name in forwarding.behind else CATCH_UP_S
+    try:
+        async with asyncio.timeout(patience_s), _turns(ctx).reading():
+            pass
+    except TimeoutError:  # the writer has not answered
+        return (BEHIND,)
+    while (position := forwarding.newest.get(name)) is not None:
         shown = await _ask(ctx, lambda ws: in_step(ws, lambda _: ws.index.positions()))
         if any(position.is_within(IndexPosition(*pair)) for pair in shown):
-            forwarding.newest.pop(grant.name)
+            forwarding.newest.pop(name)
             break
-        if grant.name in forwarding.behind or time.monotonic() >= until:
-            forwarding.behind.add(grant.name)
+        if name in forwarding.behind or time.monotonic() >= until:
+            forwarding.behind.add(name)
             return (BEHIND,)
         await asyncio.sleep(LOOK_S)
     return ()
@@ -400,9 +434,10 @@ async def _read_resource(
     uri = str(params.uri)
     try:
         if uri.startswith(ENTRY):
-            await _caught_up(ctx)
+            await _in_turn(ctx)
             text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY)))
         elif uri.startswith(JOURNAL):
+            await _in_turn(ctx)
             text = await _ask(ctx, lambda ws: day_text(ws, uri.removeprefix(JOURNAL)))
         elif uri.startswith(HELP):
             text = help_text(uri.removeprefix(HELP))
@@ -465,6 +500,7 @@ async def _get_prompt(
     if ctx.lifespan_context.is_published and TOOLS[params.name] != "reader":
         raise _refused(_error_text(not_published(f"The prompt {params.name}")))
     if params.name == "review":
+        await _in_turn(ctx)
         findings = await _ask(ctx, partial(review_text, project=value), "apart")
     text = text.format(focus=f": {value}" if value else "", findings=findings)
     content = types.TextContent(type="text", text=text)

@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
@@ -31,6 +32,7 @@ from ...workspace.sync import in_step, verify
 from ...workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
 from .apart import Apart, outcome, run_apart
 from .tokens import Grant
+from .turns import Turns
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -99,6 +101,8 @@ class Worker:
     ) -> None:
         self._threads: dict[Lane, int] = {"write": 0, "read": readers, "beside": 1, "apart": 1}
         self.session = os.urandom(8).hex()
+        self.turns: defaultdict[str, Turns] = defaultdict(Turns)
+        """By client: the order of its calls."""
         self._home = home
         self._read_only = read_only
         self._address = address
@@ -179,6 +183,8 @@ class Worker:
         """Returns once the model was tried, or FIRST_CALL_S after the first time. Raises what
         opening a home does.
         """
+        if not self.loading:
+            return
         ready = await self.ask(lambda ws: ws.embedder.ready)
         now = time.monotonic()
         self._wait_until = self._wait_until or now + FIRST_CALL_S
