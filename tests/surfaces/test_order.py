@@ -6,26 +6,23 @@ import asyncio
 import json
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import httpx
 import pytest
 from embedders import HashingEmbedder
-from forks import Forks, forked
+from forks import Forks
 from homes import open_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client
+from remotes import over_http, tool_call
 from trials import examples
 
-from synaptic.surfaces.mcp.remote import Remote
 from synaptic.surfaces.mcp.server import build_server
-from synaptic.surfaces.serving.tokens import Tokens
 from synaptic.surfaces.serving.turns import Turns
 from synaptic.surfaces.serving.worker import Worker
 from synaptic.verbs.writing import save
@@ -140,32 +137,6 @@ def text_of(result: Any) -> str:
 # ------------------------------------------------------------------------------
 
 
-@asynccontextmanager
-async def over_http(
-    home: Path, model: HashingEmbedder, writer: str = ""
-) -> AsyncIterator[httpx.AsyncClient]:
-    """A client with a token of its own, to the application itself."""
-    made = forked("--home", str(home), "token", "anna", "--json").json
-    remote = Remote(Worker(home, model), Tokens(home, None), read_only=False, writer=writer)
-    headers = {
-        "Authorization": f"Bearer {made['token']}",
-        "Accept": "application/json, text/event-stream",
-    }
-    transport = httpx.ASGITransport(app=remote)
-    async with (
-        remote.running(),
-        httpx.AsyncClient(
-            transport=transport, base_url="http://test", headers=headers, timeout=60
-        ) as client,
-    ):
-        yield client
-
-
-def message(id: int, call: Call) -> dict[str, Any]:
-    params = {"name": call[0], "arguments": call[1]}
-    return {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
-
-
 @pytest.mark.parametrize("keyed", [False, True])
 def test_calls_over_http_see_what_their_client_wrote_before(
     tmp_path: Path, keyed: bool
@@ -180,7 +151,7 @@ def test_calls_over_http_see_what_their_client_wrote_before(
 
             async def answer(number: int, call: Call) -> str:
                 headers = {"Idempotency-Key": str(number)} if keyed and number % 2 else {}
-                body = message(number, call)
+                body = tool_call(number, *call)
                 result = (await client.post("/mcp", json=body, headers=headers)).json()[
                     "result"
                 ]
@@ -238,7 +209,7 @@ def test_calls_that_are_handed_on_go_one_after_another(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{writer.server_port}"
         async with over_http(home, HashingEmbedder(), url) as client:
             calls = calls_of(["save"] * 3, "")
-            bodies = [message(number, call) for number, call in enumerate(calls)]
+            bodies = [tool_call(number, *call) for number, call in enumerate(calls)]
             await asyncio.gather(*(client.post("/mcp", json=body) for body in bodies))
 
     asyncio.run(run())
@@ -326,7 +297,7 @@ def test_all_of_a_session_in_one_write(tmp_path: Path, speak: Any) -> None:
         {"id": "list", "method": "tools/list"},
     ]
     for number, call in enumerate(calls_of(burst, seed)):
-        lines.append(message(number, call))
+        lines.append(tool_call(number, *call))
         lines.append({"id": f"ping {number}", "method": "ping"})
         lines.append({"method": "notifications/cancelled", "params": {"requestId": "none"}})
     answers = speak(home, [{"jsonrpc": "2.0"} | line for line in lines])

@@ -33,7 +33,8 @@ from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
-from synaptic.surfaces.mcp.server import build_server, readable
+from synaptic.surfaces.mcp.messages import as_line, read_messages
+from synaptic.surfaces.mcp.server import build_server
 from synaptic.surfaces.mcp.tools import (
     AT_ONCE,
     BY_NAME,
@@ -1334,9 +1335,13 @@ async def test_two_servers_share_a_home(home: Path) -> None:
 
 
 def test_half_a_character_is_repaired_and_nothing_else() -> None:
-    for line in ('{"a": "plain"}\n', r'{"a": "\u00e9 \\ud83d"}'):
-        assert json.loads(readable(line)) == json.loads(line)
-    assert json.loads(readable(r'{"a": "\ud83d\ude00 x \ud83d"}')) == {"a": "😀 x ?"}
+    for text, repaired in (
+        (r"\u00e9 \\ud83d", "é \\ud83d"),
+        (r"\ud83d\ude00 x \ud83d", "😀 x ?"),
+    ):
+        line = f'{{"jsonrpc": "2.0", "id": "{text}", "method": "ping"}}'
+        (message,) = read_messages(line, "").each
+        assert isinstance(message, dict) and json.loads(as_line(message))["id"] == repaired
 
 
 @pytest.mark.anyio

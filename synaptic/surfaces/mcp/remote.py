@@ -8,9 +8,10 @@ The SDK is imported when the server starts, not with the command line.
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 import anyio
 from starlette.datastructures import Headers
@@ -77,24 +78,15 @@ class Remote:
             RequestBodyLimitMiddleware,
         )
 
-        from .server import build_server, readable
+        from .server import build_server
 
         manager = StreamableHTTPSessionManager(
             build_server(self._worker), json_response=True, stateless=True
         )
 
-        async def mended(scope: Scope, receive: Receive, send: Send) -> None:
-            """Hands on the request, whose body comes whole, as the SDK can read it; its answer
-            is given up when the client goes.
-            """
-            message = await receive()
-            with suppress(ValueError, RecursionError):  # which the SDK answers
-                message["body"] = readable(message.get("body", b"").decode()).encode()
-            given = [message]
-
-            async def again() -> Message:
-                return given.pop() if given else await receive()
-
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            """Answers the request, whose body comes whole; gives up when the client goes."""
+            body = (await receive()).get("body", b"")
             async with anyio.create_task_group() as tasks:
 
                 async def leave() -> None:
@@ -103,15 +95,77 @@ class Remote:
                     tasks.cancel_scope.cancel()
 
                 tasks.start_soon(leave)
-                await manager.handle_request(scope, again, send)
+                await _answer(body, scope, receive, send, manager.handle_request)
                 tasks.cancel_scope.cancel()
 
-        self._app = RequestBodyLimitMiddleware(mended, DEFAULT_MAX_REQUEST_BODY_SIZE)
+        self._app = RequestBodyLimitMiddleware(answer, DEFAULT_MAX_REQUEST_BODY_SIZE)
         try:
             async with manager.run():
                 yield
         finally:
             await asyncio.to_thread(self._worker.close, GRACE_S)
+
+
+async def _answer(
+    body: bytes, scope: Scope, receive: Receive, send: Send, app: ASGIApp
+) -> None:
+    """Has the SDK's `app` answer each message of the body, one after another. An array of
+    messages is answered with an array.
+    """
+    from .messages import BATCHES, Refusal, as_line, read_messages
+
+    # a client that names no version speaks the first one that went over HTTP
+    version = Headers(scope=scope).get("mcp-protocol-version", BATCHES)
+    messages = read_messages(body.decode("utf-8", "replace"), version)
+    if not messages.in_array:
+        for message in messages.each:
+            if isinstance(message, Refusal):
+                await JSONResponse(message.as_json(), 400)(scope, receive, send)
+                return
+            body = as_line(message).encode()
+        await app(scope, _reading(body, receive), send)
+        return
+    answers = []
+    for number, message in enumerate(messages.each):
+        if isinstance(message, Refusal):
+            answers.append(message.as_json())
+            continue
+        answer = Answer()
+        one = _with_own_key(scope, number)
+        await app(one, _reading(as_line(message).encode(), receive), answer.send)
+        if answer.body:
+            answers.append(json.loads(answer.body))
+    response = JSONResponse(answers) if answers else Response(status_code=202)
+    await response(scope, receive, send)
+
+
+class Answer:
+    """The body of an answer of the SDK: JSON, and empty to what is no request."""
+
+    def __init__(self) -> None:
+        self.body = b""
+
+    async def send(self, message: Message) -> None:
+        self.body += message.get("body", b"")
+
+
+def _reading(body: bytes, receive: Receive) -> Receive:
+    """Gives the body at once, and then what `receive` gives."""
+    messages: list[Message] = [{"type": "http.request", "body": body}]
+
+    async def read() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return read
+
+
+def _with_own_key(scope: Scope, number: int) -> Scope:
+    """The scope for a message of an array, whose Idempotency-Key is one for each."""
+    headers = []
+    for name, value in scope["headers"]:
+        own = f"/{number}".encode() if name == b"idempotency-key" else b""
+        headers.append((name, value + own))
+    return {**scope, "headers": headers}
 
 
 def _no(status: int, why: str, asked: str) -> Response:

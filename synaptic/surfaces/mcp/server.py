@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -35,7 +36,7 @@ from pydantic import BaseModel
 
 from ...config import resolve_home
 from ...errors import Busy, InvalidArgument, Refused, SynapticError, told
-from ...models import Texts
+from ...models import Json, Texts
 from ...notes.screening import Screen
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -48,7 +49,8 @@ from ..serving.turns import Turns
 from ..serving.worker import Lane, Result, Verb, Worker, for_client
 from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text
 from .forwarding import POSITION, Forwarding, IndexPosition
-from .front import HOUR_MS, LISTS, Front, server_info
+from .front import HANDSHAKES, HOUR_MS, LISTS, Front, server_info
+from .messages import Refusal, as_line, read_messages, without_surrogates
 from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
 
 log = logging.getLogger(__name__)
@@ -157,37 +159,50 @@ def _listed(kind: type[Model], method: str) -> Callable[[Context, Any], Awaitabl
 
 
 class Lines:
-    """The client's messages.
+    """The client's messages, a line each; what is no message is refused by `send`.
 
-    When they end, the process does, in GRACE_S at most, even during a call. A line that is no
-    JSON is answered by `send`: the SDK would leave it without an answer.
+    When they end, the process does, in GRACE_S at most, even during a call.
     """
 
     send: Callable[[SessionMessage], Awaitable[None]]
 
     def __init__(self, front: Front) -> None:
         self._next = front.lines.get
+        self._read: deque[Json | Refusal] = deque()
+        self._version = ""
 
     def __aiter__(self) -> Lines:
         return self
 
     async def __anext__(self) -> str:
-        while line := await anyio.to_thread.run_sync(self._next):
-            try:
-                return readable(line)
-            except (ValueError, RecursionError) as error:
-                said = types.ErrorData(
-                    code=types.PARSE_ERROR, message=f"This line is not JSON: {error}."
-                )
-                await self.send(
-                    SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=said))
-                )
+        while True:
+            while self._read:
+                message = self._read.popleft()
+                if not isinstance(message, Refusal):
+                    return self._line_of(message)
+                await self.send(SessionMessage(RefusalError(**message.as_json())))
+            line = await anyio.to_thread.run_sync(self._next)
+            if not line:
+                break
+            self._read.extend(read_messages(line, self._version).each)
         ending = threading.Timer(
             GRACE_S, os._exit, (0,)
         )  # a loop that has ended would end nothing
         ending.daemon = True
         ending.start()
         raise StopAsyncIteration
+
+    def _line_of(self, message: Json) -> str:
+        if message.get("method") == "initialize":  # before it is answered: more may be here
+            wanted = (message.get("params") or {}).get("protocolVersion")
+            self._version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
+        return as_line(message)
+
+
+class RefusalError(types.JSONRPCError):
+    """An error that may have the id of a request that the SDK would not read."""
+
+    id: Any
 
 
 class Unanswered:
@@ -212,23 +227,6 @@ class Unanswered:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-
-def readable(line: str) -> str:
-    r"""A JSON line without halves of characters (`\ud83d` alone), which become `?`.
-
-    JavaScript clients send them where they cut a text within an emoji; the SDK cannot read such
-    a line and would leave the call without an answer. Raises what `json.loads` does.
-    """
-    message = json.loads(line)
-    if "\\ud" not in line and "\\uD" not in line:
-        return line
-    return without_surrogates(json.dumps(message, ensure_ascii=False)) + "\n"
-
-
-def without_surrogates(text: str) -> str:
-    """Text that can be encoded."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 # -- tools
