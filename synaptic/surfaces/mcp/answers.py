@@ -2,15 +2,15 @@
 
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidArgument, SynapticError, check_range, one_of
 from ...language.query import build_preference
 from ...models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
-from ...notes.header import taken
+from ...notes.header import shortened, taken
 from ...search.search import search
 from ...verbs.brief import WEEK, Reader
 from ...verbs.brief import brief as new_brief
@@ -41,6 +41,15 @@ from ..render.present import (
 from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..serving.arguments import take_filters
 from ..serving.roles import not_published
+from .texts import (
+    ANSWER_CHARS,
+    REMARK_CHARS,
+    cut_text,
+    fitting_rows,
+    for_agents,
+    json_text,
+    shortened_json,
+)
 from .tools import (
     CHARS_PER_TOKEN,
     ENTRY,
@@ -57,6 +66,17 @@ FEW, FEW_CHARS, LIST_CHARS, EACH_CHARS = 3, 1_400, 850, 100
 """The room of an answer of a few entries and of a list, and of each entry of a long one: 400,
 240 and 28 tokens (o200k: 3.5 characters each, with ids and code).
 """
+WAYS_ON = {
+    "context_brief": "context_recent lists the newest entries",
+    "context_get": "call it for fewer ids",
+    "context_analyze": "give a shorter text",
+}
+"""By tool: the advice below a text that was cut."""
+WHOLE_BY_ID = "context_get with its id gives the whole"
+PROMPT_CHARS = 3_000
+"""The room that a prompt leaves for our own words, and for what the client gives it."""
+NAME_CHARS = 60
+"""Of a tag, a type or a project that is counted."""
 REVIEWED = 20
 """Findings in the prompt to review."""
 
@@ -66,14 +86,6 @@ BY_DATES = (
 )
 _TELLING = (ABSENT, ONLY_REPLACED, "As of ")
 """The beginnings of notices that an agent must not miss."""
-_FOR_AGENTS = (
-    (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
-    (r"`synaptic delete ([^`\s]+)` removes", r"`context_delete` with id \1 removes"),
-    (r"`synaptic (recent|search|find|get)[^`]*`", r"`context_\1`"),
-    (r"`--(\w+)`", r"`\1: true`"),
-    (r"`(synaptic [^`]+)`", r"`\1` (the user's to run)"),
-)
-"""What our messages tell people to type, and what an agent does instead."""
 
 
 class Call(NamedTuple):
@@ -95,8 +107,14 @@ class Call(NamedTuple):
         """The number of characters that an answer of so many `entries` may take."""
         if self.layout == "concise" and not self.max_tokens:
             return FEW_CHARS if entries <= FEW else max(LIST_CHARS, EACH_CHARS * entries)
-        usual = MOST_TOKENS if self.layout == "json" else MAX_TOKENS
-        return (self.max_tokens or usual) * CHARS_PER_TOKEN
+        if self.layout == "json" and not self.max_tokens:
+            return ANSWER_CHARS
+        return (self.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
+
+    @property
+    def most_chars(self) -> int:
+        """The length that no answer exceeds."""
+        return max(ANSWER_CHARS, self.room(0))
 
 
 Answer = tuple[str, Json]
@@ -124,21 +142,9 @@ def answer(ws: Workspace, name: str, call: Call) -> str:
         data["notices"] = [*notices, *data.get("notices", ())]
     if ws.config.metrics:
         _count(ws, name, call, data)
-    return json_text(data) if layout == "json" else text
-
-
-def for_agents(text: str) -> str:
-    """A message of ours that names tools instead of commands."""
-    for command, tool in _FOR_AGENTS:
-        text = re.sub(command, tool, text)
-    return text
-
-
-def json_text(data: Json) -> str:
-    """The JSON as a text that may be displayed."""
-    if "notices" in data:
-        data = data | {"notices": list(map(for_agents, data["notices"]))}
-    return json.dumps(cleaned(data), ensure_ascii=False)
+    if layout == "json":
+        return json_text(shortened_json(data, checked.most_chars))
+    return cut_text(text, checked.most_chars, WAYS_ON.get(name, "ask for less"))
 
 
 def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
@@ -188,11 +194,10 @@ def _search(ws: Workspace, call: Call) -> Answer:
     found = search(ws, filters=filters, prefer=prefer, load_model=not call.loading, **args)
     data = search_json(found)
     count = len(found.hits)
-    if call.layout == "json" and call.max_tokens:
-        left = call.room(count) - len(json_text(data | {"hits": []}))
-        sizes = [len(json_text(hit)) + 2 for hit in data["hits"]]
-        fits = fitting(sizes, left)
-        return "", data | {"hits": data["hits"][:fits], "omitted": count - fits}
+    if call.layout == "json":
+        return "", fitting_rows(
+            data, "hits", call.room(count), "raise max_tokens, or lower limit"
+        )
     length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
     items = hit_items(found, length=length, detailed=call.layout == "detailed")
     return _found(ws, data, items, call, cure="raise max_tokens")
@@ -204,8 +209,15 @@ def _recent(ws: Workspace, call: Call) -> Answer:
 
 def _find(ws: Workspace, call: Call) -> Answer:
     filters = take_filters(ws, call.args)
-    found = find(ws, filters=filters, load_model=not call.loading, **call.args)
-    return _listed(ws, found, call)
+    page = partial(find, ws, filters=filters, load_model=not call.loading)
+    found = page(**call.args)
+
+    def cursor_after(count: int) -> str | None:
+        if call.args.get("query"):
+            return None
+        return page(**call.args | {"limit": count, "facets": False}).cursor
+
+    return _listed(ws, found, call, cursor_after)
 
 
 def _get(ws: Workspace, call: Call) -> Answer:
@@ -220,10 +232,34 @@ def _get(ws: Workspace, call: Call) -> Answer:
     if offset and len(entries) > 1:
         raise InvalidArgument("offset goes with one id.", "Call it for each id.")
     check_range("offset", offset, 0, max(0, len(entries[0].content) - 1))
-    share = room = (call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
-    for number, size in enumerate(sorted(len(entry.content) for entry in entries)):
-        share = room // (len(entries) - number)
+    most = call.most_chars
+
+    def size_of(answer: Answer) -> int:
+        return len(json_text(answer[1]) if call.layout == "json" else answer[0])
+
+    frame = size_of(_parts(listing, offset, 0))
+    room = min((call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN, max(0, most - frame))
+    share = _share([len(entry.content) - offset for entry in entries], room)
+    text, data = _parts(listing, offset, share)
+    while share and size_of((text, data)) > most:  # JSON escapes quotes; a fence may be long
+        share //= 2
+        text, data = _parts(listing, offset, share)
+    return text, fitting_rows(data, "entries", most, WAYS_ON["context_get"])
+
+
+def _share(sizes: Sequence[int], room: int) -> int:
+    """The most characters of each text, where long texts share what short ones leave."""
+    share = room
+    for number, size in enumerate(sorted(sizes)):
+        share = room // (len(sizes) - number)
         room -= min(size, share)
+    return share
+
+
+def _parts(listing: Listing, offset: int, share: int) -> Answer:
+    """The entries from `offset` on, each with `share` characters of its content at most, and
+    the calls that go on.
+    """
     data = listing_json(listing)
     blocks = []
     more = []
@@ -235,8 +271,10 @@ def _get(ws: Workspace, call: Call) -> Answer:
         left = len(content) - end
         if left:
             each |= {"truncated": True, "left": left, "next_offset": end}
-            said = f"{left:,} of {len(content):,} characters of {item.entry.short_id} are left"
-            more.append(f"{said}: context_get with this id and offset={end} goes on.")
+            remark = (
+                f"{left:,} of {len(content):,} characters of {item.entry.short_id} are left"
+            )
+            more.append(f"{remark}: context_get with this id and offset={end} goes on.")
     parts = [DATA_FOLLOWS, *_first_notice(listing.notices), *blocks, *more]
     return "\n\n".join(parts), data
 
@@ -310,18 +348,36 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
 
 
 def day_text(ws: Workspace, date: str) -> str:
-    """All entries of a local date, oldest first, as fenced Markdown."""
+    """The entries of a local date, oldest first, as fenced Markdown: whole where all fit, else
+    the beginnings of as many as do, and the call that goes on.
+    """
     found = days(ws, date)
     items = entry_items(found.found)
     if not items:
         return f"No entries on {found.since}."
     head = f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}"
-    return "\n\n".join([head, *map(render, items)])
+    text = "\n\n".join([head, *map(render, items)])
+    room = ANSWER_CHARS - len(head) - 2 * REMARK_CHARS
+    if len(text) <= room:
+        return text
+    items = entry_items(found.found, length=WHOLE_CONTENT)
+    blocks = [cut_text(render(item), room // 2, WHOLE_BY_ID) for item in items]
+    shown = blocks[: fitting([len(block) + 2 for block in blocks], room)]
+    more = [f"Of a part, {WHOLE_BY_ID}."]
+    if len(shown) < len(blocks):
+        cursor = days(ws, date, limit=len(shown)).found.cursor
+        more.append(
+            f"{len(blocks) - len(shown)} more did not fit: context_find with "
+            f'since="{found.since}", until="{found.since}", order="oldest", '
+            f'include_superseded=true and cursor="{cursor}" goes on.'
+        )
+    return "\n\n".join([head, *shown, *more])
 
 
 def entry_text(ws: Workspace, id: str) -> str:
-    """One entry, whole, as fenced Markdown."""
-    return _get(ws, Call({"id": [id]}, max_tokens=sys.maxsize))[0]
+    """One entry as fenced Markdown, and the call that goes on where it does not fit."""
+    call = Call({"id": [id]}, max_tokens=ANSWER_CHARS // CHARS_PER_TOKEN)
+    return cut_text(_get(ws, call)[0], ANSWER_CHARS, WAYS_ON["context_get"])
 
 
 def review_text(ws: Workspace, project: str) -> str:
@@ -329,7 +385,8 @@ def review_text(ws: Workspace, project: str) -> str:
     found = review(ws, project=[project] if project else ())
     shown = found[:REVIEWED]
     info = f"findings, {_number(len(shown), len(found))}"
-    return fenced(info, "\n".join(map(matter_text, shown)))
+    text = fenced(info, "\n".join(map(matter_text, shown)))
+    return cut_text(text, ANSWER_CHARS - PROMPT_CHARS, "`synaptic review` lists all")
 
 
 # -- answers
@@ -353,6 +410,12 @@ def _receipts(results: Sequence[Receipt | SynapticError], done: str) -> Answer:
         if result.near:
             parts += _near(result.id, result.near)
         lines.append(("\n" if len(results) == 1 else " ").join(parts))
+    fits = fitting([len(line) + 1 for line in lines], ANSWER_CHARS - REMARK_CHARS)
+    left = len(lines) - fits
+    if left and fits:
+        lines[fits:] = [
+            f"{left} more lines did not fit: context_recent lists the newest entries."
+        ]
     return "\n".join(lines), {}
 
 
@@ -374,23 +437,46 @@ def _near(id: str, entries: Sequence[Near]) -> list[str]:
     return [fenced("entries near it", "\n".join(lines)), *calls]
 
 
-def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
+def _listed(
+    ws: Workspace,
+    listing: Listing,
+    call: Call,
+    cursor_after: Callable[[int], str | None] = lambda _: None,
+) -> Answer:
+    """The answer with a listing. `cursor_after` gives the cursor of the entries behind the
+    first ones of it.
+    """
     count = len(listing.entries)
+    data = listing_json(listing)
+    if call.layout == "json":
+        data = fitting_rows(data, "entries", call.room(count), "lower limit")
+        shown = len(data["entries"])
+        if shown < count:
+            data = data | {"cursor": cursor_after(shown) if shown else None}
+        return "", data
     length = WHOLE_CONTENT
     if call.layout == "concise":
         length = max(80, call.room(count) // max(1, count) - 60)
     items = entry_items(listing, length=length)
-    return _found(ws, listing_json(listing), items, call, cure="lower limit")
+    return _found(ws, data, items, call, cure="lower limit", cursor_after=cursor_after)
 
 
-def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: str) -> Answer:
+def _found(
+    ws: Workspace,
+    data: Json,
+    items: list[Item],
+    call: Call,
+    *,
+    cure: str,
+    cursor_after: Callable[[int], str | None] = lambda _: None,
+) -> Answer:
     """As much of the items as fits, what to know of them, and how to get the rest."""
     notices = _first_notice(data["notices"])
     if not items:
         return _nothing(ws, notices), data
     total = data["total"]
     head = [*notices, f"{total} of {total}. {DATA_FOLLOWS}", *_counts(data)]
-    room = call.room(len(items)) - len("\n".join(head))
+    room = min(call.room(len(items)), call.most_chars - REMARK_CHARS) - len("\n".join(head))
     shown = []
     if call.layout != "concise":
         blocks = list(map(render, items))
@@ -400,10 +486,12 @@ def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: st
         shown = listed(items, room)
         body = fenced("entries", "\n".join(shown))
     more = []
+    cursor = data.get("cursor")
     if len(shown) < len(items):
         more.append(f"{len(items) - len(shown)} more did not fit: {cure}.")
-    if "cursor" in data:
-        more.append(f'More: the same call with cursor="{data["cursor"]}".')
+        cursor = cursor_after(len(shown)) if shown else None
+    if cursor:
+        more.append(f'More: the same call with cursor="{cursor}".')
     head[len(notices)] = f"{_number(len(shown), total)} {DATA_FOLLOWS}"
     return "\n".join([*head, body, *more]), data
 
@@ -427,7 +515,10 @@ def _counts(data: Json) -> list[str]:
     """The facets in a line each, fenced: names are other people's text."""
     lines = []
     for kind, counted in data.get("facets", {}).items():
-        names = [f"{one_line(item['name'])} {item['count']}" for item in counted[:30]]
+        names = [
+            f"{shortened(one_line(item['name']), NAME_CHARS)} {item['count']}"
+            for item in counted[:30]
+        ]
         if names:
             lines.append(f"{kind}: {', '.join(names)}")
     return [fenced("counts", "\n".join(lines))] if lines else []

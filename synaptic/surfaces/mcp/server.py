@@ -47,10 +47,11 @@ from ..serving.roles import TOOLS, not_published
 from ..serving.tokens import Grant
 from ..serving.turns import Turns
 from ..serving.worker import Lane, Result, Verb, Worker, for_client
-from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text
+from .answers import Call, answer, day_text, entry_text, review_text
 from .forwarding import POSITION, Forwarding, IndexPosition
 from .front import HANDSHAKES, HOUR_MS, LISTS, Front, server_info
 from .messages import Refusal, as_line, read_messages, without_surrogates
+from .texts import ANSWER_CHARS, for_agents, json_text, shortened_json
 from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
 
 log = logging.getLogger(__name__)
@@ -368,7 +369,8 @@ async def _caught_up(ctx: Context, forwarding: Forwarding) -> Texts:
     """Waits until what is published shows the changes of this token that went through this
     server, CATCH_UP_S at most; a notice where it does not.
     """
-    name = ctx.request.scope["grant"].name
+    grant = _grant(ctx)
+    name = grant.name if grant else ""
     until = time.monotonic() + CATCH_UP_S
     patience_s = 0 if name in forwarding.behind else CATCH_UP_S
     try:
@@ -412,7 +414,7 @@ def _failed(error: Exception, given: dict[str, Any]) -> types.CallToolResult:
 
 def _error_text(error: SynapticError, as_json: bool = False) -> str:
     if as_json:
-        return for_agents(json_text(error_json(error)))
+        return for_agents(json_text(shortened_json(error_json(error), ANSWER_CHARS)))
     if isinstance(error, Busy):
         return "nothing was saved; call again"
     return for_agents(brief(str(error)))
@@ -424,6 +426,7 @@ def _error_text(error: SynapticError, as_json: bool = False) -> str:
 
 JOURNAL = "synaptic://journal/"
 ENTRY = "synaptic://entry/"
+MOST_URI_CHARS = 1_000
 
 
 async def _read_resource(
@@ -431,6 +434,9 @@ async def _read_resource(
 ) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
+        if len(uri) > MOST_URI_CHARS:
+            valid = (f"1 to {MOST_URI_CHARS:,}",)
+            raise InvalidArgument(f"The URI has {len(uri):,} characters.", valid=valid)
         if uri.startswith(ENTRY):
             await _in_turn(ctx)
             text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY)))
@@ -441,8 +447,8 @@ async def _read_resource(
             text = help_text(uri.removeprefix(HELP))
         else:
             templates = LISTS["resources/templates/list"]["resourceTemplates"]
-            valid = [template["uriTemplate"] for template in templates]
-            raise InvalidArgument(f"There is no resource {uri}.", valid=valid)
+            known = [template["uriTemplate"] for template in templates]
+            raise InvalidArgument(f"There is no resource {uri}.", valid=known)
     except SynapticError as error:
         raise _refused(_error_text(error), uri=uri) from error
     content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
@@ -450,7 +456,8 @@ async def _read_resource(
 
 
 def _refused(message: str, **data: str) -> MCPError:
-    return MCPError(code=types.INVALID_PARAMS, message=message, data=data)
+    data = {name: brief(value) for name, value in data.items()}
+    return MCPError(code=types.INVALID_PARAMS, message=brief(message), data=data)
 
 
 HANDOFF = """\
@@ -491,7 +498,7 @@ async def _get_prompt(
         raise _refused(f"There is no prompt {params.name!r}. Valid: {', '.join(_TEXTS)}.")
     text, argument = _TEXTS[params.name]
     given = dict(params.arguments or {})
-    value = one_line(given.pop(argument, ""))
+    value = brief(given.pop(argument, ""))
     for unknown in given:
         raise _refused(f"{params.name} has no argument {unknown!r}. Valid: {argument}.")
     findings = ""
