@@ -739,7 +739,9 @@ async def test_a_small_budget_shortens_and_says_so(connect: Callable[..., Client
                 "context_save",
                 content=f"Harbour report {n}. " + f"Ships and cranes {n}. " * 60,
             )
-        data = await call(client, "context_search", query="harbour", limit=20)
+        data = await call(
+            client, "context_search", query="harbour", limit=20, max_tokens=50_000
+        )
         ids = [hit["id"].partition("-")[2] for hit in data["hits"]]
         for max_tokens in (100, 500, 2_000):
             args = {"query": "harbour", "limit": 20, "max_tokens": max_tokens}
