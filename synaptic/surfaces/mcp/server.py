@@ -12,9 +12,7 @@ import json
 import logging
 import os
 import sys
-import threading
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -22,21 +20,18 @@ from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 import anyio
-import anyio.to_thread
 import apsw
 from mcp import types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
-from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
 from pydantic import BaseModel
 
 from ...config import resolve_home
 from ...errors import Busy, InvalidArgument, Refused, SynapticError, told
-from ...models import Json, Texts
+from ...models import Texts
 from ...notes.screening import Screen
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -49,8 +44,9 @@ from ..serving.turns import Turns
 from ..serving.worker import Lane, Result, Verb, Worker, for_client
 from .answers import Call, answer, day_text, entry_text, review_text
 from .forwarding import POSITION, Forwarding, IndexPosition
-from .front import HANDSHAKES, HOUR_MS, LISTS, Front, server_info
-from .messages import Refusal, as_line, read_messages, without_surrogates
+from .front import HOUR_MS, LISTS, Front, server_info
+from .lines import Lines, Unanswered
+from .messages import without_surrogates
 from .texts import ANSWER_CHARS, for_agents, json_text, shortened_json
 from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
 
@@ -61,8 +57,6 @@ WARM_UP_AFTER_S = 0.02
 CATCH_UP_S, LOOK_S = 2.0, 0.05
 """How long a read waits until a save is published, and between two looks."""
 BEHIND = "Your newest save may be missing here: it is not published yet. Ask again in a second."
-GRACE_S = 0.3
-"""How long the protocol may take to wind down once the client is gone."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Context = ServerRequestContext[Worker, Any]
@@ -153,81 +147,6 @@ def _listed(kind: type[Model], method: str) -> Callable[[Context, Any], Awaitabl
         return result
 
     return answer
-
-
-# -- what comes in over stdio, and goes out
-# ------------------------------------------------------------------------------
-
-
-class Lines:
-    """The client's messages, a line each; what is no message is refused by `send`.
-
-    When they end, the process does, in GRACE_S at most, even during a call.
-    """
-
-    send: Callable[[SessionMessage], Awaitable[None]]
-
-    def __init__(self, front: Front) -> None:
-        self._next = front.lines.get
-        self._read: deque[Json | Refusal] = deque()
-        self._version = ""
-
-    def __aiter__(self) -> Lines:
-        return self
-
-    async def __anext__(self) -> str:
-        while True:
-            while self._read:
-                message = self._read.popleft()
-                if not isinstance(message, Refusal):
-                    return self._line_of(message)
-                await self.send(SessionMessage(RefusalError(**message.as_json())))
-            line = await anyio.to_thread.run_sync(self._next)
-            if not line:
-                break
-            self._read.extend(read_messages(line, self._version).each)
-        ending = threading.Timer(
-            GRACE_S, os._exit, (0,)
-        )  # a loop that has ended would end nothing
-        ending.daemon = True
-        ending.start()
-        raise StopAsyncIteration
-
-    def _line_of(self, message: Json) -> str:
-        if message.get("method") == "initialize":  # before it is answered: more may be here
-            wanted = (message.get("params") or {}).get("protocolVersion")
-            self._version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
-        return as_line(message)
-
-
-class RefusalError(types.JSONRPCError):
-    """An error that may have the id of a request that the SDK would not read."""
-
-    id: Any
-
-
-class Unanswered:
-    """The stream to the client without the answer to the request `answered`, which it has."""
-
-    def __init__(self, stream: WriteStream[SessionMessage], answered: int | str | None) -> None:
-        self._stream = stream
-        self._answered = answered
-
-    async def send(self, item: SessionMessage) -> None:
-        answered = self._answered
-        if answered is not None and getattr(item.message, "id", None) == answered:
-            self._answered = None
-            return
-        await self._stream.send(item)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def __aenter__(self) -> Unanswered:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
 
 # -- tools
