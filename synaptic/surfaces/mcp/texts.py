@@ -76,7 +76,7 @@ _FENCE = re.compile("`{3,}")
 
 def shortened_json(data: Json, room: int) -> Json:
     """The JSON, with its longest texts and lists cut until `json_text` of it fits the room,
-    which a room of some thousand characters always is; a notice says so.
+    which a room of ANSWER_CHARS always is for what we answer; a notice says so.
     """
     if len(json_text(data)) <= room:
         return data
