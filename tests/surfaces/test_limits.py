@@ -250,7 +250,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=examples(2_000, 100), deadline=None)
+@settings(max_examples=examples(2_000, 25), deadline=None)
 @given(
     data=st.dictionaries(st.sampled_from("abcdefgh"), VALUES), room=st.integers(10_000, 30_000)
 )
@@ -261,7 +261,7 @@ def test_json_is_cut_to_its_room_and_stays_json(data: dict[str, Any], room: int)
     assert (cut == data) == (len(json_text(data)) <= room)
 
 
-@settings(max_examples=examples(2_000, 200), deadline=None)
+@settings(max_examples=examples(2_000, 50), deadline=None)
 @given(
     parts=st.lists(st.text(st.sampled_from("`Q😀\n "), max_size=60), max_size=12),
     room=st.integers(200, 700),
