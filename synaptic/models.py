@@ -37,6 +37,8 @@ def frozen(kind: type[Value]) -> type[Value]:
     return dataclass(frozen=True, slots=True)(kind)
 
 
+PERSON = "person"
+"""The `by` of an entry that a person saved."""
 TOKEN_BITS = 64
 """The components of a token's vector, of which the index keeps the signs."""
 

@@ -242,9 +242,11 @@ class Journal:
         told: list[str] | None = None,
         *,
         keep: bool = True,
+        agent: str = "",
     ) -> Entry:
         """The entry after `change`, or the deleted entry if `change` returns None. The old text
-        goes to the trash, if it is to be kept.
+        goes to the trash, if it is to be kept. `agent` names the agent that edits, so that its
+        headings stay its own; "" is a person.
 
         Equal copies of the block in the same file change with it; everything else stays byte
         for byte. `told` gets a notice if an earlier update had vanished from the file. A
@@ -256,13 +258,22 @@ class Journal:
             new = change(old)
             if not new or old.whole_file:
                 return new, b""
-            return new, rewrite_block(block, old, new)
+            return new, rewrite_block(block, old, new, agent)
 
         with self.writing():
-            return self.exchange(path, id, rewritten, "update" if keep else None, told)
+            return self.exchange(
+                path, id, rewritten, "update" if keep else None, told, agent=agent
+            )
 
     def exchange(
-        self, path: str, id: str, change: Edit, why: Why | None, told: list[str] | None = None
+        self,
+        path: str,
+        id: str,
+        change: Edit,
+        why: Why | None,
+        told: list[str] | None = None,
+        *,
+        agent: str = "",
     ) -> Entry:
         """The entry after `change` has replaced its block. Without `why` nothing goes to the
         trash.
@@ -281,7 +292,7 @@ class Journal:
             block = data[start:end]
             new, text = change(old, block)
             if old.whole_file and why != "restore":
-                text = self._note(path, data, status, parsed, old, new)
+                text = self._note(path, data, status, parsed, old, new, agent)
             if why and block != trashed:
                 aside = self.aside(old.id, old.title, text, block)
                 if aside and aside[0].why == "vanished":
@@ -321,6 +332,7 @@ class Journal:
         parsed: ParsedFile,
         old: Entry,
         new: Entry | None,
+        agent: str,
     ) -> bytes:
         """The bytes of a whole-file note that says `new`; none if it is deleted. Raises Refused
         if no such file says all else as before.
@@ -337,7 +349,7 @@ class Journal:
             return b""
         wanted = said(new if entry.id == old.id else entry for entry in parsed.entries)
         for typed in (False, True):
-            text = extend_note(data[start:end], old, new, typed=typed)
+            text = extend_note(data[start:end], old, new, typed=typed, agent=agent)
             after = data[:start] + text + data[end:]
             if said(self.parse(path, after, status.st_mtime_ns).entries) == wanted:
                 return text

@@ -9,13 +9,14 @@ loop is linear in the text.
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from ..errors import InvalidArgument
+from ..models import TYPES
 from .diary import DiaryDate, read_when
 
 _CLOCK = (
@@ -59,6 +60,11 @@ _H2_BEHIND_BACKSLASH = re.compile(r"(?m)^(?=\\+##[ \t]+[^ \t\r\n0-9])")
 PRIVATE_TAG = r"(?ai:</?private)(?:[ \t][^<>\r\n]*)?>"
 """`<private>` or `</private>`, on one line; behind a backslash it is text (see `privacy`)."""
 _ESCAPED_TAG = re.compile(rf"(?<!\\)\\(?=\\*{PRIVATE_TAG})")
+_HEADING = re.compile(r"(?m)^(\\*)(#{1,6})[ \t]+([^ \t\r\n][^\n]*)$")
+_TYPED = re.compile(rf"(?ai)(?:{'|'.join(TYPES)})(?=:|[ \t,]*(?:#|\r?\Z))")
+BY_MARK = re.compile(r"(?<=.) <!-- by=([^\s<>]+) -->\Z")
+"""The mark of an agent behind a plain H2 that it added to the text of somebody else."""
+_MARKED = re.compile(r"(?m)^##[ \t]+[^ \t\r\n][^\n]*?( <!-- by=[^\s<>]+ -->)$")
 _COMMENT_OPENER = re.compile(r"(?m)^ {0,3}(?=<!--)")
 
 # `\w` lacks the vowel signs that Indic, Thai, Arabic and decomposed Latin words are written
@@ -119,6 +125,8 @@ class Mark(NamedTuple):
 
     `time` is empty without one, and holds the date in a diary of one file. `when` is the date
     at its head, if asked for. `comment_at` is where its `<!-- syn:` line starts, or -1.
+    `owner_at` is where the comment of the saved entry starts to which an H2 belonged before a
+    person typed another heading above it, or -1.
     """
 
     begins: Literal["note", "entry"]
@@ -127,6 +135,7 @@ class Mark(NamedTuple):
     time: tuple[int, int]
     comment_at: int
     when: DiaryDate | None
+    owner_at: int = -1
 
 
 @dataclass(slots=True)
@@ -258,25 +267,38 @@ class _Around:
         return Unclosed(match.start(), limit, match["run"], column)
 
 
-def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
+def escape(
+    text: str, *, typed: bool = False, own: bool = False, mark: str = ""
+) -> tuple[str, str]:
     r"""`text` with its border lines escaped, and the line that closes its open fence (""
     without an open fence).
 
-    Afterwards no line of the text reads as the border of an entry. A saved entry says how many
-    H2s are its own; `typed` by hand, it ends at any H2.
+    Afterwards no line of the text reads as the border of an entry. A saved entry says which
+    H2s are its own; `typed` by hand, it ends at any H2. With the `mark` of an agent this holds
+    whatever a person types around the text later, but for plain H2s. Those are named in the
+    comment if the entry is the agent's `own`; elsewhere each of them gets the mark.
 
-    | line                     | written                                         |
-    |--------------------------|-------------------------------------------------|
-    | `## 10:00 x`             | `\## 10:00 x`, everywhere                       |
-    | `<!-- syn:x`             | `\<!-- syn:x`, everywhere                       |
-    | `# H1`                   | `\# H1` outside fences and comments             |
-    | `<!-- never closed`      | `\<!-- never closed`                            |
+    | line                     | written                                            |
+    |--------------------------|----------------------------------------------------|
+    | `## 10:00 x`             | `\## 10:00 x`, everywhere                          |
+    | `### decision: x`        | `\### decision: x`, everywhere, if an agent writes |
+    | `<!-- syn:x`             | `\<!-- syn:x`, everywhere                          |
+    | `# H1`                   | `\# H1` outside fences and comments                |
+    | `<!-- never closed`      | `\<!-- never closed`                               |
     | `## x`, `\## x`          | one backslash more if typed, the first outside fences |
-    | `\# x`, `\<!--`, `\## 1` | one backslash more, so that reading takes one   |
+    | `## x`                   | `## x <!-- by=codex -->` outside fences, see above |
+    | `## x <!-- by=codex -->` | one mark more, so that reading takes one           |
+    | `\# x`, `\<!--`, `\## 1` | one backslash more, so that reading takes one      |
     """
     text = _ALWAYS_ESCAPED.sub(r"\1\\", text)
     if typed:
         text = _H2_BEHIND_BACKSLASH.sub(r"\\", text)
+
+    def escaped(heading: re.Match[str]) -> str:
+        is_escaped = (mark or heading[1]) and _has_head(heading, typed)
+        return f"\\{heading[0]}" if is_escaped else heading[0]
+
+    text = _HEADING.sub(escaped, text)
     found = scan(text)
     if found.unclosed and found.unclosed[-1].kind == "comment":
         start = found.unclosed[-1].start
@@ -284,9 +306,41 @@ def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
         found = scan(text)
     closing = found.unclosed[-1].closing if found.unclosed else ""
     levels = (1, 2) if typed else (1,)
-    return insert_backslashes(
-        text, [mark.start for mark in found.marks if mark.level in levels]
-    ), closing
+    added = {heading.start: "\\" for heading in found.marks if heading.level in levels}
+    plain = [heading.start for heading in found.marks if heading.level == 2]
+    if mark and not (typed or own):
+        added |= {eol_at(text, start): mark for start in plain}
+    for line in _MARKED.finditer(text):
+        if line.start() not in added:
+            added[line.end()] = mark or line[1]
+    return _inserted(text, added), closing
+
+
+def _has_head(heading: re.Match[str], typed: bool) -> bool:
+    """True for a heading with a time, a date or a type at its head, unless a simpler rule
+    escapes it.
+    """
+    backslashes, level, text = heading[1], len(heading[2]), heading[3]
+    if level == 1 and backslashes:
+        return False
+    if level == 2 and ("0" <= text[0] <= "9" or (typed and backslashes)):
+        return False
+    return bool(TIME.match(text) or _TYPED.match(text) or read_when(text, 0, TIME))
+
+
+def by_mark(agent: str) -> str:
+    """The mark behind a heading of this agent, whose name is one word (`header.encode`)."""
+    return f" <!-- by={agent} -->"
+
+
+def _inserted(text: str, pieces: Mapping[int, str]) -> str:
+    """`text` with each piece before its position."""
+    parts = []
+    at = 0
+    for position in sorted(pieces):
+        parts += [text[at:position], pieces[position]]
+        at = position
+    return "".join([*parts, text[at:]])
 
 
 def insert_backslashes(text: str, positions: Iterable[int]) -> str:
@@ -297,11 +351,18 @@ def insert_backslashes(text: str, positions: Iterable[int]) -> str:
 
 def unescape(text: str, *, typed: bool = False) -> str:
     """`text` as it was before `escape` and `privacy.escape_tags`; line ends must be LF."""
+    if "<!-- by=" in text:
+        text = _MARKED.sub(lambda line: line[0][: -len(line[1])], text)
     if "\\" not in text:
         return text
     if typed:
         text = _H2_ESCAPED.sub("", text)
-    return unescape_tags(_ESCAPED.sub(r"\1", text))
+
+    def plain(heading: re.Match[str]) -> str:
+        is_escaped = heading[1] and _has_head(heading, typed)
+        return heading[0][1:] if is_escaped else heading[0]
+
+    return unescape_tags(_ESCAPED.sub(r"\1", _HEADING.sub(plain, text)))
 
 
 def unescape_tags(text: str) -> str:

@@ -3,7 +3,8 @@ comment of programs.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable
+import zlib
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import takewhile
@@ -11,8 +12,9 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import one_of
-from ..models import TYPES, Entry, EntryType, Json, Pairs, Texts
-from .blocks import TIME, inline_tags, insert_backslashes, unescape_tags
+from ..models import PERSON, TYPES, Entry, EntryType, Json, Pairs, Texts
+from .blocks import BY_MARK, TIME, inline_tags, insert_backslashes, unescape_tags
+from .diary import read_when
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
 FINGERPRINT_DIGITS = 12
@@ -52,6 +54,12 @@ def read_heading(raw: str) -> Heading:
     if not match:
         return Heading("note", title, tags)
     return Heading(check_type(match[1]), title[match.end() :], tags)
+
+
+def without_mark(raw: str) -> tuple[str, str | None]:
+    """A heading without the mark of the agent that added it, and the name of this agent."""
+    mark = BY_MARK.search(raw)
+    return (raw[: mark.start()], unquote(mark[1])) if mark else (raw, None)
 
 
 def read_title(raw: str) -> tuple[str, Texts]:
@@ -138,12 +146,13 @@ def escape_title(title: str, tags: Collection[str]) -> tuple[str, Texts]:
 
 
 def join_heading(time: str, kind: str, title: str, tags: Iterable[str], level: int) -> str:
-    """A heading line. `note:` is written if the title would otherwise be read as a type or as a
-    part of the time.
+    """A heading line. `note:` is written if the title would otherwise be read as a type, as a
+    part of the time, or as a date.
     """
     reads_as_time = _READS_AS_TIME if time else TIME
     prefix = "" if kind == "note" else f"{kind}:"
-    if not prefix and (_TYPE.match(title) or reads_as_time.match(title)):
+    has_head = _TYPE.match(title) or reads_as_time.match(title)
+    if not prefix and (has_head or (not time and read_when(title, 0, TIME))):
         prefix = "note:"
     words = ["#" * level, time, prefix, title, *(f"#{tag}" for tag in tags)]
     return " ".join(filter(None, words))
@@ -259,6 +268,7 @@ def _number(value: str) -> int | None:
 _READ: dict[str, Callable[[str], Any]] = {
     "at": _moment,
     "h2": str,
+    "own": str,
     "importance": _number,
     "project": _text,
     "branch": _text,
@@ -303,12 +313,13 @@ def read_comment(text: str) -> Comment:
     values["fingerprints"] = tuple(file for file in files if file[1])
     values["extra"] = tuple(extra)
     values.pop("h2", None)
+    values.pop("own", None)
     return Comment(id, raw, values.pop("at", None), values, problems)
 
 
-def write_comment(entry: Entry, at: str | None, h2: int | None = None) -> str:
-    """The comment line of `entry`; keys with their default value are left out. `h2`: how many
-    H2s its body has.
+def write_comment(entry: Entry, at: str | None, own: Sequence[str] | None = None) -> str:
+    """The comment line of `entry`; keys with their default value are left out. `own` are the
+    names of the H2s of its body (`heading_name`); a person's entry only counts them.
     """
     known = dict(entry.fingerprints)
     files = []
@@ -316,7 +327,10 @@ def write_comment(entry: Entry, at: str | None, h2: int | None = None) -> str:
         fingerprint = f"@{known[path]}" if path in known else ""
         files.append(encode(path) + fingerprint)
     told = {key: getattr(entry, key, None) for key in _READ}
-    told |= {"at": at, "h2": h2, "files": ",".join(files), "pin": None}
+    told |= {"at": at, "h2": None, "own": None, "files": ",".join(files), "pin": None}
+    if own is not None:
+        told["h2"] = len(own)
+        told["own"] = ",".join(own) if writer_of(entry) else None
     told["supersedes"] = ",".join(map(encode, entry.supersedes))
     words = [f"syn:{entry.id}"]
     for key, value in told.items():
@@ -328,6 +342,20 @@ def write_comment(entry: Entry, at: str | None, h2: int | None = None) -> str:
     for key, value in entry.extra:
         words.append(f"{key}={encode(value)}" if value or "<" in key else key)
     return f"<!-- {' '.join(words)} -->"
+
+
+def writer_of(entry: Entry) -> str:
+    """The agent or the program whose words an entry holds, as one word; "" for a person's."""
+    if entry.by == PERSON:
+        return ""
+    is_import = (entry.via or "").startswith("import:")
+    return encode(entry.by or (entry.via if is_import else "") or "")
+
+
+def heading_name(line: str) -> str:
+    """Six hex digits that name a heading line, read as Latin-1, within its file."""
+    number = zlib.crc32(line.strip(" \t\r\n").encode("latin-1"))
+    return f"{number & 0xFFFFFF:06x}"
 
 
 def encode(value: str) -> str:

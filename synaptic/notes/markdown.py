@@ -19,7 +19,9 @@ from ..errors import InvalidArgument, Refused
 from ..models import Entry, Texts
 from .blocks import (
     MASK,
+    by_mark,
     check_tag,
+    eol_at,
     escape,
     find_tags,
     inline_tags,
@@ -33,7 +35,9 @@ from .header import (
     check_type,
     clean_title,
     derive_title,
+    encode,
     escape_title,
+    heading_name,
     join_heading,
     read_comment,
     read_heading,
@@ -41,6 +45,7 @@ from .header import (
     title_for,
     unique,
     write_comment,
+    writer_of,
 )
 from .privacy import escape_tags, mask, passages
 from .reading import (
@@ -140,10 +145,11 @@ def render_entry(entry: Entry) -> str:
     body = ""
     body_tags: Texts = ()
     if entry.content != entry.title:
-        body = f"\n{_written(entry.content)}\n"
+        body = f"\n{_written(entry.content, own=True, agent=writer_of(entry))}\n"
         body_tags = find_tags(entry.content)
     heading = _heading(entry, entry.time, 2, entry.heading_tags, body_tags)
-    comment = write_comment(entry, entry.at.isoformat(timespec="seconds"), _h2s_in(body))
+    own = _h2s_in(body.encode("utf-8", "replace"))
+    comment = write_comment(entry, entry.at.isoformat(timespec="seconds"), own)
     return f"{heading}\n{comment}\n{body}"
 
 
@@ -179,27 +185,36 @@ def proven_block(entry: Entry) -> bytes:
     return block
 
 
-def _h2s_in(body: str) -> int:
-    return sum(mark.level == 2 for mark in scan(body).marks)
+def _h2s_in(body: bytes) -> list[str]:
+    """The names of the H2s in a body."""
+    text = latin(mask(body))
+    return [
+        heading_name(text[mark.start : eol_at(text, mark.start)])
+        for mark in scan(text).marks
+        if mark.level == 2
+    ]
 
 
-def _written(content: str, *, typed: bool = False) -> str:
-    text, closing = escape(content, typed=typed)
+def _written(content: str, *, typed: bool = False, own: bool = False, agent: str = "") -> str:
+    text, closing = escape(content, typed=typed, own=own, mark=by_mark(agent) if agent else "")
     return escape_tags(f"{text}\n{closing}" if closing else text)
 
 
-def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
+def rewrite_block(block: bytes, old: Entry, new: Entry, agent: str = "") -> bytes:
     """The bytes of `new`, made from `block`, the bytes of `old` in its file. Heading, comment
     and body stay where they say the same, and a text to which some is added.
 
     The heading keeps its time as typed, and the block keeps its line ends and blank lines. The
     id is written if it was derived in `old` and is fixed in `new`. Private text stays byte for
     byte: a heading that holds some is never changed, and a body that holds some only grows.
-    Raises Refused for any other edit, and if no such block reads as `new`.
+    `agent` names the agent that edits; "" is a person. Raises Refused for any other edit, and
+    if no such block reads as `new`.
     """
     if new == old and new.derived_id == old.derived_id:
         return block
-    edit = _Edit(block, replace(old, tags=own_tags(old)), replace(new, tags=own_tags(new)))
+    edit = _Edit(
+        block, replace(old, tags=own_tags(old)), replace(new, tags=own_tags(new)), agent
+    )
     for body in edit.bodies():
         text = edit.with_body(body)
         if text == block:
@@ -219,7 +234,7 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
 class _Edit:
     """A block as it stands, and the entry that it shall say."""
 
-    def __init__(self, block: bytes, old: Entry, new: Entry) -> None:
+    def __init__(self, block: bytes, old: Entry, new: Entry, agent: str) -> None:
         self.block = block
         self.old = old
         self.new = new
@@ -229,7 +244,10 @@ class _Edit:
         _, [self.mark, *_], diary = outline(text, of_day=not self.dated, block=True)
         self.parts = parts = measure(text, self.mark, len(text))
         # in a diary of H1s or H2s an H2 without a date ends no entry
-        self.typed = not is_saved(text[: parts.head_end]) and diary not in (1, 2)
+        saved = is_saved(text[: parts.head_end])
+        self.typed = not saved and diary not in (1, 2)
+        self.own = saved and writer_of(new) != ""
+        self.agent = encode(agent) or (writer_of(new) if saved else "")
         self.eol = b"\r\n" if block.startswith(b"\r\n", parts.line_end) else b"\n"
         line = shown(self.masked[parts.time[1] : parts.line_end])
         self.heading = read_heading(line.decode("utf-8", "replace"))
@@ -255,14 +273,15 @@ class _Edit:
         yield self._written(new.content) if has_body else b""
 
     def _written(self, content: str) -> bytes:
-        return _written(content, typed=self.typed).encode().replace(b"\n", self.eol)
+        text = _written(content, typed=self.typed, own=self.own, agent=self.agent)
+        return text.encode().replace(b"\n", self.eol)
 
     def with_body(self, body: bytes) -> bytes:
         """The block with this body, between the blank lines and private parts around it."""
         parts = self.parts
         eol = self.eol
         head = self._heading(find_tags(self.new.content) if body else ())
-        head += self._comment(_h2s_in(latin(mask(body))))
+        head += self._comment(_h2s_in(body))
         if parts.has_body:
             lead = self.block[parts.head_end : parts.body_start]
             tail = self.block[parts.body_end :]
@@ -286,8 +305,10 @@ class _Edit:
         time = self.block[slice(*parts.time)].decode()
         return _heading(new, time, self.mark.level, stood.tags, body_tags).encode()
 
-    def _comment(self, h2s: int) -> bytes:
-        """The bytes between heading and body, with the comment renewed if it must be."""
+    def _comment(self, own: list[str]) -> bytes:
+        """The bytes between heading and body, with the comment renewed if it must be. `own` are
+        the names of the body's H2s.
+        """
         block = self.block
         parts = self.parts
         new = self.new
@@ -302,7 +323,7 @@ class _Edit:
             stood = read_comment(written.decode("utf-8", "replace")).raw
         if new.derived_id:
             return rest
-        counted = h2s if "h2" in stood else None
+        counted = own if "h2" in stood else None
         return before + write_comment(new, stood.get("at"), counted).encode() + after
 
     def holds_private(self) -> Refused:
@@ -315,9 +336,9 @@ class _Edit:
         )
 
 
-def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool) -> bytes:
+def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str = "") -> bytes:
     """The bytes of a whole-file note, with the text and the tags that `new` has more than
-    `old`. Nothing is taken away.
+    `old`. Nothing is taken away. `agent` is the name of the agent that adds them.
 
     `block` begins with the file if the note does, so that tags go to the front matter. `typed`:
     an H2 would end the note. The caller reads the result.
@@ -325,7 +346,8 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool) -> bytes:
     eol = b"\r\n" if block.count(b"\r\n") * 2 > block.count(b"\n") else b"\n"
     if new.content != old.content:
         stands = old.content.count("\n") + 2 if old.has_body else 0
-        more = "\n".join(_written(new.content, typed=typed).split("\n")[stands:])
+        text = _written(new.content, typed=typed, agent=encode(agent))
+        more = "\n".join(text.split("\n")[stands:])
         at = len(block.rstrip(b" \t\r\n"))
         block = block[:at] + eol + eol + more.encode().replace(b"\n", eol) + block[at:]
     known = (*old.tags, *find_tags(new.content))

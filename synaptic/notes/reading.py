@@ -37,17 +37,19 @@ from .header import (
     COMMENT_START,
     Comment,
     derive_title,
+    heading_name,
     read_comment,
     read_heading,
     read_title,
     unique,
+    without_mark,
 )
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
 from .privacy import mask, unclosed_tags
 
 GRAMMAR = 8
 """The version of this reader. An index made by another version is made anew. 8: memories are
-of the project of their repository.
+of the project of their repository, and headings of agents stay theirs.
 """
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
@@ -61,6 +63,7 @@ _CLOCK = re.compile(
 _FIRST_TIME = re.compile(TIME_HEADING)
 _SAVED = re.compile(r"(?m)^<!--[ \t]*syn:[^\n]*?[ \t]at=")
 _OWN_H2S = re.compile(r"[ \t]h2=([0-9]{1,6})(?=[ \t]|-->)")
+_NAMED_H2S = re.compile(r"[ \t]own=([0-9a-f,]+)(?=[ \t]|-->)")
 _ALL = float("inf")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _DAY_WORDS = frozenset(
@@ -113,8 +116,9 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
     In a diary in one file entries begin at dates of its level and at the first two kinds, notes
     at the headings above that level. A `block` is one entry of a diary, or of any other file.
 
-    The comment of a saved entry says how many plain H2 of its own follow (`h2=2`). One with
-    `at=` and without `h2=`, as the first release wrote it, owns all H2 but the first kind.
+    The comment of a saved entry says how many plain H2 of its own follow (`h2=2`); that of an
+    agent names them (`own=1f3a9c,9c02aa`). One with `at=` and without `h2=`, as the first
+    release wrote it, owns all H2 but the first kind.
     When a text is saved, its lines that look like the first two kinds get a backslash.
     """
     found = scan(text, start, dated=not of_day)
@@ -173,18 +177,38 @@ def _has_sign(mark: Mark) -> bool:
 
 
 def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
-    """The marks without the H2s that saved entries count as their own."""
-    found = []
+    """The marks without the H2s that saved entries count, or name, as their own. A named one
+    below the heading of somebody else begins an entry; it says whose it is.
+    """
+    found: list[Mark] = []
     own = 0.0
+    named: dict[str, list[int]] = {}
     for mark in marks:
+        if mark.level == 2 and not _has_sign(mark):
+            owners = named.get(heading_name(text[mark.start : eol_at(text, mark.start)]))
+            if owners:
+                owner_at = owners.pop(0)
+                if found[-1].comment_at != owner_at:
+                    found.append(mark._replace(owner_at=owner_at))
+                continue
         if own > 0 and mark.level == 2 and mark.comment_at < 0:
             ends = _is_timed(mark) and text[mark.time[0]].isdigit()
             if not ends or (own == _ALL and not _FIRST_TIME.match(text, mark.start)):
                 own -= 1
                 continue
         found.append(mark)
-        own = _own_h2s(text, mark)
+        names = _named_h2s(text, mark)
+        for name in names:
+            named.setdefault(name, []).append(mark.comment_at)
+        own = 0.0 if names else _own_h2s(text, mark)
     return found
+
+
+def _named_h2s(text: str, mark: Mark) -> list[str]:
+    """The names of the H2s that the comment below a mark calls its own."""
+    comment = text[mark.comment_at : eol_at(text, mark.comment_at)]
+    names = _NAMED_H2S.search(comment) if mark.comment_at >= 0 else None
+    return names[1].split(",") if names else []
 
 
 def _own_h2s(text: str, mark: Mark) -> float:
@@ -419,10 +443,13 @@ class _Reader:
 
     def _entry(self, mark: Mark, end: int) -> Entry:
         parts = measure(self.text, mark, end)
-        heading = read_heading(self._decode(parts.time[1], parts.line_end))
+        line = self._decode(parts.time[1], parts.line_end)
         comment = Comment(None, {}, None, {}, [])
         if parts.comment_at >= 0:
             comment = read_comment(self._decode(parts.comment_at, parts.comment_end))
+        elif not _is_timed(mark):
+            line, comment.values["by"] = self._writer(mark, line)
+        heading = read_heading(line)
         for problem in comment.problems:
             self._issue(parts.comment_at, "comment", problem)
         span = parts.time
@@ -443,6 +470,18 @@ class _Reader:
             type=heading.type,
             **comment.values,
         )
+
+    def _writer(self, mark: Mark, line: str) -> tuple[str, str | None]:
+        """The text of a heading without a time, and the agent that wrote it; None for a
+        person's.
+        """
+        by = None
+        if mark.level == 2:
+            line, by = without_mark(line)
+        if mark.owner_at >= 0:
+            owner = self._decode(mark.owner_at, eol_at(self.text, mark.owner_at))
+            by = read_comment(owner).values.get("by") or "agent"
+        return line, by
 
     def _made(
         self,
@@ -529,9 +568,11 @@ class _Reader:
         head_end = start
         title = ""
         tags = tuple[str, ...]()
+        by = None
         if h1:
             head_end = min(eol_at(self.text, h1.start, end) + 1, end)
-            title, tags = read_title(self._heading(h1))
+            line, by = self._writer(h1, self._heading(h1))
+            title, tags = read_title(line)
         body = body_span(self.text, head_end, end)
         if body[0] == body[1]:
             of_days = not name and (self.of_day or self.diary > 0)
@@ -557,6 +598,7 @@ class _Reader:
             whole_file=True,
             at=at,
             date_source=source,
+            by=by,
             extra=(("aliases", aliases),) if aliases else (),
         )
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
 from ..journal.disk import kept_in, overwrite
-from ..models import Entry, Filters, Texts
+from ..models import PERSON, Entry, Filters, Texts
 from ..notes.blocks import project_key
 from ..search.near import DONE, MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
@@ -20,7 +20,7 @@ from ..workspace.changes import has_expired, marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .writing import PERSON, Receipt, delete, update
+from .writing import Receipt, delete, update
 
 SAME = 0.95
 """The cosine from which on two entries say the same. Chosen by eye."""
@@ -111,7 +111,7 @@ def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Rec
         old, new = (stored.rowid for stored in matter.about)
         texts = read_entries(ws, [old, new])
         if texts[old].content not in texts[new].content:
-            change(last.id, append=texts[old].content)
+            change(last.id, append=texts[old].content, by=texts[old].by)
     return delete(ws, first.id, by_person=by_person)
 
 

@@ -17,7 +17,7 @@ from ..journal.losses import restore_lost
 from ..journal.text import in_place_of
 from ..journal.trash import TrashedText
 from ..language.query import check_values, read_date, read_moment
-from ..models import Entry, Json, Near, Texts, frozen
+from ..models import PERSON, Entry, Json, Near, Texts, frozen
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import unique
 from ..notes.markdown import compose_entry, new_id, own_tags
@@ -48,8 +48,6 @@ INDEX_WAIT_MS = 10
 REPEAT_WINDOW = timedelta(minutes=10)
 """An equal save within this time is a retry: agents repeat calls that got no answer."""
 
-PERSON = "person"
-"""Who saves in a terminal of their own."""
 MAX_PINS = 10
 """In a project, and without one: a session should begin with few words."""
 NO_PROJECT = (
@@ -284,6 +282,7 @@ def update(
     *,
     seen: str | None = None,
     by_person: bool = True,
+    by: str | None = None,
     **parts: Unpack[Parts],
 ) -> Receipt:
     """The receipt of an edit. Parts that are not given stay; so does every other byte of the
@@ -291,7 +290,8 @@ def update(
 
     An empty `expires` or `due` removes it. The old text goes to the trash. A whole-file note
     takes `append` and `add_tags` only; to an entry with private text words are only added. Only
-    a person pins, and changes what is pinned. With `seen`, from `opened`, raises Changed if the
+    a person pins, and changes what is pinned. `by` is the writer of the new words. With `seen`,
+    from `opened`, raises Changed if the
     entry has changed since. Raises InvalidArgument without any change, Refused and Busy.
     """
     given: Json = {name: value for name, value in parts.items() if value is not None}
@@ -321,7 +321,8 @@ def update(
                 "An entry cannot supersede itself.", "Give the ids of older entries."
             )
         given["supersedes"] = ids
-    return _write_update(ws, found, given, seen, past, by_person=by_person)
+    by = by or (PERSON if by_person else "agent")
+    return _write_update(ws, found, given, seen, past, by=by, by_person=by_person)
 
 
 def _write_update(
@@ -331,6 +332,7 @@ def _write_update(
     seen: str | None,
     past: Sequence[str],
     *,
+    by: str,
     by_person: bool,
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
@@ -351,9 +353,10 @@ def _write_update(
     path = found.entry.path
     copies = found.copies
     told: list[str] = []
-    edit = ws.journal.edit
+    edit = partial(ws.journal.edit, agent="" if by == PERSON else by)
     new = edit(path, found.own_id, change, told)
-    told += _note_preference(ws, replace(new, id=found.entry.id), *before, by_person=by_person)
+    renamed = replace(new, id=found.entry.id)
+    told += _note_preference(ws, renamed, *before, by_person=by_person)
     also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
     notices = [*changes, *past, *told, *index_now(ws, path, *copies)]
     notices += [*also, *_other_texts(ws, new.id)]

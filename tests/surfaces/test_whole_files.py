@@ -376,6 +376,29 @@ async def test_an_agent_adds_and_does_not_delete(notes: Notes, anyio_backend: st
     assert path.exists()
 
 
+@pytest.mark.anyio
+async def test_an_appended_heading_becomes_no_entry_of_a_person(
+    notes: Notes, anyio_backend: str
+) -> None:
+    path = notes.put(b"# Plan\n\nMilk.\n")
+    added = "## preference: Always push\n\nNow.\n\n## Results\n\n### 09:00 x\n\nSalt."
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "synaptic", "mcp"],
+        env=dict(os.environ) | {"PYTHONPATH": str(ROOT)},
+    )
+    async with Client(server) as client:
+        id = notes.entries()[0]["id"]
+        done = await client.call_tool("context_update", {"id": id, "append": added})
+        assert not done.is_error
+    assert notes.entries()[0]["content"] == f"Milk.\n\n{added}"
+    path.write_bytes(path.read_bytes() + b"\n## 18:00 Called Ada\n")
+    plan, results, called = notes.entries()
+    assert plan["content"] == "Milk.\n\n## preference: Always push\n\nNow."
+    assert (results["type"], results["title"], results["by"]) == ("note", "Results", "mcp")
+    assert results["content"] == "### 09:00 x\n\nSalt." and called.get("by") is None
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

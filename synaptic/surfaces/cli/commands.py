@@ -11,7 +11,7 @@ from ...config import load_config, make_clock
 from ...errors import InvalidArgument, Refused
 from ...journal.journal import Journal
 from ...language.query import build_preference
-from ...models import Entry
+from ...models import PERSON, Entry
 from ...notes.header import check_type
 from ...search.search import search as search_journal
 from ...verbs import brief as brief_verb
@@ -106,13 +106,7 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
     by = agent()
     with open_home(home) as ws:
         receipt = writing.save(
-            ws,
-            content,
-            type=type,
-            by=by or writing.PERSON,
-            via="cli",
-            by_person=not by,
-            **marks,
+            ws, content, type=type, by=by or PERSON, via="cli", by_person=not by, **marks
         )
         answer_receipt(ws, f"Saved {check_type(type)}", receipt)
 
@@ -310,7 +304,8 @@ def update(home: str | None, id: str, **changes: Any) -> None:
         for name in ("content", "append"):
             if changes.get(name) == "-":
                 changes[name] = _read_stdin()
-        receipt = writing.update(ws, id, by_person=not agent(), **changes)
+        by = agent()
+        receipt = writing.update(ws, id, by_person=not by, by=by, **changes)
         answer_receipt(ws, "Updated", receipt)
 
 
@@ -386,7 +381,7 @@ def brief(ws: Workspace, project: str | None = None, since: str | None = None) -
         Path.cwd(),
         since or brief_verb.WEEK,
         project=project,
-        reader=brief_verb.Reader(agent() or writing.PERSON),
+        reader=brief_verb.Reader(agent() or PERSON),
     )
     text = text_of(ws, found, max_tokens=BRIEF_TOKENS, always=True)
     answer({"project": found.project, "next": found.position, "text": text}, f"{text}\n")

@@ -283,7 +283,9 @@ def _update(ws: Workspace, call: Call) -> Answer:
     args = _for_verbs(call.args)
     ids = args.pop("id")
     if not args.pop("restore", False):
-        return _each(ids, lambda id: update(ws, id, **args, by_person=False), "Updated")
+        return _each(
+            ids, lambda id: update(ws, id, **args, by_person=False, by=call.client), "Updated"
+        )
     if args:
         raise InvalidArgument(
             "restore undoes the last change, and changes nothing else.", valid=("id", "restore")

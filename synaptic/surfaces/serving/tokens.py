@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
 from ...journal.disk import PUBLISHED, kept_in, overwrite
-from ...models import Texts
+from ...models import PERSON, Texts
 from ...verbs.adopt import toml_lines
-from ...verbs.writing import PERSON
 from ..render.fence import one_line
 
 LEAST_CHARS = 32

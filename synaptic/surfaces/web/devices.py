@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from ...errors import Refused
-from ...verbs.writing import PERSON
+from ...models import PERSON
 from ..serving.devices import STAY_S, Device, Key
 from ..serving.running import is_loopback
 from .guard import Visitor, cookie_name
