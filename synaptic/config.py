@@ -199,10 +199,14 @@ def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, P
     return {name: folder for name, folder in folders.items() if name not in own.roots}
 
 
+CLOCK_YEARS = range(1000, 9000)
+"""The years that a fixed clock may show: days are counted from it, backward and forward."""
+
+
 def make_clock() -> Callable[[], datetime]:
     """A function that returns the present moment, aware and local; `SYNAPTIC_NOW` fixes it.
 
-    Raises ConfigError for a `SYNAPTIC_NOW` that is no ISO date-time.
+    Raises ConfigError for a `SYNAPTIC_NOW` that is no ISO date-time, or not in CLOCK_YEARS.
     """
     fixed = os.environ.get("SYNAPTIC_NOW")
     if not fixed:
@@ -215,6 +219,12 @@ def make_clock() -> Callable[[], datetime]:
             f"SYNAPTIC_NOW is {fixed!r}, which is no ISO date-time.",
             "Write it like 2026-11-21T09:31:00.",
         ) from error
+    if moment.year not in CLOCK_YEARS:
+        raise ConfigError(
+            f"SYNAPTIC_NOW is {fixed!r}, too near to an end of the calendar.",
+            "Write it like 2026-11-21T09:31:00.",
+            valid=(f"the years {CLOCK_YEARS[0]} to {CLOCK_YEARS[-1]}",),
+        )
     return lambda: moment
 
 

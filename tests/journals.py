@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from synaptic.config import Config
-from synaptic.journal.journal import Journal
+from synaptic.journal.journal import LOCK_TIMEOUT_S, Journal
 from synaptic.models import Entry
 from synaptic.notes.markdown import render_entry
 
@@ -16,10 +16,13 @@ AT = datetime(2026, 11, 21, 9, 31, 5, tzinfo=timezone(timedelta(hours=1)))
 DAY = "2026-11-21.md"
 
 
-def home_journal(home: str | Path, **config: object) -> Journal:
+def home_journal(
+    home: str | Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S, **config: object
+) -> Journal:
     home = Path(home)
     settings_ = {"journal": home / "journal"} | config
-    journal = Journal(Config(home=home, **settings_))  # type: ignore[arg-type]
+    settings = Config(home=home, **settings_)  # type: ignore[arg-type]
+    journal = Journal(settings, lock_timeout_s=lock_timeout_s)
     journal.prepare()
     return journal
 

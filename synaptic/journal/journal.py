@@ -42,6 +42,7 @@ from .trash import UNDOABLE, Trash, TrashedText, Why
 from .writer import Draft, FileWriter, Stat
 
 LOCK_TIMEOUT_S = 5.0
+"""The longest time for which a writer waits for one process that holds the lock."""
 
 Edit = Callable[[Entry, bytes], tuple[Entry | None, bytes]]
 """Returns the entry that takes the place of an entry with this block, and its block."""
@@ -592,7 +593,7 @@ class Journal:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """The write lock, as a context. Raises Busy after the timeout."""
+        """The write lock, as a context. Raises Busy, as `locked` says."""
         self.prepare()
         with self.writer.locked(self._lock_timeout_s):
             yield

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
@@ -28,9 +28,16 @@ from . import disk, folder
 from .disk import PREFERENCES, disk_errors, fault
 from .saved import SavedText, SavedTexts
 
+if TYPE_CHECKING:
+    from filelock import FileLock
+
 ATTEMPTS = 5
 """How often a write is tried when an editor changes the file each time."""
 LOCK_POLL_S = 0.003
+_LOOK_S = 0.25
+"""How often one that waits for the lock looks who holds it."""
+PATIENCE_S = 30.0
+"""The longest wait for the lock while it goes from hand to hand."""
 _EMPTIED_S = 0.01
 """An editor that empties a file writes it within this time."""
 _HIDDEN = ".synaptic"
@@ -72,6 +79,8 @@ class FileWriter:
         self.settled = config.state / "settled"
         """The paths that `settle` found to hold what they should, as JSON, one a line."""
         self._intent = config.state / "intent"
+        self._holder = config.state / "write.holder"
+        """The pid of the process that holds the lock, and when it took it."""
         home = os.fsencode(config.home.absolute())
         self._hidden = f".{zlib.crc32(home):08x}{_HIDDEN}"
 
@@ -102,24 +111,20 @@ class FileWriter:
 
     @contextmanager
     def locked(self, timeout_s: float) -> Iterator[None]:
-        """The write lock, as a context. Raises Busy after `timeout_s`.
+        """The write lock, as a context. Raises Busy when one process keeps it for `timeout_s`,
+        and after PATIENCE_S of others.
 
         An OSError while the lock is held becomes a JournalError.
         """
-        from filelock import FileLock, Timeout  # 30 ms, for writers only
+        from filelock import FileLock  # 30 ms, for writers only
 
         path = self._state / "write.lock"
         lock = FileLock(path, mode=0o600)
         with disk_errors(path, "locked"):
-            try:
-                lock.acquire(timeout_s, poll_interval=LOCK_POLL_S)
-            except Timeout as error:
-                raise Busy(
-                    f"Another process has been writing to the journal for {timeout_s:g} s; "
-                    f"nothing was saved.",
-                    "Try again.",
-                ) from error
+            self._take(lock, timeout_s)
         try:
+            with suppress(OSError):
+                self._note_holder()
             with disk_errors(self._state, "used"):
                 fault("locked")
                 self._clear(self.saved.folder)
@@ -127,7 +132,50 @@ class FileWriter:
                 yield
         finally:
             with suppress(OSError):  # the write itself is done
+                os.truncate(self._holder, 0)
+            with suppress(OSError):
                 lock.release()
+
+    def _take(self, lock: "FileLock", timeout_s: float) -> None:
+        """Takes the lock, as `locked` says. A queue of writers is no reason to give up: the
+        time begins anew with each holder.
+        """
+        from filelock import Timeout
+
+        begun = since = time.monotonic()
+        last = self._read_holder()
+        while True:
+            left = timeout_s - (time.monotonic() - since)
+            with suppress(Timeout):
+                lock.acquire(max(0, min(_LOOK_S, left)), poll_interval=LOCK_POLL_S)
+                return
+            now = time.monotonic()
+            holder = self._read_holder()
+            if holder and holder != last:
+                last = holder
+                since = now
+            if now - since >= timeout_s:
+                raise _held(holder, timeout_s)
+            if now - begun >= PATIENCE_S:
+                raise Busy(
+                    f"Other processes have been writing to the journal for {PATIENCE_S:g} s "
+                    "without a pause; nothing was saved.",
+                    "Try again.",
+                )
+
+    def _note_holder(self) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        fd = os.open(self._holder, flags, 0o600)
+        try:
+            os.write(fd, f"{os.getpid()} {time.time_ns()}".encode())
+        finally:
+            os.close(fd)
+
+    def _read_holder(self) -> str:
+        """The holder of the lock; "" if nobody, or another program, holds it."""
+        with suppress(OSError, ValueError):
+            return self._holder.read_text("ascii")
+        return ""
 
     def intend(self, path: str, data: bytes | None) -> None:
         """Notes that a file is about to hold these bytes: after a kill nobody else can tell
@@ -258,6 +306,22 @@ class FileWriter:
             for name in os.listdir(folder):  # noqa: PTH208
                 if name.endswith(self._hidden):
                     disk.unlink(folder / name)
+
+
+def _held(holder: str, waited_s: float) -> Busy:
+    """The error for a lock that one process keeps."""
+    pid, _, taken_ns = holder.partition(" ")
+    if not taken_ns:
+        return Busy(
+            f"Another program has held the write lock of this journal for {waited_s:g} s; "
+            "nothing was saved.",
+            "Try again; a backup or a sync of the folder `.state` may hold it.",
+        )
+    held_s = max(waited_s, (time.time_ns() - int(taken_ns)) / 1e9)
+    return Busy(
+        f"Process {pid} has been writing to the journal for {held_s:.0f} s; nothing was saved.",
+        f"Try again; if it stays so, end process {pid}.",
+    )
 
 
 def _is_unchanged(real: Path, status: Stat) -> bool:

@@ -315,7 +315,8 @@ def days(
     first = last = day
     if week:
         first = day - timedelta(day.weekday())
-        last = first + timedelta(6)
+        end = min(first.toordinal() + 6, calendar_day.max.toordinal())
+        last = calendar_day.fromordinal(end)
     since = first.isoformat()
     until = last.isoformat()
     wanted = Filters(since=since, until=until, include_superseded=True)

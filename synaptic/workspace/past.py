@@ -27,6 +27,7 @@ from dataclasses import replace
 from datetime import datetime, time
 from typing import Any
 
+from ..config import CLOCK_YEARS
 from ..errors import InvalidArgument, NotFound, Refused
 from ..index.candidates import SqliteEngine
 from ..index.lookup import Index
@@ -72,7 +73,13 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
     else:
         day = datetime.fromisoformat(read_date(when, now=now, name="as_of"))
         moment = datetime.combine(day, time.max, now.tzinfo)
-    moment = moment.astimezone(now.tzinfo)
+    if moment.year < CLOCK_YEARS[0]:
+        raise InvalidArgument(
+            f"as_of is {when!r}, and no journal is as old.",
+            valid=(f"a time from the year {CLOCK_YEARS[0]} on",),
+        )
+    if moment.year in CLOCK_YEARS:
+        moment = moment.astimezone(now.tzinfo)
     if moment.date() > now.date():
         raise InvalidArgument(
             f"as_of is {moment:%Y-%m-%d %H:%M}, which lies ahead.",

@@ -47,6 +47,22 @@ import sys
 from journals import home_journal, numbered
 home_journal(sys.argv[1]).append(numbered(1), numbered(3))
 """
+KEEP = """
+import sys
+from journals import home_journal
+with home_journal(sys.argv[1]).writing():
+    print("mine", flush=True)
+    sys.stdin.read()
+"""
+QUEUE = """
+import sys, time
+from journals import home_journal
+journal = home_journal(sys.argv[1], lock_timeout_s=2)
+print("ready", flush=True)
+sys.stdin.readline()
+with journal.writing():
+    time.sleep(0.25)
+"""
 EDIT = """
 import sys
 from journals import DAY, home_journal, numbered, retitle
@@ -164,13 +180,37 @@ def test_a_save_says_so_when_another_process_holds_the_lock(tmp_path: Path) -> N
         Config(home=tmp_path / "home", journal=journal.root), lock_timeout_s=0.05
     )
     with FileLock(journal.state / "write.lock"):
-        with pytest.raises(Busy, match=r"nothing was saved\. Try again"):
+        with pytest.raises(Busy, match=r"Another program has .* nothing was saved\. Try again"):
             impatient.append(numbered(1))
         with pytest.raises(Busy):
             impatient.edit(DAY, numbered(1).id, lambda _: None)
     assert entries_in(journal) == []
     journal.append(numbered(1))
     assert [entry.id for entry in entries_in(journal)] == [numbered(1).id]
+
+
+def test_the_error_names_the_process_that_keeps_the_lock(home: ForkedHome) -> None:
+    impatient = home_journal(home.path, lock_timeout_s=0.05)
+    process = home.python(KEEP, str(home.path))
+    assert process.stdout.readline() == b"mine\n"
+    with pytest.raises(
+        Busy, match=rf"^Process {process.pid} has been writing .*s; nothing was"
+    ):
+        impatient.append(numbered(1))
+    process.communicate(timeout=TIMEOUT_S)
+    impatient.append(numbered(1))
+
+
+def test_a_queue_of_writers_is_no_reason_to_refuse_a_save(home: ForkedHome) -> None:
+    """The last of ten that keep the lock for 0.25 s each waits longer than one may keep it."""
+    writers = [home.python(QUEUE, str(home.path)) for _ in range(10)]
+    for writer in writers:
+        assert writer.stdout.readline() == b"ready\n"
+    for writer in writers:
+        writer.stdin.write(b"go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        assert writer.communicate(timeout=TIMEOUT_S) == (b"", b"")
 
 
 def test_a_file_with_two_names_is_refused(journal: Journal, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from trials import examples
 from synaptic.errors import Refused
 from synaptic.journal.journal import Journal
 from synaptic.models import Entry
+from synaptic.notes.blocks import scan
 from synaptic.notes.markdown import compose_entry, parse_entries
 from synaptic.notes.reading import in_logseq
 
@@ -139,8 +140,12 @@ def test_an_agents_text_begins_no_entry_after_a_hand_edit(
     assert not strangers(data, path)
     lines = data.decode().split("\n")
     top = FRONT.count("\n") if data.startswith(FRONT.encode()) else 0
+    fences = scan("\n".join(lines)).opaque if "syn:" in inserted else []
     for place in range(top, len(lines)):
-        if f"syn:{ID}" not in lines[place]:
+        at = len("\n".join(lines[:place]))
+        # an entry with a comment ends the fence that it is put into, and bares code's `# x`
+        in_fence = any(start <= at < end for start, end in fences)
+        if not in_fence and f"syn:{ID}" not in lines[place]:
             edited = "\n".join([*lines[:place], "", inserted, "", *lines[place:]])
             edited = edited.removeprefix(FRONT) if front == "cut" else front + edited
             assert not strangers(edited.encode(), path), edited

@@ -30,7 +30,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from ...config import resolve_home
-from ...errors import Busy, InvalidArgument, Refused, SynapticError, told
+from ...errors import InvalidArgument, Refused, SynapticError, told
 from ...models import Texts
 from ...notes.screening import Screen
 from ...workspace.sync import in_step
@@ -334,8 +334,6 @@ def _failed(error: Exception, given: dict[str, Any]) -> types.CallToolResult:
 def _error_text(error: SynapticError, as_json: bool = False) -> str:
     if as_json:
         return for_agents(json_text(shortened_json(error_json(error), ANSWER_CHARS)))
-    if isinstance(error, Busy):
-        return "nothing was saved; call again"
     return for_agents(brief(str(error)))
 
 
