@@ -211,20 +211,19 @@ def make_clock() -> Callable[[], datetime]:
     fixed = os.environ.get("SYNAPTIC_NOW")
     if not fixed:
         return lambda: datetime.now().astimezone()
+    hint = "Write it like 2026-11-21T09:31:00."
     try:
         moment = datetime.fromisoformat(fixed)
-        moment = moment.astimezone() if not moment.tzinfo else moment
-    except (ValueError, OverflowError, OSError) as error:
-        raise ConfigError(
-            f"SYNAPTIC_NOW is {fixed!r}, which is no ISO date-time.",
-            "Write it like 2026-11-21T09:31:00.",
-        ) from error
+    except ValueError as error:
+        message = f"SYNAPTIC_NOW is {fixed!r}, which is no ISO date-time."
+        raise ConfigError(message, hint) from error
     if moment.year not in CLOCK_YEARS:
         raise ConfigError(
             f"SYNAPTIC_NOW is {fixed!r}, too near to an end of the calendar.",
-            "Write it like 2026-11-21T09:31:00.",
+            hint,
             valid=(f"the years {CLOCK_YEARS[0]} to {CLOCK_YEARS[-1]}",),
         )
+    moment = moment if moment.tzinfo else moment.astimezone()
     return lambda: moment
 
 

@@ -17,9 +17,12 @@ A message says what happened; `valid` lists the values that would have worked; `
 next step. They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
 """
 
+import errno
 from collections.abc import Iterable
 from typing import TypeVar
 
+_OF_THE_DISK = ("FullError", "IOError", "ReadOnlyError", "CantOpenError", "PermissionsError")
+"""The errors of apsw, which is not imported for this, whose reason is the disk."""
 Name = TypeVar("Name", bound=str)
 
 
@@ -88,10 +91,23 @@ class Unreachable(SynapticError):
     code = "unreachable"
 
 
-def told(error: BaseException) -> SynapticError:
-    """Returns the error as a user is told of it; the log has the details of a defect."""
+def known(error: BaseException) -> SynapticError | None:
+    """The error in our own form, if it is one or the disk is the reason; None for a defect."""
     if isinstance(error, SynapticError):
         return error
+    hint = "Free some space and try again. What was saved stays saved."
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return JournalError(f"{error.filename or 'A file'} cannot be written: disk full.", hint)
+    if type(error).__module__ == "apsw" and type(error).__name__ in _OF_THE_DISK:
+        return IndexUnusable(f"The index cannot be written: {error}.", hint)
+    return None
+
+
+def told(error: BaseException) -> SynapticError:
+    """Returns the error as a user is told of it; the log has the details of a defect."""
+    own = known(error)
+    if own:
+        return own
     from logging import getLogger  # most commands have nothing to log
 
     getLogger(__name__).error("a defect", exc_info=error)

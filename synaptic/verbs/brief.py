@@ -25,6 +25,7 @@ from ..language.words import match
 from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order, Task
 from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import tasks_of
+from ..notes.reading import aware
 from ..search.ranking import score_aware_rrf
 from ..workspace.changes import has_expired, marked
 from ..workspace.checkout import checkout_around, project_of, work_at_hand
@@ -185,7 +186,7 @@ def _start(
         since = before
     if not since.startswith("p:"):
         day = read_date(since, now, "since")
-        return Start(datetime.fromisoformat(day).astimezone())
+        return Start(aware(datetime.fromisoformat(day)))
     position = _POSITION.fullmatch(since)
     if not position:
         raise InvalidArgument(
@@ -459,7 +460,7 @@ def _ranked(
     now = ws.clock()
     half_life = timedelta(ws.config.search.half_life_days)
     age = {
-        row: math.exp2((entry.at - now) / half_life) if entry.dated else 0.0
+        row: math.exp2((min(entry.at, now) - now) / half_life) if entry.dated else 0.0
         for row, entry in entries.items()
     }
     words = {row: word_scores[row] for row in entries if row in word_scores}

@@ -16,6 +16,9 @@ import pytest
 from conftest import Rounds
 from forks import ForkedHome, Forks
 from outside import Home, Refusal
+from typer.main import get_command
+
+from synaptic.surfaces.cli.main import whole_program
 
 pytestmark = pytest.mark.fault(row=9)
 
@@ -455,3 +458,52 @@ def test_dates_in_the_future(home: Home) -> None:
         ]
     ]
     assert week == []
+
+
+# -- every verb at the ends of the calendar
+# --------------------------------------------------------------------------
+
+EDGES = (
+    "0001-01-01",
+    "0001-01-01T00:00:00+14:00",
+    "9999-12-31T23:59:59",
+    "9999-12-31T23:59:59-12:00",
+    "999999 days ago",
+    "in 9999 years",
+)
+TIMES = {"--at", "--since", "--until", "--due", "--expires", "--as-of"}
+GIVEN = {
+    "save": ("A harbour note",),
+    "search": ("harbour", "--strategy", "lexical"),
+    "find": (),
+    "get": ("ID",),
+    "history": ("ID",),
+    "update": ("ID",),
+    "brief": (),
+    "due": (),
+    "tasks": (),
+    "import": ("jrnl", "."),
+    "replay": (),
+    "evaluate": (),
+    "export": (),
+}
+"""What each command with an option of TIMES needs beside it."""
+ALONE = ("recent", "due", "tasks", "day", "week", "tags", "status", "review", "brief", "export")
+
+
+def test_every_command_at_the_ends_of_the_calendar(home: Home) -> None:
+    """A time at either end is read, or refused in words; none is a defect."""
+    near_an_end = [save(home, f"Harbour {at}", "--at", at) for at in (EDGES[0], EDGES[2])]
+    calls: list[tuple[str, ...]] = [(command,) for command in ALONE]
+    for name, command in get_command(whole_program()).commands.items():  # type: ignore[attr-defined]
+        flags = TIMES.intersection(*[{flag for one in command.params for flag in one.opts}])
+        for flag in sorted(flags):
+            given = [near_an_end[0] if arg == "ID" else arg for arg in GIVEN[name]]
+            calls += [(name, *given, flag, at) for at in EDGES]
+    calls += [(name, at) for name in ("day", "week") for at in EDGES]
+    for call in calls:
+        answer = home.run(*call)
+        assert answer.code in (0, 1, 2) and "defect" not in answer.text, (call, answer)
+    for now in ("0001-01-01T00:00:00", "9999-12-31T23:59:59"):
+        answer = home.run("recent", SYNAPTIC_NOW=now)
+        assert answer.code == 1 and "Valid: the years 1000 to 8999" in answer.text, answer

@@ -515,6 +515,32 @@ def test_half_of_it_on_a_full_disk(
     assert [journal.count(f"syn:{id}") for id in (*saved, late)] == [1] * (len(saved) + 1)
 
 
+def test_an_import_to_a_full_disk(small_disk: SmallDisk, forks: Forks, tmp_path: Path) -> None:
+    """However far it comes, the answer says that the disk is full, and the index finishes."""
+    days = [f"[2026-01-{day:02d} 09:10] Harbour {day}.\n{BODY}\n" for day in range(1, 29)]
+    diary = tmp_path / "diary.txt"
+    diary.write_text("\n".join(days))
+    refusals = waiting = 0
+    for pages in (24, 80, 84):
+        small_disk.clear()
+        small_disk.resize(pages)
+        path, seen = small_disk.path / "home", small_disk.seen / "home"
+        env = {"HOME": str(tmp_path)}
+        home = ForkedHome(path, env, forks, prefix=small_disk.prefix, disk=seen)
+        answer = home.run("import", "jrnl", str(diary), "--yes", "--json")
+        refusals += answer.code
+        if answer.code:
+            error = answer.json["error"]
+            assert "full" in error["message"] and "Free some space" in error["hint"], answer
+        elif "not all are indexed" in answer.text:
+            assert "full" in answer.text and "Free some space" in answer.text
+            waiting += 1
+    assert refusals and waiting
+    small_disk.resize(4 * 1024)
+    home.ask("import", "jrnl", str(diary), "--yes")
+    assert home.ask("find", "--limit", "1")["total"] == 28
+
+
 def test_a_file_system_mounted_read_only(
     small_disk: SmallDisk, forks: Forks, tmp_path: Path
 ) -> None:

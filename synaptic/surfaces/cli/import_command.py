@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from ...config import load_config
-from ...errors import InvalidArgument, ModelError, one_of
+from ...errors import InvalidArgument, ModelError, known, one_of
 from ...models import Json
 from ...readers.record import IN_PLACE, READERS
 from ...verbs import importing
@@ -74,11 +74,19 @@ def run(
 
 
 def _index(ws: Workspace) -> None:
-    """Takes what was imported into the index, with its meaning."""
-    in_step(ws, lambda _: None)
-    with suppress(ModelError):  # a search says so
-        ws.embedder.load()
-        embed_pending(ws, budget_s=None, progress=terminal.progress())
+    """Takes what was imported into the index, with its meaning. A full disk undoes no import:
+    a note says that the index waits.
+    """
+    try:
+        in_step(ws, lambda _: None)
+        with suppress(ModelError):  # a search says so
+            ws.embedder.load()
+            embed_pending(ws, budget_s=None, progress=terminal.progress())
+    except Exception as error:
+        own = known(error)
+        if not own:
+            raise
+        terminal.say(f"note: The entries are imported, but not all are indexed. {own}")
 
 
 def _list_sources(ws: Workspace) -> None:

@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from ...errors import InvalidArgument, SynapticError
+from ...errors import InvalidArgument, SynapticError, known
 from ..render import terminal, wire
 from ..render.terminal import emit, emit_json
 from . import commands
@@ -91,8 +91,9 @@ def _with_words_last(args: Sequence[str]) -> Sequence[str]:
 
 def _told(error: Exception) -> SynapticError:
     """The error in our own form. One of typer is a usage error, any other a defect."""
-    if isinstance(error, SynapticError):
-        return error
+    own = known(error)
+    if own:
+        return own
     if not hasattr(error, "format_message"):
         if os.environ.get("SYNAPTIC_DEBUG"):
             raise error
@@ -112,13 +113,13 @@ def _told(error: Exception) -> SynapticError:
         valid = [name for name in options if name.startswith("--")]
         return InvalidArgument(message, valid=valid, hint=hint)
     all_commands = getattr(context.command, "commands", {})
-    known = [name for name in all_commands if not all_commands[name].hidden]
+    names = [name for name in all_commands if not all_commands[name].hidden]
     typed = typed.strip("'.")
     message = f"{context.command_path} has no command `{typed}`"
-    close = get_close_matches(typed, known, n=1)
+    close = get_close_matches(typed, names, n=1)
     if close:
         message += f"; you probably mean: {context.command_path} {close[0]}"
-    return InvalidArgument(message, valid=[] if close else known, hint=hint)
+    return InvalidArgument(message, valid=[] if close else names, hint=hint)
 
 
 def _decoded(arg: str) -> str:
