@@ -463,14 +463,7 @@ def test_dates_in_the_future(home: Home) -> None:
 # -- every verb at the ends of the calendar
 # --------------------------------------------------------------------------
 
-EDGES = (
-    "0001-01-01",
-    "0001-01-01T00:00:00+14:00",
-    "9999-12-31T23:59:59",
-    "9999-12-31T23:59:59-12:00",
-    "999999 days ago",
-    "in 9999 years",
-)
+EDGES = ("0001-01-01", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00")
 TIMES = {"--at", "--since", "--until", "--due", "--expires", "--as-of"}
 GIVEN = {
     "save": ("A harbour note",),
@@ -493,7 +486,7 @@ ALONE = ("recent", "due", "tasks", "day", "week", "tags", "status", "review", "b
 
 def test_every_command_at_the_ends_of_the_calendar(home: Home) -> None:
     """A time at either end is read, or refused in words; none is a defect."""
-    near_an_end = [save(home, f"Harbour {at}", "--at", at) for at in (EDGES[0], EDGES[2])]
+    near_an_end = [save(home, f"Harbour {at}", "--at", at) for at in (EDGES[0], EDGES[-1])]
     calls: list[tuple[str, ...]] = [(command,) for command in ALONE]
     for name, command in get_command(whole_program()).commands.items():  # type: ignore[attr-defined]
         flags = TIMES.intersection(*[{flag for one in command.params for flag in one.opts}])
