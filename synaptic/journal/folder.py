@@ -8,20 +8,24 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from posixpath import join
-from typing import cast
+from typing import NamedTuple, cast
 
 from ..errors import JournalError, NotFound, Refused
 from ..files import FLAGS, O_NOFOLLOW, PICTURE_FOLDER, real_path, regular_file
 from ..models import Proof, Stamp, Texts, proof_of
 from ..notes.reading import composed
 from .disk import disk_errors
+from .names import LeftOut, is_readable, shown
 
 _LITTER = ("~", ".swp", ".tmp")
 _NOTES = (".md", ".markdown")
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+_PIECE = 15
+"""Names of at most 255 bytes that one path of the system, 4,096 bytes, certainly holds."""
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | _DIRECTORY
 _OPEN_FILES = Path("/proc/self/fd")
@@ -39,11 +43,11 @@ class Roots:
     """
 
     def __init__(self, folders: Mapping[str, Path], exclude: Iterable[str] = ()) -> None:
-        self.single = {name: at.name for name, at in folders.items() if name and at.is_file()}
-        self.folders = {
-            name: place.parent if name in self.single else place
-            for name, place in folders.items()
-        }
+        files = {name: at for name, at in folders.items() if name and at.is_file()}
+        # a file that is a link is read at its target, as a linked folder is
+        files = {name: real_path(at) if at.is_symlink() else at for name, at in files.items()}
+        self.single = {name: at.name for name, at in files.items()}
+        self.folders = {**folders, **{name: at.parent for name, at in files.items()}}
         folders = self.folders
         globs = "|".join(_regex(composed(glob)) for glob in exclude)
         self._excluded = re.compile(globs) if globs else None
@@ -84,58 +88,135 @@ class Roots:
         return (f"Missing (a disk not mounted?) or unreadable, so not searched: {names}.",)
 
 
+class Comparison(NamedTuple):
+    """Differences between the roots and paths with proofs. `changed`: stamps of new and changed
+    files. `gone`: paths that the roots no longer hold. Both are sorted. `left_out` lacks
+    links to folders; see `find_left_out`.
+    """
+
+    changed: list[Stamp]
+    gone: list[str]
+    left_out: list[LeftOut]
+
+
+class _Item(NamedTuple):
+    """An item of a folder: a note, a link or anything else with a note's name. `path` begins
+    with the name of the root, `root` is the real folder of that. `folder` is the descriptor of
+    the folder while the item is looked at; None where the system lists by path alone.
+    """
+
+    path: str
+    entry: os.DirEntry[str]
+    root: Path
+    folder: int | None
+
+
 def scan(roots: Roots) -> list[Stamp]:
     """A stamp of every note in the roots (see `is_note`), sorted by path.
 
-    Left out are names that start with a dot or are not UTF-8, editor litter, paths that fit
-    `exclude`, everything but regular files, links that leave their root or lead nowhere, and
-    linked folders (a folder inside the root is read at its own place). Raises JournalError when
-    the journal is missing or cannot be listed; another root that is missing has no files.
+    Left out are names that start with a dot or that `is_readable` refuses, editor litter, paths
+    that fit `exclude`, everything but regular files, files that this user may not read, links
+    that leave their root or lead nowhere, and linked folders (a folder inside the root is read
+    at its own place). Raises JournalError when the journal is missing or cannot be listed;
+    another root that is missing has no files.
     """
-    return compare(roots, {})[0]
+    return compare(roots, {}).changed
 
 
-def compare(
-    roots: Roots, known: Mapping[str, Proof | None], only: str = ""
-) -> tuple[list[Stamp], list[str]]:
-    """(stamps of new and changed files, known paths that are gone), both sorted. The files are
-    those of `scan`, or `only` one of them.
+def compare(roots: Roots, known: Mapping[str, Proof | None], only: str = "") -> Comparison:
+    """The files of `scan`, or `only` one of them, compared with those that are `known`.
 
     `known` maps paths to proofs. A file whose proof is None always counts as changed.
     """
     stamps = []
+    left_out = []
     unseen = dict(known)
-    for path, item, root in _notes(roots, only):
-        try:
-            status = _status(item)
-        except OSError:  # gone meanwhile, or a link that leads nowhere
+    for item in _items(roots, only):
+        if isinstance(item, LeftOut):
+            left_out.append(item)
             continue
-        expected = known.get(path)
-        proof = proof_of(status)
-        is_link = item.is_symlink()
-        if proof != expected or is_link:
-            if not stat.S_ISREG(status.st_mode) or not _is_text(path):
-                continue
-            if is_link and not real_path(roots.place(path)).is_relative_to(root):
-                continue
-            proof = _storable(proof)
-        unseen.pop(path, None)
-        if proof != expected:
-            stamps.append(Stamp(path, *proof))
+        if not is_note(item.path):
+            continue
+        expected = known.get(item.path)
+        proof = _proof(roots, item, expected)
+        if isinstance(proof, LeftOut):
+            left_out.append(proof)
+        elif proof:
+            unseen.pop(item.path, None)
+            if proof != expected:
+                stamps.append(Stamp(item.path, *proof))
     stamps.sort(key=itemgetter(0))
-    return stamps, sorted(unseen)
+    return Comparison(stamps, sorted(unseen), left_out)
+
+
+def find_left_out(roots: Roots) -> list[LeftOut]:
+    """All notes, and folders that may hold notes, that are not read although nobody excluded
+    them. Each is named as it can be shown.
+    """
+    real = [real_path(root) for root in roots.folders.values()]
+    found = []
+    for item in _items(roots):
+        one = item if isinstance(item, LeftOut) else _left_out(roots, item)
+        if one and one.reason == "link":
+            target = real_path(roots.place(one.path))
+            if any(target.is_relative_to(root) for root in real):
+                continue  # it is read at its own place
+            one = replace(one, target=shown(str(target)))
+        if one:
+            found.append(replace(one, path=shown(one.path)))
+    return found
+
+
+def _left_out(roots: Roots, item: _Item) -> LeftOut | None:
+    """The reason for which an item is not read, if there is any."""
+    if is_note(item.path):
+        proof = _proof(roots, item, None)
+        return proof if isinstance(proof, LeftOut) else None
+    return LeftOut(item.path, "link") if roots.place(item.path).is_dir() else None
+
+
+def _proof(roots: Roots, item: _Item, expected: Proof | None) -> Proof | LeftOut | None:
+    """The proof of a note; the reason why it is left out; None for one that is gone or is read
+    at another place.
+    """
+    path = item.path
+    is_link = item.entry.is_symlink()
+    if not is_readable(item.entry.name):
+        return LeftOut(path, "name")
+    try:
+        status = _status(item.entry)
+    except OSError as error:
+        if error.errno not in _GONE:
+            return LeftOut(path, "unreadable")
+        return LeftOut(path, "broken link") if is_link else None
+    proof = proof_of(status)
+    if proof == expected and not is_link:
+        return proof
+    if is_link and not real_path(roots.place(path)).is_relative_to(item.root):
+        return LeftOut(path, "link")
+    if not stat.S_ISREG(status.st_mode):
+        return None if stat.S_ISDIR(status.st_mode) else LeftOut(path, "no file")
+    if not _may_read(item):
+        return LeftOut(path, "unreadable")
+    return _storable(proof)
+
+
+def _may_read(item: _Item) -> bool:
+    if item.folder is None or os.access not in os.supports_dir_fd:
+        return os.access(item.entry.path, os.R_OK)
+    return os.access(item.entry.name, os.R_OK, dir_fd=item.folder)
 
 
 def stamp_of(roots: Roots, path: str, *, listed: bool = False) -> Stamp | None:
     """The stamp of one file; None if `scan` lists no such file. `listed`: it did before, so
     its folder, which may hold thousands, is not listed for it.
     """
-    listed = listed and not roots.excludes(roots.of(path)[2])
+    listed = listed and is_readable(path) and not roots.excludes(roots.of(path)[2])
     with suppress(OSError):
         status = roots.place(path).lstat() if listed else None
         if status and stat.S_ISREG(status.st_mode):
             return Stamp(path, *_storable(proof_of(status)))
-    stamps, _ = compare(roots, {}, path)
+    stamps = compare(roots, {}, path).changed
     return stamps[0] if path and stamps else None
 
 
@@ -144,9 +225,9 @@ def _storable(proof: Proof) -> Proof:
     return cast("Proof", tuple((part + 2**63) % 2**64 - 2**63 for part in proof))
 
 
-def _notes(roots: Roots, only: str) -> Iterator[tuple[str, os.DirEntry[str], Path]]:
-    """The path of each file with the name of a note, or of `only` one, its item in the listing,
-    and its real root.
+def _items(roots: Roots, only: str = "") -> Iterator[_Item | LeftOut]:
+    """Each item with the name of a note, or `only` one, each link, and the folders that are
+    left out.
     """
     real = {
         join(name, ""): real_path(place)
@@ -160,54 +241,85 @@ def _notes(roots: Roots, only: str) -> Iterator[tuple[str, os.DirEntry[str], Pat
         root = real[join(name, "")]
         start = len(prefix) - len(within)
         try:
-            with _listed(root / within) as items:
-                for item in items:
-                    path = prefix + item.name
+            with _listed(root, within) as (held, entries):
+                for entry in entries:
+                    path = prefix + entry.name
                     if only and not only.startswith(path):
                         continue
-                    if item.name[0] == "." or roots.excludes(path[start:]):
+                    if entry.name[0] == "." or roots.excludes(path[start:]):
                         continue
-                    if roots.single.get(name, item.name) != item.name:
+                    if roots.single.get(name, entry.name) != entry.name:
                         continue
-                    if item.is_dir(follow_symlinks=False):
-                        is_litter = item.name.endswith(_LITTER) or _is_junction(item)
-                        wanted = not only or only.startswith(f"{path}/")
-                        if wanted and not is_litter and path not in roots.apart:
-                            folders.append(f"{path}/")
-                    elif is_note(path) and (not only or path == only):
-                        yield path, item, root
+                    if not _is_folder(entry):
+                        is_wanted = not only or path == only
+                        if is_wanted and (is_note(path) or entry.is_symlink()):
+                            yield _Item(path, entry, root, held)
+                        continue
+                    is_litter = entry.name.endswith(_LITTER) or _is_junction(entry)
+                    if is_litter or path in roots.apart:
+                        continue
+                    if only and not only.startswith(f"{path}/"):
+                        continue
+                    if is_readable(entry.name):
+                        folders.append(f"{path}/")
+                    else:
+                        yield LeftOut(f"{path}/", "name")
         except OSError as error:
             if not prefix:
                 raise _missing(roots.folders[""], error) from error
+            if within and error.errno not in _GONE:
+                yield LeftOut(prefix, "unreadable")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """True for a folder that is no link. False where a file system does not say so in time."""
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
 
 
 @contextmanager
-def _listed(folder: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """The contents of a folder, as a context. The folder is held open, so that its files are
-    found even if its path changes.
+def _listed(root: Path, within: str) -> Iterator[tuple[int | None, Iterator[os.DirEntry[str]]]]:
+    """The descriptor and the contents of a folder, as a context. The folder is held open, so
+    that its files are found even if its path changes, or is longer than the system takes.
     """
     if os.scandir not in os.supports_fd:
-        with os.scandir(folder) as items:
-            yield items
+        with os.scandir(root / within) as entries:
+            yield None, entries
         return
-    held = os.open(folder, os.O_RDONLY | _DIRECTORY | O_NOFOLLOW)
+    held = _folder_at(root, within)
     try:
-        with os.scandir(held) as items:
-            yield items
+        with os.scandir(held) as entries:
+            yield held, entries
     finally:
         os.close(held)
+
+
+def _folder_at(root: Path, within: str) -> int:
+    """A descriptor of a folder. A path that the system does not take at once is walked in
+    pieces.
+    """
+    flags = os.O_RDONLY | _DIRECTORY | O_NOFOLLOW
+    try:
+        return os.open(root / within, flags)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG or os.open not in os.supports_dir_fd:
+            raise
+    steps = within.strip("/").split("/")
+    here = os.open(root, flags)
+    for first in range(0, len(steps), _PIECE):
+        above = here
+        try:
+            here = os.open("/".join(steps[first : first + _PIECE]), flags, dir_fd=above)
+        finally:
+            os.close(above)
+    return here
 
 
 def is_note(path: str) -> bool:
     """True if a file of this name is read: `*.md` and `*.markdown`, in capitals too."""
     return path.lower().endswith(_NOTES)
-
-
-def _is_text(path: str) -> bool:
-    """False for a name that no program could pass on."""
-    with suppress(UnicodeEncodeError):
-        return bool(path.encode())
-    return False
 
 
 def status_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
@@ -234,7 +346,7 @@ def _is_junction(item: os.DirEntry[str]) -> bool:
 def _check(path: str) -> None:
     """Raises JournalError for a path that cannot lie in the journal."""
     steps = path.split("/")
-    if "" in steps or ".." in steps or "\0" in path or "\\" in path:
+    if "" in steps or ".." in steps or not is_readable(path):
         raise JournalError(
             f"{path!r} is no path inside the journal.", "Give it relative to the journal."
         )

@@ -118,9 +118,11 @@ def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
 
 def drop_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
     """Removes imported pictures, hashes by paths, but for those that were changed, or that a
-    note still shows.
+    note still shows. A note that cannot be read may show each of them.
     """
     shown: set[str] = set()
+    if pictures and any(one.reason == "unreadable" for one in journal.find_left_out()):
+        return
     for stamp in journal.scan() if pictures else ():
         with suppress(NotFound):
             shown.update(map(bytes.decode, _SHOWN.findall(journal.read(stamp.path))))

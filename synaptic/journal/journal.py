@@ -24,6 +24,7 @@ from ..notes.reading import in_logseq, parse_entries
 from . import folder
 from .comments import find_comment, ids_in
 from .disk import disk_errors
+from .names import LeftOut
 from .projects import project_at
 from .runs import Runs
 from .saved import SavedText
@@ -76,6 +77,8 @@ class Journal:
         """By id, what is said of an entry beside its text."""
         self.scan = partial(folder.scan, self.roots)
         self.compare = partial(folder.compare, self.roots)
+        self.find_left_out: Callable[[], list[LeftOut]]
+        self.find_left_out = partial(folder.find_left_out, self.roots)
         self.stamp = partial(folder.stamp_of, self.roots)
         self.prepare = self.writer.prepare
         self.saved = self.writer.saved
@@ -96,14 +99,20 @@ class Journal:
         return found
 
     def read(self, path: str) -> bytes:
-        """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or
-        cannot be read.
+        """The bytes of a file. Raises NotFound, also for one that cannot be read, and
+        JournalError for a path that leads out.
 
         Secrets in what another program keeps, in a hidden folder, are redacted.
         """
-        data = folder.read(self.roots, path)[0]
+        try:
+            data = folder.read(self.roots, path)[0]
+        except JournalError as error:
+            if isinstance(error.__cause__, OSError):
+                raise NotFound(error.message, error.hint) from error
+            raise
         name, root, _ = self.roots.of(path)
-        is_own = name in folder.OWN or not any(part.startswith(".") for part in root.parts)
+        parts = (*root.parts, *self._config.roots[name].parts)  # a source may be a link
+        is_own = name in folder.OWN or not any(part.startswith(".") for part in parts)
         if is_own or self._config.secrets == "allow":
             return data
         from ..notes.screening import Screen  # most journals do without

@@ -16,12 +16,13 @@ from ..config import is_day_file, load_config, resolve_home
 from ..errors import ConfigError, JournalError
 from ..files import read_regular
 from ..journal.disk import disk_errors, make_dirs, overwrite
+from ..journal.names import sentences
 from ..journal.repository import SMALL_BYTES
 from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import original_of
 from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
-from .browse import status
+from .browse import LEFT_OUT_SHOWN, status
 
 _LOGSEQ = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
@@ -102,6 +103,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             for issue in found.issues
             if issue.code != "duplicate-id" or original_of(issue.path) == issue.path
         )
+        left_out = sentences(found.left_out, LEFT_OUT_SHOWN).values()
         return Adopted(
             home=found.home,
             journal=found.journal,
@@ -112,7 +114,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             new_entries_go_to=ws.journal.place(ws.journal.day_path(ws.clock())),
             remarks=tuple(remarks),
             to_add=tuple(toml_lines(lacking)),
-            notices=(*notices, *language_notice(ws)),
+            notices=(*notices, *(" ".join(parts) for parts in left_out), *language_notice(ws)),
         )
 
 

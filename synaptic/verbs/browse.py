@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
 from ..index.rows import Position, Standing, instant
+from ..journal.names import LeftOut, sentences
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import (
     ORDERS,
@@ -45,6 +46,8 @@ NEWEST = 10
 RECENT_POOL = 50
 OTHER_YEARS = 5
 """Entries that a day shows from the same day of other years."""
+LEFT_OUT_SHOWN = 5
+"""Notes that `status` names of those that are left out for one reason; `doctor` names more."""
 EXPORTED = 500
 """Entries that an export holds in memory."""
 Shown = tuple[bool, Position]
@@ -92,7 +95,7 @@ class Status:
 
     `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches
     stayed; `auto` chooses by them. `roots`: by name (`@vault`), the `folder` and the number of
-    `files` of each root beside the journal.
+    `files` of each root beside the journal. `left_out`: notes and folders that are not read.
     """
 
     home: Path
@@ -109,6 +112,7 @@ class Status:
     figures: dict[str, Json]
     costs: Costs
     roots: dict[str, Json]
+    left_out: tuple[LeftOut, ...] = ()
     queued: int = 0
     notices: Texts = ()
 
@@ -335,14 +339,17 @@ def days(
 def status(ws: Workspace) -> Status:
     """The counts of the journal and its index, and the pieces that could not be read."""
 
-    def run(report: SyncReport) -> Status:
+    def run(_: SyncReport) -> Status:
         counts = ws.index.counts()
         facets = ws.index.facets(Filters(include_superseded=True))
         files = Counter(ws.journal.roots.of(path)[0] for path in ws.index.proofs())
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
-        notices = [*ws.config.notices, *report.absent]
+        left_out = ws.journal.find_left_out()
+        said = sentences(left_out, LEFT_OUT_SHOWN).values()
+        notices = [*ws.config.notices, *ws.journal.absent()]
+        notices += [" ".join(parts) for parts in said]
         waiting = len(not_in_force(ws))
         if waiting:
             notices.append(
@@ -368,6 +375,7 @@ def status(ws: Workspace) -> Status:
             figures={verb: _figures(stages) for verb, stages in calls.items()},
             costs=known_costs(ws),
             roots=roots,
+            left_out=tuple(left_out),
             notices=tuple(notices),
         )
 

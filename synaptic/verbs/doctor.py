@@ -12,6 +12,7 @@ import apsw
 
 from ..errors import ModelError, NotFound, SynapticError
 from ..journal.losses import find_losses
+from ..journal.names import sentences, shown
 from ..models import frozen
 from ..notes.copies import copied_from
 from ..notes.redaction import line_of
@@ -22,13 +23,16 @@ from .browse import Status, status
 from .importing import resume
 
 FIX = "synaptic doctor --fix"
+LEFT_OUT_SHOWN = 50
+"""Notes that one finding names of those that are left out for one reason."""
+Level = Literal["ok", "info", "warning", "error"]
 
 
 @frozen
 class Finding:
     """One line of `doctor`; `fix` is the command or step that mends it."""
 
-    level: Literal["ok", "info", "warning", "error"]
+    level: Level
     code: str
     message: str
     fix: str = ""
@@ -80,8 +84,11 @@ def secrets(ws: Workspace) -> Checkup:
     for path, data, mend in _texts(ws):
         files += 1
         text = data.decode("utf-8", "replace")
+        for secret in visible_secrets(path):
+            message = f"{shown(path)}: {secret.kind} in the name"
+            findings.append(Finding("warning", "secret", message, "Rename it."))
         for secret in visible_secrets(text):
-            message = f"{path}:{line_of(text, secret.start)}: {secret.kind}"
+            message = f"{shown(path)}:{line_of(text, secret.start)}: {secret.kind}"
             findings.append(Finding("warning", "secret", message, mend))
     if findings:
         return Checkup(False, tuple(findings))
@@ -157,7 +164,7 @@ def _index(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "error",
             "orphans",
-            f"The index does not show {path} as it is ({len(astray)} such files).",
+            f"The index does not show {shown(path)} as it is ({len(astray)} such files).",
             FIX,
         )
     fault, pending = in_step(ws, lambda _: _lacks(ws))
@@ -215,28 +222,35 @@ def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
     copies = list(_differing_copies(ws))
     for original, path in copies:
         message = (
-            f"{path} is a copy of {original}, left by a program that syncs files, and says "
-            f"something else."
+            f"{shown(path)} is a copy of {shown(original)}, left by a program that syncs "
+            f"files, and says something else."
         )
         yield Finding(
             "warning",
             "conflict-copy",
             message,
-            f"Take over what {original} lacks, then delete the copy.",
+            f"Take over what {shown(original)} lacks, then delete the copy.",
         )
     named = {path for _, path in copies}
     for issue in now.issues:
         if issue.code == "duplicate-id" and issue.path in named:
             continue
         mend = _MENDS.get(issue.code, "Edit that line.")
-        yield Finding(
-            "warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend
-        )
+        place = f"{shown(issue.path)}:{issue.line}"
+        yield Finding("warning", issue.code, f"{place}: {issue.message}", mend)
+    for reason, (message, mend) in sentences(now.left_out, LEFT_OUT_SHOWN).items():
+        level: Level = "warning" if reason in ("name", "unreadable") else "info"
+        yield Finding(level, "left-out", message, mend)
     for stamp in ws.journal.scan():
-        with suppress(NotFound):
-            for id, _ in ws.journal.open_copies(stamp.path, ws.journal.read(stamp.path)):
-                message = f"The trash or done/ shows text of {id} that is private now."
-                yield Finding("warning", "private-copy", message, FIX)
+        try:
+            data = ws.journal.read(stamp.path)
+        except NotFound as error:
+            if ws.journal.stamp(stamp.path):  # it is there, and its disk refuses it
+                yield Finding("warning", "left-out", error.message, error.hint)
+            continue
+        for id, _ in ws.journal.open_copies(stamp.path, data):
+            message = f"The trash or done/ shows text of {id} that is private now."
+            yield Finding("warning", "private-copy", message, FIX)
 
 
 def _losses(ws: Workspace) -> Iterator[Finding]:
@@ -246,7 +260,7 @@ def _losses(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning",
             code,
-            f"{loss.id} ({loss.title}) {change.format(loss.path)}.",
+            f"{loss.id} ({loss.title}) {change.format(shown(loss.path))}.",
             f"{mend.format(loss.id)}, or synaptic doctor --dismiss {loss.id} if that was "
             f"meant.",
         )

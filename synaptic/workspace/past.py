@@ -32,6 +32,7 @@ from ..errors import InvalidArgument, NotFound, Refused
 from ..index.candidates import SqliteEngine
 from ..index.lookup import Index
 from ..index.rows import FileRows, instant
+from ..journal.folder import Comparison
 from ..journal.journal import Journal
 from ..journal.text import entry_of, joined
 from ..journal.trash import TrashedText
@@ -124,7 +125,7 @@ class PastJournal(Journal):
         if undated:
             told += f" {undated:,} undated notes changed since and are left out."
         self.absent = lambda: (told, *self.roots.absent())
-        self.compare = lambda *_: ([], [])  # type: ignore[assignment]
+        self.compare = lambda *_: Comparison([], [], [])  # type: ignore[assignment]
 
     def read(self, path: str) -> bytes:
         return self.files[path] if path in self.files else super().read(path)

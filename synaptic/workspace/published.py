@@ -34,6 +34,7 @@ class PublishedJournal(Journal):
         self.place = Path
         self.absent = tuple
         self.trashed = tuple
+        self.find_left_out = list
 
     def read(self, path: str) -> bytes:
         data = self._engine.bytes_of(path)

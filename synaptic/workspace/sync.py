@@ -21,6 +21,7 @@ from ..errors import IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.rows import FileRows, hash_of
 from ..index.store import Writer
+from ..journal.names import sentences
 from ..models import Entry, ParseIssue, Proof, Stamp, Texts, frozen
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
@@ -46,6 +47,8 @@ further.
 """
 MOST_BYTES = 1_000_000
 """A new file that is larger is left to a sync that has time: it takes a second to read."""
+UNREADABLE_SHOWN = 5
+"""Files and folders that an answer names because they cannot be read."""
 DAY_NS = 86_400_000_000_000
 
 
@@ -66,7 +69,7 @@ class SyncReport(NamedTuple):
 
     `trouble`: the reason why the index is in memory only. `unscrubbed`: removed text may still
     stand in the bytes of the index, because another process reads its log. `absent` names
-    sources that cannot be read.
+    sources, folders and files that cannot be read.
     """
 
     changed: int = 0
@@ -192,9 +195,9 @@ def _on_snapshot(
     for _ in range(4):
         index = ws.index
         index.file.look()
-        report = SyncReport(absent=ws.journal.absent())
-        shown = _shows_journal(ws, _reading(ws), head_of(ws.config.journal))
-        if index.file.owes_scrub or not shown:
+        is_shown, unread_notices = _look(ws, _reading(ws), head_of(ws.config.journal))
+        report = SyncReport(absent=unread_notices)
+        if index.file.owes_scrub or not is_shown:
             report = follow()
         elif embeds and index.pending(1):
             report = follow(at_leisure=True) or report
@@ -273,12 +276,14 @@ def _synced(
     index = ws.index
     index.file.look()
     trouble = index.file.trouble
-    absent = ws.journal.absent()
     reading = _reading(ws)
     head = head_of(ws.config.journal)
     is_new = index.meta("reading") is None
-    if not written and _shows_journal(ws, reading, head):
-        return SyncReport(trouble=trouble, absent=absent)
+    absent = ws.journal.absent()
+    if not written:
+        is_shown, absent = _look(ws, reading, head)
+        if is_shown:
+            return SyncReport(trouble=trouble, absent=absent)
     if is_new and until is None:
         wait_ms = BUSY_TIMEOUT_MS
     try:
@@ -297,12 +302,17 @@ def _synced(
     return report._replace(trouble=index.file.trouble, absent=absent)
 
 
-def _shows_journal(ws: Workspace, reading: str, head: str) -> bool:
-    """True if nothing of the journal waits to be written into the index."""
+def _look(ws: Workspace, reading: str, head: str) -> tuple[bool, Texts]:
+    """(True if nothing of the journal waits to be written into the index, sentences on the
+    files and sources that cannot be read).
+    """
+    stamps, removed, left_out = ws.journal.compare(ws.index.proofs())
+    unreadable = [one for one in left_out if one.reason == "unreadable"]
+    said = sentences(unreadable, UNREADABLE_SHOWN).values()
+    absent = (*ws.journal.absent(), *(" ".join(parts) for parts in said))
     if (ws.index.meta("reading"), ws.index.meta("head")) != (reading, head):
-        return False
-    stamps, removed = ws.journal.compare(ws.index.proofs())
-    return not removed and next(_due(ws, stamps, ()), None) is None
+        return False, absent
+    return not removed and next(_due(ws, stamps, ()), None) is None, absent
 
 
 def _redated(ws: Workspace, reading: str, head: str) -> Collection[str]:
@@ -359,7 +369,7 @@ def _followed(
             changed.append(stamp)
     if not written:
         known = ws.index.proofs()
-        changed, removed = ws.journal.compare({**known, **dict.fromkeys(redated)})
+        changed, removed, _ = ws.journal.compare({**known, **dict.fromkeys(redated)})
     end = math.inf
     if until is not None:
         changed = sorted(changed, key=_newness, reverse=True)
@@ -394,7 +404,7 @@ def _followed(
 
 def unread_files(ws: Workspace) -> int:
     """The number of files of which the index knows nothing yet."""
-    changed, _ = ws.journal.compare(ws.index.proofs())
+    changed = ws.journal.compare(ws.index.proofs()).changed
     return sum(ws.index.known_bytes(stamp.path) is None for stamp in changed)
 
 

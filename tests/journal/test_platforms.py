@@ -185,7 +185,7 @@ def test_a_system_that_lists_and_opens_by_path_alone_finds_the_same(
     monkeypatch.setattr(os, "supports_dir_fd", set())
     assert journal.scan() == before and [stamp.path for stamp in before] == [DAY, "sub/note.md"]
     assert journal.read("sub/note.md") == data
-    assert journal.compare({stamp.path: stamp.proof for stamp in before}) == ([], [])
+    assert journal.compare({stamp.path: stamp.proof for stamp in before})[:2] == ([], [])
 
 
 # -- Windows: what `stat` says
@@ -211,7 +211,7 @@ def test_a_listing_of_windows_is_not_believed(
     assert models.proof_of(status) == stamp.proof
     monkeypatch.setattr(folder, "_status", folder.status_reader("nt"))
     assert journal.scan() == [stamp] == [journal.stamp(DAY)]
-    assert journal.compare({DAY: stamp.proof}) == ([], [])
+    assert journal.compare({DAY: stamp.proof})[:2] == ([], [])
 
 
 def test_the_moment_of_creation_proves_nothing(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import JournalError, SynapticError
+from ...journal.names import shown
 from ...models import Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
 from .fence import INVISIBLE, clean, one_line
 from .present import (
@@ -73,10 +74,10 @@ class Output(NamedTuple):
 
     def at(self, path: str, line: int, text: str = "") -> str:
         """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
-        shown = text or self.paint(f"{self.path(path)}:{line}", "dim")
+        label = text or self.paint(f"{self.path(path)}:{line}", "dim")
         if not self.colour:
-            return shown
-        return f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{shown}\x1b]8;;\x1b\\"
+            return label
+        return f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{label}\x1b]8;;\x1b\\"
 
 
 def screen(place: Callable[[str | Path], Path]) -> Output:
@@ -336,7 +337,7 @@ def status_text(status: Status, to: Output) -> str:
         "passages": passages,
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",
-        "not read": f"{len(status.issues):,}",
+        "not read": f"{len(status.issues) + len(status.left_out):,}",
         "months": _counted(status.months),
     }
     for name in ("types", "tags", "projects"):
@@ -477,7 +478,7 @@ def checkup_text(checkup: Checkup, to: Output) -> str:
 
 def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
     lines = [
-        f"  {to.path(issue.path)}:{issue.line}  {one_line(issue.message)}"
+        f"  {to.path(shown(issue.path))}:{issue.line}  {one_line(issue.message)}"
         for issue in issues[:_SHOWN]
     ]
     return lines + _rest(len(issues) - _SHOWN, "synaptic status --json")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SynapticError
+from ...journal.names import shown
 from ...models import Entry, Facets, Hit, Json, SearchResult, Why
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ def facets_json(facets: Facets) -> Json:
 
 
 def status_json(status: Status) -> Json:
-    data: Json = as_json(status)
+    issues = [replace(issue, path=shown(issue.path)) for issue in status.issues]
+    data: Json = as_json(replace(status, issues=tuple(issues)))
     return data | {"facets": facets_json(status.facets), "months": _counts(status.months)}
 
 

@@ -1,0 +1,109 @@
+"""Names of files: which of them Synaptic reads, and how the others are named to a person.
+
+A name stands in a list, a path, JSON and a terminal. One that none of them can pass on is left
+out: its file is named by `status` and `doctor`, and found again under another name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from operator import attrgetter
+from typing import Literal, NamedTuple
+
+from ..models import frozen
+
+Reason = Literal["name", "unreadable", "no file", "broken link", "link"]
+
+
+class Rule(NamedTuple):
+    """The reason in words, and the next step, which may name the `targets` of links."""
+
+    words: str
+    step: str
+
+
+RULES: dict[Reason, Rule] = {
+    "name": Rule(
+        "a backslash, a control character or a byte that is not UTF-8 in the name", "Rename it."
+    ),
+    "unreadable": Rule("this user may not read it", "Give its owner the right: chmod u+rX."),
+    "no file": Rule("neither a file nor a folder", "Move it away."),
+    "broken link": Rule("a link that leads nowhere", "Mend or remove it."),
+    "link": Rule(
+        "a link that leads out of the journal",
+        "To read it where it lies, write into config.toml: sources = [{targets}].",
+    ),
+}
+"""In the order in which they are shown."""
+_LONGEST = 200
+_HEAD, _TAIL = 60, 139
+"""Characters of a path that is longer than `_LONGEST`: from its beginning and from its end."""
+
+
+@frozen
+class LeftOut:
+    """A note, or a folder that may hold notes, that is not read. `target` is the place to which
+    a link leads.
+    """
+
+    path: str
+    reason: Reason
+    target: str = ""
+
+
+def is_readable(name: str) -> bool:
+    r"""True for a name, or a path, that Synaptic reads.
+
+    | name                           | read |
+    |--------------------------------|------|
+    | `a.md`, `-a.md`, `CON.md`, `é` | yes  |
+    | `a\b.md`                       | no: it would be a path elsewhere |
+    | `a` + newline, DEL, U+2028     | no: it would break a line or steer a terminal |
+    | bytes that are not UTF-8       | no: neither JSON nor SQLite could hold it |
+    """
+    if "\\" in name:
+        return False
+    return name.isprintable() or not any(map(_is_control, name))
+
+
+def _is_control(sign: str) -> bool:
+    code = ord(sign)
+    is_surrogate = 0xD800 <= code <= 0xDFFF
+    return code < 0x20 or 0x7F <= code < 0xA0 or code in (0x2028, 0x2029) or is_surrogate
+
+
+def shown(path: str) -> str:
+    r"""The path as it can be printed anywhere: a byte that is no text as `\xff`, other signs
+    that nobody sees as `\n` or `\u202e`, a secret by its kind, and at most 200 characters.
+    """
+    from ..notes.redaction import redact  # most journals leave nothing out
+    from ..notes.screening import visible_secrets
+
+    path = redact(path, visible_secrets(path))
+    text = "".join(sign if sign.isprintable() else _escaped(sign) for sign in path)
+    if len(text) > _LONGEST:
+        return f"{text[:_HEAD]}…{text[-_TAIL:]}"
+    return text
+
+
+def _escaped(sign: str) -> str:
+    if 0xDC80 <= ord(sign) <= 0xDCFF:  # a byte, as os.fsdecode returns it
+        return f"\\x{ord(sign) - 0xDC00:02x}"
+    return sign.encode("unicode_escape").decode("ascii")
+
+
+def sentences(left_out: Collection[LeftOut], most: int) -> dict[Reason, tuple[str, str]]:
+    """By reason, a sentence that names at most so many paths, and the next step."""
+    texts = {}
+    for reason, rule in RULES.items():
+        group = sorted(
+            {one for one in left_out if one.reason == reason}, key=attrgetter("path")
+        )
+        if not group:
+            continue
+        names = ", ".join(shown(one.path) for one in group[:most])
+        if len(group) > most:
+            names += f" and {len(group) - most:,} more"
+        targets = ", ".join(f'"{one.target}"' for one in group[:most])
+        texts[reason] = f"Not read: {names} ({rule.words}).", rule.step.format(targets=targets)
+    return texts
