@@ -73,6 +73,10 @@ _REASONS = {
         "another program holds it open, or it is mounted by itself",
         "Close it there, or mount its folder.",
     ),
+    errno.ENAMETOOLONG: (
+        "its name or its path is too long",
+        "Give the file or its folder a shorter name; it is read as it is.",
+    ),
     errno.EISDIR: ("it is no regular file", "Move it out of the way."),
     errno.EIO: ("input/output error", "Check the disk (`dmesg` says more), then try again."),
 }

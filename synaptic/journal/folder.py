@@ -19,7 +19,7 @@ from ..files import FLAGS, O_NOFOLLOW, PICTURE_FOLDER, real_path, regular_file
 from ..models import Proof, Stamp, Texts, proof_of
 from ..notes.reading import composed
 from .disk import disk_errors
-from .names import LeftOut, is_readable, shown
+from .names import LeftOut, Reason, is_readable, shown
 
 _LITTER = ("~", ".swp", ".tmp")
 _NOTES = (".md", ".markdown")
@@ -161,7 +161,9 @@ def find_left_out(roots: Roots) -> list[LeftOut]:
             target = real_path(roots.place(one.path))
             if any(target.is_relative_to(root) for root in real):
                 continue  # it is read at its own place
-            one = replace(one, target=shown(str(target)))
+            is_readable_place = target.is_file() or target.is_dir()
+            reason: Reason = "link" if is_readable_place else "no file"
+            one = LeftOut(one.path, reason, shown(str(target)))
         if one:
             found.append(replace(one, path=shown(one.path)))
     return found
@@ -240,6 +242,9 @@ def _items(roots: Roots, only: str = "") -> Iterator[_Item | LeftOut]:
         name, _, within = roots.of(prefix)
         root = real[join(name, "")]
         start = len(prefix) - len(within)
+        if not is_readable(name):
+            yield LeftOut(prefix, "name")
+            continue
         try:
             with _listed(root, within) as (held, entries):
                 for entry in entries:

@@ -232,7 +232,7 @@ class FileWriter:
                     if self._exchange(path, real, data, status, draft):
                         return draft
             except JournalError as error:
-                if _is_unchanged(real, status):
+                if self._is_unchanged(path, status):
                     raise
                 raise JournalError(
                     f"{error.message} It may have been changed all the same.",
@@ -249,6 +249,16 @@ class FileWriter:
             return data, status
         except NotFound:
             return b"", None
+
+    def _is_unchanged(self, path: str, status: Stat) -> bool:
+        """True if the file is the one of this stat, or still is not there."""
+        try:
+            now = folder.read(self.roots, path)[1]
+        except NotFound:
+            return status is None
+        except JournalError:
+            return False
+        return status is not None and os.path.samestat(now, status)
 
     def _exchange(self, path: str, real: Path, data: bytes, status: Stat, draft: Draft) -> bool:
         """True when the file holds the draft; False when it changed meanwhile."""
@@ -322,13 +332,3 @@ def _held(holder: str, waited_s: float) -> Busy:
         f"Process {pid} has been writing to the journal for {held_s:.0f} s; nothing was saved.",
         f"Try again; if it stays so, end process {pid}.",
     )
-
-
-def _is_unchanged(real: Path, status: Stat) -> bool:
-    try:
-        now = real.stat()
-        return status is not None and os.path.samestat(now, status)
-    except FileNotFoundError:
-        return status is None
-    except OSError:
-        return False

@@ -343,7 +343,7 @@ def status_text(status: Status, to: Output) -> str:
     for name in ("types", "tags", "projects"):
         rows[name] = _counted(getattr(status.facets, name))
     for name, root in status.roots.items():
-        rows[name] = f"{to.path(root['folder'])}, {_files(root['files'])}"
+        rows[shown(name)] = f"{to.path(root['folder'])}, {_files(root['files'])}"
     for verb, figures in status.figures.items():
         total = figures["stages"]["total"]
         rows[verb] = f"{total['p50']:.0f} ms, 95 % within {total['p95']:.0f} ms"
