@@ -1,6 +1,8 @@
-"""Opens files that others may have put there, without ever waiting for one, and knows a picture
-by its first bytes.
+"""Opens files that others may have put there, without ever waiting for one, locks files, and
+knows a picture by its first bytes.
 """
+
+from __future__ import annotations
 
 import errno
 import os
@@ -10,7 +12,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePath
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+from .errors import JournalError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 FLAGS = (
     os.O_RDONLY
@@ -68,6 +80,49 @@ def read_regular(path: Path, most: int) -> bytes:
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
     return data
+
+
+def lock_refusal(path: Path, *, ranges: bool = False) -> str:
+    """The reason why the disk grants no lock on the file `path`, which is made if need be; none
+    where it grants one, or another process has it. `ranges`: also locks of a part of a file, as
+    SQLite wants them.
+    """
+    if fcntl is None:
+        return ""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return ""  # another trouble, which the writing itself reports
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        if ranges:
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        is_held = error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+        return "" if is_held else f"its disk grants no locks: {error.strerror}"
+    finally:
+        os.close(fd)
+    return ""
+
+
+def without_locks(notes: Path | str = "NOTES") -> str:
+    """The way out where a disk grants no locks; `notes` is the journal."""
+    return (
+        "Keep the home on a disk of this machine, and only the notes on this one: "
+        f"synaptic --home DIR init --journal {notes}, and SYNAPTIC_HOME=DIR from then on."
+    )
+
+
+def file_lock(path: Path, timeout_s: float = -1, notes: Path | str = "NOTES") -> BaseFileLock:
+    """A lock that processes share, as a context that raises filelock.Timeout. `notes` is the
+    journal. Raises JournalError where the disk grants no locks: nobody could be kept out.
+    """
+    from filelock import FileLock  # 30 ms, for writers only
+
+    refusal = lock_refusal(path)
+    if refusal:
+        raise JournalError(f"{path} cannot be locked: {refusal}.", without_locks(notes))
+    return FileLock(path, timeout=timeout_s, mode=0o600)
 
 
 def picture_kind(begin: bytes) -> str | None:

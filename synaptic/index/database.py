@@ -17,6 +17,7 @@ from urllib.parse import quote
 import apsw
 
 from ..errors import IndexUnusable
+from ..files import file_lock, lock_refusal
 from ..language.words import TOKENIZER
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
@@ -336,6 +337,7 @@ class Database:
             time.sleep(OPEN_PAUSE_S)
         if isinstance(failed, IndexUnusable) or _is_damage(failed):
             raise failed
+        self._identity = _identity(self.path)
         return self._in_memory(failed)
 
     def _open_to_read(self) -> apsw.Connection:
@@ -343,8 +345,9 @@ class Database:
         this version, which the writer makes.
         """
         self._identity = _identity(self.path)
-        if self._identity is None:
-            raise apsw.CantOpenError("there is no index yet")
+        refusal = lock_refusal(self._lock, ranges=True)
+        if refusal or self._identity is None:
+            raise apsw.CantOpenError(refusal or "there is no index yet")
         _check_owner(self.path)
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
@@ -362,6 +365,7 @@ class Database:
         was opened, or is of another version.
         """
         self._identity = None
+        self._check_locks()
         if _identity(self.path) is None:
             with self._creation_lock():
                 if _identity(self.path) is None:
@@ -449,11 +453,21 @@ class Database:
         self.trouble = f"The index {self.path} cannot be written ({reason})"
         return memory
 
-    def _creation_lock(self) -> AbstractContextManager[object]:
-        from filelock import FileLock
+    @property
+    def _lock(self) -> Path:
+        return self.path.with_name("index.lock")
 
-        lock = self.path.with_name("index.lock")
-        return FileLock(lock, timeout=BUSY_TIMEOUT_MS / 1000, mode=0o600)
+    def _creation_lock(self) -> AbstractContextManager[object]:
+        self._check_locks()
+        return file_lock(self._lock, BUSY_TIMEOUT_MS / 1000)
+
+    def _check_locks(self) -> None:
+        """Raises OSError where the disk grants no locks: SQLite would wait for one again and
+        again.
+        """
+        refusal = lock_refusal(self._lock, ranges=True)
+        if refusal:
+            raise OSError(errno.ENOLCK, refusal)
 
 
 _ROWS_WRITTEN = """

@@ -105,8 +105,13 @@ def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
         number = error.errno
         if getattr(error, "winerror", 0) == _SHARING_VIOLATION:
             number = errno.EBUSY
-        reason, hint = _REASONS.get(number or 0, (error.strerror or str(error), "Try again."))
+        reason, hint = reason_of(number or 0, error.strerror or str(error))
         raise JournalError(f"{path} cannot be {what}: {reason}.", hint) from error
+
+
+def reason_of(number: int, other: str = "") -> tuple[str, str]:
+    """(the reason, the next step) for an `OSError.errno`; `other` for one without words."""
+    return _REASONS.get(number, (other, "Try again."))
 
 
 def seal(text: bytes) -> dict[str, Any]:

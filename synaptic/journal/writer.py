@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
+from ..files import file_lock
 from . import disk, folder
 from .disk import PREFERENCES, disk_errors, fault
 from .saved import SavedText, SavedTexts
@@ -116,10 +117,8 @@ class FileWriter:
 
         An OSError while the lock is held becomes a JournalError.
         """
-        from filelock import FileLock  # 30 ms, for writers only
-
         path = self._state / "write.lock"
-        lock = FileLock(path, mode=0o600)
+        lock = file_lock(path, notes=self._config.journal)
         with disk_errors(path, "locked"):
             self._take(lock, timeout_s)
         try:

@@ -1,5 +1,6 @@
 """Checks the environment, the journal and the index. Each finding says how to mend it."""
 
+import errno
 import os
 import platform
 import stat
@@ -11,6 +12,8 @@ from typing import Literal
 import apsw
 
 from ..errors import ModelError, NotFound, SynapticError
+from ..files import lock_refusal, without_locks
+from ..journal.disk import reason_of
 from ..journal.losses import find_losses
 from ..journal.names import sentences, shown
 from ..models import frozen
@@ -131,18 +134,28 @@ def _findings(ws: Workspace) -> Iterator[Finding]:
 
 
 def _places(ws: Workspace) -> Iterator[Finding]:
-    """Findings on rights."""
+    """Findings on rights and locks, without which nothing can be saved."""
     home = ws.config.home
     if _is_exposed(home):
         message = f"Other users may look into {home}."
-        yield Finding("warning", "permissions", message, f"{FIX}, or chmod 700 {home}")
+        mend = _READ_ONLY[1] if _is_read_only(home) else f"{FIX}, or chmod 700 {home}"
+        yield Finding("warning", "permissions", message, mend)
     folders = ws.config.journal, home, ws.config.state
     shut = [folder for folder in folders if not os.access(folder, _USE)]
     for folder in shut:
-        lack = "cannot be written: nothing can be saved" if folder.exists() else "is missing"
         mend = f"Give its owner the rights: chmod u+rwx {folder}"
+        lack = "is missing"
+        if folder.exists():
+            lack = "cannot be written: nothing can be saved"
+        if _is_read_only(folder):
+            reason, mend = _READ_ONLY
+            lack = f"cannot be written: {reason}; nothing can be saved"
         yield Finding("error", "permissions", f"{folder} {lack}.", mend)
-    if not shut:
+    refusal = "" if shut else lock_refusal(ws.config.state / "write.lock")
+    if refusal:
+        message = f"{ws.config.state} cannot be locked: {refusal}. Every save is refused."
+        yield Finding("error", "locks", message, without_locks(ws.config.journal))
+    if not shut and not refusal:
         message = f"{home} is yours alone, and the journal can be written."
         yield Finding("ok", "permissions", message)
 
@@ -153,12 +166,13 @@ def _index(ws: Workspace) -> Iterator[Finding]:
             "info", "index-damaged", "The index was damaged; it was made anew from the journal."
         )
     if ws.index.file.trouble:
-        yield Finding(
-            "error",
-            "index-error",
-            f"{ws.index.file.trouble}, so each process keeps its own in memory.",
-            f"Mend that, or move {ws.index.file.path} away; Synaptic makes it anew.",
-        )
+        mend = f"Mend that, or move {ws.index.file.path} away; Synaptic makes it anew."
+        if _is_read_only(ws.config.state):
+            mend = _READ_ONLY[1]
+        elif lock_refusal(ws.config.state / "index.lock", ranges=True):
+            mend = without_locks(ws.config.journal)
+        message = f"{ws.index.file.trouble}, so each process keeps its own in memory."
+        yield Finding("error", "index-error", message, mend)
     astray = unlike_journal(ws)
     for path in astray[:3]:
         yield Finding(
@@ -279,6 +293,17 @@ def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
 def _lacks(ws: Workspace) -> tuple[str | None, int]:
     """The fault of the index, or None, and the number of passages without a vector."""
     return ws.index.file.check(whole=True), ws.index.counts().pending_passages
+
+
+def _is_read_only(folder: Path) -> bool:
+    """True if the file system of a folder is mounted read-only."""
+    if not hasattr(os, "statvfs") or not folder.exists():
+        return False
+    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+
+
+_READ_ONLY = reason_of(errno.EROFS)
+"""The reason and the next step, as a save says them."""
 
 
 def _is_exposed(home: Path) -> bool:

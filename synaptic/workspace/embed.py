@@ -15,7 +15,8 @@ from pathlib import Path
 import apsw
 
 from ..config import DEFAULT_MODEL
-from ..errors import Busy, ModelError
+from ..errors import Busy, JournalError, ModelError
+from ..files import file_lock
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.embedding import usual_cosine
 from ..journal.disk import overwrite
@@ -187,12 +188,10 @@ def one_process(lock: Path, timeout_s: float) -> Iterator[bool]:
     """A context with True while this process holds the lock, or False if it is not free
     within `timeout_s`.
     """
-    from filelock import FileLock
-
-    file = FileLock(lock, mode=0o600)
     try:
+        file = file_lock(lock)
         file.acquire(timeout=timeout_s, poll_interval=0.01)
-    except OSError:  # a Timeout is one; or the home cannot be written
+    except (OSError, JournalError):  # a Timeout is one; or the disk refuses files or locks
         yield False
         return
     try:

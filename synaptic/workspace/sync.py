@@ -275,10 +275,10 @@ def _synced(
 ) -> SyncReport:
     index = ws.index
     index.file.look()
-    trouble = index.file.trouble
     reading = _reading(ws)
     head = head_of(ws.config.journal)
     is_new = index.meta("reading") is None
+    trouble = index.file.trouble  # known once the file was opened
     absent = ws.journal.absent()
     if not written:
         is_shown, absent = _look(ws, reading, head)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import resource
@@ -10,13 +11,15 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import apsw
+import lockless
 import pytest
 from conftest import Rounds
-from forks import ForkedHome, Forks
+from forks import Forked, ForkedHome, Forks
 from outside import TIMEOUT_S, Answer, Home, Refusal
 
 pytestmark = [
@@ -558,9 +561,80 @@ def test_a_file_system_mounted_read_only(
     for _ in range(2):
         assert by_words(home) == saved
         refused(home, "save", "late", path=small_disk.path, because="read-only")
+        doctor = home.run("doctor")
+        assert doctor.code == 1 and "chmod" not in doctor.text, doctor
+        words = "cannot be written: the file system is read-only; nothing can be saved"
+        assert doctor.text.count(words) == 3, doctor
+        assert doctor.text.count("Mount it writable and try again.") >= 3, doctor
         small_disk.remount("rw")
         (seen / ".state" / "index.db").unlink(missing_ok=True)
         small_disk.remount("ro")
     small_disk.remount("rw")
     assert home.ask("save", "There is room again in the harbour")["success"]
     assert len(by_words(home)) == len(saved) + 1
+
+
+# -- a share that grants no locks
+# -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Lockless(ForkedHome):
+    """A home whose commands are refused these calls with this error."""
+
+    refusal: tuple[int, list[str]] = (errno.ENOLCK, [])
+
+    def _start(
+        self, call: dict[str, Any], env: dict[str, str], *, errors: bool = True
+    ) -> Forked:
+        code = (
+            f"import lockless; lockless.refuse_locks(*{self.refusal!r})\n"
+            f"from synaptic.surfaces.cli.main import main; raise SystemExit(main())"
+        )
+        return super()._start(call | {"code": code}, env, errors=errors)
+
+
+@pytest.mark.skipif(not lockless.is_possible(), reason="only Linux can refuse locks to a test")
+@pytest.mark.parametrize(
+    ("error", "calls"),
+    [
+        ("ENOLCK", "fcntl,flock"),
+        ("ENOLCK", "fcntl"),
+        ("ENOTSUP", "flock"),
+        ("ENOSYS", "fcntl,flock"),
+    ],
+)
+def test_a_disk_that_grants_no_locks(home: ForkedHome, error: str, calls: str) -> None:
+    """What is there is found; saves are refused where nobody could be kept out, and each answer
+    names the cause and the way out.
+    """
+    saved = fill(home)
+    number = getattr(errno, error)
+    share = Lockless(home.path, home.env, home.forks, refusal=(number, calls.split(",")))
+    reason = f"its disk grants no locks: {os.strerror(number)}"
+    way_out = f"synaptic --home DIR init --journal {home.journal}, and SYNAPTIC_HOME=DIR"
+    typed = next(home.journal.glob("*.md"))
+    with typed.open("a") as file:
+        file.write("\n## 23:59 Typed into the harbour log\n")
+    found = share.ask("search", "harbour", "--strategy", "lexical")
+    assert len(found["hits"]) == len(saved) + 1
+    assert any(reason in notice for notice in found["notices"]), found
+    doctor = share.run("doctor")
+    findings = [line for line in doctor.out.splitlines() if reason in line and way_out in line]
+    assert doctor.code == 1 and doctor.err == ""
+    assert ["Every save is refused" in line for line in findings] == (
+        [True, False] if "flock" in calls else [False]
+    )
+    assert "the journal can be written" not in doctor.out or "flock" not in calls
+    if "flock" in calls:
+        refused(share, "save", "late", path=home.state, because=reason)
+        assert way_out in share.run("save", "late").text
+        saved += [home.ask("save", f"With locks. {BODY}")["id"]]
+    else:
+        saved += [share.ask("save", f"By its own lock. {BODY}")["id"]]
+    with share.server() as server:
+        assert server.call("search", query="harbour", strategy="lexical")["total"] == 5
+        if "flock" in calls:
+            with pytest.raises(Refusal, match=reason):
+                server.call("save", content="late")
+    assert len(by_words(share)) == len(by_words(home)) == len(saved) + 1

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...config import resolve_home
+from ...files import file_lock
 from ...journal.disk import disk_errors, make_dirs, overwrite
 
 STAY_S = 30 * 86_400
@@ -91,10 +92,8 @@ class Devices:
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Device]]:
         """A context with the browsers, whose change is written at its end in one step."""
-        from filelock import FileLock  # only here
-
         make_dirs(self.path.parent, private=True)
-        with FileLock(self.path.with_suffix(".lock"), mode=0o600):
+        with file_lock(self.path.with_suffix(".lock")):
             devices = self.read()
             before = dict(devices)
             yield devices

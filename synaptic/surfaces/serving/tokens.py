@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
+from ...files import file_lock
 from ...journal.disk import PUBLISHED, kept_in, overwrite
 from ...models import PERSON, Texts
 from ...verbs.adopt import toml_lines
@@ -87,13 +88,11 @@ class Tokens:
         """Writes one more table below what stands there. Raises ConfigError for one that could
         not be read again.
         """
-        from filelock import FileLock  # only here
-
         self._read(name, table)
         head = f"[{json.dumps(name, ensure_ascii=False)}]"
         block = "\n".join([head, *toml_lines(table), ""])
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
+        with file_lock(self.path.with_name(f".{self.path.name}.lock")):
             if any(grant.name == name for _, grant in self.read()):
                 raise InvalidArgument(
                     f"{self.path} has a token named {name!r}.",
