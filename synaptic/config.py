@@ -154,7 +154,7 @@ def load_config(home: str | Path | None = None) -> Config:
             values[key] = given
     if values.get("model") == FORMER_MODEL:
         values["model"] = DEFAULT_MODEL
-    folder = root / _expand(values.pop("journal", "journal"), f"{path}: journal")
+    folder = root / expand(values.pop("journal", "journal"), f"{path}: journal")
     sources = values.pop("sources", ())
     own = Config(home=root, journal=folder.absolute(), notices=notices, **values)
     return replace(own, sources=read_sources(path, own, sources))
@@ -163,7 +163,7 @@ def load_config(home: str | Path | None = None) -> Config:
 def resolve_home(home: str | Path | None) -> Path:
     """The home: the argument, else `SYNAPTIC_HOME`, else `~/.synaptic`. Absolute."""
     place = home or os.environ.get("SYNAPTIC_HOME") or "~/.synaptic"
-    return _expand(str(place), "The home").absolute()
+    return expand(str(place), "The home").absolute()
 
 
 def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, Path]:
@@ -178,7 +178,7 @@ def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, P
         if not sign or Path(name).name != name:
             name = ""
             place = source
-        folder = own.home / _expand(place, f"{path}: sources")
+        folder = own.home / expand(place, f"{path}: sources")
         folder = Path(os.path.abspath(folder))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"
         if "*" in place:
@@ -227,9 +227,19 @@ def make_clock() -> Callable[[], datetime]:
     return lambda: moment
 
 
-def _expand(path: str, what: str) -> Path:
+def expand(path: str, what: str) -> Path:
+    """The path with the user's home folder in the place of `~`. Raises ConfigError for a path
+    that neither config.toml nor SQLite could hold; `what` names it.
+    """
     if "\0" in path:
         raise ConfigError(f"{what} holds a NUL byte.")
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        raise ConfigError(
+            f"{what} is {shown}, which is not UTF-8.", "Rename that folder, or choose another."
+        ) from error
     try:
         return Path(path).expanduser()
     except RuntimeError as error:

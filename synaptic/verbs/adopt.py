@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..config import is_day_file, load_config, resolve_home
+from ..config import expand, is_day_file, load_config, resolve_home
 from ..errors import ConfigError, JournalError
 from ..files import read_regular
 from ..journal.disk import disk_errors, make_dirs, overwrite
@@ -78,7 +78,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
     said = {}
     load_config(home)  # a broken config is reported before anything is made
     if journal is not None:
-        folder = Path(journal).expanduser().absolute()
+        folder = expand(str(journal), "The journal").absolute()
         if not folder.is_dir():
             raise JournalError(
                 f"{folder} is not a folder.", "Create it first, or name another."

@@ -30,6 +30,7 @@ from ..models import (
 )
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
+from ..notes.reading import without_surrogates
 from ..search.budget import Costs, sorted_ms
 from ..search.search import any_of_all, known_costs, of_asker, search
 from ..workspace.changes import marked
@@ -158,10 +159,11 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
 
 def naming(ws: Workspace, file: Path) -> Listing:
     """The entries that a hook tells of before this file is edited, the best first."""
+    named = Path(without_surrogates(str(file)))
 
     def rows() -> list[int]:
         with Memory(ws.config) as memory:
-            return [one.row.rowid for one in memory.naming(file.absolute())]
+            return [one.row.rowid for one in memory.naming(named.absolute())]
 
     listing = _of_rows(ws, rows)
     said = f"No entry names {file} or its folder: save one with `--file`."

@@ -16,6 +16,7 @@ from ..files import open_regular, real_path
 from ..journal.projects import claim, name_of
 from ..journal.repository import Checkout, checkout_of
 from ..notes.blocks import project_key
+from ..notes.reading import without_surrogates
 
 COMMITS = 5
 LINE_CHARS = 200
@@ -69,8 +70,11 @@ def meant_project(project: str | None, here: Checkout | None) -> str | None:
 
 
 def project_of(config: Config, here: Checkout | None) -> str | None:
-    """The project of work in this checkout: the one that is set, else the repository's name."""
-    return config.project or (here.project if here else None)
+    """The project of work in this checkout: the one that is set, else the repository's name, as
+    an entry can hold it.
+    """
+    project = config.project or (here.project if here else None)
+    return without_surrogates(project) if project else None
 
 
 def asking_project(config: Config, here: Checkout | None) -> str | None:

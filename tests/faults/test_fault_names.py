@@ -402,6 +402,27 @@ def test_a_secret_in_a_name_is_shown_by_its_kind(home: ForkedHome) -> None:
     assert "GitHub token in the name  Rename it." in secrets and TOKEN not in secrets
 
 
+def test_a_home_or_a_journal_that_is_not_utf_8_is_refused_in_words(home: ForkedHome) -> None:
+    odd = os.fsdecode(bytes(home.path.parent) + b"/v\xff")
+    Path(odd).mkdir()
+    for args in (["init", "--journal", odd], ["--home", odd, "status"]):
+        refused = home.run(*args)
+        assert refused.code == 1 and r"v\xff, which is not UTF-8." in refused.err, refused
+        assert "Rename that folder" in refused.err
+
+
+@pytest.mark.parametrize("name", [b"v\xff", b"a\\b", b"n\nl"])
+def test_a_repository_of_any_name_is_worked_in(home: ForkedHome, name: bytes) -> None:
+    folder = home.path.parent / os.fsdecode(name)
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    here = replace(home, folder=folder, env=home.env | {"SYNAPTIC_PROJECT": ""})
+    id = here.ask("save", "The otter moved", "--file", os.fsdecode(b"f\xfe.py"))["id"]
+    assert id[9:] in here.run("brief").out
+    for args in (["blame", os.fsdecode(b"f\xfe.py")], ["recent"], ["find", "otter"], ["tags"]):
+        assert here.run(*args).code == 0, args
+
+
 # -- links (a journal into which notes are linked)
 # -----------------------------------------------------------------------------------------------
 
