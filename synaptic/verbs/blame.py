@@ -145,16 +145,18 @@ class Target(NamedTuple):
 
 
 class Memory:
-    """The index of a home, open for reading, and the texts of its entries. Raises apsw.Error
-    where there is none.
+    """The index of a home, and the texts of its entries. `db` is a connection that is open and
+    stays so. Without one the index is opened for reading, and apsw.Error raised where there is
+    none.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, db: apsw.Connection | None = None) -> None:
         self.config = config
         self.today = make_clock()().date()
         self.files: dict[str, bytes] = {}
         flags = apsw.SQLITE_OPEN_READONLY
-        self.db = apsw.Connection(str(config.index_file), flags=flags)
+        self._is_own = db is None
+        self.db = db or apsw.Connection(str(config.index_file), flags=flags)
 
     def naming(self, file: Path) -> list[Named]:
         """The entries of `TYPES` in force that name the file or its folder, the best first."""
@@ -202,7 +204,8 @@ class Memory:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.db.close()
+        if self._is_own:
+            self.db.close()
 
     def _target(self, file: Path) -> Target:
         here = checkout_around(file.parent, self.config)

@@ -162,7 +162,7 @@ def naming(ws: Workspace, file: Path) -> Listing:
     named = Path(without_surrogates(str(file)))
 
     def rows() -> list[int]:
-        with Memory(ws.config) as memory:
+        with Memory(ws.config, ws.index.file.db) as memory:
             return [one.row.rowid for one in memory.naming(named.absolute())]
 
     listing = _of_rows(ws, rows)

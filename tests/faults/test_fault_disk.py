@@ -619,6 +619,8 @@ def test_a_disk_that_grants_no_locks(home: ForkedHome, error: str, calls: str) -
     found = share.ask("search", "harbour", "--strategy", "lexical")
     assert len(found["hits"]) == len(saved) + 1
     assert any(reason in notice for notice in found["notices"]), found
+    for command in (["blame", "log.md"], ["brief"], ["status"]):
+        assert share.run(*command).code == 0, command
     doctor = share.run("doctor")
     findings = [line for line in doctor.out.splitlines() if reason in line and way_out in line]
     assert doctor.code == 1 and doctor.err == ""
