@@ -94,6 +94,8 @@ def lock_refusal(path: Path, *, ranges: bool = False) -> str:
     except OSError:
         return ""  # another trouble, which the writing itself reports
     try:
+        if not stat.S_IMODE(os.fstat(fd).st_mode):  # made under a umask that leaves no right
+            os.fchmod(fd, 0o600)
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         if ranges:
             fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

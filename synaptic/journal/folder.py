@@ -99,16 +99,11 @@ class Comparison(NamedTuple):
     left_out: list[LeftOut]
 
 
-class _Item(NamedTuple):
-    """An item of a folder: a note, a link or anything else with a note's name. `path` begins
-    with the name of the root, `root` is the real folder of that. `folder` is the descriptor of
-    the folder while the item is looked at; None where the system lists by path alone.
-    """
-
-    path: str
-    entry: os.DirEntry[str]
-    root: Path
-    folder: int | None
+_Item = tuple[str, os.DirEntry[str], Path, int | None]
+"""A note, or a link, in a folder: its path from the root on, its entry in the listing, the real
+folder of the root, and the descriptor of the folder while the item is looked at; None where the
+system lists by path alone. A plain tuple: a journal has thousands.
+"""
 
 
 def scan(roots: Roots) -> list[Stamp]:
@@ -135,16 +130,18 @@ def compare(roots: Roots, known: Mapping[str, Proof | None], only: str = "") -> 
         if isinstance(item, LeftOut):
             left_out.append(item)
             continue
-        if not is_note(item.path):
+        path, entry, *_ = item
+        expected = known.get(path)
+        if expected and _is_same(entry, expected):
+            unseen.pop(path, None)
             continue
-        expected = known.get(item.path)
-        proof = _proof(roots, item, expected)
+        proof = _proof(roots, item)
         if isinstance(proof, LeftOut):
             left_out.append(proof)
         elif proof:
-            unseen.pop(item.path, None)
+            unseen.pop(path, None)
             if proof != expected:
-                stamps.append(Stamp(item.path, *proof))
+                stamps.append(Stamp(path, *proof))
     stamps.sort(key=itemgetter(0))
     return Comparison(stamps, sorted(unseen), left_out)
 
@@ -155,7 +152,7 @@ def find_left_out(roots: Roots) -> list[LeftOut]:
     """
     real = [real_path(root) for root in roots.folders.values()]
     found = []
-    for item in _items(roots):
+    for item in _items(roots, links=True):
         one = item if isinstance(item, LeftOut) else _left_out(roots, item)
         if one and one.reason == "link":
             target = real_path(roots.place(one.path))
@@ -171,42 +168,49 @@ def find_left_out(roots: Roots) -> list[LeftOut]:
 
 def _left_out(roots: Roots, item: _Item) -> LeftOut | None:
     """The reason for which an item is not read, if there is any."""
-    if is_note(item.path):
-        proof = _proof(roots, item, None)
+    path = item[0]
+    if is_note(path):
+        proof = _proof(roots, item)
         return proof if isinstance(proof, LeftOut) else None
-    return LeftOut(item.path, "link") if roots.place(item.path).is_dir() else None
+    return LeftOut(path, "link") if roots.place(path).is_dir() else None
 
 
-def _proof(roots: Roots, item: _Item, expected: Proof | None) -> Proof | LeftOut | None:
+def _is_same(entry: os.DirEntry[str], proof: Proof) -> bool:
+    """True for a file with this proof: it was read before. A link is looked at each time."""
+    try:
+        is_equal = proof_of(_status(entry)) == proof
+    except OSError:
+        return False
+    return is_equal and not entry.is_symlink() and is_readable(entry.name)
+
+
+def _proof(roots: Roots, item: _Item) -> Proof | LeftOut | None:
     """The proof of a note; the reason why it is left out; None for one that is gone or is read
     at another place.
     """
-    path = item.path
-    is_link = item.entry.is_symlink()
-    if not is_readable(item.entry.name):
+    path, entry, root, folder = item
+    is_link = entry.is_symlink()
+    if not is_readable(entry.name):
         return LeftOut(path, "name")
     try:
-        status = _status(item.entry)
+        status = _status(entry)
     except OSError as error:
         if error.errno not in _GONE:
             return LeftOut(path, "unreadable")
         return LeftOut(path, "broken link") if is_link else None
-    proof = proof_of(status)
-    if proof == expected and not is_link:
-        return proof
-    if is_link and not real_path(roots.place(path)).is_relative_to(item.root):
+    if is_link and not real_path(roots.place(path)).is_relative_to(root):
         return LeftOut(path, "link")
     if not stat.S_ISREG(status.st_mode):
         return None if stat.S_ISDIR(status.st_mode) else LeftOut(path, "no file")
-    if not _may_read(item):
+    if not _may_read(entry, folder):
         return LeftOut(path, "unreadable")
-    return _storable(proof)
+    return _storable(proof_of(status))
 
 
-def _may_read(item: _Item) -> bool:
-    if item.folder is None or os.access not in os.supports_dir_fd:
-        return os.access(item.entry.path, os.R_OK)
-    return os.access(item.entry.name, os.R_OK, dir_fd=item.folder)
+def _may_read(entry: os.DirEntry[str], folder: int | None) -> bool:
+    if folder is None or os.access not in os.supports_dir_fd:
+        return os.access(entry.path, os.R_OK)
+    return os.access(entry.name, os.R_OK, dir_fd=folder)
 
 
 def stamp_of(roots: Roots, path: str, *, listed: bool = False) -> Stamp | None:
@@ -227,9 +231,9 @@ def _storable(proof: Proof) -> Proof:
     return cast("Proof", tuple((part + 2**63) % 2**64 - 2**63 for part in proof))
 
 
-def _items(roots: Roots, only: str = "") -> Iterator[_Item | LeftOut]:
-    """Each item with the name of a note, or `only` one, each link, and the folders that are
-    left out.
+def _items(roots: Roots, only: str = "", *, links: bool = False) -> Iterator[_Item | LeftOut]:
+    """Each item with the name of a note, or `only` one, with `links` each other link too, and
+    the folders that are left out.
     """
     real = {
         join(name, ""): real_path(place)
@@ -255,10 +259,10 @@ def _items(roots: Roots, only: str = "") -> Iterator[_Item | LeftOut]:
                         continue
                     if roots.single.get(name, entry.name) != entry.name:
                         continue
-                    if not _is_folder(entry):
+                    if not entry.is_dir(follow_symlinks=False):
                         is_wanted = not only or path == only
-                        if is_wanted and (is_note(path) or entry.is_symlink()):
-                            yield _Item(path, entry, root, held)
+                        if is_wanted and (is_note(path) or (links and entry.is_symlink())):
+                            yield path, entry, root, held
                         continue
                     is_litter = entry.name.endswith(_LITTER) or _is_junction(entry)
                     if is_litter or path in roots.apart:
@@ -274,14 +278,6 @@ def _items(roots: Roots, only: str = "") -> Iterator[_Item | LeftOut]:
                 raise _missing(roots.folders[""], error) from error
             if within and error.errno not in _GONE:
                 yield LeftOut(prefix, "unreadable")
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """True for a folder that is no link. False where a file system does not say so in time."""
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
 
 
 @contextmanager
