@@ -208,9 +208,10 @@ def _proof(roots: Roots, item: _Item) -> Proof | LeftOut | None:
 
 
 def _may_read(entry: os.DirEntry[str], folder: int | None) -> bool:
+    effective = os.access in os.supports_effective_ids
     if folder is None or os.access not in os.supports_dir_fd:
-        return os.access(entry.path, os.R_OK)
-    return os.access(entry.name, os.R_OK, dir_fd=folder)
+        return os.access(entry.path, os.R_OK, effective_ids=effective)
+    return os.access(entry.name, os.R_OK, dir_fd=folder, effective_ids=effective)
 
 
 def stamp_of(roots: Roots, path: str, *, listed: bool = False) -> Stamp | None:
