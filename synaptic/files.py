@@ -82,29 +82,36 @@ def read_regular(path: Path, most: int) -> bytes:
     return data
 
 
-def lock_refusal(path: Path, *, ranges: bool = False) -> str:
-    """The reason why the disk grants no lock on the file `path`, which is made if need be; none
-    where it grants one, or another process has it. `ranges`: also locks of a part of a file, as
-    SQLite wants them.
+def lock_refusal(folder: Path, *, ranges: bool = False) -> str:
+    """The reason why the disk of a folder grants no locks; none where it grants them. `ranges`:
+    also locks of a part of a file, as SQLite wants them.
+    """
+    try:
+        _try_locks(folder, folder.stat().st_dev, ranges)
+    except OSError as error:
+        # else another trouble, which the writing itself reports
+        return error.strerror if error.errno == errno.ENOLCK else ""
+    return ""
+
+
+@cache
+def _try_locks(folder: Path, device: int, ranges: bool) -> None:
+    """Locks a file that nobody else has, once for each device. Raises OSError ENOLCK where that
+    is refused.
     """
     if fcntl is None:
-        return ""
+        return
+    path = folder / f".locked-{os.getpid()}-{os.urandom(4).hex()}"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError:
-        return ""  # another trouble, which the writing itself reports
-    try:
-        if not stat.S_IMODE(os.fstat(fd).st_mode):  # made under a umask that leaves no right
-            os.fchmod(fd, 0o600)
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        path.unlink()
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if ranges:
             fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        is_held = error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
-        return "" if is_held else f"its disk grants no locks: {error.strerror}"
+        raise OSError(errno.ENOLCK, f"its disk grants no locks: {error.strerror}") from error
     finally:
         os.close(fd)
-    return ""
 
 
 def without_locks(notes: Path | str = "NOTES") -> str:
@@ -121,7 +128,7 @@ def file_lock(path: Path, timeout_s: float = -1, notes: Path | str = "NOTES") ->
     """
     from filelock import FileLock  # 30 ms, for writers only
 
-    refusal = lock_refusal(path)
+    refusal = lock_refusal(path.parent)
     if refusal:
         raise JournalError(f"{path} cannot be locked: {refusal}.", without_locks(notes))
     return FileLock(path, timeout=timeout_s, mode=0o600)

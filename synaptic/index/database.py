@@ -345,7 +345,7 @@ class Database:
         this version, which the writer makes.
         """
         self._identity = _identity(self.path)
-        refusal = lock_refusal(self._lock, ranges=True)
+        refusal = lock_refusal(self.path.parent, ranges=True)
         if refusal or self._identity is None:
             raise apsw.CantOpenError(refusal or "there is no index yet")
         _check_owner(self.path)
@@ -453,19 +453,15 @@ class Database:
         self.trouble = f"The index {self.path} cannot be written ({reason})"
         return memory
 
-    @property
-    def _lock(self) -> Path:
-        return self.path.with_name("index.lock")
-
     def _creation_lock(self) -> AbstractContextManager[object]:
         self._check_locks()
-        return file_lock(self._lock, BUSY_TIMEOUT_MS / 1000)
+        return file_lock(self.path.with_name("index.lock"), BUSY_TIMEOUT_MS / 1000)
 
     def _check_locks(self) -> None:
         """Raises OSError where the disk grants no locks: SQLite would wait for one again and
         again.
         """
-        refusal = lock_refusal(self._lock, ranges=True)
+        refusal = lock_refusal(self.path.parent, ranges=True)
         if refusal:
             raise OSError(errno.ENOLCK, refusal)
 

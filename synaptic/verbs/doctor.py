@@ -151,7 +151,7 @@ def _places(ws: Workspace) -> Iterator[Finding]:
             reason, mend = _READ_ONLY
             lack = f"cannot be written: {reason}; nothing can be saved"
         yield Finding("error", "permissions", f"{folder} {lack}.", mend)
-    refusal = "" if shut else lock_refusal(ws.config.state / "write.lock")
+    refusal = "" if shut else lock_refusal(ws.config.state)
     if refusal:
         message = f"{ws.config.state} cannot be locked: {refusal}. Every save is refused."
         yield Finding("error", "locks", message, without_locks(ws.config.journal))
@@ -169,7 +169,7 @@ def _index(ws: Workspace) -> Iterator[Finding]:
         mend = f"Mend that, or move {ws.index.file.path} away; Synaptic makes it anew."
         if _is_read_only(ws.config.state):
             mend = _READ_ONLY[1]
-        elif lock_refusal(ws.config.state / "index.lock", ranges=True):
+        elif lock_refusal(ws.config.state, ranges=True):
             mend = without_locks(ws.config.journal)
         message = f"{ws.index.file.trouble}, so each process keeps its own in memory."
         yield Finding("error", "index-error", message, mend)

@@ -42,6 +42,7 @@ from synaptic.errors import InvalidArgument, NotFound, SynapticError
 from synaptic.index.candidates import SqliteEngine
 from synaptic.index.lookup import Index
 from synaptic.journal import folder
+from synaptic.journal.names import is_readable
 from synaptic.language.query import build_filters
 from synaptic.models import Entry
 from synaptic.notes.blocks import slug_tag
@@ -1065,7 +1066,8 @@ def poisoned(home: ForkedHome) -> ForkedHome:
         f"syn:{POISON} -->\n"
     )
     (home.journal / "2026-11-20.md").write_bytes(typed.encode())
-    name = POISON.replace("/", "").replace("\x08", "")
+    (home.journal / f"left out {POISON.replace('/', '')}.md").touch()
+    name = "".join(sign for sign in POISON if is_readable(sign) and sign != "/")
     (home.journal / f"2026-11-19 {name}.md").write_bytes(
         f"## 10:00 poisonous path {POISON}\n\n## 10:01 x\n".encode()
     )
