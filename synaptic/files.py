@@ -90,7 +90,7 @@ def lock_refusal(folder: Path, *, ranges: bool = False) -> str:
         _try_locks(folder, folder.stat().st_dev, ranges)
     except OSError as error:
         # else another trouble, which the writing itself reports
-        return error.strerror if error.errno == errno.ENOLCK else ""
+        return str(error.strerror) if error.errno == errno.ENOLCK else ""
     return ""
 
 
