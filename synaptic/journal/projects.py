@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import JournalError
+from ..files import file_lock
 from ..notes.blocks import project_key
 from .disk import overwrite
 from .repository import (
@@ -235,19 +236,20 @@ def _changing(state: Path) -> Iterator[Projects]:
     """The projects, under a lock; what is taken is written at the end. Where the disk refuses,
     the next save tries again.
     """
-    from filelock import FileLock  # 30 ms, for writers only
-
-    lock = FileLock(state / f"{FILE}.lock", mode=0o600)
-    with suppress(OSError, NotImplementedError):
-        lock.acquire(LOCK_TIMEOUT_S)
+    lock = None
+    with suppress(OSError, JournalError):  # a Timeout is an OSError
+        lock = file_lock(state / f"{FILE}.lock", LOCK_TIMEOUT_S)
+        lock.acquire()
     try:
         projects = Projects(state)
         yield projects
-        if lock.is_locked and (projects.changed or projects.is_old):
+        may_write = lock is not None and lock.is_locked
+        if may_write and (projects.changed or projects.is_old):
             with suppress(OSError, JournalError):
                 overwrite(state / FILE, projects.text().encode())
     finally:
-        lock.release()
+        if lock:
+            lock.release()
 
 
 def _read(file: Path) -> tuple[dict[str, Project], bool]:

@@ -30,7 +30,7 @@ from .disk import PREFERENCES, disk_errors, fault
 from .saved import SavedText, SavedTexts
 
 if TYPE_CHECKING:
-    from filelock import FileLock
+    from filelock import BaseFileLock
 
 ATTEMPTS = 5
 """How often a write is tried when an editor changes the file each time."""
@@ -135,7 +135,7 @@ class FileWriter:
             with suppress(OSError):
                 lock.release()
 
-    def _take(self, lock: "FileLock", timeout_s: float) -> None:
+    def _take(self, lock: "BaseFileLock", timeout_s: float) -> None:
         """Takes the lock, as `locked` says. A queue of writers is no reason to give up: the
         time begins anew with each holder.
         """
