@@ -192,7 +192,7 @@ def write_new(
     try:
         try:
             if private:
-                _chmod(fd, 0o600)
+                set_mode(fd, 0o600)
             fault(step, fd, data)
             write_all(fd, data)
             if like is not None:
@@ -368,7 +368,8 @@ def temp_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.synaptic")
 
 
-def _chmod(fd: int, mode: int) -> None:
+def set_mode(fd: int, mode: int) -> None:
+    """Sets the mode of an open file, where the system can."""
     if hasattr(os, "fchmod"):
         os.fchmod(fd, mode)
 
@@ -394,7 +395,7 @@ def copy_marks(old: int, new: int) -> None:
         fcopyfile(old, new, None, acl | xattr)
     _copy_attributes(old, new)
     # last: an owner takes bits away, an access list changes those of the group
-    _chmod(new, stat.S_IMODE(was.st_mode))
+    set_mode(new, stat.S_IMODE(was.st_mode))
 
 
 def _copy_attributes(old: int, new: int) -> None:

@@ -166,6 +166,7 @@ class FileWriter:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         fd = os.open(self._holder, flags, 0o600)
         try:
+            disk.set_mode(fd, 0o600)  # whatever the umask took
             os.write(fd, f"{os.getpid()} {time.time_ns()}".encode())
         finally:
             os.close(fd)
