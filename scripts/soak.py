@@ -1,4 +1,4 @@
-"""Runs the fault tests at their full size, and seven attacks.
+"""Runs the fault tests at their full size, and eight attacks.
 
 python3 scripts/soak.py                     # every row and every attack: hours
 python3 scripts/soak.py 1 6 faults          # two rows and one attack
@@ -40,6 +40,7 @@ ATTACKS = {
     "merges": "random merges of three versions",
     "machines": "three machines share a journal, with kills and without a network",
     "imports": "exports of 16 sources with one thing wrong",
+    "strangers": "thousands of connections without a login, beside a person at work",
     "together": "all writers at once, with kills and a wrecked index",
 }
 ABOUT = {str(row): about for row, about in ROWS.items()}

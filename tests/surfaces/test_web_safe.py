@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -19,8 +17,8 @@ from playwright.sync_api import Page
 from served import Served, browsing, logged_in, served
 
 from synaptic.errors import SynapticError
+from synaptic.files import PICTURE_BYTES
 from synaptic.surfaces.web import (
-    connections,
     days,
     devices,
     entries,
@@ -217,60 +215,6 @@ def test_wrong_tokens_are_counted_by_the_address_that_sent_them(
         assert log_in(PAGE_TOKEN, "10.1.1.2").status_code == (303 if behind_proxy else 429)
 
 
-def test_unfinished_requests_keep_nobody_out(home: Path) -> None:
-    with served(home, first=SHORT_TIME) as server:
-        address = ("127.0.0.1", urlsplit(server.url).port)
-        head = (
-            b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: "
-            b"http://127.0.0.1\r\nContent-Length: 9\r\n"
-        )
-        open_ones = [
-            socket.create_connection(address, timeout=60)
-            for _ in range(connections.MOST_UNFINISHED + 50)
-        ]
-        for number, one in enumerate(open_ones):
-            with suppress(OSError):  # it was closed already
-                one.sendall(head + b"\r\ntoken=" if number % 2 else head)
-        assert server.client.get("/").status_code == 200
-        # which ones are closed depends on the order in which the server met heads and bodies;
-        # how many does not
-        _wait_until(lambda: sum(_is_closed(one) for one in open_ones) >= 50)
-        _wait_until(
-            lambda: all(_is_closed(one) for one in open_ones[::2])
-        )  # heads that do not come in time
-        for one in open_ones:
-            one.close()
-
-
-SHORT_TIME = """
-import h11
-from synaptic.surfaces.web import connections
-connections.HEAD_S = connections._LIMITS[h11.IDLE] = 2.0
-"""
-"""A head has two seconds, not ten."""
-
-
-def _wait_until(holds: Callable[[], bool]) -> None:
-    """For a minute at most."""
-    ends = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
-
-
-def _is_closed(one: socket.socket) -> bool:
-    """Whether the server closed it, after an answer or without one."""
-    one.settimeout(0)
-    try:
-        while one.recv(4096):
-            pass
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
 def test_sessions_end_and_wrong_tokens_take_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000.0
     monkeypatch.setattr(guard.time, "monotonic", lambda: now)
@@ -450,7 +394,7 @@ def test_pictures_lie_in_the_journal(tmp_path: Path) -> None:
     os.mkfifo(vault / "pipe.png")
     with (vault / "huge.png").open("wb") as file:
         file.write(PNG)
-        file.truncate(files.PICTURE_BYTES + 1)
+        file.truncate(PICTURE_BYTES + 1)
     with socket.socket(socket.AF_UNIX) as listening, served(home) as server:
         listening.bind(str(vault / "s.png"))
 

@@ -18,13 +18,13 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from ...config import load_config
 from ...errors import ConfigError, InvalidArgument, NotFound, SynapticError
 from ..serving.apart import run_apart
 from ..serving.devices import Devices
+from ..serving.log import SparingHandler
 from ..serving.roles import PAGES, not_published
 from ..serving.running import Running, announced, is_loopback
 from ..serving.tokens import Grant, Tokens
@@ -41,7 +41,8 @@ from . import (
     searching,
     upkeep,
 )
-from .connections import Connection
+from .assets import Assets
+from .connections import IDLE_S, Connection, Listener, most_connections
 from .devices import SECRET, come_back, may_stay, open_session
 from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
 from .site import HERE, Site, form_of, page, session_of, show_error, site_of
@@ -53,6 +54,12 @@ USED = "This link was used already, or is of an earlier start of Synaptic."
 ADVICE = (
     "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale)."
 )
+
+
+WAITING = 4_096
+"""Connections that the system holds until they are accepted; it may allow fewer."""
+SENDING_BYTES = 65_536
+"""Of an answer that the system keeps for a client; it may double that. 5 Mbit/s over 100 ms."""
 
 
 def build_app(
@@ -86,7 +93,7 @@ def routes(mcp: Any) -> list[Route | Mount]:
     """All that a server of a journal answers."""
     return [
         Route("/mcp", mcp),
-        Mount("/static", StaticFiles(directory=HERE / "static")),
+        Mount("/static", Assets(HERE / "static")),
         Route("/login", _login, methods=["GET", "POST"]),
         Route("/logout", _logout, methods=["POST"]),
         *days.ROUTES,
@@ -261,17 +268,23 @@ def serve(
     _run(app, listening, behind_proxy=bool(allow_host))
 
 
-def _run(app: ASGIApp, listening: socket.socket, *, behind_proxy: bool) -> NoReturn:
+def _run(app: ASGIApp, listening: Listener, *, behind_proxy: bool) -> NoReturn:
     settings = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         server_header=False,
         ws="none",
+        loop="asyncio",  # another would accept connections without the listener
         http=Connection,
+        backlog=WAITING,
+        timeout_keep_alive=IDLE_S,
+        log_config=None,
         proxy_headers=behind_proxy,  # else anybody here could name addresses of their own
         timeout_graceful_shutdown=GRACE_S,
     )
+    Connection.table.most = most_connections()
+    logging.basicConfig(level=logging.WARNING, handlers=[SparingHandler()])
     status = 0
     try:
         uvicorn.Server(settings).run(sockets=[listening])
@@ -280,7 +293,7 @@ def _run(app: ASGIApp, listening: socket.socket, *, behind_proxy: bool) -> NoRet
     os._exit(status)  # a thread that is still at work in the model would abort the process
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> Listener:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)
@@ -292,4 +305,6 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
     # without it the end of an answer waits for 40 ms
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
+    # else the system would keep megabytes for each client that takes nothing
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SENDING_BYTES)
+    return Listener(fileno=listening.detach())

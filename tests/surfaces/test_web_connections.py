@@ -1,0 +1,184 @@
+"""Connections of strangers: many, slow, and such as take no answer. The real server, with few
+descriptors.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from served import UNENCRYPTED, Served, served
+
+from synaptic.surfaces.serving.log import LINES, SparingHandler
+
+DESCRIPTORS, STRANGERS = 200, 120
+"""Of the server, which has room for 36 connections; and of each kind, thrice as many."""
+LIMITS = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, ({DESCRIPTORS}, {DESCRIPTORS}))
+from synaptic.surfaces.web import connections
+connections.HEAD_S = connections.BODY_S = connections.ANSWER_S = 600.0  # only room is lacking
+"""
+SHORT = """
+from synaptic.surfaces.web import connections
+connections.HEAD_S, connections.BODY_S, connections.ANSWER_S = 1.0, 2.0, 2.0
+connections.SWEEP_S = 0.1
+"""
+HOST = b"Host: 127.0.0.1\r\n"
+ASSET = b"GET /static/codemirror-6.43.15.min.js HTTP/1.1\r\n" + HOST + b"\r\n"
+BODY = b"POST /login HTTP/1.1\r\nOrigin: http://127.0.0.1\r\nContent-Length: 900\r\n" + HOST
+KINDS = {
+    "heads": b"GET /static/style.css HTTP/1.1\r\n" + HOST,
+    "bodies": BODY + b"\r\ntoken=",
+    "answers": ASSET * 25,
+    "idle": b"GET /static/keys.js HTTP/1.1\r\n" + HOST + b"\r\n",
+    "silent": b"",
+    "garbage": b"\x16\x03\x01\r\n\r\n",
+}
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs limits of descriptors")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("few") / "home", first=LIMITS) as found:
+        for path in ("/", "/search?q=tea") * 4:  # so that each reader has its files open
+            found.client.get(path)
+        yield found
+
+
+@contextmanager
+def strangers(server: Served, words: bytes, number: int = 1) -> Iterator[list[socket.socket]]:
+    """So many connections that send these words and read nothing."""
+    port = urlsplit(server.url).port
+    with ExitStack() as opened:
+        sockets = []
+        for _ in range(number):
+            one = opened.enter_context(socket.socket())
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.settimeout(30)
+            one.connect(("127.0.0.1", port))
+            one.sendall(words)
+            sockets.append(one)
+        yield sockets
+
+
+def descriptors(server: Served) -> int:
+    return sum(1 for _ in Path(f"/proc/{server.process.pid}/fd").iterdir())
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Waits for it, for a minute at most."""
+    ends = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def is_cut(one: socket.socket) -> bool:
+    """True when the server closed it, after an answer or without one."""
+    one.settimeout(0)
+    try:
+        while one.recv(65_536):
+            pass
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts in /proc")
+@pytest.mark.parametrize("kind", KINDS)
+def test_strangers_keep_nobody_out_and_leave_nothing_open(server: Served, kind: str) -> None:
+    before = descriptors(server)
+    cookies = server.client.cookies
+    with strangers(server, KINDS[kind], STRANGERS):
+        for _ in range(5):
+            assert server.client.get("/").status_code == 200
+            new = httpx.get(f"{server.url}/", cookies=cookies, timeout=60, verify=UNENCRYPTED)
+            assert new.status_code == 200
+            assert httpx.get(f"{server.url}/login", verify=UNENCRYPTED).status_code == 200
+        assert descriptors(server) < DESCRIPTORS - 50
+    until(lambda: descriptors(server) <= before + 1)
+
+
+def test_the_longest_waiting_stranger_is_cut_off_first(server: Served) -> None:
+    """Somebody who is logged in waits longest here, and is not cut off."""
+    with strangers(server, KINDS["heads"], 3) as first:
+        assert server.client.get("/").status_code == 200
+        with strangers(server, KINDS["heads"], 36) as later:
+            until(lambda: all(is_cut(one) for one in first))
+            assert not any(is_cut(one) for one in later[-10:])
+            assert server.client.get("/").status_code == 200
+
+
+def test_who_keeps_the_server_waiting_is_cut_off(tmp_path: Path) -> None:
+    with served(tmp_path / "home", first=SHORT) as server:
+        for kind in ("heads", "bodies", "silent"):
+            with strangers(server, KINDS[kind]) as [one]:
+                until(lambda one=one: is_cut(one))  # type: ignore[misc]
+        with strangers(server, KINDS["heads"]) as [dripping]:
+            for _ in range(100):  # a byte now and then is no head
+                try:
+                    dripping.sendall(b"x")
+                except OSError:
+                    break
+                time.sleep(0.05)
+            else:
+                pytest.fail("it was not cut off")
+        with strangers(server, ASSET * 25) as [taking], strangers(server, ASSET * 25) as [not_]:
+            ends = time.monotonic() + 4  # twice as long as an answer may wait
+            while time.monotonic() < ends:
+                assert taking.recv(8_192)
+                time.sleep(0.01)
+            until(lambda: is_cut(not_))
+
+
+def test_the_system_may_refuse_connections(tmp_path: Path) -> None:
+    """All descriptors are taken for a while: the server rests, logs little, and goes on."""
+    taken = (
+        f"{LIMITS}import os, sys, threading, time\n"
+        f"sys.stderr = open({str(tmp_path / 'log')!r}, 'w', buffering=1)\n"
+        "def take():\n"
+        "    while not os.path.exists('take'): time.sleep(0.05)\n"
+        "    held = []\n"
+        "    try:\n"
+        "        while True: held.append(os.open('/dev/null', 0))\n"
+        "    except OSError: begun = time.process_time()\n"
+        "    while os.path.exists('take'): time.sleep(0.05)\n"
+        "    used = time.process_time() - begun\n"
+        "    for one in held: os.close(one)\n"
+        "    open('used', 'w').write(str(used))\n"
+        "threading.Thread(target=take, daemon=True).start()\n"
+    )
+    with served(tmp_path / "home", first=taken) as server:
+        server.client.get("/search?q=tea")
+        (tmp_path / "take").touch()
+        with strangers(server, KINDS["heads"], 5):
+            time.sleep(2.5)
+            (tmp_path / "take").unlink()
+            until((tmp_path / "used").exists)
+            assert httpx.get(f"{server.url}/login", timeout=60).status_code == 200
+    assert float((tmp_path / "used").read_text()) < 1.5  # of 2.5 s
+    log = (tmp_path / "log").read_text()
+    assert "Too many open files" in log and len(log) < 20_000
+
+
+def test_the_log_takes_a_limited_number_of_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    handler = SparingHandler()
+    record = logging.LogRecord("x", logging.ERROR, "", 0, "one\ntwo", (), None)
+    for _ in range(10_000):
+        handler.emit(record)
+    lines = capsys.readouterr().err.count("\n")
+    assert LINES - 2 <= lines <= LINES + 20
+    handler._at -= 60  # a minute passes
+    handler.emit(record)
+    assert "messages were left out" in capsys.readouterr().err
