@@ -42,6 +42,19 @@ PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
     "image/heic": (4, (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1"), (".heic", ".heif")),
 }
 """What stands where in a picture, and how its name ends. SVG is none: it is a program."""
+ATTACHMENTS = frozenset(
+    [suffix for *_, suffixes in PICTURES.values() for suffix in suffixes]
+    + ".bmp .svg .tif .tiff".split()
+    + ".aac .flac .m4a .mp3 .oga .ogg .opus .wav".split()
+    + ".avi .m4v .mkv .mov .mp4 .mpg .webm".split()
+    + ".djvu .doc .docx .epub .odp .ods .odt .pages .pdf .ppt .pptx .ps .rtf .xls .xlsx".split()
+    + ".csv .drawio .eml .geojson .gpx .ics .json .kml .log .tsv .vcf".split()
+    + ".htm .html .txt .xml".split()
+    + ".7z .bin .bz2 .gz .tar .tgz .xz .zip".split()
+)
+"""The endings of the files that a note may show or hand out, as SERVE.md lists them. None is
+that of a copy that editors make, of a program, of settings or of keys.
+"""
 PICTURE_FOLDER = "attachments/imported"
 """Where in the journal imported pictures stand. Nothing in it is a note."""
 _OTHER_SIGN = re.compile(r"[^a-zA-Z0-9]")

@@ -8,6 +8,7 @@ Linux.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import re
 import resource
@@ -17,16 +18,19 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing.sharedctypes import Synchronized
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 from attack import report
 
+FORK = multiprocessing.get_context("fork")
 SYNAPTIC = Path(sys.executable).with_name("synaptic")
 WARM_S, SECONDS, SETTLE_S = 15.0, 20.0, 8.0
 """Before the strangers come, so that all is loaded; with them; and after they left, before memory and
@@ -53,16 +57,16 @@ KINDS = {
 
 @dataclass
 class Strangers:
-    """So many connections to `address`, which send `words`; `opened` counts those that were
-    opened again, too.
+    """So many connections to `address`, which send `words`, in a process of their own; `opened`
+    counts those that were opened again, too.
     """
 
     address: tuple[str, int]
     words: bytes
     number: int
     reads: bool
-    opened: int = 0
-    ended: threading.Event = field(default_factory=threading.Event)
+    opened: Synchronized[int] = field(default_factory=partial(FORK.Value, "i", 0))
+    ended: Event = field(default_factory=FORK.Event)
 
     def run(self) -> None:
         polled = select.epoll()
@@ -72,7 +76,7 @@ class Strangers:
             seconds = time.monotonic() - begun
             most = self.number + int(seconds * AGAIN_A_SECOND)
             most = min(most, int(seconds * OPENED_A_SECOND))
-            for _ in range(min(most - self.opened, self.number - len(sockets))):
+            for _ in range(min(most - self.opened.value, self.number - len(sockets))):
                 one = self._opened()
                 sockets[one.fileno()] = one
                 polled.register(one, select.EPOLLOUT)
@@ -91,7 +95,7 @@ class Strangers:
         if not self.reads:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         one.connect_ex(self.address)
-        self.opened += 1
+        self.opened.value += 1
         return one
 
     def _goes_on(self, one: socket.socket, events: int) -> bool:
@@ -164,12 +168,12 @@ def attacked(kind: str, folder: Path, asked: argparse.Namespace) -> tuple[list[s
         person.seconds.clear()
         address = ("127.0.0.1", at.port or 0)
         strangers = Strangers(address, KINDS[kind], asked.connections, kind != "answers")
-        thread = threading.Thread(target=strangers.run)
-        thread.start()
+        crowd = FORK.Process(target=strangers.run)
+        crowd.start()
         person.work(asked.seconds)
         most_memory, most_descriptors = _memory_mb(server.pid), _descriptors(server.pid)
         strangers.ended.set()
-        thread.join()
+        crowd.join()
         person.work(SETTLE_S)
         stays = _memory_mb(server.pid) - memory
         left = _descriptors(server.pid) - descriptors
@@ -187,7 +191,7 @@ def attacked(kind: str, folder: Path, asked: argparse.Namespace) -> tuple[list[s
             if figure > most:
                 failures.append(f"{kind}: {name}: {figure:,.2f}, allowed {most:,}")
         figures = (
-            f"{kind}: opened {strangers.opened:,}; {len(person.seconds)} looks, p95 {p95:.3f} s, "
+            f"{kind}: opened {strangers.opened.value:,}; {len(person.seconds)} looks, p95 {p95:.3f} s, "
             f"worst {max(person.seconds):.3f} s; memory {memory:.0f} MB, {most_memory:.0f} beside "
             f"them, {stays:+.1f} after; descriptors {descriptors}, {most_descriptors}, {left:+}; "
             f"log {logged:,} bytes"

@@ -51,6 +51,7 @@ class Roots:
         folders = self.folders
         globs = "|".join(_regex(composed(glob)) for glob in exclude)
         self._excluded = re.compile(globs) if globs else None
+        self._excluded_any_case = re.compile(globs, re.IGNORECASE) if globs else None
         # no part of the root around them
         self.apart = {*folders, PICTURE_FOLDER}
         real = {name: real_path(folder) for name, folder in folders.items()}
@@ -74,6 +75,17 @@ class Roots:
     def excludes(self, path: str) -> bool:
         """True if this path within a root fits a glob of `exclude`."""
         return self._excluded is not None and bool(self._excluded.fullmatch(composed(path)))
+
+    def withholds(self, path: str) -> bool:
+        """True if this path within a root, or a folder on it, is not read: it begins with a
+        dot, or fits a glob of `exclude`, also in other letters than the system has.
+        """
+        steps = path.split("/")
+        if any(step.startswith(".") for step in steps):
+            return True
+        pattern = self._excluded_any_case
+        ways = ["/".join(steps[: end + 1]) for end in range(len(steps))]
+        return pattern is not None and any(map(pattern.fullmatch, map(composed, ways)))
 
     def absent(self) -> Texts:
         """A sentence on the sources that cannot be read; none without any."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 
 from ..errors import InvalidArgument, Refused
-from ..files import PICTURES, picture_kind, read_regular
+from ..files import ATTACHMENTS, PICTURES, picture_kind, read_regular
 from ..journal.folder import is_note, locate
 from ..journal.writer import Draft
 from ..notes.pictures import without_place
@@ -20,9 +20,8 @@ FILE_BYTES, DAY_BYTES = 20_000_000, 1_000_000_000
 FOLDER = "attachments"
 SETTINGS, SETTINGS_BYTES = ".obsidian/app.json", 1_000_000
 NAME_CHARS = 60
+OTHER_SUFFIX = ".bin"
 MAY_TELL = "`{}` is kept as it is, and may hold the place where it was made."
-
-_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")
 
 
 def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
@@ -53,8 +52,11 @@ def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
     if _stored(ws, folder, today) + len(data) > DAY_BYTES:
         said = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
         raise Refused(said, "Go on tomorrow, or copy files into the journal yourself.")
-    suffix = suffix if _SUFFIX.fullmatch(suffix) else ".bin"
-    stem = _slug(PurePosixPath(shown).stem)
+    stem = PurePosixPath(shown).stem
+    if suffix not in ATTACHMENTS:  # `setup.py` -> `setup-py.bin`, which the page hands out
+        stem = shown
+        suffix = OTHER_SUFFIX
+    stem = _slug(stem)
     with ws.journal.writing():
         for number in range(1, 1_000):
             again = f"-{number}" if number > 1 else ""

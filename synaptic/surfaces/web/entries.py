@@ -31,7 +31,7 @@ from ...workspace.workspace import Workspace
 from ..render.fence import one_line
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
-from .files import Attachments, files_by_name, linked_files
+from .files import Attachments, files_by_name, linked_files, shelf_of
 from .site import Values, ask, back_of, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -282,16 +282,16 @@ async def ask_first(
         request,
         "delete.html",
         entry=entry,
-        kept=await ask(request, _files_of, entry),
+        kept=await ask(request, _files_of, entry, site_of(request).tokens.path),
         file=file_of(entry),
         back=back,
         fields=fields or {},
     )
 
 
-def _files_of(ws: Workspace, entry: Entry) -> set[str]:
+def _files_of(ws: Workspace, entry: Entry, tokens: Path) -> set[str]:
     """The paths of the files that an entry links to."""
-    links = linked_files(ws.journal.roots, entry, cache(files_by_name))
+    links = linked_files(shelf_of(ws, tokens), entry, cache(files_by_name))
     return {place for _, place in links}
 
 

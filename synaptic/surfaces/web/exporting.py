@@ -25,9 +25,9 @@ from ...models import Entry
 from ...verbs import browse
 from ...workspace.workspace import Workspace
 from ..render.wire import entry_json
-from .files import files_by_name, linked_files, open_file, parts_of
+from .files import files_by_name, linked_files, parts_of, shelf_of
 from .searching import answer, given_in
-from .site import ask_beside, page, site_of
+from .site import ask_beside, page, session_of, site_of
 
 ENTRIES, PRINTED = 5_000, 500
 """Of a zip, and of a page to print."""
@@ -78,7 +78,8 @@ def _write(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     zipped.seek(0)  # a reader that could not may have begun
     zipped.truncate()
     total, entries = _shown(ws, request)
-    roots = ws.journal.roots
+    shelf = shelf_of(ws, site_of(request).tokens.path)
+    shown_only = session_of(request).read_only
     listing = cache(files_by_name)
     taken: set[str] = set()
     names = {}
@@ -87,7 +88,8 @@ def _write(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
             note = _new_name(_note_path(entry), taken)
             text = _front(entry)
             at = 0
-            for link, place in linked_files(roots, entry, listing):
+            links = linked_files(shelf, entry, listing, shown_only=shown_only)
+            for link, place in links:
                 if place not in names:
                     names[place] = _new_name(place, taken)
                 to = posixpath.relpath(names[place], posixpath.dirname(note) or ".")
@@ -99,7 +101,7 @@ def _write(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
             archive.writestr(note, text.encode("utf-8", "replace"), ZIP_DEFLATED)
         for place, name in names.items():
             info = ZipInfo(name, time.localtime()[:6])
-            found = open_file(roots, place)
+            found = shelf.open(place)
             if found:
                 with found[1] as file, archive.open(info, "w") as member:
                     shutil.copyfileobj(file, member)

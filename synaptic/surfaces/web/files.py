@@ -1,16 +1,16 @@
 """The targets of links and pictures in notes: an entry, a day, an image or another file of the
 journal; and the files that a form attaches.
 
-Only pictures are shown: regular files within their root, symbolic links resolved, whose first
-bytes `picture_kind` knows. Any other file that a link names is a download, in which nothing
-runs.
+`Shelf` says which files may be given away. A person who may write gets all of them; one who
+only reads gets those to which a link leads that the page shows in an entry. Only pictures are
+shown, by their first bytes. Any other file is a download, in which nothing runs.
 """
 
 import os
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -23,20 +23,22 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ...errors import JournalError
-from ...files import PICTURE_BYTES, is_picture_name, open_regular, picture_kind
-from ...journal.folder import Roots, is_note, pinned
-from ...models import Entry
+from ...files import is_picture_name
+from ...journal.shelf import OTHER, Shelf
+from ...models import Entry, Filters
 from ...notes.blocks import without_code
 from ...notes.marks import link_key
+from ...notes.reading import composed
 from ...verbs.attaching import FILE_BYTES, attach, detach
 from ...verbs.mentions import leading_to
+from ...workspace.readback import read_entries
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
 from .flavours import anchor
-from .site import ask, page, site_of
+from .rendering import targets
+from .site import ask, page, session_of, site_of
 
 PART_BYTES = 65_536
-OTHER = "application/octet-stream"
-"""The kind of a file that is no picture."""
 _FILE_LINK = re.compile(
     r"(?i)\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
     r"|\[\[([^\[\]|#\n]+)"
@@ -56,10 +58,12 @@ def files_by_name(folder: Path) -> Mapping[str, Sequence[str]]:
     return paths
 
 
+def shelf_of(ws: Workspace, tokens: Path) -> Shelf:
+    return Shelf(ws.journal.roots, (ws.config.home, tokens))
+
+
 async def _picture(request: Request) -> Response:
-    roots = await ask(request, lambda ws: ws.journal.roots)
-    name, path = _asked(request)
-    image = await run_in_threadpool(_find_file, roots, name, path)
+    image = await _asked_file(request)
     if image is None or image[1] == OTHER:
         return PlainTextResponse("The journal has no such picture.\n", 404)
     _, kind, file = image
@@ -67,46 +71,84 @@ async def _picture(request: Request) -> Response:
     return StreamingResponse(parts_of(file), media_type=kind, headers=headers)
 
 
+async def _asked_file(request: Request) -> tuple[str, str, BinaryIO] | None:
+    """(path in the journal, kind, file) of the attachment that a request names, if its sender
+    may have it.
+    """
+    name, path = _asked(request)
+    tokens = site_of(request).tokens.path
+    shelf = await ask(request, shelf_of, tokens)
+    entries: Sequence[Entry] = ()
+    is_reader = session_of(request).read_only
+    if is_reader:
+        entries = await ask(request, _entries_in, path)
+
+    def find() -> tuple[str, str, BinaryIO] | None:
+        found = _find_file(shelf, name, path)
+        if found and is_reader and not _leads_to(shelf, entries, found[0]):
+            found[2].close()
+            return None
+        return found
+
+    return await run_in_threadpool(find)
+
+
+def _entries_in(ws: Workspace, path: str) -> Sequence[Entry]:
+    """The entries of a file, without their private passages."""
+
+    def run(_: object) -> Sequence[Entry]:
+        filters = Filters(paths=(path,), include_superseded=True)
+        rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
+        return [*read_entries(ws, rows).values()]
+
+    return in_step(ws, run) if path else ()
+
+
+def _leads_to(shelf: Shelf, entries: Iterable[Entry], place: str) -> bool:
+    """True if a link or a picture that the page shows in one of these entries leads to the file
+    at this path.
+    """
+    last = composed(posixpath.basename(place))
+    for entry in entries:
+        for name in targets(entry.content):
+            if composed(_last(name.partition("#")[0])) != last:
+                continue
+            found = _find_file(shelf, name, entry.path)
+            if found:
+                found[2].close()
+                if found[0] == place:
+                    return True
+    return False
+
+
 def linked_files(
-    roots: Roots, entry: Entry, listing: Listing
+    shelf: Shelf, entry: Entry, listing: Listing, *, shown_only: bool = False
 ) -> Iterator[tuple[re.Match[str], str]]:
     """(the link, with the target as its last group; the path in the journal) of each link of an
-    entry that leads to a file.
+    entry that leads to an attachment. With `shown_only` a link must be one on the page, too.
     """
     for link in _FILE_LINK.finditer(without_code(entry.content)):
-        found = _find_file(roots, link[link.lastindex or 0], entry.path, listing)
+        found = _find_file(shelf, link[link.lastindex or 0], entry.path, listing)
         if found:
             found[2].close()
-            yield link, found[0]
+            if not shown_only or _leads_to(shelf, (entry,), found[0]):
+                yield link, found[0]
 
 
 def _find_file(
-    roots: Roots, name: str, path: str, listing: Listing = files_by_name
+    shelf: Shelf, name: str, path: str, listing: Listing = files_by_name
 ) -> tuple[str, str, BinaryIO] | None:
-    """(path in the journal, kind, file) of the file that a note in the file `path` calls
+    """(path in the journal, kind, file) of the attachment that a note in the file `path` calls
     `name`.
     """
-    root, folder, note = roots.of(path)
-    for spelling in dict.fromkeys((name, unquote(name))):
+    root, folder, note = shelf.roots.of(path)
+    plain = unquote(name)
+    for spelling in dict.fromkeys((name, plain, plain.partition("#")[0])):
         for place in _places(folder, note, spelling, listing):
-            if "/." in f"/{place}":
-                continue  # hidden, as `.trash`, or outside
             place = posixpath.join(root, place)
-            image = open_file(roots, place)
-            if image:
-                return place, *image
-    return None
-
-
-def open_file(roots: Roots, place: str) -> tuple[str, BinaryIO] | None:
-    """(kind, file) of a picture, or of another file that is no note: then `OTHER`."""
-    with suppress(JournalError, OSError), pinned(roots, place) as real:
-        file = open_regular(real, follow=False)
-        kind = picture_kind(file.read(32)) or OTHER
-        file.seek(0)
-        if os.fstat(file.fileno()).st_size <= PICTURE_BYTES and not is_note(place):
-            return kind, file
-        file.close()
+            found = shelf.open(place)
+            if found:
+                return place, *found
     return None
 
 
@@ -135,13 +177,11 @@ async def _to(request: Request) -> Response:
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
     entry = (await ask(request, leading_to, [name], path)).get(name)
     if entry is None:
-        file = None
-        if not site_of(request).worker.is_published:
-            roots = await ask(request, lambda ws: ws.journal.roots)
-            file = await run_in_threadpool(_find_file, roots, name, path)
+        is_published = site_of(request).worker.is_published
+        file = None if is_published else await _asked_file(request)
         if file:
             headers = {
-                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_last(name))}",
+                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_last(file[0]))}",
                 "Content-Security-Policy": "default-src 'none'; sandbox",
             }
             return StreamingResponse(parts_of(file[2]), media_type=OTHER, headers=headers)

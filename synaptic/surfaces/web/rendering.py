@@ -12,6 +12,7 @@ import secrets
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import PurePath
 from urllib.parse import quote, unquote
 from xml.etree.ElementTree import tostring
@@ -102,6 +103,24 @@ def render(text: str, path: str, quoted: Quote | None = None) -> Markup:
         except (TimeoutError, RecursionError):
             pass
     return Markup("<pre>{}</pre>").format(text)
+
+
+@lru_cache(500)
+def targets(text: str) -> frozenset[str]:
+    """The names to which the links and pictures in the Markdown of an entry lead, as its HTML
+    shows them; none where it is shown as plain text.
+    """
+    text = clean(text)
+    env: Json = {"until": time.thread_time() + LIMIT_S, "docId": "", "names": {}}
+    try:
+        tokens = MARKDOWN.parse(text, env) if _is_rich(text) else []
+    except (TimeoutError, RecursionError):
+        return frozenset()
+    names = set(env["names"])
+    for token in tokens:
+        for child in token.children or ():
+            names.add(str(child.attrs.get("href" if child.type == "link_open" else "src", "")))
+    return frozenset(names - {""})
 
 
 def _is_rich(text: str) -> bool:

@@ -1,0 +1,101 @@
+"""The files beside the notes that may be given away: to a browser, or in a zip.
+
+| a file                                          | is given away                        |
+|-------------------------------------------------|--------------------------------------|
+| of the journal or of a folder in `sources`      | if its name ends as in `ATTACHMENTS` |
+| in a folder that begins with a dot, or that fits `exclude` | never                     |
+| of the home, and that with the tokens           | never                                |
+| with a name such as `x.md.txt`                  | never: it may be a note's copy       |
+| in which `<private` stands, unless it is a picture | never: it may be a note's copy    |
+| of more than PICTURE_BYTES                      | never                                |
+
+Symbolic links are resolved first: both the name and the file itself must pass.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import BinaryIO, NamedTuple
+
+from ..errors import JournalError
+from ..files import ATTACHMENTS, PICTURE_BYTES, open_regular, picture_kind, real_path
+from ..notes.privacy import mentions
+from .folder import OWN, Roots, pinned
+
+OTHER = "application/octet-stream"
+"""The kind of a file that is no picture."""
+_NOTE_WITHIN = re.compile(r"(?i)\.(?:md|markdown)(?![a-z0-9])")
+"""`2026-11-20.md.txt`, `Tea.md (copy).csv`; not `x.mdb.zip`."""
+_READ_BYTES, _TAG_BYTES = 1_048_576, 16
+
+
+class Shelf(NamedTuple):
+    """The attachments in `roots`, and of these nothing in the `closed` folders and files."""
+
+    roots: Roots
+    closed: Sequence[Path]
+
+    def open(self, place: str) -> tuple[str, BinaryIO] | None:
+        """(kind, file) of the attachment at this path of the journal: the media type of a
+        picture, else OTHER. None where nothing may be given away.
+        """
+        name, _, within = self.roots.of(place)
+        if name in self.roots.single or name in OWN[1:] or not _is_attachment(within):
+            return None
+        if self.roots.withholds(within):
+            return None
+        with suppress(JournalError, OSError), pinned(self.roots, place) as path:
+            file = open_regular(path, follow=False)
+            kind = picture_kind(file.read(32)) or OTHER
+            is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES
+            may_go = is_small and self._holds(name, real_path(path))
+            if may_go and (kind != OTHER or not _mentions_private(file)):
+                file.seek(0)
+                return kind, file
+            file.close()
+        return None
+
+    def _holds(self, name: str, real: Path) -> bool:
+        """True if the file, its links resolved, may be given away by its place in this root."""
+        if not _is_attachment(real.name):
+            return False
+        for folder in map(real_path, self.roots.folders.values()):
+            is_inside = real.is_relative_to(folder)
+            if is_inside and self.roots.withholds(real.relative_to(folder).as_posix()):
+                return False
+        root = real_path(self.roots.folders[name])
+        for closed in self.closed:
+            is_around = not name and closed.is_dir() and real_path(closed) in root.parents
+            if not is_around and _lies_in(real, closed):
+                return False
+        return True
+
+
+def _is_attachment(path: str) -> bool:
+    name = PurePath(path).name
+    return PurePath(name).suffix.lower() in ATTACHMENTS and not _NOTE_WITHIN.search(name)
+
+
+def _lies_in(real: Path, closed: Path) -> bool:
+    """True if the file is `closed`, or lies below it; in any spelling that the system takes."""
+    for each in (real, *real.parents):
+        with suppress(OSError):
+            if each.samefile(closed):
+                return True
+    return False
+
+
+def _mentions_private(file: BinaryIO) -> bool:
+    """True if a `<private` stands in the file, in UTF-8 or UTF-16."""
+    file.seek(0)
+    before = b""
+    while part := file.read(_READ_BYTES):
+        text = before + part.replace(b"\0", b"")
+        if mentions(text):
+            return True
+        before = text[-_TAG_BYTES:]
+    return False
