@@ -75,6 +75,15 @@ class Shelf(NamedTuple):
         return True
 
 
+def holds_openly(journal: Path, home: Path) -> bool:
+    """True if the home is the journal, or lies in it in no folder that begins with a dot: then
+    whoever shares or copies the notes takes its tokens along.
+    """
+    real = real_path(home)
+    below = [folder.name for folder in (real, *real.parents) if _lies_in(folder, journal)]
+    return bool(below) and not any(name.startswith(".") for name in below[:-1])
+
+
 def _is_attachment(path: str) -> bool:
     name = PurePath(path).name
     return PurePath(name).suffix.lower() in ATTACHMENTS and not _NOTE_WITHIN.search(name)

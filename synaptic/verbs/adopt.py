@@ -18,6 +18,7 @@ from ..files import read_regular
 from ..journal.disk import disk_errors, make_dirs, overwrite
 from ..journal.names import sentences
 from ..journal.repository import SMALL_BYTES
+from ..journal.shelf import holds_openly
 from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import original_of
 from ..workspace.embed import language_notice
@@ -69,20 +70,23 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
     from now on. Idempotent.
 
     A new config.toml also says what fits a vault of Obsidian or a graph of Logseq; nothing in
-    the folder changes. Raises JournalError when the folder is missing, ConfigError when
-    config.toml cannot be changed safely.
+    the folder changes. Raises JournalError when the folder is missing or holds the home, and
+    ConfigError when config.toml cannot be changed safely.
     """
     notices = []
     remarks: list[str] = []
     fitting: Json = {}
     said = {}
-    load_config(home)  # a broken config is reported before anything is made
+    config = load_config(home)  # a broken config is reported before anything is made
+    if journal is None and not config.state.exists():
+        _refuse_around(config.home, config.journal)
     if journal is not None:
         folder = expand(str(journal), "The journal").absolute()
         if not folder.is_dir():
             raise JournalError(
                 f"{folder} is not a folder.", "Create it first, or name another."
             )
+        _refuse_around(config.home, folder)
         fitting, remarks = _fitting(folder)
         new = "".join(f"{line}\n" for line in toml_lines(fitting))
         said = write_setting(resolve_home(home), "journal", str(folder), new=new)
@@ -115,6 +119,17 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             remarks=tuple(remarks),
             to_add=tuple(toml_lines(lacking)),
             notices=(*notices, *(" ".join(parts) for parts in left_out), *language_notice(ws)),
+        )
+
+
+def _refuse_around(home: Path, journal: Path) -> None:
+    """Raises JournalError for a journal that holds the home among its notes."""
+    if holds_openly(journal, home):
+        raise JournalError(
+            f"The journal {journal} would hold Synaptic's home {home}: tokens and index would "
+            f"lie among the notes.",
+            "Name another folder, or another home with --home or SYNAPTIC_HOME: outside the "
+            "journal, or in a folder that begins with a dot.",
         )
 
 

@@ -16,6 +16,7 @@ from ..files import lock_refusal, without_locks
 from ..journal.disk import reason_of
 from ..journal.losses import find_losses
 from ..journal.names import sentences, shown
+from ..journal.shelf import holds_openly
 from ..models import frozen
 from ..notes.copies import copied_from
 from ..notes.redaction import line_of
@@ -134,8 +135,18 @@ def _findings(ws: Workspace) -> Iterator[Finding]:
 
 
 def _places(ws: Workspace) -> Iterator[Finding]:
-    """Findings on rights and locks, without which nothing can be saved."""
+    """Findings on a home among the notes, and on rights and locks, without which nothing can be
+    saved.
+    """
     home = ws.config.home
+    if holds_openly(ws.config.journal, home):
+        message = f"The journal holds the home {home}: who gets the notes may get its tokens."
+        mend = (
+            "End all that runs Synaptic, move the home out of the journal or rename it so that "
+            "it begins with a dot, name it by SYNAPTIC_HOME or --home, and run "
+            "`synaptic setup` again."
+        )
+        yield Finding("warning", "open-home", message, mend)
     if _is_exposed(home):
         message = f"Other users may look into {home}."
         mend = _READ_ONLY[1] if _is_read_only(home) else f"{FIX}, or chmod 700 {home}"

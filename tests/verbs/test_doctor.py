@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -120,3 +121,27 @@ def test_where_the_index_cannot_be_its_answers_come_from_memory(filled: Home) ->
     assert code == 1 and str(filled.index) in found["index-error"]["fix"]
     filled.index.rmdir()
     assert filled.ask("search", "harbour report")["notices"] == [] or findings(filled)[0] == 0
+
+
+def test_a_home_among_the_notes_is_refused_or_named(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (tmp_path / "link").symlink_to(notes)
+    for place in ("synaptic", "a/b", "."):
+        home = Home(notes / place)
+        for given in ((), ("--journal", str(notes)), ("--journal", str(tmp_path / "link"))):
+            env = {} if given else {"SYNAPTIC_JOURNAL": str(notes)}
+            refused = home.run("init", *given, **env)
+            assert refused.code == 1 and "would hold Synaptic's home" in refused.err, given
+            assert "begins with a dot" in refused.err
+        assert not [*notes.rglob("config.toml"), *notes.rglob(".state")]
+    for place in (".synaptic", "a/.b/c", "../beside"):
+        home = Home(notes / place)
+        assert home.run("init", "--journal", str(notes)).code == 0
+        assert "open-home" not in findings(home)[1]
+
+    home = Home(notes / "old", {"SYNAPTIC_JOURNAL": str(notes)})
+    home.ask("save", "It goes on.")  # as one that lay so before
+    assert home.run("init").code == 0 and home.ask("search", "goes")["hits"]
+    code, found = findings(home)
+    assert code == 1 and "move the home out" in found["open-home"]["fix"]
