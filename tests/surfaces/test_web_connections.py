@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ import pytest
 from served import UNENCRYPTED, Served, served
 
 from synaptic.surfaces.serving.log import LINES, SparingHandler
+from synaptic.surfaces.web.connections import FOR_EACH, RESERVE
 
 DESCRIPTORS, STRANGERS = 200, 120
 """Of the server, which has room for 36 connections; and of each kind, thrice as many."""
@@ -26,6 +28,7 @@ import resource
 resource.setrlimit(resource.RLIMIT_NOFILE, ({DESCRIPTORS}, {DESCRIPTORS}))
 from synaptic.surfaces.web import connections
 connections.HEAD_S = connections.BODY_S = connections.ANSWER_S = 600.0  # only room is lacking
+connections.IDLE_S = 600
 """
 SHORT = """
 from synaptic.surfaces.web import connections
@@ -110,14 +113,23 @@ def test_strangers_keep_nobody_out_and_leave_nothing_open(server: Served, kind: 
     until(lambda: descriptors(server) <= before + 1)
 
 
-def test_the_longest_waiting_stranger_is_cut_off_first(server: Served) -> None:
-    """Somebody who is logged in waits longest here, and is not cut off."""
-    with strangers(server, KINDS["heads"], 3) as first:
+def test_the_longest_waiting_stranger_is_cut_off(server: Served) -> None:
+    """Somebody who is logged in waits longest here, and stays."""
+    room = (DESCRIPTORS - RESERVE) // FOR_EACH - 1
+    assert server.client.get("/").status_code == 200
+    waiting: list[socket.socket] = []
+    with ExitStack() as opened:
+        for number in range(room + 3):
+            stranger = HTTPConnection("127.0.0.1", urlsplit(server.url).port, timeout=60)
+            opened.callback(stranger.close)
+            stranger.request("GET", "/static/keys.js")
+            assert stranger.getresponse().read()
+            waiting.append(stranger.sock)
+            gone = max(0, number + 1 - room)
+            assert [is_cut(one) for one in waiting] == [True] * gone + [False] * (
+                number + 1 - gone
+            )
         assert server.client.get("/").status_code == 200
-        with strangers(server, KINDS["heads"], 36) as later:
-            until(lambda: all(is_cut(one) for one in first))
-            assert not any(is_cut(one) for one in later[-10:])
-            assert server.client.get("/").status_code == 200
 
 
 def test_who_keeps_the_server_waiting_is_cut_off(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Assets:
         answer: ASGIApp = Response(status_code=404)
         if request.method not in ("GET", "HEAD"):
             answer = Response(status_code=405, headers={"Allow": "GET, HEAD"})
-        elif asset and request.headers.get("if-none-match") == asset.etag:
+        elif asset and asset.etag in request.headers.get("if-none-match", ""):
             answer = Response(status_code=304, headers={"ETag": asset.etag})
         elif asset:
             answer = asset

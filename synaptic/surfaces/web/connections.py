@@ -1,4 +1,4 @@
-"""Connections with limits, which hold before any login.
+"""Limits of connections, which hold before any login.
 
 | a client that                                 | is cut off                          |
 |-----------------------------------------------|-------------------------------------|
@@ -49,6 +49,8 @@ AT_ONCE = 1 / 8
 """The share of all connections that may come or go within some turns of the loop. A new one is
 read at its third: until then it must not be the longest-waiting one.
 """
+CROWD = 100
+"""Connections: once a quarter of them is left, memory is given back, which takes 0.2 s."""
 PAUSE_S = 1.0
 """Seconds without a connection after the system refused one for lack of descriptors or memory;
 asyncio waits as long.
@@ -80,28 +82,28 @@ class Table:
         self.going: set[Connection] = set()
         self.open: dict[Connection, None] = {}
         self._came_at = 0.0
-        self._most_lately = 0
+        self._had_crowd = False
         self._sweep: asyncio.TimerHandle | None = None
 
-    def make_room(self) -> bool:
-        """True when one more connection may be accepted now; else at the next turn."""
-        now = time.monotonic()
-        if now > self._came_at + PAUSE_S:
+    def may_accept(self) -> bool:
+        """True when one more connection may be accepted now; else at one of the next turns."""
+        if time.monotonic() > self._came_at + PAUSE_S:
             self.coming = 0  # else one whose begin failed would count for ever
-        if len(self.going) + self.coming >= self.most * AT_ONCE:
-            return False
-        self._came_at = now
-        return len(self.open) + self.coming < self.most or self.cut_longest()
+        return len(self.going) + self.coming < self.most * AT_ONCE
 
-    def cut_longest(self) -> bool:
-        """True when a connection was cut off: the longest-waiting one without a login, else the
-        longest-waiting one.
-        """
+    def accepted(self) -> None:
+        """A connection came: the longest-waiting one makes room for it."""
+        self.coming += 1
+        self._came_at = time.monotonic()
+        if len(self.open) + self.coming > self.most:
+            self.cut_longest()
+
+    def cut_longest(self) -> None:
+        """Cuts off the longest-waiting connection without a login, else the longest-waiting."""
         first = next(iter(self.open), None)
         found = next((each for each in self.open if not each.is_logged_in), first)
         if found:
             self.cut(found)
-        return found is not None
 
     def cut(self, connection: Connection) -> None:
         del self.open[connection]
@@ -126,9 +128,10 @@ class Table:
         for connection in list(self.open):
             if connection.is_late(now):
                 self.cut(connection)
-        self._most_lately = max(self._most_lately, len(self.open))
-        if len(self.open) < self._most_lately // 4:
-            self._most_lately = 0
+        if len(self.open) > CROWD:
+            self._had_crowd = True
+        elif self._had_crowd and len(self.open) < CROWD // 4:
+            self._had_crowd = False
             _give_memory_back()
         self._sweep = loop.call_later(SWEEP_S, self._look, loop) if self.open else None
 
@@ -142,7 +145,7 @@ def _give_memory_back() -> None:
 
 
 class Listener(socket.socket):
-    """A listening socket that makes room in the table before it accepts a connection."""
+    """A listening socket that asks the table before it accepts a connection."""
 
     paused_until = 0.0
 
@@ -152,7 +155,7 @@ class Listener(socket.socket):
         """
         table = Connection.table
         # after an error asyncio goes on: thousands of times, with a traceback each
-        if time.monotonic() < self.paused_until or not table.make_room():
+        if time.monotonic() < self.paused_until or not table.may_accept():
             raise BlockingIOError
         try:
             accepted = super().accept()
@@ -161,7 +164,7 @@ class Listener(socket.socket):
                 self.paused_until = time.monotonic() + PAUSE_S
                 table.cut_longest()
             raise
-        table.coming += 1
+        table.accepted()
         return accepted
 
 
