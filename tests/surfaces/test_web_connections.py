@@ -35,6 +35,7 @@ from synaptic.surfaces.web import connections
 connections.HEAD_S, connections.BODY_S, connections.ANSWER_S = 1.0, 2.0, 2.0
 connections.SWEEP_S = 0.1
 """
+TOKEN = "a" * 40
 HOST = b"Host: 127.0.0.1\r\n"
 ASSET = b"GET /static/codemirror-6.43.15.min.js HTTP/1.1\r\n" + HOST + b"\r\n"
 BODY = b"POST /login HTTP/1.1\r\nOrigin: http://127.0.0.1\r\nContent-Length: 900\r\n" + HOST
@@ -51,7 +52,11 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs limits of
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("few") / "home", first=LIMITS) as found:
+    home = tmp_path_factory.mktemp("few") / "home"
+    home.mkdir()
+    (home / "tokens.toml").touch(0o600)
+    (home / "tokens.toml").write_text(f'[agent]\ntoken = "{TOKEN}"\n')
+    with served(home, first=LIMITS) as found:
         for path in ("/", "/search?q=tea") * 4:  # so that each reader has its files open
             found.client.get(path)
         yield found
@@ -114,11 +119,15 @@ def test_strangers_keep_nobody_out_and_leave_nothing_open(server: Served, kind: 
 
 
 def test_the_longest_waiting_stranger_is_cut_off(server: Served) -> None:
-    """Somebody who is logged in waits longest here, and stays."""
-    room = (DESCRIPTORS - RESERVE) // FOR_EACH - 1
+    """Somebody who is logged in, and an agent with a token, wait longest here, and stay."""
+    room = (DESCRIPTORS - RESERVE) // FOR_EACH - 2
     assert server.client.get("/").status_code == 200
     waiting: list[socket.socket] = []
     with ExitStack() as opened:
+        agent = HTTPConnection("127.0.0.1", urlsplit(server.url).port, timeout=60)
+        opened.callback(agent.close)
+        agent.request("POST", "/mcp", "no JSON", {"Authorization": f"Bearer {TOKEN}"})
+        assert agent.getresponse().read()  # it is no message, and the token is valid
         for number in range(room + 3):
             stranger = HTTPConnection("127.0.0.1", urlsplit(server.url).port, timeout=60)
             opened.callback(stranger.close)
@@ -129,6 +138,7 @@ def test_the_longest_waiting_stranger_is_cut_off(server: Served) -> None:
             assert [is_cut(one) for one in waiting] == [True] * gone + [False] * (
                 number + 1 - gone
             )
+        assert not is_cut(agent.sock)
         assert server.client.get("/").status_code == 200
 
 

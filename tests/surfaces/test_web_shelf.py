@@ -186,6 +186,19 @@ def test_a_reader_gets_the_files_to_which_a_visible_entry_links(
         assert got(owner.client, path)
         assert got(reader, path) is None, path
         assert got(reader, path, "off.md") is None
+    for where in (
+        "\0",
+        "%",
+        "'",
+        "x" * 5_000,
+        "..",
+        "/etc/passwd",
+        "@none/x.md",
+        "2026-11-20",
+        "archive",
+    ):
+        assert got(reader, "only.pdf", where) in (None, b"open")
+        assert got(reader, "hidden.pdf", where) is None
     assert got(reader, "../other.pdf", "trips/Ely.md") and got(
         reader, "../hidden.png", "trips/Ely.md"
     )
