@@ -181,7 +181,7 @@ class FileWriter:
         """Notes that a file is about to hold these bytes: after a kill nobody else can tell
         whether it did. A lost note does no harm but that.
         """
-        note = [path, hashlib.sha256(data or b"").hexdigest()]
+        note = [path, None if data is None else hashlib.sha256(data).hexdigest()]
         disk.overwrite(self._intent, json.dumps(note).encode(), sync=False)
 
     def settle(self) -> None:
@@ -190,7 +190,8 @@ class FileWriter:
         """
         with suppress(OSError, ValueError, SynapticError):
             path, wanted = json.loads(self._intent.read_bytes())
-            if hashlib.sha256(self._read(path)[0]).hexdigest() == wanted:
+            data, status = self._read(path)
+            if (hashlib.sha256(data).hexdigest() if status else None) == wanted:
                 with self.settled.open("a", encoding="ascii") as file:
                     file.write(json.dumps(path) + "\n")
             self._intent.unlink()
