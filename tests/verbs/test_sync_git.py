@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from forks import ForkedHome, Forks
+from forks import Forks
+from hubs import DAY, Machines, day, git, waits
 from outside import SYNAPTIC
 
 from synaptic import open_workspace
@@ -22,52 +22,13 @@ from synaptic.surfaces.serving.worker import SYNC_EVERY_S, Worker
 from synaptic.workspace.sync import in_step
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
-DAY = "2026-11-21.md"
-NOON = {"SYNAPTIC_NOW": "2026-11-21T12:00"}
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
-
-
-def git(folder: Path, *args: str) -> str:
-    names = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    done = subprocess.run(["git", *names, *args], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-class Machines:
-    """Homes that share what a bare repository holds."""
-
-    def __init__(self, folder: Path, forks: Forks) -> None:
-        self.folder = folder
-        self.hub = folder / "hub.git"
-        self.forks = forks
-        git(folder, "init", "-q", "--bare", "-b", "main", str(self.hub))
-
-    def new(self, name: str) -> ForkedHome:
-        env = {"HOME": str(self.folder), "XDG_CONFIG_HOME": "", **NOON}
-        return ForkedHome(self.folder / name, env, forks=self.forks)
-
-    def shared(self, *names: str) -> Iterator[ForkedHome]:
-        """A home of each name with a save, which shares it."""
-        for name in names:
-            home = self.new(name)
-            home.ask("save", f"The first of {name}.", "--title", f"First {name}")
-            home.ask("sync", "--init", str(self.hub), "--yes")
-            yield home
 
 
 @pytest.fixture
 def machines(tmp_path: Path, forks: Forks) -> Machines:
     return Machines(tmp_path, forks)
-
-
-def day(home: ForkedHome) -> str:
-    return (home.journal / DAY).read_text()
-
-
-def waits(home: ForkedHome) -> str:
-    return " ".join(home.ask("status")["notices"])
 
 
 def test_three_homes_with_saves_join_and_come_to_hold_the_same(machines: Machines) -> None:
@@ -187,9 +148,16 @@ def test_a_secret_in_a_file_waits_until_it_is_gone_or_allowed(machines: Machines
     note.write_text("# A token is its name\n")
     (home.journal / "b.md").write_text(f"<private>{TOKEN}</private>\n")
     head = git(home.journal, "rev-parse", "HEAD")
-    error = home.run("sync", "--json").json["error"]["message"]
-    assert "not committed yet" in error and git(home.journal, "rev-parse", "HEAD") == head
-    note.unlink()
+    picture = home.journal / "attachments" / TOKEN / "a.png"
+    picture.parent.mkdir(parents=True)
+    picture.write_bytes(b"\x89PNG")
+    for file in (note, picture):
+        refused = home.run("sync", "--json")
+        assert "GitHub token in the name of " in refused.json["error"]["message"]
+        assert "not committed yet" in refused.text and TOKEN not in refused.text + waits(home)
+        assert TOKEN not in (home.state / "sync.json").read_text()
+        assert git(home.journal, "rev-parse", "HEAD") == head
+        file.unlink()
     error = home.run("sync", "--json").json["error"]["message"]
     assert "b.md:1" in error and TOKEN not in error
     assert home.run("sync", "--allow", "0123456789").code == 1
@@ -314,7 +282,7 @@ def test_what_a_remote_must_not_hold_changes_no_file_outside(machines: Machines)
     git(work, "commit", "-qm", "More")
     git(work, "push", "-q")
     notices = home.ask("sync")["notices"]
-    assert len(notices) == 3 and all("left as it is" in notice for notice in notices)
+    assert len(notices) == 2 and all("Not received: " in notice for notice in notices)
     assert (home.journal / "fine.md").exists() and not (home.journal / "link.md").is_symlink()
     assert not (home.path / "sessions" / "a.md").exists()
     assert (home.path / "config.toml").read_bytes() == config
