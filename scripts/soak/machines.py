@@ -4,7 +4,9 @@ syncs in random order, and `kill -9` in each step of them.
 The promise: in the end all clones are equal. Each text whose save or edit was acknowledged is
 there, unless somebody who had seen it replaced or deleted it. What was deleted, and edited by
 nobody meanwhile, is gone. Only an entry whose text two machines replaced, neither having seen
-the other's, carries a conflict, and the status names it. The seed repeats a life, but for ids.
+the other's, carries a conflict, and the status names it. Files that no machine can receive, and
+one that one machine cannot, stay in the repository as they are. The seed repeats a life, but for
+ids.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -37,14 +40,20 @@ STEPS = (
     "sync-made",
     "sync-fetched",
     "sync-merged",
+    "created",
     "replace-written",
     "replaced",
     "sync-applied",
+    "sync-held",
     "sync-moved",
     "sync-pushed",
 )
 _WORD = re.compile(r"w\d{5}x")
 _MINUTES = 30
+STUCK = "stuck.md"
+"""A note of the first machine; the second one has a folder of that name."""
+ODD = ("a\\b.md", ".claude/settings.json", "run.sh")
+"""Paths that somebody with git alone adds."""
 PARAGRAPHS = ("- a\n- b", "More.", "```\nx = 1\n```", "> quoted\n> twice")
 
 
@@ -167,6 +176,7 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     for machine in machines:
         machine.change(choose, truth, next(numbers))
         machine.begin()
+    kept = _burden(folder, machines, truth)
     steps = itertools.cycle(STEPS)
     for at in numbers:
         if at == CHANGES:
@@ -184,10 +194,37 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
             other = choose.choice(machines)
             other.sync(truth, next(steps) if choose.random() < 0.4 else "")
     _judge(machines, truth)
+    check(kept == _entries(folder), f"Not as they were: {kept}, {_entries(folder)}")
     print(
         dict(sorted(truth.counts.items())), f"{time.process_time() - begun:.0f} s", flush=True
     )
     return CHANGES
+
+
+def _burden(folder: Path, machines: list[Machine], truth: Truth) -> str:
+    """The entries of files that cannot be received everywhere, which are added."""
+    (machines[1].ws.config.journal / STUCK).mkdir()
+    (machines[1].ws.config.journal / STUCK / "mine.txt").write_text("mine")
+    (machines[0].ws.config.journal / STUCK).write_text("# Stuck\n")
+    machines[0].sync(truth)
+    git(folder, "clone", "-q", "hub.git", "work")
+    work = folder / "work"
+    (work / ".claude").mkdir()
+    for path in ODD:
+        (work / path).write_text("{}")
+    git(work, "add", "-f", *ODD)
+    git(work, "commit", "-qm", "Odd files")
+    git(work, "push", "-q")
+    return _entries(folder)
+
+
+def _entries(folder: Path) -> str:
+    command = ["git", "-C", str(folder / "hub.git"), "ls-tree", "-r", "main"]
+    lines = subprocess.run(
+        [*command, "--", STUCK, *ODD], capture_output=True, check=True
+    ).stdout
+    assert lines.count(b"\n") == len(ODD) + 1, lines
+    return lines.decode()
 
 
 def _judge(machines: list[Machine], truth: Truth) -> None:
@@ -223,7 +260,7 @@ def _judge(machines: list[Machine], truth: Truth) -> None:
 
 def _notes(machine: Machine) -> dict[str, bytes]:
     found = files(machine.ws.config.journal)
-    return {path: data for path, data in found.items() if not path.startswith(".git/")}
+    return {path: data for path, data in found.items() if not path.startswith((".git/", STUCK))}
 
 
 if __name__ == "__main__":

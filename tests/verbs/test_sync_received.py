@@ -432,7 +432,7 @@ def test_whatever_another_machine_sends_stays_as_it_is(
     machines = Machines(folder, forks.shared())
     home = folder / "home"
     save(open_workspace(load_config(home)), "The first.")
-    init(load_config(home), str(machines.hub), lambda _: True)
+    assert init(load_config(home), str(machines.hub), lambda asked: "Its 1 notes" in asked)
     config = load_config(home)
     shares = Shares(config, Roots(config.roots, config.exclude))
     for tree in (first, then):

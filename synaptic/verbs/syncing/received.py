@@ -13,13 +13,14 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 
-from ...errors import Busy, Changed, SynapticError
+from ...errors import Busy, Changed, JournalError, SynapticError
 from ...journal import disk
 from ...journal.comments import ids_in
 from ...journal.writer import Draft, Stat
+from ...workspace.git import git
 from .memory import memory, remember
 from .repository import HELD, Changes, Repo, Tree, differing, files_of
-from .sharing import EDITED, FILE_MODES, FOREIGN, IGNORED, LONG, Entry, Reason
+from .sharing import EDITED, FILE_MODES, FOREIGN, IGNORED, LONG, Entry, Reason, reason_in
 from .trees import join
 
 NOT_RECEIVED = "Not received"
@@ -107,7 +108,7 @@ def _receive(
         except Changed:
             reason = EDITED
         except SynapticError as error:
-            reason = _reason_of(error)
+            reason = _reason_of(error, path)
         for id in ids_in(before or b"") - ids_in(after or b"") if not reason else ():
             repo.journal.saved.forget(id)  # deleted elsewhere: it has not vanished
         if not reason:
@@ -132,7 +133,7 @@ def _receive_file(
         return None if wanted == present else Draft(wanted)
 
     with repo.journal.writing():
-        obstacle = repo.shares.obstacle(path)
+        obstacle = repo.shares.obstacle(path, is_new=before is None)
         if obstacle:
             return obstacle if after is not None else None
         writer.change(path, make)
@@ -140,14 +141,16 @@ def _receive_file(
     return None
 
 
-def _reason_of(error: SynapticError) -> Reason:
-    """The reason why one file was not received. Raises the error if it is not of that file."""
-    number = error.__cause__.errno if isinstance(error.__cause__, OSError) else None
-    if isinstance(error, Busy) or number in _NO_DISK:
+def _reason_of(error: SynapticError, path: str) -> Reason:
+    """The reason why one file was not received. Raises an error that all others would meet."""
+    if isinstance(error, Busy):
         raise error
-    if number == errno.ENAMETOOLONG:
-        return LONG
-    return Reason(error.message.rstrip("."), error.hint)
+    reason = reason_in(error, path)
+    number = error.__cause__.errno if isinstance(error.__cause__, OSError) else None
+    if number in _NO_DISK:
+        step = f"{reason.step} The next sync goes on there."
+        raise JournalError(f"{reason.words}.", step) from error
+    return LONG if number == errno.ENAMETOOLONG else reason
 
 
 def _hold(repo: Repo, commit: str, left: dict[str, Entry | None]) -> None:
@@ -179,13 +182,17 @@ def _follow(repo: Repo, before: str, after: str) -> None:
     marked = os.fsdecode(repo.ask("ls-files", "-t", "-z")).split("\0")
     back = {line[2:] for line in marked if line.startswith("S ")} - left.keys()
     here = {path for path in back if os.path.lexists(repo.config.journal / path)}
-    lines = []
+    lines: dict[str, str] = {}
     for path in sorted({*differing(old, new), *here}):
         if staged.get(path) == old.get(path):
             mode, id = new.get(path, ("0", "0" * len(after)))
-            lines.append(f"{mode} {id}\t{path}\0")
-    repo.ask("update-index", "-z", "--index-info", given=os.fsencode("".join(lines)))
-    names = [path for path in left if path in new and path in {*staged, *differing(old, new)}]
-    if names:
-        given = os.fsencode("".join(f"{path}\0" for path in names))
-        repo.ask("update-index", "-z", "--skip-worktree", "--stdin", given=given)
+            lines[path] = f"{mode} {id}\t{path}\0"
+    aside = [path for path in left if path in new and (path in staged or path in lines)]
+    odd = "".join(lines.pop(path, "") for path in aside)
+    words = ("update-index", "-z")
+    repo.ask(*words, "--index-info", given=os.fsencode("".join(lines.values())))
+    names = "".join(f"{path}\0" for path in aside)
+    marks = ("--skip-worktree", "--stdin")
+    for options, given in ((("--index-info",), odd), (marks, names)):
+        if given:  # git for Windows takes no odd name
+            git(repo.config.journal, *words, *options, given=os.fsencode(given))

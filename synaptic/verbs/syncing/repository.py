@@ -84,7 +84,7 @@ class Repo:
 
     def ignored(self, paths: Collection[str]) -> set[str]:
         """The paths that git is told to ignore, and those of which it cannot tell."""
-        if not paths:
+        if not paths or not (self.config.journal / ".git").exists():
             return set()
         names = os.fsencode("".join(f"{path}\0" for path in paths))
         words = ("check-ignore", "--no-index", "-z", "--stdin")

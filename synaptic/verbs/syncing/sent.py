@@ -22,10 +22,10 @@ from .sharing import (
     SIZE,
     TAKEN,
     Entry,
-    Reason,
     folders_of,
     is_gone,
     listed,
+    reason_in,
 )
 from .trees import joined
 
@@ -133,7 +133,7 @@ def _edits(repo: Repo, head: str, here: Tree) -> dict[str, bytes | None]:
         except NotFound:
             continue
         except JournalError as error:
-            repo.report.leave(NOT_SENT, path, Reason(error.message.rstrip("."), error.hint))
+            repo.report.leave(NOT_SENT, path, reason_in(error, path))
             continue
         blob = hashlib.new(kind, b"blob %d\0" % len(data) + data)
         if blob.hexdigest() != here.get(path, ("", ""))[1]:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...config import Config
+from ...errors import SynapticError
 from ...files import PICTURE_BYTES, is_picture_name, real_path
 from ...journal.folder import Roots, is_note
 from ...journal.names import is_readable, shown
@@ -70,10 +71,14 @@ LONG = Reason("the name is too long for this disk", "Rename it on the other mach
 EDITED = Reason(
     "another program wrote to it during the sync", "The next sync comes back to it."
 )
-FOREIGN = Reason("neither notes nor attachments", "They stay in the repository for the others.")
+FOREIGN = Reason(
+    "neither notes nor attachments",
+    "They stay in the repository; `git show HEAD:FILE` prints one.",
+)
+CAPITALS = Reason("a name here differs from it only in capitals", "Rename one of the two.")
 FOLDER = Reason("a folder has its name here", "Rename the folder, then sync.")
 TAKEN = Reason("the repository holds another thing of that name", "Rename it here.")
-IGNORED = Reason("ignored by git", "`git check-ignore -v FILE` names the line; take it out.")
+IGNORED = Reason("ignored by git", "`git check-ignore -v FILE` there names the line.")
 
 
 @dataclass(frozen=True)
@@ -115,8 +120,10 @@ class Shares:
             return KIND
         return SIZE if size > PICTURE_BYTES else None
 
-    def obstacle(self, path: str) -> Reason | None:
-        """The reason why no file can be written at this path now. Raises OSError."""
+    def obstacle(self, path: str, *, is_new: bool) -> Reason | None:
+        """The reason why no file can be written at this path now; `is_new`: none came before.
+        Raises OSError.
+        """
         here = self.config.journal
         *folders, name = path.split("/")
         for step in folders:
@@ -139,9 +146,14 @@ class Shares:
             return FOLDER
         if not stat.S_ISREG(mode):
             return KIND
-        if name not in os.listdir(here):  # noqa: PTH208
-            return Reason("a file differs from it only in capitals here", "Rename one of them.")
+        if is_new and name not in os.listdir(here):  # noqa: PTH208
+            return CAPITALS
         return None
+
+
+def reason_in(error: SynapticError, path: str) -> Reason:
+    """An error of one file as a reason; the path in it can be printed."""
+    return Reason(error.message.replace(path, shown(path)).rstrip("."), error.hint)
 
 
 def visible(name: str) -> str:

@@ -13,7 +13,7 @@ from ...journal.folder import is_note
 from ...notes.merge import merge
 from .. import gitdriver
 from .repository import Changes, Repo, Tree, differing
-from .sharing import FILE_MODES, SETUP, folders_of
+from .sharing import FILE_MODES, SETUP, folders_of, listed
 
 Versions = tuple[bytes | None, bytes | None, bytes | None]
 """The bytes of a file: base, ours, theirs. None is no file."""
@@ -36,9 +36,10 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> Merged:
     if not theirs or base == theirs:
         return Merged(ours)
     filters = ("grep", "-l", "-F", "-e", "filter=", theirs, "--", ":(glob)**/.gitattributes")
-    if named := repo.look(*filters):
+    named = [line.partition(":")[2] for line in repo.look(*filters).splitlines()]
+    if named:
         raise Refused(
-            f"Nothing was synced: {named} names a filter, which Synaptic does not run.",
+            f"Nothing was synced: a filter stands in {listed(named)}, and Synaptic runs none.",
             hint="Take it out on the machine that added it.",
         )
     if not ours or base == ours:
