@@ -162,6 +162,23 @@ def test_a_file_stands_where_another_machine_has_a_folder(
         assert not (home.journal / theirs).is_file()
 
 
+def test_a_large_file_that_a_person_committed_is_sent_and_holds_up_nobody(
+    machines: Machines,
+) -> None:
+    desk, attic = machines.shared("desk", "attic")
+    for name in ("big.md", "big.bin"):
+        with (desk.journal / name).open("wb") as file:
+            file.truncate(LIMIT + 1)
+    assert "Not sent: big.md (larger than 50 MB)" in desk.ask("sync")["notices"][0]
+    git(desk.journal, "add", "big.md", "big.bin")
+    git(desk.journal, "commit", "-qm", "By hand")
+    desk.ask("save", "Goes out.")
+    assert desk.ask("sync")["sent"] == 3
+    [notice, other] = attic.ask("sync")["notices"]
+    assert "big.bin" in notice and "big.md" in other and "Goes out." in day(attic)
+    assert attic.ask("sync")["sent"] == 0 and {"big.md", "big.bin"} < machines.tree().keys()
+
+
 def test_it_comes_once_the_obstacle_is_gone(machines: Machines) -> None:
     desk, attic = machines.shared("desk", "attic")
     place = attic.journal / "plans.md"

@@ -101,6 +101,8 @@ class Repo:
     def sizes(self, ids: Iterable[str]) -> dict[str, int]:
         """The bytes of these objects."""
         lines = "".join(f"{id}\n" for id in sorted(set(ids)))
+        if not lines:
+            return {}
         check = "--batch-check=%(objectname) %(objectsize)"
         output = self.ask("cat-file", check, given=lines.encode())
         pairs = (line.split(" ") for line in output.decode().splitlines())
@@ -109,6 +111,8 @@ class Repo:
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """The bytes of these objects."""
         wanted = sorted(set(ids))
+        if not wanted:
+            return {}
         lines = "".join(f"{id}\n" for id in wanted)
         output = self.ask("cat-file", "--batch", given=lines.encode())
         blobs = {}

@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from ...errors import Refused
-from ...files import is_picture_name
+from ...files import PICTURE_BYTES, is_picture_name
 from ...journal.names import shown
 from ...notes.redaction import line_of
 from ...notes.screening import visible_secrets
@@ -76,6 +76,9 @@ def screen(repo: Repo, commit: str, theirs: str) -> None:
 
 
 def _unseen(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
+    """The texts of the commits that the remote lacks. Files above 50 MB are left out: only a
+    person can have committed them.
+    """
     sign = token_hex(16)
     log = ["log", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "-z"]
     log += ["--no-show-signature", "--no-mailmap", f"-O{os.devnull}"]
@@ -98,6 +101,8 @@ def _unseen(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
                 files[path, blob.decode()] = id
     for path, id in names.items():
         yield _Text(path, path, id, is_name=True)
+    sizes = repo.sizes(blob for _, blob in files)
+    files = {file: id for file, id in files.items() if sizes[file[1]] <= PICTURE_BYTES}
     old = {path: there[path][1] for path, _ in files if there.get(path, ("",))[0] in FILE_MODES}
     blobs = repo.blobs([*old.values(), *(blob for _, blob in files)])
     for (path, blob), id in files.items():
