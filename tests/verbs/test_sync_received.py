@@ -88,6 +88,7 @@ ODD = {
     "new\nline.md": (FILE, b"# Odd\n"),
     "latin\udce9.md": (FILE, b"# Odd\n"),
     f"{'long' * 64}.md": (FILE, b"# Odd\n"),
+    f"{'deep/' * 900}a.md": (FILE, b"# Odd\n"),
     "link.md": (LINK, b"/etc/passwd"),
     "other.md": (REPOSITORY, b"1" * 40),
     "big.md": (FILE, b"\n" * (LIMIT + 1)),
@@ -177,6 +178,54 @@ def test_a_large_file_that_a_person_committed_is_sent_and_holds_up_nobody(
     [notice, other] = attic.ask("sync")["notices"]
     assert "big.bin" in notice and "big.md" in other and "Goes out." in day(attic)
     assert attic.ask("sync")["sent"] == 0 and {"big.md", "big.bin"} < machines.tree().keys()
+
+
+def test_a_file_that_becomes_a_folder_and_back_does_so_everywhere(machines: Machines) -> None:
+    desk, attic = machines.shared("desk", "attic")
+    place = desk.journal / "a.md"
+    place.write_text("# A file\n")
+    desk.ask("sync")
+    attic.ask("sync")
+    place.unlink()
+    place.mkdir()
+    (place / "b.md").write_text("# Below\n")
+    for home in (desk, attic):
+        assert home.ask("sync")["notices"] == []
+    assert (attic.journal / "a.md" / "b.md").read_text() == "# Below\n"
+    (place / "b.md").unlink()
+    place.rmdir()
+    place.write_text("# A file again\n")
+    for home in (desk, attic):
+        assert home.ask("sync")["notices"] == []
+    assert (attic.journal / "a.md").read_text() == "# A file again\n"
+
+
+def test_a_link_in_the_place_of_a_note_stays_for_the_others(machines: Machines) -> None:
+    """Also where the note was edited or deleted here."""
+    desk, attic = machines.shared("desk", "attic")
+    for name in ("edited.md", "deleted.md", "both.md"):
+        (desk.journal / name).write_text("# Note\n")
+    for home in (desk, attic):
+        home.ask("sync")
+    (attic.journal / "both.md").write_text("# Edited before\n")
+    links = dict.fromkeys(("edited.md", "deleted.md", "both.md"), (LINK, b"/etc/passwd"))
+    machines.add(links)
+    there = machines.tree()
+    attic.ask("sync")
+    (attic.journal / "edited.md").write_text("# Edited after\n")
+    (attic.journal / "deleted.md").unlink()
+    for _ in range(2):
+        attic.ask("save", "Goes on.", "--force")
+        notices = " ".join(attic.ask("sync")["notices"])
+        assert "Not sent: edited.md" in notices and "Not received: both.md" in notices
+    assert {path: machines.tree()[path] for path in links} == {
+        path: there[path] for path in links
+    }
+    assert (attic.journal / "edited.md").read_text() == "# Edited after\n"
+    assert (attic.journal / "both.md").read_text() == "# Edited before\n"
+    machines.add(dict.fromkeys(links))
+    for home in (attic, desk):
+        assert home.ask("sync")["notices"] == []
 
 
 def test_it_comes_once_the_obstacle_is_gone(machines: Machines) -> None:

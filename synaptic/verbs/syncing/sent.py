@@ -22,7 +22,7 @@ from .sharing import (
     SIZE,
     TAKEN,
     Entry,
-    folders_of,
+    clashes,
     is_gone,
     listed,
     reason_in,
@@ -151,11 +151,12 @@ def _fitting(
     """The edits without those of a path at which the repository holds what was not received: a
     link, or a folder where there is a file here.
     """
-    rest = {path for path in known if path not in edits}
-    folders = {folder for path in rest for folder in folders_of(path)}
+    paths = {path for path in known if edits.get(path, b"") is not None}
+    paths |= {path for path, data in edits.items() if data is not None}
+    taken = {path for pair in clashes(paths) for path in pair}
     fitting = {}
     for path, data in edits.items():
-        is_taken = path in folders or any(folder in rest for folder in folders_of(path))
+        is_taken = path in taken
         entry = known.get(path)
         if entry and (path in left or entry[0] not in FILE_MODES):
             size = repo.sizes([entry[1]])[entry[1]] if entry[0] in FILE_MODES else 0

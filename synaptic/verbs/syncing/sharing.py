@@ -18,7 +18,7 @@ import os
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -42,6 +42,8 @@ SETUP = {
 """The files that the first sync adds to the repository. Later they are neither sent nor
 received: what they say here is this machine's own.
 """
+PATH_BYTES = 4000
+"""A path that is longer fits on no disk."""
 NAMES = 5
 """Files that one sentence names."""
 _UNSEEN_ON_MAC = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -114,6 +116,8 @@ class Shares:
             return FOREIGN
         if not is_readable(path):
             return NAME
+        if len(path.encode()) > PATH_BYTES:
+            return LONG
         if self.system == "nt" and any(map(_RESERVED.fullmatch, path.split("/"))):
             return RESERVED
         if mode not in FILE_MODES:
@@ -170,16 +174,23 @@ def _mode(place: Path) -> int | None:
 
 
 def is_gone(place: Path) -> bool:
-    """True if nothing has this path; False also if that cannot be known."""
+    """True if no file has this path, but nothing or a folder; False also if nobody can know."""
     with suppress(OSError):
-        return _mode(place) is None
+        mode = _mode(place)
+        return mode is None or stat.S_ISDIR(mode)
     return False
 
 
-def folders_of(path: str) -> list[str]:
-    """The folders above a path: `a` and `a/b` of `a/b/c.md`."""
-    steps = path.split("/")
-    return ["/".join(steps[:count]) for count in range(1, len(steps))]
+def clashes(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of these files of which the first would have to be a folder for the second: `a` and
+    `a/b`.
+    """
+    above = "\0"
+    for path in sorted(paths, key=lambda path: path.replace("/", "\0")):
+        if path.startswith(f"{above}/"):
+            yield above, path
+        else:
+            above = path
 
 
 @dataclass(frozen=True)

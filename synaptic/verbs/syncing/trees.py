@@ -13,7 +13,7 @@ from ...journal.folder import is_note
 from ...notes.merge import merge
 from .. import gitdriver
 from .repository import Changes, Repo, Tree, differing
-from .sharing import FILE_MODES, SETUP, folders_of, listed
+from .sharing import FILE_MODES, SETUP, clashes, listed
 
 Versions = tuple[bytes | None, bytes | None, bytes | None]
 """The bytes of a file: base, ours, theirs. None is no file."""
@@ -88,11 +88,7 @@ def _without_room(mine: Tree, other: Tree, changes: Changes) -> tuple[str, ...]:
     """The paths of ours that the merged tree cannot hold beside those of theirs."""
     paths = {path for path in mine if path not in changes}
     paths |= {path for path, change in changes.items() if change is not None}
-    unsent = set()
-    for path in paths:
-        for folder in folders_of(path):
-            if folder in paths:  # it is a file, too
-                unsent.add(path if folder in other else folder)
+    unsent = {below if above in other else above for above, below in clashes(paths)}
     return tuple(sorted(unsent))
 
 
