@@ -291,7 +291,7 @@ def test_what_a_remote_must_not_hold_changes_no_file_outside(machines: Machines)
     git(work, "commit", "-qam", "Encrypt")
     git(work, "push", "-q")
     home.ask("save", "Not in the open.")
-    assert "a filter stands in .gitattributes" in home.run("sync").err
+    assert ".gitattributes names a filter" in home.run("sync").err
     assert "Not in the open." not in git(machines.hub, "show", f"main:{DAY}")
 
 

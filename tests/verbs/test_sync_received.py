@@ -351,8 +351,20 @@ def test_a_full_disk_ends_a_sync_that_the_next_one_finishes(machines: Machines) 
     done = subprocess.run(words, env=attic.environment(), capture_output=True, text=True)
     assert done.returncode == 1 and "the disk is full" in done.stderr
     assert "full/a.md" in done.stderr and "disk is full" in waits(attic)
+    (desk.journal / "attachments").mkdir()
+    (desk.journal / "attachments" / "noise").write_bytes(os.urandom(500_000))
+    desk.ask("sync")
+    packs = attic.journal / ".git" / "objects" / "pack"
+    copy = f"cp -a '{packs}' '{machines.folder}/packs'"
+    mount = f"{copy} && mount -t tmpfs -o size=128k none '{packs}'"
+    mount += f" && cp -a '{machines.folder}/packs/.' '{packs}'"
+    words[-1] = f"{mount} && exec {SYNAPTIC} sync"
+    done = subprocess.run(words, env=attic.environment(), capture_output=True, text=True)
+    assert done.returncode == 0 and "Nothing was sent" in done.stderr
+    assert "the disk is full. Free some space" in done.stderr
     attic.ask("save", "Goes on.")
     assert attic.ask("sync")["notices"] == []
+    assert (attic.journal / "attachments" / "noise").exists()
     assert (attic.journal / "full" / "a.md").exists() and (attic.journal / "b.md").exists()
     assert {"full/a.md", "b.md"} < machines.tree().keys()
 

@@ -17,16 +17,16 @@ def memory(config: Config) -> dict[str, Any]:
 
 
 def remember(config: Config, **news: Any) -> None:
-    kept = memory(config) | news
+    record = memory(config) | news
     path = config.state / "sync.json"
     with disk.disk_errors(path):
-        disk.overwrite(path, json.dumps(kept).encode())
+        disk.overwrite(path, json.dumps(record).encode())
 
 
 def allow(config: Config, id: str) -> None:
     """Lets the secret of a hit be sent from now on. Raises NotFound for an unknown id."""
-    kept = memory(config)
-    waiting = kept.get("hits", [])
+    record = memory(config)
+    waiting = record.get("hits", [])
     if id not in waiting:
         raise NotFound(f"No secret that waits is called {id}.", hint=f"Known: {waiting}.")
-    remember(config, allowed=[*kept.get("allowed", []), id])
+    remember(config, allowed=[*record.get("allowed", []), id])

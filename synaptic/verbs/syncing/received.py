@@ -133,7 +133,8 @@ def _receive_file(
         return None if wanted == present else Draft(wanted)
 
     with repo.journal.writing():
-        obstacle = repo.shares.obstacle(path, is_new=before is None)
+        with disk.disk_errors(path):
+            obstacle = repo.shares.obstacle(path, is_new=before is None)
         if obstacle:
             return obstacle if after is not None else None
         writer.change(path, make)

@@ -37,6 +37,7 @@ _RULE = re.compile(r"^error: object (\w{40,64}): (\w+: .+)$", re.MULTILINE)
 """The object and the rule: `error: object 2daf...: hasDotgit: contains '.git'`."""
 _HOSTILE = re.compile(r"\.+|\.git.*|git~\d+|.*/.*|", re.IGNORECASE)
 """The names in a tree to which such a rule may apply."""
+_FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _VALID_URLS = ("https://HOST/PATH", "ssh://USER@HOST/PATH", "USER@HOST:PATH", "/PATH")
 
 
@@ -142,6 +143,8 @@ def reason_of(config: Config, output: str, url: str = "", branch: str = "") -> s
             f"git refuses {place or 'a file'} there ({rule[2]}). Take it out of the branch and "
             f"of its history, on the machine that added it."
         )
+    if _FULL.search(output):
+        return "the disk is full. Free some space and sync again."
     refused = re.search(r"rejected\] \((.+)\)", output)
     lines = [output, *_WHY.findall(_ADVICE.split(output)[0])]
     reason = f"{refused[1] if refused else lines[-1]}."

@@ -144,8 +144,8 @@ class Repo:
                 portion = []
                 total = 0
 
-    def make(self, parents: Sequence[str], known: Tree, changes: Changes, message: str) -> str:
-        """A new commit: the first of these parents, whose tree is `known`, with the changes."""
+    def make(self, parents: Sequence[str], tree: Tree, changes: Changes, message: str) -> str:
+        """A new commit: the first of these parents, whose tree is `tree`, with the changes."""
         text = message.encode("utf-8", "replace")
         who = self.look("var", "GIT_COMMITTER_IDENT")
         who = who or f"Synaptic <synaptic@localhost> {time.time():.0f} +0000"
@@ -157,7 +157,7 @@ class Repo:
         lines += [b"D %b" % _quoted(path) for path in removed]  # they may give way to a folder
         for path, change in changes.items():
             if isinstance(change, bytes):
-                mode = known.get(path, ("", ""))[0]
+                mode = tree.get(path, ("", ""))[0]
                 mode = mode if mode in FILE_MODES else FILE_MODES[0]
                 lines.append(b"M %b inline %b" % (mode.encode(), _quoted(path)))
                 lines.append(b"data %d\n%b" % (len(change), change))

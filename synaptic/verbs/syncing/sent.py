@@ -24,7 +24,7 @@ from .sharing import (
     Entry,
     clashes,
     is_gone,
-    listed,
+    name_some,
     reason_in,
 )
 from .trees import joined
@@ -45,23 +45,23 @@ class Snapshot(NamedTuple):
 
 def snapshot(repo: Repo, head: str) -> Snapshot:
     """Commits of the files as they are. Both are `head` if nothing changed and all is here."""
-    known = repo.tree(head)
+    shared = repo.tree(head)
     left = repo.left(head)
-    here = {path: entry for path, entry in known.items() if path not in left}
+    here = {path: entry for path, entry in shared.items() if path not in left}
     here |= {path: entry for path, entry in left.items() if entry}
     edits = _edits(repo, head, here)
-    fitting = _fitting(repo, known, edits, left)
+    fitting = _fitting(repo, shared, edits, left)
     _check_filters(repo, fitting)
     changes: Changes = {path: edit for path, edit in fitting.items() if path not in left}
     behind = [path for path in fitting if path in left]
-    for path, (old, now) in repo.texts(behind, here, known):
+    for path, (old, now) in repo.texts(behind, here, shared):
         changes |= joined(repo, path, (old, now, fitting[path]), head)
     if not memory(repo.config).get("shared"):
-        added = {name: text.encode() for name, text in SETUP.items() if name not in known}
+        added = {name: text.encode() for name, text in SETUP.items() if name not in shared}
         changes |= added
     ours = head
     if changes:
-        ours = repo.make([head], known, changes, _message(repo, known, changes))
+        ours = repo.make([head], shared, changes, _message(repo, shared, changes))
     overlay: Changes = {path: fitting.get(path, entry) for path, entry in left.items()}
     held = ours
     if overlay:
@@ -81,7 +81,7 @@ def ignored_notice(repo: Repo, head: str) -> list[str]:
     if not paths:
         return []
     count = f"{len(paths):,} notes stay" if len(paths) > 1 else "1 note stays"
-    return [f"{count} here: {listed(paths)} ({IGNORED.words}). {IGNORED.step}"]
+    return [f"{count} here: {name_some(paths)} ({IGNORED.words}). {IGNORED.step}"]
 
 
 def _present(repo: Repo) -> list[str]:
@@ -146,18 +146,18 @@ def _edits(repo: Repo, head: str, here: Tree) -> dict[str, bytes | None]:
 
 
 def _fitting(
-    repo: Repo, known: Tree, edits: dict[str, bytes | None], left: dict[str, Entry | None]
+    repo: Repo, shared: Tree, edits: dict[str, bytes | None], left: dict[str, Entry | None]
 ) -> dict[str, bytes | None]:
     """The edits without those of a path at which the repository holds what was not received: a
     link, or a folder where there is a file here.
     """
-    paths = {path for path in known if edits.get(path, b"") is not None}
+    paths = {path for path in shared if edits.get(path, b"") is not None}
     paths |= {path for path, data in edits.items() if data is not None}
     taken = {path for pair in clashes(paths) for path in pair}
     fitting = {}
     for path, data in edits.items():
         is_taken = path in taken
-        entry = known.get(path)
+        entry = shared.get(path)
         if entry and (path in left or entry[0] not in FILE_MODES):
             size = repo.sizes([entry[1]])[entry[1]] if entry[0] in FILE_MODES else 0
             is_taken |= repo.shares.against(path, entry[0], size) is not None
@@ -182,11 +182,11 @@ def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
             )
 
 
-def _message(repo: Repo, known: Tree, changes: Changes) -> str:
+def _message(repo: Repo, shared: Tree, changes: Changes) -> str:
     """The titles of new and changed entries, as an agent sees them."""
     screen = Screen("redact")
     titles = []
-    for path, (old,) in repo.texts([path for path in changes if is_note(path)], known):
+    for path, (old,) in repo.texts([path for path in changes if is_note(path)], shared):
         before, after = (
             repo.journal.parse(path, data).entries if isinstance(data, bytes) else ()
             for data in (old, changes[path])

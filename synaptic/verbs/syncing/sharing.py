@@ -214,12 +214,12 @@ class Report:
     def notices(self) -> list[str]:
         """A sentence for each direction and reason."""
         return [
-            f"{direction}: {listed([*paths])} ({reason.words}). {reason.step}"
+            f"{direction}: {name_some([*paths])} ({reason.words}). {reason.step}"
             for (direction, reason), paths in self.left.items()
         ]
 
 
-def listed(paths: Sequence[str]) -> str:
+def name_some(paths: Sequence[str]) -> str:
     """The first of these paths, and the number of the others."""
     names = ", ".join(map(shown, paths[:NAMES]))
     return f"{names} and {len(paths) - NAMES:,} more" if len(paths) > NAMES else names

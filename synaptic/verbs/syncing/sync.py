@@ -65,8 +65,8 @@ def state(config: Config) -> list[str]:
     """Sentences on the last sync and on what waits; none where nothing is shared."""
     if not config.sync.url:
         return []
-    kept = memory(config)
-    last = float(kept.get("at", 0))
+    record = memory(config)
+    last = float(record.get("at", 0))
     journal = Journal(config)
     repo = Repo(config, journal)
     newer = sum(
@@ -74,16 +74,16 @@ def state(config: Config) -> list[str]:
         for stamp in journal.scan()
         if not journal.roots.of(stamp.path)[0]
     )
-    commits = ("rev-list", "--count", "HEAD", *without(kept.get("shared", "")))
+    commits = ("rev-list", "--count", "HEAD", *without(record.get("shared", "")))
     waiting = repo.look(*commits) or "0"
     when = time.strftime("on %Y-%m-%d at %H:%M", time.localtime(last)) if last else "never"
     sentences = [
         f"Synced with {config.sync.url} {when}. Waiting: commits {waiting}, changed files "
         f"{newer:,}."
     ]
-    if kept.get("trouble"):
-        sentences.append(f"The last sync did not work: {kept['trouble']}")
-    return [*sentences, *kept.get("left", []), *ignored_notice(repo, repo.commit("HEAD"))]
+    if record.get("trouble"):
+        sentences.append(f"The last sync did not work: {record['trouble']}")
+    return [*sentences, *record.get("left", []), *ignored_notice(repo, repo.commit("HEAD"))]
 
 
 def init(config: Config, url: str, agree: Callable[[str], bool]) -> Synced | None:

@@ -13,7 +13,7 @@ from ...journal.folder import is_note
 from ...notes.merge import merge
 from .. import gitdriver
 from .repository import Changes, Repo, Tree, differing
-from .sharing import FILE_MODES, SETUP, clashes, listed
+from .sharing import FILE_MODES, SETUP, clashes, name_some
 
 Versions = tuple[bytes | None, bytes | None, bytes | None]
 """The bytes of a file: base, ours, theirs. None is no file."""
@@ -39,7 +39,7 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> Merged:
     named = [line.partition(":")[2] for line in repo.look(*filters).splitlines()]
     if named:
         raise Refused(
-            f"Nothing was synced: a filter stands in {listed(named)}, and Synaptic runs none.",
+            f"Nothing was synced: {name_some(named)} names a filter, and Synaptic runs none.",
             hint="Take it out on the machine that added it.",
         )
     if not ours or base == ours:
@@ -71,7 +71,7 @@ def _not_shared(repo: Repo, paths: Sequence[str], mine: Tree, other: Tree) -> se
     """The paths at which theirs stays as it is: one of the two is nothing that is received."""
     plain = [other[path][1] for path in paths if other.get(path, ("", ""))[0] in FILE_MODES]
     sizes = repo.sizes(plain)
-    found = set()
+    alone = set()
     for path in paths:
         if path not in other:
             continue
@@ -80,8 +80,8 @@ def _not_shared(repo: Repo, paths: Sequence[str], mine: Tree, other: Tree) -> se
         is_note_here = repo.shares.is_ours(path)
         reason = is_note_here and repo.shares.against(path, mode, sizes.get(id, 0))
         if is_link or reason or path in SETUP:
-            found.add(path)
-    return found
+            alone.add(path)
+    return alone
 
 
 def _without_room(mine: Tree, other: Tree, changes: Changes) -> tuple[str, ...]:

@@ -25,12 +25,12 @@ HITS = 5
 
 
 class _Text(NamedTuple):
-    """A text that is to be sent with `commit`. The remote holds `known` in its place."""
+    """A text that is to be sent with `commit`. The remote holds `there` in its place."""
 
     place: str
     text: str
     commit: str
-    known: str = ""
+    there: str = ""
     is_name: bool = False
 
     def where(self, start: int) -> str:
@@ -44,19 +44,19 @@ def screen(repo: Repo, commit: str, theirs: str) -> None:
     """Raises Refused if a commit that no other machine has seen holds a secret."""
     if not commit or commit == theirs:
         return
-    kept = memory(repo.config)
-    salt = kept.get("salt") or token_hex(16)
+    record = memory(repo.config)
+    salt = record.get("salt") or token_hex(16)
     head = repo.commit("HEAD")
     committed = set(repo.look("rev-list", head, *without(theirs)).split()) if head else set()
     hits: dict[str, str] = {}
     for text in _unseen(repo, commit, theirs):
         for secret in visible_secrets(text.text):
             value = text.text[secret.start : secret.end]
-            if value in text.known:
+            if value in text.there:
                 continue
             message = f"{text.place}\0{value}".encode("utf-8", "surrogateescape")
             id = hashlib.blake2b(message, digest_size=5, key=salt.encode()).hexdigest()
-            if id not in kept.get("allowed", []):
+            if id not in record.get("allowed", []):
                 is_here = text.commit in committed
                 when = f"commit {text.commit[:8]}" if is_here else "not committed yet"
                 hits[id] = f"{secret.kind} in {text.where(secret.start)} ({when}, {id})"
@@ -106,5 +106,5 @@ def _unseen(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
     old = {path: there[path][1] for path, _ in files if there.get(path, ("",))[0] in FILE_MODES}
     blobs = repo.blobs([*old.values(), *(blob for _, blob in files)])
     for (path, blob), id in files.items():
-        known = blobs.get(old.get(path, ""), b"").decode("utf-8", "replace")
-        yield _Text(path, blobs[blob].decode("utf-8", "replace"), id, known)
+        before = blobs.get(old.get(path, ""), b"").decode("utf-8", "replace")
+        yield _Text(path, blobs[blob].decode("utf-8", "replace"), id, before)
