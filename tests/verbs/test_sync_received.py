@@ -23,7 +23,7 @@ from synaptic import open_workspace, save
 from synaptic.config import load_config
 from synaptic.journal.folder import Roots
 from synaptic.verbs.syncing import init, sync
-from synaptic.verbs.syncing.sharing import SETUP, Shares
+from synaptic.verbs.syncing.shares import SETUP, Shares
 
 RUN = "100755"
 LINK = "120000"

@@ -20,7 +20,7 @@ from ...journal.writer import Draft, Stat
 from ...workspace.git import git
 from .memory import memory, remember
 from .repository import HELD, Changes, Repo, Tree, differing, files_of
-from .sharing import EDITED, FILE_MODES, FOREIGN, IGNORED, LONG, Entry, Reason, reason_in
+from .shares import EDITED, FILE_MODES, FOREIGN, IGNORED, LONG, Entry, Obstacle, reason_in
 from .trees import join
 
 NOT_RECEIVED = "Not received"
@@ -94,7 +94,7 @@ def _apply(repo: Repo, head: str, before: str, after: str) -> dict[str, Entry | 
 
 def _receive(
     repo: Repo, paths: Sequence[str], old: Tree, new: Tree
-) -> Iterator[tuple[str, Reason | None]]:
+) -> Iterator[tuple[str, Obstacle | None]]:
     """Each path, with the reason why its file could not be changed; None if it was."""
     writer = repo.journal.writer
     with repo.journal.writing():
@@ -119,7 +119,7 @@ def _receive(
 
 def _receive_file(
     repo: Repo, path: str, before: bytes | None, after: bytes | None
-) -> Reason | None:
+) -> Obstacle | None:
     """Makes one change in a file; the reason why it cannot be made."""
     writer = repo.journal.writer
 
@@ -142,7 +142,7 @@ def _receive_file(
     return None
 
 
-def _reason_of(error: SynapticError, path: str) -> Reason:
+def _reason_of(error: SynapticError, path: str) -> Obstacle:
     """The reason why one file was not received. Raises an error that all others would meet."""
     if isinstance(error, Busy):
         raise error

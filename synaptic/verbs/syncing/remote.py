@@ -17,7 +17,7 @@ from ...journal.names import shown
 from ...workspace.git import git
 from .. import gitdriver
 from .repository import Repo
-from .sharing import visible
+from .shares import visible
 
 REMOTE_TIMEOUT_S = 3600
 """For a first join with many pictures; a dead line ends it sooner."""

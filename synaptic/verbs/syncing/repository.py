@@ -15,7 +15,7 @@ from ...config import Config
 from ...errors import JournalError
 from ...journal.journal import Journal
 from ...workspace.git import git
-from .sharing import FILE_MODES, Entry, Report, Shares
+from .shares import FILE_MODES, Entry, Report, Shares
 
 MADE = "refs/synaptic/made"
 """The last commit that was made; it keeps git from removing objects."""

@@ -15,7 +15,7 @@ from ...journal.names import shown
 from ...notes.screening import Screen
 from .memory import memory
 from .repository import Changes, Repo, Tree
-from .sharing import (
+from .shares import (
     FILE_MODES,
     IGNORED,
     SETUP,

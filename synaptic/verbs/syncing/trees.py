@@ -13,7 +13,7 @@ from ...journal.folder import is_note
 from ...notes.merge import merge
 from .. import gitdriver
 from .repository import Changes, Repo, Tree, differing
-from .sharing import FILE_MODES, SETUP, clashes, name_some
+from .shares import FILE_MODES, SETUP, clashes, name_some
 
 Versions = tuple[bytes | None, bytes | None, bytes | None]
 """The bytes of a file: base, ours, theirs. None is no file."""

@@ -16,7 +16,7 @@ from ...notes.redaction import line_of
 from ...notes.screening import visible_secrets
 from .memory import memory, remember
 from .repository import Repo, without
-from .sharing import FILE_MODES
+from .shares import FILE_MODES
 
 _RAW = re.compile(rb":\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) \w\d*\0([^\0]+)")
 _LINK = "120000"

@@ -56,31 +56,31 @@ _RESERVED = re.compile(
 """Names that no file can have on Windows."""
 
 
-class Reason(NamedTuple):
+class Obstacle(NamedTuple):
     """The reason why a file is neither sent nor received, and the next step."""
 
     words: str
     step: str
 
 
-NAME = Reason(
+NAME = Obstacle(
     "a backslash, a control character or a byte that is not UTF-8 in the name", "Rename it."
 )
-RESERVED = Reason("Windows allows no such name", "Rename it on the other machine.")
-KIND = Reason("a link or another repository, not a file", "Replace it by a file.")
-SIZE = Reason(f"larger than {PICTURE_BYTES // 1_000_000} MB", "Keep it outside the journal.")
-LONG = Reason("the name is too long for this disk", "Rename it on the other machine.")
-EDITED = Reason(
+RESERVED = Obstacle("Windows allows no such name", "Rename it on the other machine.")
+KIND = Obstacle("a link or another repository, not a file", "Replace it by a file.")
+SIZE = Obstacle(f"larger than {PICTURE_BYTES // 1_000_000} MB", "Keep it outside the journal.")
+LONG = Obstacle("the name is too long for this disk", "Rename it on the other machine.")
+EDITED = Obstacle(
     "another program wrote to it during the sync", "The next sync comes back to it."
 )
-FOREIGN = Reason(
+FOREIGN = Obstacle(
     "neither notes nor attachments",
     "They stay in the repository; `git show HEAD:FILE` prints one.",
 )
-CAPITALS = Reason("a name here differs from it only in capitals", "Rename one of the two.")
-FOLDER = Reason("a folder has its name here", "Rename the folder, then sync.")
-TAKEN = Reason("the repository holds another thing of that name", "Rename it here.")
-IGNORED = Reason("ignored by git", "`git check-ignore -v FILE` there names the line.")
+CAPITALS = Obstacle("a name here differs from it only in capitals", "Rename one of the two.")
+FOLDER = Obstacle("a folder has its name here", "Rename the folder, then sync.")
+TAKEN = Obstacle("the repository holds another thing of that name", "Rename it here.")
+IGNORED = Obstacle("ignored by git", "`git check-ignore -v FILE` there names the line.")
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Shares:
             return False
         return is_note(path) or is_picture_name(path) or path.startswith("attachments/")
 
-    def against(self, path: str, mode: str = FILE_MODES[0], size: int = 0) -> Reason | None:
+    def against(self, path: str, mode: str = FILE_MODES[0], size: int = 0) -> Obstacle | None:
         """The reason why a file of this mode and so many bytes is not shared; None if it is."""
         if not self.is_ours(path):
             return FOREIGN
@@ -124,7 +124,7 @@ class Shares:
             return KIND
         return SIZE if size > PICTURE_BYTES else None
 
-    def obstacle(self, path: str, *, is_new: bool) -> Reason | None:
+    def obstacle(self, path: str, *, is_new: bool) -> Obstacle | None:
         """The reason why no file can be written at this path now; `is_new`: none came before.
         Raises OSError.
         """
@@ -139,7 +139,7 @@ class Shares:
                 words = (
                     f"{shown(here.relative_to(self.config.journal).as_posix())} is no folder"
                 )
-                return Reason(f"{words} here", "Rename that, then sync.")
+                return Obstacle(f"{words} here", "Rename that, then sync.")
         mode = _mode(here / name)
         if mode is None:
             return None
@@ -155,9 +155,9 @@ class Shares:
         return None
 
 
-def reason_in(error: SynapticError, path: str) -> Reason:
+def reason_in(error: SynapticError, path: str) -> Obstacle:
     """An error of one file as a reason; the path in it can be printed."""
-    return Reason(error.message.replace(path, shown(path)).rstrip("."), error.hint)
+    return Obstacle(error.message.replace(path, shown(path)).rstrip("."), error.hint)
 
 
 def visible(name: str) -> str:
@@ -199,15 +199,15 @@ class Report:
 
     received: set[str] = field(default_factory=set)
     conflicts: dict[str, None] = field(default_factory=dict)
-    left: dict[tuple[str, Reason], dict[str, None]] = field(
+    left: dict[tuple[str, Obstacle], dict[str, None]] = field(
         default_factory=lambda: defaultdict(dict)
     )
 
-    def leave(self, direction: str, path: str, reason: Reason) -> None:
+    def leave(self, direction: str, path: str, reason: Obstacle) -> None:
         """Notes a file that is `Not sent` or `Not received`."""
         self.left[direction, reason][path] = None
 
-    def holds(self, reason: Reason) -> bool:
+    def holds(self, reason: Obstacle) -> bool:
         """True if a file was left for this reason."""
         return any(each == reason for _, each in self.left)
 

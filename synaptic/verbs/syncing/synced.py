@@ -36,7 +36,7 @@ from .received import finish, take
 from .remote import branch_of, check_url, fetch, push
 from .repository import Repo, differing, without
 from .sent import NOT_SENT, ignored_notice, note_paths, snapshot
-from .sharing import SETUP, TAKEN
+from .shares import SETUP, TAKEN
 from .trees import merge_commits
 from .unseen import screen
 
