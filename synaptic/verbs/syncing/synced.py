@@ -24,7 +24,7 @@ from typing import Any
 
 from ...config import Config
 from ...errors import Busy, JournalError, Refused, SynapticError
-from ...files import real_path
+from ...files import file_lock, real_path
 from ...journal import disk
 from ...journal.journal import Journal
 from ...journal.names import shown
@@ -239,10 +239,10 @@ def _repo(config: Config) -> Repo:
 @contextmanager
 def _alone(config: Config) -> Iterator[None]:
     """A context in which no other process of this home syncs. Raises Busy."""
-    from filelock import FileLock, Timeout  # slow to import
+    from filelock import Timeout  # slow to import
 
     try:
-        with FileLock(config.state / "sync.lock", timeout=LOCK_TIMEOUT_S, mode=0o600):
+        with file_lock(config.state / "sync.lock", LOCK_TIMEOUT_S, config.journal):
             yield
     except Timeout as error:
         raise Busy("Another process is syncing.", hint="Try again later.") from error
