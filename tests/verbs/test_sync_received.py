@@ -514,9 +514,13 @@ def test_whatever_another_machine_sends_stays_as_it_is(
     config = load_config(home)
     shares = Shares(config, Roots(config.roots, config.exclude))
     for tree in (first, then):
-        names = {*tree, *machines.tree()}
-        names |= {folder for path in machines.tree() for folder in _around(path)}
-        fitting = [path for path in tree if not names.intersection(_around(path))]
+        folders = {folder for path in machines.tree() for folder in _around(path)}
+        names = {*tree, *machines.tree(), *folders}
+        fitting = [
+            path
+            for path in tree
+            if path not in folders and not names.intersection(_around(path))
+        ]
         if fitting:
             machines.add({path: (tree[path], b"# Text\n") for path in fitting})
         there = machines.tree()
