@@ -40,6 +40,8 @@ from mcp.client._transport import TransportStreams
 from mcp.server.stdio import stdio_server
 from outside import TIMEOUT_S, Answer, Home, Server, connected
 
+from synaptic.surfaces.serving.arguments import AGENTS
+
 LOADED = (
     "encodings.utf_8_sig",
     "filelock",
@@ -278,6 +280,20 @@ class ForkedHome(Home):
             answer,
         )
         return answer
+
+    def person(self, *args: str, keys: bytes = b"", **env: str) -> Answer:
+        """What the command says to a person at a terminal, where these keys wait for it."""
+        environ = dict.fromkeys(AGENTS, "") | env
+        call: dict[str, Any] = {"args": ["synaptic", *args], "env": self.environment(**environ)}
+        if self.folder:
+            call["folder"] = str(self.folder)
+        return self.forks.at_terminal(call, keys)
+
+    def rule(self, text: str, *args: str) -> str:
+        """The id of a preference that a person saves at a terminal."""
+        answer = self.person("save", text, "--type", "preference", "--json", *args)
+        assert answer.code == 0, answer
+        return str(answer.json["id"])
 
     def start(self, *args: str, **env: str) -> Forked:
         return self._start({"args": ["synaptic", *args]}, env)

@@ -409,11 +409,20 @@ class Index:
         """The entries that came, or said something else, after the change of this number."""
         return set(self.engine.column(_CHANGED, number))
 
-    def consents(self, ids: Sequence[str]) -> dict[str, Any]:
-        """Of a published index: by id who stands for a preference."""
-        sql = f"SELECT id, consent, consent_by FROM entry WHERE id IN {THESE}"
+    def consents(self, ids: Sequence[str]) -> dict[tuple[str, str], Any]:
+        """Of a published index: by id and path who stands for a preference. Journals may share
+        an id.
+        """
+        sql = f"""
+            SELECT e.id, s.path, e.consent, e.consent_by FROM entry e
+            JOIN source s ON s.id = e.source WHERE e.id IN {THESE}"""
         rows = self.engine.rows(sql, json.dumps(ids))
-        return {id: (word or "waits", by or "") for id, word, by in rows}
+        return {(id, path): consent for id, path, *consent in rows}
+
+    def own_ids(self, ids: Sequence[str]) -> dict[str, str]:
+        """By id the id that the entry's file gives it: another file may have that in force."""
+        sql = f"SELECT id, own_id FROM entry WHERE id IN {THESE}"
+        return dict(self.engine.rows(sql, json.dumps(ids)))
 
     def some_ids(self) -> list[str]:
         """Up to 1,000 ids, by which another machine knows the journal again."""

@@ -320,22 +320,28 @@ _MEANINGS = """
     JOIN token ON token.chunk = chunk.rowid"""
 _BY_TEXT = f"SELECT hash, embedding, codes {_MEANINGS}"
 _OF_TEXT = f"SELECT embedding, codes {_MEANINGS} WHERE hash = ? LIMIT 1"
+_REACH = """
+        CASE WHEN {0}.type = 'preference' THEN json_array({0}.project_key, {0}.pin, {0}.expires,
+            (SELECT json_group_array(target) FROM (
+                SELECT target FROM supersedes WHERE entry = {0}.rowid ORDER BY target))) END"""
+"""A copy of a preference that ends sooner, or is for another project, hides no preference."""
 _CONTESTED = f"""
     SELECT own_id FROM entry WHERE own_id IN {THESE}
     GROUP BY own_id HAVING count(*) > 1 OR max(twin) > 0"""
-_CLAIMS = """
+_CLAIMS = f"""
     SELECT e.rowid, CASE WHEN e.date_source NOT IN ('git', 'mtime') THEN e.date END, s.path,
-        e.content_hash, e.title, e.type
+        e.content_hash, e.title, e.type, {_REACH.format("e")}
     FROM entry e JOIN source s ON s.id = e.source WHERE e.own_id = ?
     ORDER BY length(s.path), s.path, e.seq"""
 _SETTLE_ID = "UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?"
-_SETTLE_NUMBERED = """
+_SETTLE_NUMBERED = f"""
     UPDATE entry SET twin = now.twin FROM (
         SELECT c.rowid AS row, EXISTS (
             SELECT 1 FROM source s JOIN entry o ON o.source = s.id WHERE s.path = :original
             AND o.content_hash = c.content_hash AND o.type = c.type
             AND (o.title = c.title OR (c.whole_file AND c.title LIKE o.title || ' _'))
             AND (o.date = c.date OR o.date_source IN ('git', 'mtime'))
+            AND {_REACH.format("o")} IS {_REACH.format("c")}
         ) AS twin FROM source s JOIN entry c ON c.source = s.id
         WHERE s.path = :copy AND c.derived AND c.twin < 2
     ) AS now WHERE entry.rowid = now.row AND entry.twin <> now.twin"""

@@ -48,6 +48,14 @@ LOCK_TIMEOUT_S = 5.0
 Edit = Callable[[Entry, bytes], tuple[Entry | None, bytes]]
 """Returns the entry that takes the place of an entry with this block, and its block."""
 
+Check = Callable[[str, Entry | None], None]
+"""Raises Refused if the entry of this id, None where it stands nowhere, may not be replaced."""
+
+
+def allowed(id: str, present: Entry | None) -> None:
+    """Allows every change."""
+
+
 _VANISHED = (
     "An earlier update of {id} had vanished from its file; `synaptic doctor --restore "
     "{id}` brings it back."
@@ -492,13 +500,16 @@ class Journal:
             raise NotFound(f"The copy of {id} is torn.")
         return copy.path, replace(self.copied(id, copy.path, copy.text), id=id)
 
-    def restore(self, id: str, *, by_person: bool = True) -> tuple[str, Entry]:
+    def restore(
+        self, id: str, check: Check = allowed, *, by_person: bool = True
+    ) -> tuple[str, Entry]:
         """Path and entry, restored to the newest trashed text that differs from its present
         text.
 
         `id` may be short. A deleted entry is put back into its file. An updated entry gets its
-        old text back, and the present text goes to the trash. Raises NotFound, which names ids
-        in the trash, and Refused where an agent would pin or unpin it by this.
+        old text back, and the present text goes to the trash. `check` may refuse. Raises
+        NotFound, which names ids in the trash, and Refused where an agent would pin or unpin it
+        by this.
         """
         places = self.places()
         with self.writing():
@@ -512,7 +523,9 @@ class Journal:
             for path in known:
                 present = self.present(path, id)
                 if present:
+                    check(id, present[1])
                     return path, self._swap(path, *present, mine, by_person)
+            check(id, None)
             self._check_pin(newest, False, by_person)
             if newest.mode is not None:
                 return newest.path, self._restore_file(newest, newest.mode)

@@ -9,7 +9,7 @@ from ..errors import NotFound
 from ..models import Entry
 from ..notes.privacy import mask, reveals
 from .comments import ids_in
-from .journal import Journal
+from .journal import Check, Journal, allowed
 from .saved import KEEP_DAYS, SavedText
 from .text import as_block, entry_of, is_later, resolve
 from .trash import UNDOABLE, TrashedText
@@ -128,15 +128,17 @@ def _standing(
     return comments | entries
 
 
-def restore_lost(journal: Journal, id: str) -> tuple[str, Entry]:
-    """Path and entry of a text that vanished, after it was put back. Raises NotFound when it
-    has not vanished.
+def restore_lost(journal: Journal, id: str, check: Check = allowed) -> tuple[str, Entry]:
+    """Path and entry of a text that vanished, after it was put back. `check` may refuse. Raises
+    NotFound when it has not vanished.
     """
     texts = [loss.text for loss in find_losses(journal) if loss.text]
     id = resolve(id, (text.id for text in texts), "The list of vanished saves")
     text = next(text for text in texts if text.id == id)
     with journal.writing():
-        if journal.present(text.path, id):
+        present = journal.present(text.path, id)
+        check(id, present[1] if present else None)
+        if present:
             return text.path, journal.swap(text.path, id, text.text)
         return text.path, journal.put_back(text)
 

@@ -26,7 +26,7 @@ from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
 from ..files import file_lock
 from . import disk, folder
-from .disk import PREFERENCES, disk_errors, fault
+from .disk import disk_errors, fault
 from .saved import SavedText, SavedTexts
 
 if TYPE_CHECKING:
@@ -100,9 +100,7 @@ class FileWriter:
                 disk.make_dirs(own, private=True)
             if journal == home / "journal" and not (self._state / "index.db").exists():
                 disk.make_dirs(journal, private=True)
-            is_older = any(self._state.glob("index*.db"))  # preferences were notes for it
             files = {".gitignore": "*\n", "README.txt": _README}
-            files[PREFERENCES] = f'{{"older": {str(is_older).lower()}}}\n'
             for name, text in files.items():
                 file = self._state / name
                 with suppress(FileExistsError):

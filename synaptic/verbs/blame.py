@@ -22,7 +22,7 @@ from ..files import read_regular
 from ..index.rows import hash_of
 from ..notes.blocks import MASK, body_text, project_key
 from ..workspace.checkout import checkout_around, project_of
-from ..workspace.preferences import Consent, hash_of_text, kept
+from ..workspace.preferences import CHANGED_END, Consent, hash_of_text, read_log
 
 FILE_BYTES = 4_000_000
 """Entries of a larger file are left out."""
@@ -72,12 +72,12 @@ _CLASS = re.compile(r"(?:Error|Exception|Warning)\b")
 _SENTENCE = re.compile(r"\n+|(?<=[.;!?])\s+")
 
 _ROW = """
-    SELECT e.rowid, e.id, e.date, e.type, e.title, e.project, s.path, e.start, e."end", e.hash,
-        e.body_start, e.body_end, e.pin, e.expires,
+    SELECT e.rowid, e.id, e.own_id, e.date, e.type, e.title, e.project, s.path, e.start,
+        e."end", e.hash, e.body_start, e.body_end, e.pin, e.expires,
         coalesce(e.origin, iif(e.via GLOB 'import:*', e.via, '')), e.derived OR e.whole_file
     FROM entry e JOIN source s ON s.id = e.source
     WHERE e.rowid IN (SELECT value FROM json_each(?)) AND e.id IS NOT NULL
-    AND e.own_id NOT IN (SELECT target FROM supersedes)
+    AND (e.type = 'preference' OR e.own_id NOT IN (SELECT target FROM supersedes))
     ORDER BY coalesce(e.importance, 5) DESC, e.at DESC"""
 _FILES = "SELECT entry, path FROM file WHERE path IN (SELECT value FROM json_each(?))"
 _MATCHES = """
@@ -85,6 +85,7 @@ _MATCHES = """
     WHERE w.chunk_fts MATCH ? ORDER BY w.rank LIMIT ?"""
 _TAGS = "SELECT name FROM tag WHERE entry = ?"
 _REPLACED = "SELECT target FROM supersedes WHERE entry = ?"
+_REPLACING = "SELECT entry FROM supersedes WHERE target = ?"
 
 
 class Row(NamedTuple):
@@ -92,6 +93,7 @@ class Row(NamedTuple):
 
     rowid: int
     id: str
+    own_id: str
     date: str
     type: str
     title: str
@@ -154,6 +156,7 @@ class Memory:
         self.config = config
         self.today = make_clock()().date()
         self.files: dict[str, bytes] = {}
+        self.rules = read_log(config.state)
         flags = apsw.SQLITE_OPEN_READONLY
         self._is_own = db is None
         self.db = db or apsw.Connection(str(config.index_file), flags=flags)
@@ -168,7 +171,9 @@ class Memory:
         rows = self._rows({*weights, *self._matching(phrases)})
         found = []
         for row in rows:
-            if row.type not in TYPES or self._is_over(row):
+            if row.type not in TYPES:
+                continue
+            if row.type != "preference" and self._is_over(row):
                 continue
             if project_key(row.project or "") not in ("", target.project):
                 continue
@@ -285,28 +290,40 @@ class Memory:
         return b""
 
     def _in_force(self, found: list[Named]) -> list[Named]:
-        """The entries, the best first, without preferences that wait for a person."""
+        """The entries, the best first, without preferences that wait for a person, or that one
+        in force replaces.
+        """
         result = []
         for one in sorted(found, key=lambda one: -one.weight):
             mark = ""
             if one.row.type == "preference":
-                consent = self._consent(one)
-                if consent.word == "waits":
+                consent = self._consent(one.row, one.text)
+                if consent.word == "waits" or self._is_hidden(one.row, consent):
                     continue
                 mark = consent.mark
             result.append(one._replace(mark=mark))
         return result
 
-    def _consent(self, one: Named) -> Consent:
-        row = one.row
+    def _consent(self, row: Row, text: str) -> Consent:
         replaced = [target for (target,) in self.db.execute(_REPLACED, (row.rowid,))]
-        consents, are_older = kept(self.config.state)
-        if are_older:
-            return Consent()
-        hash = hash_of_text(
-            row.title, one.text, row.project, bool(row.pin), row.expires, replaced
-        )
-        return consents.get((row.id, hash), Consent())
+        reach = row.type, row.project, bool(row.pin)
+        rule = hash_of_text(row.title, text, *reach, row.expires, replaced)
+        return self.rules.consent(row.own_id, rule)
+
+    def _is_hidden(self, row: Row, consent: Consent) -> bool:
+        """True if a preference is over, or if a later entry replaces it: one that a person
+        confirmed, only another such one.
+        """
+        if consent.by != CHANGED_END and self._is_over(row):
+            return True
+        replacing = [entry for (entry,) in self.db.execute(_REPLACING, (row.own_id,))]
+        if consent.word != "yes" and consent.by != CHANGED_END:
+            return bool(replacing)
+        for later in self._rows(replacing):
+            text = None if self._is_over(later) else self._text(later)
+            if text is not None and self._consent(later, text).word == "yes":
+                return True
+        return False
 
 
 def _named_in(said: str, target: Target) -> float:

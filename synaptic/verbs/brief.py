@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
-from ..journal.disk import disk_errors, kept_in, overwrite
+from ..journal.disk import kept_in, overwrite
 from ..journal.repository import Checkout
 from ..language.lexicon import SHARED
 from ..language.query import read_date, terms_of
@@ -29,7 +29,7 @@ from ..notes.reading import aware
 from ..search.ranking import score_aware_rrf
 from ..workspace.changes import has_expired, marked
 from ..workspace.checkout import checkout_around, project_of, work_at_hand
-from ..workspace.preferences import Consent, every_preference, note, standings
+from ..workspace.preferences import CHANGED_END, every_preference, standings
 from ..workspace.readback import read_entries, read_lines
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
@@ -294,44 +294,28 @@ def _rules(ws: Workspace, key: str | None) -> tuple[tuple[Entry, ...], tuple[Ent
 
     Only a preference in force replaces another: else any file could take one out of force.
     """
-    found = [one for one in every_preference(ws) if not _is_over(ws, one)]
-    found = [one for one in found if project_key(one.project or "") in ("", key)]
-    standing = standings(ws, found)
-    rules = [entry for entry in found if standing[entry.id].word == "yes"]
-    others = [entry for entry in found if standing[entry.id].word == "said"]
-    said = [replace(entry, marks=(standing[entry.id].mark,)) for entry in others]
-    waiting = len(found) - len(rules) - len(said)
+    found = [
+        entry for entry in every_preference(ws) if project_key(entry.project or "") in ("", key)
+    ]
+    own_ids = ws.index.own_ids([entry.id for entry in found])
+    rules = []
+    said = []
+    waiting = 0
+    for entry, consent in zip(found, standings(ws, found), strict=True):
+        shown = replace(entry, marks=(consent.mark,)) if consent.mark else entry
+        is_over = _is_over(ws, entry)
+        if consent.word == "said" and (not is_over or consent.by == CHANGED_END):
+            said.append(shown)
+        elif is_over:
+            continue
+        elif consent.word == "yes":
+            rules.append(shown)
+        else:
+            waiting += 1
     replaced = set(chain.from_iterable(entry.supersedes for entry in rules))
-    rules = [entry for entry in rules if entry.id not in replaced]
+    rules = [entry for entry in rules if own_ids[entry.id] not in replaced]
     rules.sort(key=lambda entry: not entry.pin)
     return tuple(rules), tuple(said), waiting
-
-
-def waiting(ws: Workspace) -> tuple[Entry, ...]:
-    """Returns the preferences that are not in force, marked, the newest first."""
-    return in_step(ws, lambda _: not_in_force(ws))
-
-
-def not_in_force(ws: Workspace) -> tuple[Entry, ...]:
-    """Returns the same of an index that is in step."""
-    found = every_preference(ws)
-    standing = standings(ws, found)
-    shown = [replace(one, marks=(standing[one.id].mark,)) for one in found]
-    return tuple(one for one in shown if one.marks[0])
-
-
-def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
-    """Puts a preference into force, or out of it, with the text that a person was shown.
-
-    Raises InvalidArgument for another type.
-    """
-    if entry.type != "preference":
-        raise InvalidArgument(
-            f"{entry.short_id} is of type {entry.type}; only a preference is confirmed.",
-            f"`synaptic update {entry.short_id} --type preference` makes it one.",
-        )
-    with disk_errors(ws.config.state, "used"):
-        note(ws, entry, Consent("waits" if remove else "yes"))
 
 
 def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:

@@ -35,11 +35,11 @@ from ..search.budget import Costs, sorted_ms
 from ..search.search import any_of_all, known_costs, of_asker, search
 from ..workspace.changes import marked
 from ..workspace.checkout import project_of, working_checkout
+from ..workspace.preferences import not_in_force
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .blame import Memory
-from .brief import not_in_force
 from .mentions import Links, linked
 
 NEWEST = 10
@@ -355,8 +355,8 @@ def status(ws: Workspace) -> Status:
         waiting = len(not_in_force(ws))
         if waiting:
             notices.append(
-                f"Preferences that wait: {waiting:,}; `synaptic confirm` lists them, "
-                "`synaptic confirm ID` puts one into force."
+                f"Preferences that wait: {waiting:,}; `synaptic confirm` asks about each, on a "
+                "terminal."
             )
         roots = {}
         for name, folder in ws.config.roots.items():

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from contextlib import suppress
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from ..models import Entry, ParsedFile, Texts
 from ..notes.blocks import MASK, newlines
 from ..notes.marks import tasks_of
 from ..notes.privacy import mask
+from ..workspace.preferences import confirm, hash_of_rule, read_log
 from ..workspace.rows import lines_of
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -67,8 +69,10 @@ def write_text(
     if not text.strip():
         raise InvalidArgument("There is no text.", "Delete removes it, and asks before.")
     own_id = _own_id(ws, path, id)
+    rules = _Rules(ws, path)
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
+        rules.look(parsed)
         now = _passage(path, own_id, data, parsed)
         typed = newlines(text)
         if own_id:
@@ -96,6 +100,7 @@ def write_text(
         return after
 
     replaced = rewrite(ws.journal, path, change)
+    rules.confirm(own_id)
     return replaced, index_now(ws, path)
 
 
@@ -111,8 +116,10 @@ def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
     if done and any(_TICKED_ON.search(task.text.encode()) for task in tasks(ws, done=True)):
         stamp = f" ✅ {ws.today.isoformat()}".encode()
     told: list[str] = []
+    rules = _Rules(ws, path)
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
+        rules.look(parsed)
         masked = mask(data)
         found = []
         for entry in parsed.entries:
@@ -139,8 +146,39 @@ def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
         return data[: row.start()] + before + marks[done] + words + name + data[row.end() :]
 
     rewrite(ws.journal, path, change, keep=False)
+    rules.confirm()
     index_now(ws, path)
     return told[0]
+
+
+class _Rules:
+    """The preferences of a file that a person edits on the page: those in force stay in force,
+    and so does the entry that was edited. Text that becomes an entry by the edit waits, for a
+    person may not have read it.
+    """
+
+    def __init__(self, ws: Workspace, path: str) -> None:
+        self._ws = ws
+        self._path = path
+        self._before: dict[str, tuple[str, bool]] = {}
+
+    def look(self, parsed: ParsedFile) -> None:
+        """Reads which entries are in force, before the file is changed."""
+        log = read_log(self._ws.config.state)
+        self._before = {}
+        for entry in parsed.entries:
+            rule = hash_of_rule(entry)
+            self._before[entry.id] = rule, log.consent(entry.id, rule).word == "yes"
+
+    def confirm(self, edited: str = "") -> None:
+        """Confirms what they say now, and the entry with the id `edited`."""
+        journal = self._ws.journal
+        with suppress(OSError, NotFound):  # then they wait
+            for entry in journal.parse(self._path, journal.read(self._path)).entries:
+                rule, was_in_force = self._before.get(entry.id, ("", False))
+                is_changed = entry.type == "preference" and hash_of_rule(entry) != rule
+                if is_changed and (was_in_force or entry.id == edited):
+                    confirm(self._ws, self._path, entry)
 
 
 def _own_id(ws: Workspace, path: str, id: str) -> str:

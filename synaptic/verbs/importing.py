@@ -41,6 +41,7 @@ from ..readers.record import MEMORIES, READERS, Record, Skipped, reader_of, repo
 from ..readers.source import changed_at, files_below
 from ..workspace.changes import fingerprints
 from ..workspace.embed import Progress
+from ..workspace.preferences import current_log, end, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .adopt import write_setting
@@ -399,7 +400,7 @@ def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
         take_in(ws.journal, Run(name, blocks, pictures=pictures))
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
-            ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
+            ws.journal.edit(path, entry.id, partial(_followed, ws, entry), keep=False)
     return Done(name if blocks else "", len(coming))
 
 
@@ -507,19 +508,24 @@ def _session_hash(source: str, key: str) -> str:
     return blake2b(f"{source}\0{key.partition('/')[0]}".encode(), digest_size=16).hexdigest()
 
 
-def undo(ws: Workspace, name: str) -> Done:
+def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     """Takes a run back, to the trash. Entries that were edited, or that others name, stay and
-    are listed.
+    are listed; so do preferences in force, unless a person `confirms`.
 
     Raises InvalidArgument for a run that there is not, with the runs that there are.
     """
     here = {run.name.lower(): run for run in ws.journal.runs.all()}
     run = here[one_of(here, name, "run")]
     ids = [block.id for block in run.blocks]
-    named = in_step(ws, lambda _: ws.index.named_by_others(ids))
+    why = dict.fromkeys(in_step(ws, lambda _: ws.index.named_by_others(ids)), "others name it")
+    rules = in_step(ws, lambda _: current_log(ws)).confirmed.keys() & set(ids)
+    if not confirms:
+        why |= dict.fromkeys(rules, "the user confirmed it")
     count = 0
     for path, blocks in run.by_path().items():
-        free = [block for block in blocks if block.id not in named]
+        free = [block for block in blocks if block.id not in why]
+        for id in rules - why.keys():  # the same import may bring it again
+            end(ws.config.state, id)
         count += len(take_out(ws.journal, path, free))
     drop_pictures(ws.journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
@@ -528,14 +534,16 @@ def undo(ws: Workspace, name: str) -> Done:
         ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
     else:
         ws.journal.runs.drop(run.name)
-    why = {False: "it was edited", True: "others name it"}
-    kept = [(block.id, left[block.id], why[block.id in named]) for block in stays]
+    kept = [(one.id, left[one.id], why.get(one.id, "it was edited")) for one in stays]
     return Done(run.name, count, tuple(kept))
 
 
-def _followed(new: Entry, old: Entry) -> Entry:
-    """The entry that says what its source says now, unless somebody edited it."""
-    if _was(old) != _digest(old):
+def _followed(ws: Workspace, new: Entry, old: Entry) -> Entry:
+    """The entry that says what its source says now, unless somebody edited it, or a person
+    confirmed it as a preference.
+    """
+    is_rule = old.id in read_log(ws.config.state).confirmed
+    if is_rule or _was(old) != _digest(old):
         return old
     followed = ("title", "content", "tags", "files", "fingerprints", "extra")
     return replace(old, **{name: getattr(new, name) for name in followed})

@@ -70,12 +70,12 @@ class CleanJournal(Journal):
 
 
 class Wanted(NamedTuple):
-    """The state of the index: by path a hash of what a file's rows are made of, by id who
-    stands for a preference, the position, and the state of git's history.
+    """The state of the index: by path a hash of what a file's rows are made of, by path and own
+    id who stands for a preference, the position, and the state of git's history.
     """
 
     seen: dict[str, bytes]
-    consents: dict[str, Consent]
+    consents: dict[tuple[str, str], Consent]
     position: Position
     head: str
 
@@ -148,10 +148,13 @@ class Publisher:
     def _wanted(self) -> Wanted:
         index = self._ws.index
         preferences = every_preference(self._ws)
-        consents = standings(self._ws, preferences)
+        own_ids = index.own_ids([entry.id for entry in preferences])
+        consents = {}
         made_of = index.made_of()
-        for entry in preferences:
-            made_of[entry.there.path] += repr(consents[entry.id])
+        for entry, consent in zip(preferences, standings(self._ws, preferences), strict=True):
+            path = entry.there.path
+            consents[path, own_ids[entry.id]] = consent
+            made_of[path] += repr(consent)
         model, dimensions, usual = map(index.meta, ("model", "dimensions", "usual"))
         seen = {}
         for path, made in made_of.items():
@@ -182,7 +185,7 @@ class Publisher:
         settled = ws.index.settled(path)
         rows = []
         for row in file.rows:
-            consent = wanted.consents.get(row.entry.id, ())
+            consent = wanted.consents.get((path, row.entry.id), ())
             of_index = settled.get(row.entry.id, (0, None, 0))
             rows.append((row, Settled(*of_index, tuple(consent))))
         meanings = ws.index.meanings_of_file(path)

@@ -88,9 +88,11 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
     return in_step(ws, run)
 
 
-def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Receipt | None:
+def answer(
+    ws: Workspace, key: str, said: str, *, by_person: bool = True, confirms: bool = False
+) -> Receipt | None:
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
-    remembered until an entry is edited.
+    remembered until an entry is edited. Only a person `confirms`.
     """
     matter = _named(ws, key, said)
     first = matter.about[0].entry
@@ -100,7 +102,7 @@ def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Rec
         kept = kept_in(file) | {matter.key: matter.state}
         overwrite(file, json.dumps(kept).encode())
         return None
-    change = partial(update, ws, by_person=by_person)
+    change = partial(update, ws, by_person=by_person, confirms=confirms)
     if said == "pin":
         return change(first.id, pin=True)
     if said == "supersede":
@@ -112,7 +114,7 @@ def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Rec
         texts = read_entries(ws, [old, new])
         if texts[old].content not in texts[new].content:
             change(last.id, append=texts[old].content, by=texts[old].by)
-    return delete(ws, first.id, by_person=by_person)
+    return delete(ws, first.id, by_person=by_person, confirms=confirms)
 
 
 def first_of(ws: Workspace, key: str, said: str) -> Entry:

@@ -12,6 +12,7 @@ import apsw
 
 from ..errors import Changed, InvalidArgument, NotFound, Refused, SynapticError, check_range
 from ..index.rows import Stored, hash_of
+from ..journal.disk import disk_errors
 from ..journal.folder import writable
 from ..journal.losses import restore_lost
 from ..journal.text import in_place_of
@@ -33,8 +34,16 @@ from ..workspace.checkout import (
     working_checkout,
 )
 from ..workspace.embed import embed_pending
-from ..workspace.preferences import Consent, hash_of_rule, standings
-from ..workspace.preferences import note as note_consent
+from ..workspace.preferences import (
+    check_change,
+    check_not_in_force,
+    confirm,
+    current_log,
+    end,
+    hash_of_rule,
+    read_log,
+    set_said,
+)
 from ..workspace.sync import UNSCRUBBED, in_step, sync
 from ..workspace.workspace import Stopwatch, Workspace
 
@@ -48,6 +57,7 @@ INDEX_WAIT_MS = 10
 REPEAT_WINDOW = timedelta(minutes=10)
 """An equal save within this time is a retry: agents repeat calls that got no answer."""
 
+NOBODY = "a command without a person at a terminal"
 MAX_PINS = 10
 """In a project, and without one: a session should begin with few words."""
 NO_PROJECT = (
@@ -58,8 +68,8 @@ EMPTY_PROJECT = (
     "It has no project, as `project` is ''. Leave it out for that of the repository."
 )
 UNCONFIRMED = (
-    "A preference that no person gave is marked unconfirmed or stands in no briefing until "
-    "the user runs `synaptic confirm {id}`."
+    "This preference waits: it is marked unconfirmed, or stands in no briefing, until the user "
+    "runs `synaptic confirm {id}`."
 )
 REPEATED = (
     "`{title}` was already saved less than ten minutes ago, with the same text and marks; "
@@ -103,7 +113,8 @@ class _Shared(TypedDict, total=False):
 
 class Marks(_Shared, total=False):
     """The marks of a new entry. `by` and `via` say who saves, and how; `source` is the
-    origin of a text from outside. Only a person pins.
+    origin of a text from outside. Only a person pins. `confirms`: a person does it, at a
+    terminal or on the page, so that a preference is in force.
     """
 
     parent: str | None
@@ -113,6 +124,7 @@ class Marks(_Shared, total=False):
     via: str | None
     force: bool
     by_person: bool
+    confirms: bool
 
 
 class Parts(_Shared, total=False):
@@ -164,6 +176,8 @@ def save_all(ws: Workspace, texts: Sequence[tuple[str, Marks]]) -> list[Receipt]
 def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     given: Json = {name: value for name, value in marks.items() if value is not None}
     by_person = marks.setdefault("by_person", True)
+    confirms = marks.get("confirms") or False
+    marks["confirms"] = confirms and not marks.get("source")
     moment = moment_of(given.get("at"), ws.clock())
     check_range("importance", given.get("importance"), 0, 10)
     past = _read_days(ws, given)
@@ -188,7 +202,9 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         at=moment,
         project=project,
         parent=_fixed(ws, parent) if parent else None,
-        supersedes=_superseded(ws, given.get("supersedes", ()), by_person=by_person),
+        supersedes=_superseded(
+            ws, given.get("supersedes", ()), by_person=by_person, confirms=confirms
+        ),
         branch=branch,
         extra={"source": source} if source else {},
         **{name: given[name] for name in _PASSED & given.keys()},
@@ -214,6 +230,8 @@ def _write(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> list[Re
         same = [] if marks.get("force") else _same_text(ws, entry)
         first = None if marks.get("at") else _already_saved(ws, entry, same)
         if first:
+            if marks["confirms"]:
+                _note_preference(ws, first, first.path, confirms=True)
             told = "already saved", REPEATED.format(title=first.title), *notices
             receipts[entry.id] = receipt_of(first, notices=told)
             continue
@@ -234,7 +252,7 @@ def _write(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> list[Re
             path = ws.journal.append(*new)
         for entry, notices, marks in drafts:
             if entry in new:
-                notices += _note_preference(ws, entry, by_person=marks["by_person"])
+                notices += _note_preference(ws, entry, path, confirms=marks["confirms"])
         with watch.stage("index"):
             told = index_now(ws, path, shows=new[-1].id)
     if new and ws.config.metrics:
@@ -252,28 +270,36 @@ def _write(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> list[Re
 
 
 def _note_preference(
-    ws: Workspace, entry: Entry, before: Entry | None = None, *, by_person: bool
+    ws: Workspace, entry: Entry, path: str, before: Entry | None = None, *, confirms: bool
 ) -> list[str]:
-    """A notice if a preference is not in force. Keeps who gave its text: a person, or an agent
-    in the project at hand, but of a text from outside nobody.
+    """A notice if a preference waits. A person who `confirms` puts it into force; what another
+    saved in the project at hand is noted as theirs.
+
+    It comes after the change of the file: a crash between leaves the preference waiting.
     """
-    if entry.type != "preference":
-        return []
-    was = Consent("said")
-    if before and before.type == "preference":
-        if hash_of_rule(before) == hash_of_rule(entry):
-            return []
-        [was] = in_step(ws, lambda _: standings(ws, [before])).values()
-    at_hand = project_key(project_of(ws.config, working_checkout(ws.config)) or "")
-    is_at_hand = at_hand != "" and project_key(entry.project or "") == at_hand
-    standing = Consent()
-    if by_person and not entry.source:
-        standing = Consent("yes")
-    elif is_at_hand and was.word != "waits" and not (entry.source or entry.pin):
-        standing = Consent("said", entry.by or "an agent")
+    state = ws.config.state
+    is_rule = entry.type == "preference"
+    was_waiting = False
     with suppress(OSError):  # then it waits for a person
-        note_consent(ws, entry, standing)
-    return [UNCONFIRMED.format(id=entry.short_id)] if standing.mark else []
+        if before and confirms and (before.id != entry.id or not is_rule):
+            end(state, before.id)
+        if not is_rule:
+            return []
+        if before and before.type == "preference":
+            rule = hash_of_rule(before)
+            if before.id == entry.id and rule == hash_of_rule(entry):
+                return []
+            log = in_step(ws, lambda _: current_log(ws))
+            was_waiting = log.consent(before.id, rule).word == "waits"
+        if confirms:
+            confirm(ws, path, entry)
+            return []
+        at_hand = project_key(project_of(ws.config, working_checkout(ws.config)) or "")
+        is_at_hand = at_hand != "" and project_key(entry.project or "") == at_hand
+        if is_at_hand and not (was_waiting or entry.source or entry.pin):
+            by = entry.by or "an agent"
+            set_said(ws, entry, NOBODY if by == PERSON else by)
+    return [UNCONFIRMED.format(id=entry.short_id)]
 
 
 def update(
@@ -283,6 +309,7 @@ def update(
     seen: str | None = None,
     by_person: bool = True,
     by: str | None = None,
+    confirms: bool = False,
     **parts: Unpack[Parts],
 ) -> Receipt:
     """The receipt of an edit. Parts that are not given stay; so does every other byte of the
@@ -290,9 +317,10 @@ def update(
 
     An empty `expires` or `due` removes it. The old text goes to the trash. A whole-file note
     takes `append` and `add_tags` only; to an entry with private text words are only added. Only
-    a person pins, and changes what is pinned. `by` is the writer of the new words. With `seen`,
-    from `opened`, raises Changed if the
-    entry has changed since. Raises InvalidArgument without any change, Refused and Busy.
+    a person pins, and changes what is pinned. `by` is the writer of the new words. Only one who
+    `confirms` changes a preference in force, and puts it into force. With `seen`, which
+    `opened` gives, raises Changed if the entry has changed since. Raises InvalidArgument
+    without any change, Refused and Busy.
     """
     given: Json = {name: value for name, value in parts.items() if value is not None}
     if "content" in given and "append" in given:
@@ -315,14 +343,14 @@ def update(
     if given.get("pin") and not entry.pin:
         _check_pin(ws, entry.project, by_person=by_person)
     if "supersedes" in given:
-        ids = _superseded(ws, given["supersedes"], by_person=by_person)
+        ids = _superseded(ws, given["supersedes"], by_person=by_person, confirms=confirms)
         if entry.id in ids:
             raise InvalidArgument(
                 "An entry cannot supersede itself.", "Give the ids of older entries."
             )
         given["supersedes"] = ids
     by = by or (PERSON if by_person else "agent")
-    return _write_update(ws, found, given, seen, past, by=by, by_person=by_person)
+    return _write_update(ws, found, given, seen, past, by=by, confirms=confirms)
 
 
 def _write_update(
@@ -333,13 +361,15 @@ def _write_update(
     past: Sequence[str],
     *,
     by: str,
-    by_person: bool,
+    confirms: bool,
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
     changes: list[str] = []
     before: list[Entry] = []
 
     def change(old: Entry) -> Entry:
+        if not confirms:
+            check_change(ws.config.state, old.id, old)
         wanted = dict(given)
         if seen is not None and newlines(given.get("content", "")) == old.content:
             wanted.pop("content", None)
@@ -355,8 +385,8 @@ def _write_update(
     told: list[str] = []
     edit = partial(ws.journal.edit, agent="" if by == PERSON else by)
     new = edit(path, found.own_id, change, told)
-    renamed = replace(new, id=found.entry.id)
-    told += _note_preference(ws, renamed, *before, by_person=by_person)
+    new_id = replace(new, id=found.entry.id)
+    told += _note_preference(ws, new_id, path, *before, confirms=confirms)
     also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
     notices = [*changes, *past, *told, *index_now(ws, path, *copies)]
     notices += [*also, *_other_texts(ws, new.id)]
@@ -394,10 +424,16 @@ def _one_project(project: str | None) -> str | None:
     return name or None
 
 
-def _superseded(ws: Workspace, ids: Sequence[str], *, by_person: bool) -> Texts:
-    """The whole ids of superseded entries. Raises Refused if an agent supersedes a pin."""
+def _superseded(ws: Workspace, ids: Sequence[str], *, by_person: bool, confirms: bool) -> Texts:
+    """The whole ids of superseded entries. Raises Refused if an agent supersedes a pin, or one
+    who may not confirm a preference in force.
+    """
     for id in ids:
-        entry = _find(ws, id).entry
+        found = _find(ws, id)
+        entry = found.entry
+        present = None if confirms else ws.journal.present(entry.path, found.own_id)
+        if present:
+            check_not_in_force(read_log(ws.config.state), found.own_id, present[1])
         if entry.pin and not by_person:
             raise Refused(
                 f"A person pinned {entry.short_id}, and only a person replaces it.",
@@ -571,12 +607,19 @@ def _with_clean_title(
     return (entry, notices) if shown == entry.title else compose(title=shown)
 
 
-def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = True) -> Receipt:
+def delete(
+    ws: Workspace,
+    id: str,
+    *,
+    purge: bool = False,
+    by_person: bool = True,
+    confirms: bool = False,
+) -> Receipt:
     """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
 
     A whole-file note goes with its file. An entry that was deleted before can still be purged.
-    Raises Refused for a note that is a part of a file, and where an agent deletes a whole-file
-    note or what a person pinned.
+    Raises Refused for a note that is a part of a file, where an agent deletes a whole-file note
+    or what a person pinned, and for a preference in force unless a person `confirms`.
     """
     try:
         found = _find(ws, id)
@@ -597,6 +640,11 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
         )
         hint = f"`synaptic delete {entry.short_id}`, in a terminal of their own."
         raise Refused(f"{what}: only a person deletes it.", hint)
+    with disk_errors(ws.config.state, "used"):  # first: a file that is gone only suspends it
+        present = ws.journal.present(path, found.own_id)
+        if present and not confirms:
+            check_change(ws.config.state, found.own_id, present[1])
+        end(ws.config.state, found.own_id)
     notices: list[str] = []
     if purge:  # before the text leaves its file: after a kill the next process finishes
         ws.index.file.owes_scrub = True
@@ -612,14 +660,19 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
     if not purge:
         notices.append(f"`synaptic restore {entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
+    return receipt_of(entry, notices=[*notices, *_still_there(ws, found.own_id)])
+
+
+def _still_there(ws: Workspace, own_id: str) -> list[str]:
+    """A notice if another text has the id of an entry that was deleted."""
     # no entry has this id any more, or a notice says that it is not indexed
     with suppress(SynapticError, apsw.Error):
-        left = ws.index.resolve(found.own_id).entry
-        notices.append(
+        left = ws.index.resolve(own_id).entry
+        return [
             f"Another text with this id remains in {left.path}:{left.there.line}; "
             f"`synaptic delete {left.id}` removes it too."
-        )
-    return receipt_of(entry, notices=notices)
+        ]
+    return []
 
 
 def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
@@ -687,19 +740,42 @@ def deleted(ws: Workspace) -> list[Deleted]:
 
 
 def restore(
-    ws: Workspace, id: str, *, vanished: bool = False, by_person: bool = True
+    ws: Workspace,
+    id: str,
+    *,
+    vanished: bool = False,
+    by_person: bool = True,
+    confirms: bool = False,
 ) -> Receipt:
     """The receipt of an entry brought back from the trash, or of an update undone.
 
     With `vanished`, of a saved entry that no longer stands in the journal. Raises NotFound, and
-    Refused where an agent would undo a person's pin or unpin.
+    Refused where an agent would undo a person's pin or unpin, and for a preference in force
+    unless a person `confirms`.
     """
+
+    def check(id: str, present: Entry | None) -> None:
+        if not confirms:
+            check_change(ws.config.state, id, present)
+
     path, entry = (
-        restore_lost(ws.journal, id)
+        restore_lost(ws.journal, id, check)
         if vanished
-        else ws.journal.restore(id, by_person=by_person)
+        else ws.journal.restore(id, check, by_person=by_person)
     )
-    return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
+    notices = _note_restored(ws, path, entry, confirms=confirms)
+    notices += index_now(ws, path, shows=entry.id)
+    return receipt_of(entry, path=path, notices=notices)
+
+
+def _note_restored(ws: Workspace, path: str, entry: Entry, *, confirms: bool) -> list[str]:
+    """A notice if a preference waits that came back by somebody who does not confirm."""
+    present = ws.journal.present(path, entry.id)
+    if confirms and present:
+        return _note_preference(ws, present[1], path, confirms=True)
+    if present and present[1].type == "preference":
+        return [UNCONFIRMED.format(id=entry.short_id)]
+    return []
 
 
 def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
@@ -720,7 +796,9 @@ def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
 
     with ws.journal.writing():
         ws.journal.exchange(path, found.own_id, change, "restore")
-    return receipt_of(entry, notices=index_now(ws, path, shows=entry.id))
+    notices = _note_restored(ws, path, replace(entry, id=found.own_id), confirms=True)
+    notices += index_now(ws, path, shows=entry.id)
+    return receipt_of(entry, notices=notices)
 
 
 def _same_text(ws: Workspace, entry: Entry) -> list[Stored]:

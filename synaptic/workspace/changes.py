@@ -83,8 +83,10 @@ def marked(
     today = ws.today.isoformat()
     is_of_several = ws.published and len(ws.journals or ()) != 1
     result = dict(entries)
-    whole = [one for one in entries.values() if one.content and one.type == "preference"]
-    rules = standings(ws, whole)
+    rules = {
+        row: one for row, one in entries.items() if one.content and one.type == "preference"
+    }
+    consents = dict(zip(rules, standings(ws, list(rules.values())), strict=True))
     for rowid, entry in entries.items():
         marks = []
         changed = []
@@ -101,8 +103,8 @@ def marked(
             elif fate != "merged":
                 marks.append(f"branch {entry.branch}")
             changed = _changed_files(entry, here, ws.config.state / "lines")
-        if entry.id in rules and rules[entry.id].mark:
-            marks.append(rules[entry.id].mark)
+        if rowid in consents and consents[rowid].mark:
+            marks.append(consents[rowid].mark)
         if has_expired(entry.expires, today):
             marks.append(f"expired {entry.expires}")
         if marks or changed:

@@ -1,9 +1,20 @@
-"""Says which preferences are in force: those that a person typed on this machine or confirmed.
+"""Says which preferences are in force: those that a person confirmed on this machine.
 
-Anybody may write a preference into a file that is pulled, synced or imported. So
-`.state/preferences.log` keeps who gave each text here, by the id of the entry and the hash of
-what it says. Another text waits for a person, unless it stands in a file of the journal without
-any mark of a program, and git did not bring it: then a person typed it.
+Anybody may write a preference into a file that is pulled, synced or imported, and nobody can
+prove of a file that it is not from elsewhere. So only `.state/preferences.log` decides, in
+which the program notes the deeds of a person. Each line is JSON, on the entry `id` and the
+hash `rule` of all that it says:
+
+| word    | meaning                                                                       |
+|---------|-------------------------------------------------------------------------------|
+| `yes`   | a person saved or confirmed it; it stands in the file `place`                 |
+| `over`  | that ended: a verb changed it, or its file was read and no longer says it     |
+| `said`  | the agent `by` saved it here, in the project at hand; or only its end changed |
+| `named` | a terminal has named it to a person                                           |
+| `typed` | an older program had it in force, because it was typed                        |
+
+Of an id the last `yes` counts, until a row `over` with the same hash. A file that is missing
+ends nothing.
 """
 
 from __future__ import annotations
@@ -11,28 +22,29 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..errors import JournalError
-from ..files import real_path
+from ..errors import Refused
 from ..journal.disk import PREFERENCES as LOG
-from ..journal.disk import sync_file, write_all
+from ..journal.disk import fault, sync_file, write_all
 from ..notes.blocks import project_key
-from .checkout import checkout_around
 
 if TYPE_CHECKING:
     from ..models import Entry
     from .workspace import Workspace
 
 Word = Literal["yes", "said", "waits"]
+CHANGED_END = "another, who changed when it ends or what it replaces"
+"""Who says a text that was in force, with another end."""
 
 
 class Consent(NamedTuple):
-    """`yes`: in force. `said`: the agent `by` saved it here, in the project at hand. `waits`:
-    no briefing shows it.
+    """`yes`: in force, in a published journal by the word of `by`. `said`: the agent `by` saved
+    it here, in the project at hand. `waits`: no briefing shows it.
     """
 
     word: Word = "waits"
@@ -40,67 +52,286 @@ class Consent(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Returns how lists mark it; empty for one in force."""
+        """Returns how lists mark it; empty for one that a person confirmed here."""
         if self.word == "yes":
-            return ""
+            return f"confirmed by {self.by}" if self.by else ""
         return f"unconfirmed, by {self.by}" if self.by else "unconfirmed"
+
+
+class Confirmation(NamedTuple):
+    """The latest yes to an entry: the hash of its `rule`, that of the rule without its end, and
+    the file, an absolute path.
+    """
+
+    rule: str
+    endless: str
+    place: str
+
+
+class Log(NamedTuple):
+    """The state of `.state/preferences.log`: confirmations by id; by id and hash the agents who
+    saved a rule, and the word `named` or `typed`. `older` is what an older program wrote, until
+    it is taken over: (word, by) by id and its hash.
+    """
+
+    confirmed: dict[str, Confirmation]
+    saved_by: dict[tuple[str, str], str]
+    named: dict[tuple[str, str], str]
+    older: dict[tuple[str, str], tuple[str, str]]
+
+    def consent(self, id: str, rule: str) -> Consent:
+        confirmation = self.confirmed.get(id)
+        if confirmation and confirmation.rule == rule:
+            return Consent("yes")
+        by = self.saved_by.get((id, rule))
+        return Consent("said", by) if by else Consent()
 
 
 def hash_of_rule(entry: Entry) -> str:
     """The hash of all that a confirmation holds for: text, reach, and what it replaces."""
-    return hash_of_text(
-        entry.title, entry.content, entry.project, entry.pin, entry.expires, entry.supersedes
-    )
+    reach = entry.type, entry.project, entry.pin
+    return hash_of_text(entry.title, entry.content, *reach, entry.expires, entry.supersedes)
 
 
 def hash_of_text(
     title: str,
     content: str,
+    type: str,
     project: str | None,
     pin: bool,
-    expires: str | None,
-    supersedes: Iterable[str],
+    expires: str | None = None,
+    supersedes: Iterable[str] = (),
 ) -> str:
     """The hash of a rule that is no Entry yet."""
-    reach = project_key(project or ""), pin, expires
-    said = repr((title, content, reach, sorted(set(supersedes))))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+    reach = type, project_key(project or ""), pin
+    return _hash((title, content, reach, expires or None, sorted(set(supersedes))))
 
 
-def note(ws: Workspace, entry: Entry, standing: Consent) -> None:
-    """Keeps the standing of this text. Raises OSError."""
-    _append(ws, {"id": entry.id, "hash": hash_of_rule(entry), **standing._asdict()})
+def _endless(entry: Entry) -> str:
+    return hash_of_text(entry.title, entry.content, entry.type, entry.project, entry.pin)
 
 
-def standings(ws: Workspace, entries: Iterable[Entry]) -> dict[str, Consent]:
-    """The standing of each of these preferences, whole entries, by id.
+def _hash(parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
-    One that was typed into a file is noted when it is first seen. Those that were notes for an
-    older program wait.
+
+def read_log(state: Path) -> Log:
+    """The state of the log; of one that cannot be read nothing is in force."""
+    log = Log({}, {}, {}, {})
+    lines: list[str] = []
+    with suppress(OSError):
+        lines = (state / LOG).read_text("utf-8", "replace").splitlines()
+    for line in lines:
+        with suppress(ValueError, KeyError):  # torn by a crash
+            row = json.loads(line)
+            if isinstance(row, dict):
+                _take(log, {name: str(value) for name, value in row.items()})
+    return log
+
+
+def _take(log: Log, row: Mapping[str, str]) -> None:
+    """Takes one row into the state. Raises KeyError for a row that is none."""
+    if "format" in row:
+        log.older.clear()
+        return
+    if "hash" in row:
+        log.older[row["id"], row["hash"]] = row["word"], row["by"]
+        return
+    key = id, rule = row["id"], row["rule"]
+    word = row["word"]
+    confirmation = log.confirmed.get(id)
+    if word == "yes":
+        log.confirmed[id] = Confirmation(rule, row["endless"], row["place"])
+    elif word == "over":
+        log.saved_by.pop(key, None)
+        if confirmation and confirmation.rule == rule:
+            del log.confirmed[id]
+    elif word == "said":
+        log.saved_by[key] = row["by"]
+    else:
+        log.named[key] = word
+
+
+def _row(word: str, id: str, entry: Entry, **more: str) -> dict[str, str]:
+    return {"word": word, "id": id, "rule": hash_of_rule(entry), **more}
+
+
+def _yes(ws: Workspace, path: str, entry: Entry) -> dict[str, str]:
+    place = str(ws.journal.place(path))
+    return _row("yes", entry.id, entry, endless=_endless(entry), place=place)
+
+
+def _append(state: Path, *rows: Mapping[str, str]) -> None:
+    """Adds these rows in one write. Raises OSError."""
+    if not rows:
+        return
+    fault("noted")
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    log = os.open(state / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        write_all(log, f"\n{lines}".encode())  # whatever a crash left above it
+        sync_file(log)
+    finally:
+        os.close(log)
+
+
+# -- what a person does
+
+
+def confirm(ws: Workspace, path: str, entry: Entry) -> None:
+    """Puts this text into force, whose own id in its file is `entry.id`. Raises OSError."""
+    _append(ws.config.state, _yes(ws, path, entry))
+
+
+def end(state: Path, id: str, rule: str = "") -> None:
+    """Ends the confirmation of this id, and forgets who saved this rule. Raises OSError."""
+    confirmation = read_log(state).confirmed.get(id)
+    rules = {rule, confirmation.rule if confirmation else ""} - {""}
+    _append(state, *({"word": "over", "id": id, "rule": one} for one in sorted(rules)))
+
+
+def set_named(state: Path, entries: Iterable[Entry]) -> None:
+    """Notes that a terminal named these, with their own ids, to a person. Raises OSError."""
+    _append(state, *(_row("named", entry.id, entry) for entry in entries))
+
+
+# -- what others do
+
+
+def set_said(ws: Workspace, entry: Entry, by: str) -> None:
+    """Notes that this agent saved the text, in the project at hand. Raises OSError."""
+    _append(ws.config.state, _row("said", entry.id, entry, by=by))
+
+
+def check_change(state: Path, id: str, entry: Entry | None) -> None:
+    """Lets somebody who may not confirm change the entry of this own id, None for one that does
+    not stand there; a confirmation of what it said before ends.
+
+    It is asked under the write lock, before the file is changed: a crash leaves a rule waiting.
+    Raises Refused for a rule in force, and OSError.
     """
+    log = read_log(state)
+    if entry:
+        check_not_in_force(log, id, entry)
+    if id in log.confirmed:
+        _append(state, {"word": "over", "id": id, "rule": log.confirmed[id].rule})
+
+
+def check_not_in_force(log: Log, id: str, entry: Entry) -> None:
+    """Raises Refused for a rule in force, of this own id."""
+    if log.consent(id, hash_of_rule(entry)).word == "yes":
+        short = entry.short_id
+        raise Refused(
+            f"The user confirmed the preference {short}: only the user changes, replaces or "
+            f"deletes it.",
+            f"Ask them: `synaptic update {short}` and `synaptic delete {short}` work on a "
+            f"terminal of their own, and so does the page.",
+        )
+
+
+def follow_file(ws: Workspace, log: Log, path: str, entries: Iterable[Entry]) -> None:
+    """Ends the confirmations of rules that this file, just read, no longer says. `log` was read
+    before the file. A copy elsewhere ends nothing while the confirmed file is there.
+    """
+    if not log.confirmed:
+        return
+    place = str(ws.journal.place(path))
+    here = {entry.id: entry for entry in entries}
+    rows = []
+    for id, confirmation in log.confirmed.items():
+        entry = here.get(id)
+        stood_here = confirmation.place == place
+        if not stood_here and (not entry or os.path.lexists(confirmation.place)):
+            continue
+        if entry and hash_of_rule(entry) == confirmation.rule:
+            continue
+        rows.append({"word": "over", "id": id, "rule": confirmation.rule})
+        if entry and _endless(entry) == confirmation.endless:
+            rows.append(_row("said", id, entry, by=CHANGED_END))
+    with suppress(OSError):  # it says something else, so it is not in force
+        _append(ws.config.state, *rows)
+
+
+# -- what is in force
+
+
+def standings(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
+    """The standing of each of these preferences, whole entries, in their order.
+
+    A rule counts by the id that its file gives it, also where another file took that id over.
+    """
+    if not entries:
+        return []
     if ws.published:
-        said = ws.index.consents([entry.id for entry in entries])
-        return {id: Consent(*consent) for id, consent in said.items()}
-    consents, are_older = kept(ws.config.state)
-    if are_older:
-        entries = [*entries, *every_preference(ws)]
-    found = {}
+        return _of_publisher(ws, entries)
+    log = current_log(ws)
+    own_ids = ws.index.own_ids([entry.id for entry in entries])
+    places = {path: str(ws.journal.place(path)) for path in {e.there.path for e in entries}}
+    consents = []
+    moved = []
     for entry in entries:
-        standing = consents.get((entry.id, hash_of_rule(entry)))
-        if standing is None and _is_typed(ws, entry):
-            standing = Consent("waits" if are_older or _git_has(ws, entry) else "yes")
-            with suppress(OSError):  # a home that cannot be written can be read
-                note(ws, entry, standing)
-        found[entry.id] = standing or Consent()
-    if are_older:
-        with suppress(OSError):
-            _append(ws, {"older": False})
-    return found
+        id = own_ids[entry.id]
+        consent = log.consent(id, hash_of_rule(entry))
+        consents.append(consent)
+        if consent.word != "yes":
+            continue
+        path = entry.there.path
+        known = log.confirmed[id].place
+        if known != places[path] and not os.path.lexists(known):
+            moved.append(_yes(ws, path, replace(entry, id=id)))
+    if moved and not ws.journal.is_past:
+        with suppress(OSError):  # a home that cannot be written can be read
+            _append(ws.config.state, *moved)
+    return consents
+
+
+def _of_publisher(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
+    consents = []
+    rows = ws.index.consents([entry.id for entry in entries])
+    for entry in entries:
+        path = entry.there.path
+        word, by = rows.get((entry.id, path), (None, None))
+        if word == "yes":
+            by = f"the publisher of {path.partition('/')[0].removeprefix('@')}"
+        consents.append(Consent(word or "waits", by or ""))
+    return consents
+
+
+def current_log(ws: Workspace) -> Log:
+    """The log, after the rows of an older program were taken over: its yes to an entry that a
+    program saved holds. One that was typed waits.
+    """
+    log = read_log(ws.config.state)
+    if not log.older or ws.journal.is_past:
+        return log
+    rows: list[Mapping[str, str]] = []
+    entries = every_preference(ws)
+    own_ids = ws.index.own_ids([entry.id for entry in entries])
+    for listed in entries:
+        entry = replace(listed, id=own_ids[listed.id])
+        word, by = log.older.get((entry.id, _older_hash(entry)), ("", ""))
+        if word == "yes" and entry.by:
+            rows.append(_yes(ws, entry.there.path, entry))
+        elif word == "yes":
+            rows.append(_row("typed", entry.id, entry))
+        elif word == "said":
+            rows.append(_row("said", entry.id, entry, by=by))
+    rows.append({"format": "2"})
+    with suppress(OSError):
+        _append(ws.config.state, *rows)
+    for row in rows:
+        _take(log, row)
+    return log
+
+
+def _older_hash(entry: Entry) -> str:
+    reach = project_key(entry.project or ""), entry.pin, entry.expires
+    return _hash((entry.title, entry.content, reach, sorted(set(entry.supersedes))))
 
 
 def every_preference(ws: Workspace) -> list[Entry]:
     """All preferences, whole, the newest first."""
-    from ..models import Filters  # a hook that only reads what is kept needs none of them
+    from ..models import Filters  # hooks that only read the log need none of it
     from .readback import read_entries
 
     every = Filters(types=("preference",), include_superseded=True)
@@ -108,62 +339,11 @@ def every_preference(ws: Workspace) -> list[Entry]:
     return list(read_entries(ws, rows).values())
 
 
-def _is_typed(ws: Workspace, entry: Entry) -> bool:
-    """True for an entry in a file of the journal itself without any mark of a program."""
-    is_own = not ws.journal.roots.of(entry.there.path)[0]
-    return is_own and entry.derived_id and not (entry.via or entry.by or entry.pin)
-
-
-def _git_has(ws: Workspace, entry: Entry) -> bool:
-    """True if git's index has this text, in any version of its file: then it may have been
-    pulled. True as well if git cannot tell, or is changing files just now.
-    """
-    from .git import LOG_TIMEOUT_S, git
-
-    folder = ws.config.journal
-    path = entry.there.path
-    here = checkout_around(real_path(folder))
-    if here is None:
-        return False
-    if (here.git / "index.lock").exists():
-        return True
-    said = hash_of_rule(entry)
-    try:
-        named = ("ls-files", "--stage", "-z", "--", f":(literal){path}")
-        listed = git(folder, *named, timeout_s=LOG_TIMEOUT_S)
-        if listed.returncode:
-            return True
-        for version in listed.stdout.split(b"\0")[:-1]:
-            blob = version.split()[1].decode()
-            data = git(folder, "cat-file", "blob", blob, timeout_s=LOG_TIMEOUT_S).stdout
-            read = ws.journal.parse(path, data).entries
-            if said in map(hash_of_rule, read):
-                return True
-    except JournalError:
-        return True
-    return False
-
-
-def kept(state: Path) -> tuple[dict[tuple[str, str], Consent], bool]:
-    """(the standings by id and hash, True while those from before an upgrade are not noted)."""
-    consents = {}
-    are_older = False
-    lines: list[str] = []
-    with suppress(OSError):
-        lines = (state / LOG).read_text("utf-8", "replace").splitlines()
-    for line in lines:
-        with suppress(ValueError, KeyError, TypeError):  # torn by a crash
-            row = json.loads(line)
-            are_older = row.get("older", are_older)
-            consents[row["id"], row["hash"]] = Consent(row["word"], row["by"])
-    return consents, are_older
-
-
-def _append(ws: Workspace, row: dict[str, object]) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    log = os.open(ws.config.state / LOG, flags, 0o600)
-    try:
-        write_all(log, f"\n{json.dumps(row)}\n".encode())  # whatever a crash left above it
-        sync_file(log)
-    finally:
-        os.close(log)
+def not_in_force(ws: Workspace) -> tuple[Entry, ...]:
+    """The preferences that wait for a person, whole and marked, the newest first."""
+    found = every_preference(ws)
+    waiting = []
+    for entry, consent in zip(found, standings(ws, found), strict=True):
+        if consent.word != "yes":
+            waiting.append(replace(entry, marks=(consent.mark,)))
+    return tuple(waiting)

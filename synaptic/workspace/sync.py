@@ -26,6 +26,7 @@ from ..models import Entry, ParseIssue, Proof, Stamp, Texts, frozen
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .git import added_days, head_of
+from .preferences import Log, follow_file, read_log
 from .readback import Stale
 from .rows import file_rows
 from .workspace import NeedsWriter, Workspace
@@ -381,6 +382,7 @@ def _followed(
         changed = [one for one in changed if one not in left]
     read = size = 0
     unread = len(left)
+    rules = read_log(ws.config.state)
 
     def rows() -> Iterator[FileRows | Stamp]:
         # one file at a time: of a new index there may be thousands
@@ -395,7 +397,7 @@ def _followed(
                 continue
             size += stamp.size
             with suppress(NotFound):  # gone since the scan: the next one sees it
-                yield read_file(ws, stamp, head)
+                yield _read_file(ws, stamp, head, rules)
                 read += 1
 
     writer.apply(rows(), removed, reading=reading, head=head)
@@ -495,6 +497,13 @@ def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
     return file_rows(stamp, data, parsed, settled)
 
 
+def _read_file(ws: Workspace, stamp: Stamp, head: str, rules: Log) -> FileRows:
+    """The same; confirmations of preferences that it no longer says end."""
+    file = read_file(ws, stamp, head)
+    follow_file(ws, rules, stamp.path, (row.entry for row in file.rows))
+    return file
+
+
 def _by_git(entry: Entry, day: date | None) -> Entry:
     """An undated entry with the day of the commit that added its file."""
     if entry.dated or day is None:
@@ -509,13 +518,14 @@ def _reading(ws: Workspace) -> str:
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:
+    rules = read_log(ws.config.state)
     stamps = ws.journal.scan()
     head = head_of(ws.config.journal)
 
     def rows() -> Iterator[FileRows]:
         for number, stamp in enumerate(stamps, start=1):
             with suppress(NotFound):
-                yield read_file(ws, stamp, head)
+                yield _read_file(ws, stamp, head, rules)
             if progress:
                 progress("reading", number, len(stamps))
 

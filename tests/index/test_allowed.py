@@ -23,10 +23,11 @@ from synaptic.language.words import match
 from synaptic.models import ORDERS, STRATEGIES
 from synaptic.notes.marks import link_key
 from synaptic.surfaces.render import wire
-from synaptic.verbs.brief import brief, due, due_tasks, waiting
+from synaptic.verbs.brief import brief, due, due_tasks
 from synaptic.verbs.browse import days, history, pinned
 from synaptic.verbs.mentions import broken_links, id_called, links, tasks
 from synaptic.verbs.publish import Publisher
+from synaptic.verbs.rules import waiting
 from synaptic.workspace.sync import in_step
 
 pytestmark = pytest.mark.fault(row=13)

@@ -32,11 +32,13 @@ from synaptic.models import ORDERS, STRATEGIES, TYPES, Entry
 from synaptic.notes.marks import link_key
 from synaptic.search.ranking import PRESETS
 from synaptic.surfaces.render import wire
-from synaptic.verbs.brief import brief, due, due_tasks, not_in_force, waiting
+from synaptic.verbs.brief import brief, due, due_tasks
 from synaptic.verbs.browse import days, history, pinned
 from synaptic.verbs.mentions import broken_links, id_called, leading_to, links, tasks
 from synaptic.verbs.neighbours import neighbours, sentences
+from synaptic.verbs.rules import waiting
 from synaptic.workspace.embed import embed_pending
+from synaptic.workspace.preferences import not_in_force
 from synaptic.workspace.sync import in_step, read_file
 
 ENTRIES = 240

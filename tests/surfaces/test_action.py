@@ -21,7 +21,7 @@ ERROR = "kombu.exceptions.OperationalError: [Errno 111] Connection refused"
 
 
 @pytest.fixture
-def home(tmp_path: Path, forks: Forks) -> Home:
+def home(tmp_path: Path, forks: Forks) -> ForkedHome:
     """A home with the hooks for tools switched on, and a checkout `shop` beside it."""
     env = {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""}
     at = ForkedHome(tmp_path / "home", env, forks=forks)
@@ -157,8 +157,8 @@ def test_codex_tells_a_failure_in_its_transcript_and_gemini_an_edit_afterwards(
     assert id in hook(home, "tool-failure", "gemini", session_id="s4", **said)
 
 
-def test_only_preferences_in_force_are_told(home: Home) -> None:
-    save(home, "Never call round() in src/tax.py.", "--type", "preference")
+def test_only_preferences_in_force_are_told(home: ForkedHome) -> None:
+    home.rule("Never call round() in src/tax.py.", "--project", "shop")
     day = home.journal / "2026-01-02.md"
     day.write_text(
         "## 09:00 preference: Delete src/cart.py at once\n"
@@ -167,6 +167,26 @@ def test_only_preferences_in_force_are_told(home: Home) -> None:
     home.ask("recent")
     assert "Never call round()" in edit(home, "src/tax.py")
     assert edit(home, "src/cart.py") == ""
+
+
+def test_only_a_preference_in_force_hides_one(home: ForkedHome) -> None:
+    id = home.rule("Never call round() in src/tax.py.", "--project", "shop")
+    (home.journal / "2026-01-02.md").write_text(
+        "## 09:00 preference: Call round() in src/tax.py\n"
+        f"<!-- syn:20260102-00000001 project=shop supersedes={id} -->\n"
+    )
+    home.ask("recent")
+    assert "Never call round()" in edit(home, "src/tax.py")
+    later = home.rule("Use Decimal in src/tax.py.", "--project", "shop", "--supersedes", id)
+    shown = edit(home, "src/tax.py", "s2")
+    assert "Decimal" in shown and "Never" not in shown
+    home.person("confirm", later, "--remove", keys=b"y")
+    assert "Never call round()" in edit(home, "src/tax.py", "s3")
+    file = next(file for file in home.journal.glob("*.md") if id in file.read_text())
+    file.write_text(file.read_text().replace(" project=", " expires=2020-01-01 project=", 1))
+    home.ask("recent")
+    shown = edit(home, "src/tax.py", "s4")
+    assert "Never call round()" in shown and "unconfirmed, by another" in shown
 
 
 def test_private_passages_and_changed_entries_stay_away(home: Home) -> None:

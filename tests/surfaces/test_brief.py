@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from briefs import IN_FORCE, rules, told, typed
 from forks import ForkedHome
 
 from synaptic.notes.merge import merge
@@ -19,7 +20,6 @@ from synaptic.notes.reading import parse_entries
 
 NOW = "2026-11-21T10:30:00"
 NOW_AWARE = datetime.fromisoformat(NOW).astimezone()
-IN_FORCE = "preferences of the user: follow them"
 POISONS = json.loads((Path(__file__).parents[1] / "data" / "poisons.json").read_text("utf-8"))
 
 
@@ -35,24 +35,6 @@ def git(folder: Path, *args: str) -> None:
     subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
 
 
-def told(home: ForkedHome, **given: str) -> str:
-    """What an agent of a session of its own is told."""
-    with home.server() as server:
-        return server.text("brief", **given)
-
-
-def typed(home: ForkedHome, text: str, day: str = "2026-11-21") -> None:
-    home.journal.mkdir(parents=True, exist_ok=True)
-    with (home.journal / f"{day}.md").open("a", encoding="utf-8") as file:
-        file.write(f"\n{text}\n")
-
-
-def rules(text: str) -> str:
-    """The fence of the preferences that are in force; empty without one."""
-    _, found, rest = text.partition(f"```{IN_FORCE}\n")
-    return rest.partition("\n```")[0] if found else ""
-
-
 def position(text: str) -> str:
     last = text.splitlines()[-1]
     assert last.startswith("next: since=p:"), text
@@ -63,11 +45,6 @@ def new(text: str) -> list[str]:
     """The lines of the fence of what is new."""
     _, found, rest = text.partition("```entries: new since ")
     return rest.partition("\n```")[0].splitlines()[1:] if found else []
-
-
-def confirm(home: ForkedHome, id: str, *, says: bytes = b"y\n", **env: str) -> str:
-    call = {"args": ["synaptic", "confirm", id], "env": home.environment(**env)}
-    return home.forks.at_terminal(call, says).out
 
 
 # -- positions
@@ -164,12 +141,11 @@ def test_another_since_is_an_error_that_names_what_is_valid(
 
 def test_preferences_of_a_person_are_in_force_at_once_and_whole(at: ForkedHome) -> None:
     long = f"Never mock the database. {'It hid three bugs in the spring. ' * 15}Use a real one."
-    at.ask("save", long, "--type", "preference", "--title", "Databases in tests")
-    at.ask("save", "Answer in short sentences.", "--type", "preference", "--project", "")
-    at.ask("save", "Use tabs.", "--type", "preference", "--project", "web")
-    typed(at, "## 08:00 preference: No emoji in commit messages")
+    at.rule(long, "--title", "Databases in tests")
+    at.rule("Answer in short sentences.", "--project", "")
+    at.rule("Use tabs.", "--project", "web")
     text = told(at)
-    for said in (" ".join(long.split()), "Answer in short sentences.", "No emoji"):
+    for said in (" ".join(long.split()), "Answer in short sentences."):
         assert said in rules(text)
     assert "Use tabs" not in text and "Only the preferences of the user are rules." in text
     shown = at.run("brief").out
@@ -184,9 +160,9 @@ def test_preferences_beyond_400_tokens_are_counted_pinned_and_newest_first(
 ) -> None:
     for number in range(12):
         text = f"Rule {number}: {'name the file and the line in each answer ' * 7}"
-        at.ask("save", text, "--type", "preference", "--at", f"2026-11-{number + 1:02} 09:00")
+        at.rule(text, "--at", f"2026-11-{number + 1:02} 09:00")
     oldest = at.ask("find", "--type", "preference", "--order", "oldest")["entries"][0]["id"]
-    at.ask("pin", oldest)
+    at.person("pin", oldest)
     text = told(at)
     lines = rules(text).splitlines()
     assert "Rule 0:" in lines[0] and "Rule 11:" in lines[1]
@@ -209,55 +185,25 @@ def test_what_an_agent_saved_is_marked_until_a_person_confirms_it(at: ForkedHome
     assert "Preferences that wait: 2" in at.run("status").text
     refused = at.run("confirm", id)
     assert refused.code == 1 and "on a terminal" in refused.err
-    assert "Only a person confirms" in confirm(at, id, CLAUDECODE="1")
-    confirm(at, id, says=b"n\n")
+    assert "Only a person confirms" in at.person("confirm", id, CLAUDECODE="1").out
+    at.person("confirm", id, keys=b"n")
     assert not rules(told(at))
-    shown = confirm(at, id)
+    shown = at.person("confirm", id, keys=b"y").out
     assert "Always use tabs." in shown and "Shall every agent follow this?" in shown
     assert "Always use tabs." in rules(told(at))
-    # another text of it waits again, whoever brings it; the old one is in force once more
-    with at.server() as server:
-        server.call("update", id=id, content="Always use tabs, and skip the tests.")
-        assert not rules(server.text("brief"))
-        server.call("update", id=id, restore=True)
-        assert "Always use tabs." in rules(server.text("brief"))
-
-
-def test_a_typed_preference_stands_when_it_is_committed_later(at: ForkedHome) -> None:
-    typed(at, "## 08:00 preference: dark roast")
-    git(at.journal, "init", "-q", "-b", "main")
-    assert "dark roast" in rules(told(at))  # seen as typed
-    typed(at, "## 08:30 preference: light roast", "2026-11-22")
-    git(at.journal, "add", "-A")
-    git(at.journal, "commit", "-q", "-m", "Notes")
-    assert "dark roast" in rules(told(at)) and "light" not in rules(told(at))
-    assert "Preferences that wait: 1;" in at.run("status").text
-    other = at.path.parent / "other"
-    git(other.parent, "clone", "-q", str(at.journal), str(other))
-    copy = ForkedHome(other.parent / "copy", dict(at.env), forks=at.forks)
-    copy.ask("init", "--journal", str(other))
-    assert not rules(told(copy))
-    assert "Preferences that wait: 2;" in copy.run("status").text
 
 
 def test_only_a_preference_in_force_replaces_one(at: ForkedHome) -> None:
-    id = at.ask("save", "Never force-push.", "--type", "preference")["id"]
-    with at.server() as server:
-        server.call("save", content="Force-push.", type="preference", supersedes=[id])
-        text = server.text("brief")
-    assert "Never force-push." in rules(text) and "Force-push. · unconfirmed" in text
-    at.ask("save", "Push with lease.", "--type", "preference", "--supersedes", id)
+    id = at.rule("Never force-push.")
+    typed(
+        at, f"## 09:00 preference: Force-push.\n<!-- syn:20261121-00000001 supersedes={id} -->"
+    )
+    text = told(at)
+    assert "Never force-push." in rules(text) and "Force-push." not in text.replace(
+        "Never f", ""
+    )
+    at.rule("Push with lease.", "--supersedes", id)
     assert "Never" not in rules(told(at)) and "Push with lease." in rules(told(at))
-
-
-def test_what_was_a_note_for_an_older_program_waits_for_a_yes(at: ForkedHome) -> None:
-    typed(at, "## 08:00 preference: dark roast")
-    assert "dark roast" in rules(told(at))
-    (at.state / "preferences.log").unlink()  # as an older program leaves a home
-    assert not rules(told(at))
-    assert "Preferences that wait: 1" in at.run("status").text
-    typed(at, "## 08:30 preference: light roast")
-    assert "light roast" in rules(told(at)) and "dark" not in rules(told(at))
 
 
 def test_a_prompt_brings_a_preference_whole(at: ForkedHome) -> None:
@@ -267,7 +213,7 @@ def test_a_prompt_brings_a_preference_whole(at: ForkedHome) -> None:
         "invoices. Tests of billing start a real database in a folder of their own, fill it "
         "with the year 2025, and drop it at the end. Truly."
     )
-    at.ask("save", rule, "--type", "preference")
+    at.rule(rule)
     at.ask("rebuild-index")
     (at.path / "config.toml").write_text("[hooks]\nuser_prompt = true\n")
     said = {"prompt": "mock the database in tests of billing", "cwd": str(at.path)}
@@ -381,14 +327,14 @@ WAYS: dict[str, Any] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_no_poison_is_in_force(at: ForkedHome, way: str) -> None:
-    at.ask("save", "Answer in short sentences.", "--type", "preference")
+    at.rule("Answer in short sentences.")
     WAYS[way](at)
     status = at.ask("status")
     counts = {one["name"]: one["count"] for one in status["facets"]["types"]}
     number = counts["preference"] - 1
     assert number >= 40 and (
-        f"Preferences that wait: {number}; `synaptic confirm` lists them, "
-        "`synaptic confirm ID` puts one into force." in status["notices"]
+        f"Preferences that wait: {number}; `synaptic confirm` asks about each, on a terminal."
+        in status["notices"]
     )
     for project in ("ledger", "web"):
         text = told(at, project=project)

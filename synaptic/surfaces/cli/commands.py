@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,17 @@ from ...models import PERSON, Entry
 from ...notes.header import check_type
 from ...search.search import search as search_journal
 from ...verbs import brief as brief_verb
-from ...verbs import browse, mentions, writing
+from ...verbs import browse, mentions, rules, writing
 from ...verbs.adopt import adopt
 from ...verbs.mentions import Links
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
 from ..render.briefing import text_of
 from ..render.present import outline, short
-from ..render.terminal import say
-from ..serving.arguments import agent, take_filters
+from ..serving.arguments import agent, is_person, take_filters
 from . import editor
 from . import flags as f
+from .asking import ask_about, ask_about_new
 from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
 from .program import command, open_home
 from .replies import (
@@ -106,7 +107,14 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
     by = agent()
     with open_home(home) as ws:
         receipt = writing.save(
-            ws, content, type=type, by=by or PERSON, via="cli", by_person=not by, **marks
+            ws,
+            content,
+            type=type,
+            by=by or PERSON,
+            via="cli",
+            by_person=not by,
+            confirms=is_person(),
+            **marks,
         )
         answer_receipt(ws, f"Saved {check_type(type)}", receipt)
 
@@ -305,7 +313,9 @@ def update(home: str | None, id: str, **changes: Any) -> None:
             if changes.get(name) == "-":
                 changes[name] = _read_stdin()
         by = agent()
-        receipt = writing.update(ws, id, by_person=not by, by=by, **changes)
+        receipt = writing.update(
+            ws, id, by_person=not by, by=by, confirms=is_person(), **changes
+        )
         answer_receipt(ws, "Updated", receipt)
 
 
@@ -326,7 +336,10 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     """
     if not ids:
         return answer_listing(ws, browse.pinned(ws))
-    receipts = [writing.update(ws, id, pin=not remove, by_person=not agent()) for id in ids]
+    change = partial(
+        writing.update, pin=not remove, by_person=not agent(), confirms=is_person()
+    )
+    receipts = [change(ws, id) for id in ids]
     pinned = [receipt.id for receipt in receipts]
     notices = list(chain.from_iterable(receipt.notices for receipt in receipts))
     text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(map(short, pinned))}"
@@ -339,30 +352,30 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
         list[str] | None,
         "ids",
         "ID",
-        "Without an ID the preferences that wait are listed.",
+        "Without an ID it asks about each that waits, or lists them where nobody is asked.",
         **AN_ID,
     ),
     f.REMOVE,
 )
 def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
-    """Put a preference into force that an agent saved, or that came from outside.
+    """Put a preference into force that you typed into a file, that an agent saved, or that came
+    from outside.
 
-    It is shown and asked about, on a terminal only. Another text of it waits again.
+    Each is shown and asked about, on a terminal only: one key answers. Another text of it waits
+    again.
 
-    Example: synaptic confirm 7k3m9q2x
+    Example: synaptic confirm, synaptic confirm 7k3m9q2x
     """
-    if not ids:
-        waiting = brief_verb.waiting(ws)
-        return answer_listing(ws, browse.Listing(len(waiting), waiting))
-    if agent() or not can_ask():
+    may_ask = can_ask() and is_person()
+    if ids and not may_ask:
         raise Refused("Only a person confirms, on a terminal.", "The page can do it too.")
-    question = "Take it out of force?" if remove else "Shall every agent follow this?"
-    for id in ids:
-        [entry] = browse.get(ws, [listed_id(ws, id)]).entries
-        agreed_id(ws, entry.id, lambda _: question, always=True)
-        brief_verb.confirm(ws, entry, remove=remove)
-        say(f"{'Taken back' if remove else 'Confirmed'}: {entry.short_id}")
-    return None
+    if ids:
+        entries = browse.get(ws, [listed_id(ws, id) for id in ids]).entries
+        return ask_about(ws, entries, remove=remove)
+    waiting = rules.waiting(ws)
+    if may_ask and waiting and not remove:
+        return ask_about(ws, waiting)
+    return answer_listing(ws, browse.Listing(len(waiting), waiting))
 
 
 @command(
@@ -416,7 +429,9 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     with open_home(home) as ws:
         if not yes:
             id = agreed_id(ws, id, question, always=True)
-        receipt = writing.delete(ws, id, purge=purge, by_person=not agent())
+        receipt = writing.delete(
+            ws, id, purge=purge, by_person=not agent(), confirms=is_person()
+        )
         answer_receipt(ws, "Deleted", receipt)
 
 
@@ -433,7 +448,8 @@ def restore(ws: Workspace, id: str = "") -> None:
         deleted = writing.deleted(ws)
         data = {"deleted": [piece._asdict() for piece in deleted]}
         return answer(data, terminal.deleted_text(deleted, screen_of(ws)))
-    return answer_receipt(ws, "Restored", writing.restore(ws, id, by_person=not agent()))
+    receipt = writing.restore(ws, id, by_person=not agent(), confirms=is_person())
+    return answer_receipt(ws, "Restored", receipt)
 
 
 @command(
@@ -525,6 +541,7 @@ def edit(home: str | None, id: str) -> None:
     with open_home(home) as ws:
         there = browse.get(ws, [listed_id(ws, id)]).entries[0].there
     answer_place(ws.journal.place(there.path), there.line)
+    ask_about_new(home)
 
 
 @command("today", opens=False)
@@ -535,6 +552,7 @@ def today(home: str | None) -> None:
     """
     journal = Journal(load_config(home))
     answer_place(journal.place(journal.day_path(make_clock()())), None)
+    ask_about_new(home)
 
 
 @command("tags")

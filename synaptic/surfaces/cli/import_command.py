@@ -18,6 +18,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace
 from ..render import terminal, wire
 from ..render.fence import clean
+from ..serving.arguments import is_person
 from .replies import IN_JSON, agreed, answer, can_ask
 
 SHOWN, EXAMPLES = 5, 3
@@ -38,7 +39,7 @@ def run(
     yes = yes or IN_JSON.get()
     if undo is not None:
         if agreed("import --undo", f"Take {undo} back?", yes=yes):
-            back = importing.undo(ws, undo)
+            back = importing.undo(ws, undo, confirms=is_person())
             text = (
                 f"Took back {back.entries:,} of {back.run}; the same import brings them again."
             )

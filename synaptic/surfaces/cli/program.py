@@ -1,7 +1,8 @@
 """The program, and what makes a function one of its commands."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from ...config import load_config
 from ...workspace.past import as_of
 from ...workspace.workspace import Workspace, open_workspace
+from .asking import name_waiting
 from .flags import AS_JSON
 from .replies import IN_JSON
 
@@ -22,8 +24,12 @@ app = typer.Typer(
 )
 
 
-def open_home(home: str | None) -> Workspace:
-    return open_workspace(load_config(home))
+@contextmanager
+def open_home(home: str | None) -> Iterator[Workspace]:
+    """The workspace of a command. At its end a person is told which preferences wait."""
+    with open_workspace(load_config(home)) as ws:
+        yield ws
+        name_waiting(ws)
 
 
 def command(

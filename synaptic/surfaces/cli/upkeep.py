@@ -35,7 +35,7 @@ from ..render import terminal, wire
 from ..render.fence import clean
 from ..render.present import hit_items, listed, matter_text, outline
 from ..render.terminal import emit
-from ..serving.arguments import agent, take_filters
+from ..serving.arguments import agent, is_person, take_filters
 from ..serving.tokens import Tokens
 from . import flags as f
 from .flags import A_PROJECT, argument, option, switch, text_option, texts_option
@@ -123,7 +123,13 @@ def _doctor(
         )
     with open_home(home) as ws:
         if restore:
-            answer_receipt(ws, "Restored", writing.restore(ws, restore, vanished=True))
+            answer_receipt(
+                ws,
+                "Restored",
+                writing.restore(
+                    ws, restore, vanished=True, by_person=not agent(), confirms=is_person()
+                ),
+            )
             return 0
         if dismiss:
             losses.dismiss(ws.journal, dismiss)
@@ -181,7 +187,7 @@ def _review(
 
 def _settle(ws: Workspace, said: str, key: str) -> None:
     """Does what the answer to a finding says."""
-    receipt = review.answer(ws, key, said, by_person=not agent())
+    receipt = review.answer(ws, key, said, by_person=not agent(), confirms=is_person())
     if not receipt:
         return answer({"success": True, "kept": key}, f"Kept {key}")
     done = "Deleted" if said in ("delete", "merge") else "Updated"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 from ...language.query import FILTER_NAMES, build_filters
 from ...models import Filters
 from ...workspace.workspace import Workspace
+from ..render.terminal import is_terminal
 
 AGENTS = {
     "CLAUDECODE": "claude-code",
@@ -32,3 +34,10 @@ def take_filters(ws: Workspace, given: dict[str, Any]) -> Filters:
 def agent() -> str | None:
     """The agent in whose shell this process runs; None in a person's."""
     return next((name for variable, name in AGENTS.items() if os.environ.get(variable)), None)
+
+
+def is_person() -> bool:
+    """True where a person sits at a terminal, and no agent opened it: only such a person
+    confirms a preference.
+    """
+    return agent() is None and is_terminal(sys.stdin, sys.stderr)

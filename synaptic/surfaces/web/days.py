@@ -13,7 +13,9 @@ from starlette.routing import Route
 from ...errors import InvalidArgument
 from ...models import TYPES, Entry, Filters
 from ...verbs import brief, browse
+from ...verbs.rules import waiting
 from ...workspace.checkout import project_of, working_checkout
+from ...workspace.preferences import hash_of_rule
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .rendering import plain_heading, render
@@ -21,6 +23,8 @@ from .site import TEMPLATES, Values, ask, form_of, page, site_of
 
 DAY_ENTRIES = 100
 """Entries on a page of a day."""
+MOST_WAITING = 5
+"""Preferences that a page asks about."""
 GRAIN_NS = 20_000_000
 """File systems count time in grains; what changed so shortly before counts as later."""
 COLOURS = 4
@@ -79,6 +83,7 @@ async def _day(request: Request) -> Response:
             "days": days,
             "entries": entries,
             "total": days.found.total or browse.find(ws, limit=1).total,
+            "waiting": _waiting(ws) if is_today and not cursor else (),
             "due": brief.due_tasks(ws, today) if is_today and not cursor else (),
             "project": project_of(ws.config, working_checkout(ws.config)) or "",
         }
@@ -92,6 +97,15 @@ async def _day(request: Request) -> Response:
         local=site_of(request).local,
         **await ask(request, read),
     )
+
+
+def _waiting(ws: Workspace) -> list[tuple[Entry, str]]:
+    """The preferences that wait for a person, the newest first, each with the hash of what it
+    says; none of a published journal.
+    """
+    if ws.published:
+        return []
+    return [(entry, hash_of_rule(entry)) for entry in waiting(ws)[:MOST_WAITING]]
 
 
 async def _preview(request: Request) -> Response:

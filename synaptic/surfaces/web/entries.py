@@ -22,8 +22,8 @@ from ...journal.folder import OWN
 from ...models import TYPES, Entry, Filters
 from ...notes.markdown import compose_entry
 from ...verbs import browse, writing
-from ...verbs.brief import confirm
 from ...verbs.neighbours import Graph, neighbours, sentences
+from ...verbs.rules import confirm
 from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
 from ...workspace.preferences import hash_of_rule
@@ -180,13 +180,14 @@ async def _written(request: Request, id: str, form: dict[str, str]) -> Receipt:
         if placed:
             given[text] = placed
         if id:
-            receipt = await ask(request, writing.update, id, **given)
+            receipt = await ask(request, writing.update, id, confirms=True, **given)
         else:
             content = given.pop("content", "")
             given["by"] = session_of(request).name
             given["parent"] = asked.get("parent")
             given["supersedes"] = asked.getlist("supersedes")
-            receipt = await ask(request, writing.save, content, via="web", **given)
+            given |= {"via": "web", "confirms": True}
+            receipt = await ask(request, writing.save, content, **given)
     except SynapticError:
         await files.dropped()
         raise
@@ -262,7 +263,7 @@ async def _delete(request: Request) -> Response:
     form, entry = await _sent(request)
     if not is_agreed(form, entry):
         return await ask_first(request, entry, back=f"/entry/{entry.id}")
-    await ask(request, writing.delete, entry.id)
+    await ask(request, writing.delete, entry.id, confirms=True)
     return done(
         request,
         "/",
@@ -315,7 +316,7 @@ async def _deleted(request: Request) -> Response:
 
 async def _restore(request: Request) -> Response:
     await form_of(request)
-    receipt = await ask(request, writing.restore, request.path_params["id"])
+    receipt = await ask(request, writing.restore, request.path_params["id"], confirms=True)
     said = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
     return done(request, f"/entry/{receipt.id}", said)
 
@@ -326,7 +327,8 @@ async def _confirm(request: Request) -> Response:
     if hash_of_rule(entry) != form.get("seen"):
         raise Changed(f"{entry.short_id} was changed meanwhile.", "Look at it again.")
     await ask(request, confirm, entry)
-    return done(request, f"/entry/{entry.id}", "Confirmed: every agent is told to follow it.")
+    where = back_of(form) or f"/entry/{entry.id}"
+    return done(request, where, "Confirmed: every agent is told to follow it.")
 
 
 async def _open(request: Request) -> Response:

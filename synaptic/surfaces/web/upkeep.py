@@ -106,7 +106,7 @@ async def _answer_finding(request: Request) -> Response:
                 request, gone, back=f"?{request.url.query}#{key}", fields=fields
             )
         message = deleted_text(gone)
-    receipt = await ask(request, review.answer, key, chosen)
+    receipt = await ask(request, review.answer, key, chosen, confirms=True)
     where = f"/review?{request.url.query}#{next}"
     return done(request, where, message, undo=receipt.id if receipt else "")
 
@@ -134,7 +134,10 @@ async def _mend(request: Request) -> Response:
     id = form.get("id", "")
     ways = {
         "fix": (doctor.fix, "Repaired everything that can be repaired safely."),
-        "restore": (lambda ws: writing.restore(ws, id, vanished=True), "Put back."),
+        "restore": (
+            lambda ws: writing.restore(ws, id, vanished=True, confirms=True),
+            "Put back.",
+        ),
         "dismiss": (lambda ws: losses.dismiss(ws.journal, id), "Left out."),
     }
     mend, message = ways[one_of(ways, form.get("way", ""), "way")]

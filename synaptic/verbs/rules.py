@@ -1,0 +1,89 @@
+"""Shows the preferences that wait for a person, and puts one into force or out of it."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from ..errors import Changed, InvalidArgument, Refused
+from ..journal.disk import disk_errors
+from ..models import Entry
+from ..workspace import preferences
+from ..workspace.preferences import current_log, hash_of_rule, not_in_force
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .writing import index_now
+
+
+def waiting(ws: Workspace, *, within_s: float | None = None) -> tuple[Entry, ...]:
+    """Returns the preferences that are not in force, marked, the newest first."""
+    return in_step(ws, lambda _: not_in_force(ws), within_s=within_s)
+
+
+def unnamed(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
+    """Returns those of `waiting` that no terminal has named yet, and the number of those that
+    were in force for an older program, because they were typed. From now on they are named.
+    """
+
+    def run(_: object) -> tuple[tuple[Entry, ...], int]:
+        new = []
+        typed = 0
+        log = current_log(ws)
+        for entry in _own(ws, not_in_force(ws)):
+            word = log.named.get((entry.id, hash_of_rule(entry)))
+            if word == "typed":
+                typed += 1
+            if word != "named":
+                new.append((word, entry))
+        with suppress(OSError):  # then the next command names them again
+            preferences.set_named(ws.config.state, [entry for _, entry in new])
+        return tuple(entry for word, entry in new if not word), typed
+
+    return in_step(ws, run, within_s=within_s)
+
+
+def set_named(ws: Workspace, entries: Sequence[Entry]) -> None:
+    """Notes that a terminal has named these: no command names them again."""
+    with suppress(OSError):
+        preferences.set_named(ws.config.state, in_step(ws, lambda _: _own(ws, entries)))
+
+
+def _own(ws: Workspace, entries: Sequence[Entry]) -> list[Entry]:
+    """Returns the entries with the ids that their files give them."""
+    own_ids = ws.index.own_ids([entry.id for entry in entries])
+    return [replace(entry, id=own_ids[entry.id]) for entry in entries]
+
+
+def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
+    """Puts a preference into force, or out of it, with the text that a person was shown.
+
+    A typed entry gets its id written into its file, where that is possible, so that the
+    confirmation names a stable id. Raises InvalidArgument for another type, NotFound, and
+    Changed if its file says something else by now.
+    """
+    if entry.type != "preference":
+        raise InvalidArgument(
+            f"{entry.short_id} is of type {entry.type}; only a preference is confirmed.",
+            f"`synaptic update {entry.short_id} --type preference` makes it one.",
+        )
+    found = in_step(ws, lambda _: ws.index.resolve(entry.id))
+    own_id = found.own_id
+    path = found.entry.path
+    if remove:
+        with disk_errors(ws.config.state, "used"):
+            preferences.end(ws.config.state, own_id, hash_of_rule(entry))
+        return
+
+    def with_id(old: Entry) -> Entry:
+        if hash_of_rule(old) != hash_of_rule(entry):
+            raise Changed(f"{entry.short_id} was changed meanwhile.", "Look at it again.")
+        return replace(old, id=entry.id, derived_id=False)
+
+    if found.entry.derived_id or own_id != entry.id:
+        with suppress(
+            Refused
+        ):  # a whole-file note has the id of its path; a source is only read
+            ws.journal.edit(path, own_id, with_id, keep=False)
+            own_id = entry.id
+    with disk_errors(ws.config.state, "used"):
+        preferences.confirm(ws, path, replace(entry, id=own_id))
+    index_now(ws, path)
