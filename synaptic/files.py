@@ -8,16 +8,12 @@ import errno
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 from .errors import JournalError
 
@@ -112,17 +108,21 @@ def _try_locks(folder: Path, device: int, ranges: bool) -> None:
     """Locks a file that nobody else has, once for each device. Raises OSError ENOLCK where that
     is refused.
     """
-    if fcntl is None:
+    if sys.platform == "win32":
         return
+    import fcntl  # Windows has none
+
     path = folder / f".locked-{os.getpid()}-{os.urandom(4).hex()}"
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         path.unlink()
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if ranges:
-            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise OSError(errno.ENOLCK, f"its disk grants no locks: {error.strerror}") from error
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if ranges:
+                fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            reason = f"its disk grants no locks: {error.strerror}"
+            raise OSError(errno.ENOLCK, reason) from error
     finally:
         os.close(fd)
 

@@ -30,6 +30,9 @@ from urllib.parse import urlsplit
 import httpx
 from attack import report
 
+if sys.platform != "linux":
+    raise SystemExit("strangers.py needs Linux.")
+
 FORK = multiprocessing.get_context("fork")
 SYNAPTIC = Path(sys.executable).with_name("synaptic")
 WARM_S, SECONDS, SETTLE_S = 15.0, 20.0, 8.0

@@ -260,7 +260,7 @@ def remote_address(url: str, folder: Path) -> str:
 
     | `url`                                      | result                       |
     |--------------------------------------------|------------------------------|
-    | `https://ada:pw@GitHub.com/Acme/api.git/`  | `github.com/acme/api`        |
+    | `https://ada@GitHub.com/Acme/api.git/`     | `github.com/acme/api`        |
     | `git@host:a/b`, `ssh://git@host:22/a/b`    | `host/a/b`                   |
     | `https://host:8443/a/B`                    | `host:8443/a/B`              |
     | `../api.git`, in the repository `/src/web` | `/src/api.git`               |

@@ -4,6 +4,7 @@ import errno
 import os
 import platform
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -308,7 +309,7 @@ def _lacks(ws: Workspace) -> tuple[str | None, int]:
 
 def _is_read_only(folder: Path) -> bool:
     """True if the file system of a folder is mounted read-only."""
-    if not hasattr(os, "statvfs") or not folder.exists():
+    if sys.platform == "win32" or not folder.exists():
         return False
     return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 

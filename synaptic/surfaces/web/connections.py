@@ -61,7 +61,7 @@ _LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 def most_connections() -> int:
     """The number of connections that the process may have open."""
     allowed = -1
-    with suppress(ImportError):  # Windows has no such limit
+    if sys.platform != "win32":  # which has no such limit
         import resource
 
         allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
