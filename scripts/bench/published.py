@@ -178,7 +178,7 @@ def nearest(reader: Workspace, asked: list[str]) -> list[Row]:
     asked_for = [reader.embedder.embed_query(text).vector for text in asked]
     rows = []
     with index.engine.transaction(None):
-        exactly = Exactly(index.engine.rows("SELECT chunk, embedding FROM vector"))
+        exactly = Exactly(index.engine.rows("SELECT rowid, embedding FROM chunk_vec"))
         for name, filters in KNN_FILTERS.items():
             passing = index.passing_chunks(filters, None, ())
             shares = []

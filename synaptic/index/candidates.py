@@ -41,6 +41,9 @@ COUNTED_FOR = 100
 chunks.
 """
 
+EXACT = 10_000
+"""Up to this number of vectors vec0 compares all of them, which takes 5 ms."""
+
 FILTERS_KEPT = 16
 """Filters whose chunks are kept in memory while nobody writes."""
 
@@ -72,7 +75,9 @@ class Stems:
 
 
 class SqliteEngine(Database):
-    """The engine on SQLite: FTS5 has the words, `sketch` the nearest vectors."""
+    """The engine on SQLite: FTS5 has the words, vec0 the vectors; in a large journal `sketch` says
+    which of them to compare.
+    """
 
     def __init__(self, path: Path, *, stemming: bool = True, read_only: bool = False) -> None:
         super().__init__(path, stemming=stemming, read_only=read_only)
@@ -158,18 +163,44 @@ class SqliteEngine(Database):
     def semantic(
         self, vector: Vector, passing: array[int] | None, *, limit: int | None
     ) -> list[Candidate]:
+        asked = quantise(vector)
+        most = len(passing or ()) if limit is None else limit
+        among: Sequence[int] | None = passing
+        if self.vectors.count() > EXACT:
+            among = self._likely(asked, most, passing)
+        else:
+            self.keep("vectors", self._check_vectors)
+        nearest = self.vectors.nearest(asked, most, among)
+        rowids = [rowid for rowid, _ in nearest]
+        if len(self.vectors.of(rowids)) < len(rowids):
+            raise apsw.CorruptError("a vector without its chunk")
+        near = cosines(self, (distance * distance for _, distance in nearest))
+        return self._candidates(list(zip(rowids, near, strict=True)))
+
+    def _check_vectors(self) -> None:
+        """Compares all vectors with their checksums. Raises apsw.CorruptError."""
+        fault = self.vectors.fault(self.meta("dimensions"))
+        if fault:
+            raise apsw.CorruptError(fault)
+
+    def _likely(
+        self, vector: bytes, limit: int, passing: array[int] | None
+    ) -> Sequence[int]:
+        """The chunks that the sketch takes for the nearest, some times `limit`.
+
+        All that knows of the sketch is here: where the table of vectors finds the nearest of a
+        large journal itself, this goes, and `sketch`.
+        """
         from .sketch import Sketch
 
         made_for = self.db, self.meta("dimensions")
         if self._sketch is None or self._sketch.made_for != made_for:
             self.latest_rough.clear()  # it may be of a file that is gone
             self._sketch = Sketch(self, made_for[1], self.latest_rough)
-        most = len(passing or ()) if limit is None else limit
-        nearest = self._sketch.nearest(quantise(vector), most, passing)
-        found = cosines(self, (squared for _, squared in nearest))
-        return self._candidates(
-            [(row, near) for (row, _), near in zip(nearest, found, strict=True)]
-        )
+        return self._sketch.likely(vector, limit, passing)
+
+    def vectors_of(self, chunks: Sequence[int]) -> dict[int, bytes]:
+        return self.vectors.of(chunks)
 
     def spread_chunks(self, count: int) -> Sequence[int]:
         return self.column(SPREAD, count)

@@ -8,7 +8,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -19,6 +19,8 @@ import apsw
 from ..errors import IndexUnusable
 from ..files import file_lock, lock_refusal
 from ..language.words import TOKENIZER
+from .upgrade import carry_over
+from .vectors import Vectors
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
 BUSY_TIMEOUT_MS = 10_000
@@ -30,7 +32,7 @@ SCHEMA = Path(__file__).with_name("schema.sql")
 
 Made = TypeVar("Made")
 
-LAGGING = frozenset({"frequencies", "sample", "facets"})
+LAGGING = frozenset({"frequencies", "sample", "facets", "vectors"})
 """Names of kept values that may lag behind what this process writes."""
 
 _NEW_FILE = f"""
@@ -91,6 +93,7 @@ class Database:
         self._companions: Sequence[int] = ()
         self._memory_until = 0.0
         self._kept_at = (0, 0)
+        self._whole_schema: tuple[apsw.Connection, int] | None = None
         self._scrub = path.with_name("index.scrub")
         self._owes_scrub = False
         parts = " ".join(f"'{part}'" for part in tokenizer(stemming)).replace("'", "''")
@@ -111,6 +114,11 @@ class Database:
     def origin(self) -> tuple[object, ...]:
         """A value that differs for another file, and for a copy in memory."""
         return self._identity, self.trouble
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors in the file that is open."""
+        return Vectors(self.db)
 
     def look(self) -> None:
         """Leaves a file that others replaced, and tries a file again that could not be written.
@@ -186,6 +194,8 @@ class Database:
         db.set_busy_timeout(BUSY_TIMEOUT_MS if write_within_ms is None else write_within_ms)
         try:
             db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+            if writes:
+                self._check_shadows()
             yield db
             db.execute("COMMIT")
         except BaseException:
@@ -220,7 +230,7 @@ class Database:
         if self._connection is not None:
             with suppress(apsw.Error):  # a damaged log cannot be carried into its file
                 self._connection.close()
-        self._connection = self._identity = None
+        self._connection = self._identity = self._whole_schema = None
         self.trouble = ""
         self.kept.clear()
 
@@ -240,15 +250,26 @@ class Database:
         with suppress(OSError):  # where nothing can be written, this process remembers
             self._scrub.touch(0o600) if owes else self._scrub.unlink(missing_ok=True)
 
+    def _check_shadows(self) -> None:
+        """Raises apsw.CorruptError where a shadow table of the vectors is missing: sqlite-vec
+        would end the process.
+        """
+        schema = self.db, self.value("PRAGMA schema_version")
+        if schema != self._whole_schema:
+            missing = self.vectors.missing()
+            if missing:
+                raise apsw.CorruptError(missing)
+            self._whole_schema = schema
+
     # -- healing
     # ------------------------------------------------------------------------------------
 
     def check(self, *, whole: bool = False) -> str | None:
         """The first fault of the file; None for a sound one. An error of the disk is raised.
 
-        A quick check reads every page. A `whole` one also compares the tables: each part of
-        the schema is there, each passage has its words and its vector, and no row belongs to
-        nothing.
+        A quick check reads every page, and compares vectors with their checksums. A `whole` one
+        also compares the tables: each part of the schema is there, each passage has its words
+        and its vector, and no row belongs to nothing.
         """
         try:
             with self.transaction():
@@ -256,7 +277,8 @@ class Database:
                 fault = str(self.value(f"PRAGMA {pages}(1)"))
                 if fault != "ok":
                     return fault
-                return self._fault() if whole else None
+                of_tables = self._fault() if whole else None
+                return of_tables or self.vectors.fault(self.meta("dimensions"))
         except apsw.Error as error:
             if _is_damage(error) or (whole and isinstance(error, _SUSPICION)):
                 return str(error)
@@ -265,7 +287,8 @@ class Database:
     def _fault(self) -> str | None:
         there = self.column("SELECT sql FROM sqlite_schema")
         for wanted in re.split(r"; *(?=CREATE|$)", self._schema):
-            if wanted and wanted not in there:
+            is_of_any_model = "chunk_vec USING" in wanted
+            if wanted and wanted not in there and not is_of_any_model:
                 return f"this part of it is missing: {wanted}"
         if self.rows("PRAGMA foreign_key_check"):
             return "A row of the index names another one that is missing"
@@ -369,7 +392,7 @@ class Database:
         if _identity(self.path) is None:
             with self._creation_lock():
                 if _identity(self.path) is None:
-                    self._create({})
+                    self._create(None)
         self._identity = _identity(self.path)
         _check_owner(self.path)
         # without SQLITE_OPEN_CREATE: a file that just went would come back without an owner
@@ -398,34 +421,27 @@ class Database:
         return zlib.crc32(self._schema.encode()) >> 1  # SQLite keeps 31 bits
 
     def _replace(self, old: apsw.Connection) -> None:
-        """Puts an empty index in the place of one of another version. Only the counts of reads
-        and the numbers of changes stay, which no file says.
-        """
-        kept: dict[str, Sequence[Any]] = {}
-        for table in ("access", "seen"):
-            with suppress(apsw.Error):
-                kept[table] = old.execute(f"SELECT * FROM {table}").fetchall()
-        old.close()
+        """Puts an index without entries in the place of one of another version."""
         with self._creation_lock():
             if self._identity == _identity(self.path):
-                self._create(kept)
+                self._create(old)
 
-    def _create(self, kept: Mapping[str, Sequence[Any]]) -> None:
-        """Makes an empty index in a second file and renames it: other processes never open one
-        without a schema.
+    def _create(self, old: apsw.Connection | None) -> None:
+        """Makes an index without entries in a second file and renames it: other processes never
+        open one without a schema. It takes over what it can of the `old` one, which is closed.
         """
         new = self.path.with_name(f"{self.path.name}.new")
         _unlink(new, "", "-wal", "-shm")
         os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with closing(apsw.Connection(str(new))) as db:
-            self._fill(db)
-            for table, rows in kept.items():
-                db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
+            self._fill(db, old)
+        if old:
+            old.close()
         # a log left behind would be replayed into the new file
         _unlink(self.path, "-wal", "-shm")
         new.replace(self.path)
 
-    def _fill(self, db: apsw.Connection) -> None:
+    def _fill(self, db: apsw.Connection, old: apsw.Connection | None) -> None:
         db.execute(_NEW_FILE).fetchall()
         self._set_up(db)
         owner = (
@@ -433,6 +449,8 @@ class Database:
         )
         count = "INSERT INTO seen VALUES ('', 1 + abs(random() % 1000000000), 0)"
         db.execute(f"BEGIN; {self._schema} {count}; {owner}; COMMIT").fetchall()
+        if old:
+            carry_over(old, db)
 
     def _set_up(self, db: apsw.Connection) -> None:
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -443,11 +461,11 @@ class Database:
 
     def _in_memory(self, error: Exception) -> apsw.Connection:
         memory = _readable_copy(self.path)
-        if memory and self._is_current(memory):
+        if memory:
             self._set_up(memory)
-        else:
-            memory = apsw.Connection(":memory:")
-            self._fill(memory)
+        if memory is None or not self._is_current(memory):
+            old, memory = memory, apsw.Connection(":memory:")
+            self._fill(memory, old)
         self._memory_until = time.monotonic() + MEMORY_RETRY_S
         reason = (isinstance(error, OSError) and error.strerror) or error
         self.trouble = f"The index {self.path} cannot be written ({reason})"
@@ -475,10 +493,7 @@ _ORPHANS = """
     + (SELECT count(*) FROM
         (SELECT rowid FROM chunk_fts_docsize EXCEPT SELECT rowid FROM chunk))
     + (SELECT count(*) FROM
-        (SELECT rowid FROM entry EXCEPT SELECT entry FROM chunk))
-    + (SELECT count(*) FROM chunk c LEFT JOIN vector v ON v.chunk = c.rowid
-        WHERE coalesce(length(v.embedding), 0) <> iif(c.vector > 0,
-            (SELECT coalesce(max(value), -1) FROM meta WHERE key = 'dimensions'), 0))"""
+        (SELECT rowid FROM entry EXCEPT SELECT entry FROM chunk))"""
 
 
 def _vec_library() -> str:

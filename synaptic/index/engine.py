@@ -69,6 +69,9 @@ class Engine(Protocol):
     def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """(chunks in all, roughly the number that hold each of these quoted terms)."""
 
+    def vectors_of(self, chunks: Sequence[int]) -> dict[int, bytes]:
+        """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
+
     def spread_chunks(self, count: int) -> Sequence[int]:
         """Up to so many chunks with a vector, of all alike, chosen by their texts alone."""
 

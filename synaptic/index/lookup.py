@@ -170,8 +170,7 @@ class Index:
 
     def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
         """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
-        sql = f"SELECT chunk, embedding FROM vector WHERE chunk IN {THESE}"
-        return dict(self.engine.rows(sql, json.dumps(list(chunk_rowids))))
+        return self.engine.vectors_of(chunk_rowids)
 
     def meanings(self, rowids: Sequence[int]) -> dict[int, bytes]:
         """The int8 vector of the first passage of each of these entries that has one."""
@@ -725,8 +724,8 @@ _SETTLED = """
     FROM entry e JOIN source s ON s.id = e.source WHERE s.path = ?"""
 _MEANT = """
     SELECT c.hash, v.embedding, t.codes FROM source s JOIN entry e ON e.source = s.id
-    JOIN chunk c ON c.entry = e.rowid JOIN vector v ON v.chunk = c.rowid
-    JOIN token t ON t.chunk = c.rowid WHERE s.path = ?"""
+    JOIN chunk c ON c.entry = e.rowid JOIN chunk_vec v ON v.rowid = c.rowid
+    JOIN token t ON t.chunk = c.rowid WHERE s.path = ? AND c.vector > 0"""
 _PROJECTS = "SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL"
 _PROOFS = """
     SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""

@@ -30,7 +30,7 @@ from .candidates import SPREAD, STEMS_KEPT, Stems
 from .conditions import THESE, Match, of_chunks
 from .engine import cosines
 from .rows import Candidate, quantise
-from .sketch import FEW, OVERSAMPLED, rough_bits
+from .sketch import OVERSAMPLED, rough_bits
 
 Made = TypeVar("Made")
 Passing = tuple[str, tuple[Any, ...]]
@@ -44,6 +44,8 @@ that finds all of the best 20 of 60 questions.
 """
 SCANNED = 480
 """Vectors that one step of HNSW keeps in view; it takes more steps where it needs them."""
+FEW = 1_000
+"""Up to this number of chunks all vectors are compared in full."""
 LEAST_COUNTED = 200
 """Passages in which phrases are counted, which takes some 10 ms."""
 MOST_STEM_BYTES = 2_000
@@ -366,6 +368,9 @@ class PostgresEngine:
         condition, values = of_chunks(Filters(), None, phrases)
         return bool(self.rows(f"SELECT 1 FROM entry e WHERE 1 = 1{condition} LIMIT 1", *values))
 
+    def vectors_of(self, chunks: Sequence[int]) -> dict[int, bytes]:
+        return dict(self.rows(_VECTORS_OF, json.dumps(list(chunks))))
+
     def spread_chunks(self, count: int) -> Sequence[int]:
         return self.column(SPREAD, count)
 
@@ -566,6 +571,7 @@ _AMONG = """
 _COUNTED = "(SELECT count(*) FROM unnest(c.words) w, unnest(w.positions) at WHERE {}{})"
 _STANDS_AFTER = """
     AND EXISTS (SELECT 1 FROM unnest(c.words) n WHERE {} AND at + {} = ANY (n.positions))"""
+_VECTORS_OF = f"SELECT chunk, embedding FROM vector WHERE chunk IN {THESE}"
 _WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"
 _EMBEDDINGS = """
     SELECT c.rowid, c.entry, v.embedding FROM ({}) c JOIN vector v ON v.chunk = c.rowid"""

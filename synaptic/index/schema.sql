@@ -170,16 +170,15 @@ CREATE TABLE chunk (
     "end"        INTEGER NOT NULL,
     hash         INTEGER NOT NULL,   -- of the text that is embedded
     words_hash   INTEGER NOT NULL,   -- of the words in chunk_fts
-    vector       INTEGER NOT NULL    -- 0 wanted, -1 none: the entry has enough; else the change that stored it
+    vector       INTEGER NOT NULL,   -- 0 wanted, -1 none: the entry has enough; else the change that stored it
+    crc          INTEGER NOT NULL    -- `vectors.crc_of` its vector; 0 where it has none
 );
 CREATE UNIQUE INDEX chunk_entry ON chunk (entry, seq);
 CREATE INDEX chunk_vector ON chunk (vector);
 CREATE INDEX chunk_hash ON chunk (hash);
 
-CREATE TABLE vector (
-    chunk     INTEGER PRIMARY KEY REFERENCES chunk (rowid) ON DELETE CASCADE,
-    embedding BLOB NOT NULL          -- int8
-);
+-- The vectors: a row for each chunk that has one. Made anew for a model of other dimensions, and by `Vectors.tidy`.
+CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[384], chunk_size=16);
 
 -- The signs of the vectors of its content words' tokens: apart, for the nearest vectors are read by the thousand.
 CREATE TABLE token (
@@ -194,10 +193,17 @@ CREATE VIRTUAL TABLE chunk_fts USING fts5 (
 CREATE VIRTUAL TABLE chunk_word USING fts5vocab (chunk_fts, row);
 CREATE VIRTUAL TABLE chunk_place USING fts5vocab (chunk_fts, instance);
 
+-- What the model made of a text, by its hash. Each version of Synaptic that opens this file and cannot use it
+-- takes over the rows of this view (`upgrade`): later schemas may keep them as they like, and keep its name and columns.
+CREATE VIEW meaning (hash, embedding, codes) AS
+    SELECT c.hash, v.embedding, t.codes FROM chunk c JOIN chunk_vec v ON v.rowid = c.rowid
+    JOIN token t ON t.chunk = c.rowid WHERE c.vector > 0;
+
 CREATE TRIGGER chunk_deleted AFTER DELETE ON chunk BEGIN
     DELETE FROM chunk_fts WHERE rowid = old.rowid;
+    DELETE FROM chunk_vec WHERE rowid = old.rowid;
 END;
 CREATE TRIGGER chunk_without_vector AFTER UPDATE OF vector ON chunk WHEN new.vector <= 0 BEGIN
-    DELETE FROM vector WHERE chunk = new.rowid;
+    DELETE FROM chunk_vec WHERE rowid = new.rowid;
     DELETE FROM token WHERE chunk = new.rowid;
 END;

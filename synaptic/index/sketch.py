@@ -1,4 +1,4 @@
-"""The nearest vectors: found roughly in memory, then compared in full by sqlite-vec.
+"""The vectors of a large journal that may be the nearest: vec0 then compares these in full.
 
 The sketch keeps three bits of each component: whether it lies above each of the LEVELS. The
 number of bits in which two vectors differ estimates their distance. Signs alone miss some of
@@ -10,7 +10,6 @@ the sketch reads only what was stored since it looked last.
 
 from __future__ import annotations
 
-import json
 import threading
 from array import array
 from itertools import islice
@@ -20,7 +19,6 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
-from .conditions import THESE
 from .database import Database
 from .rows import VECTOR_SCALE
 
@@ -33,9 +31,6 @@ OVERSAMPLED = 6
 """Six vectors are compared in full for each one that is asked for: on LoCoMo and recombined
 texts that finds 0.998 of
 the nearest 10 among 100,000."""
-
-FEW = 1_000
-"""Up to this number of vectors all are compared in full, which takes 2 ms."""
 
 READ_AT_ONCE = 1_024
 """Vectors: 400 KB of them are in memory at a time while the sketch grows."""
@@ -75,17 +70,13 @@ class Sketch:
         bits = self._rough(np.zeros((0, dimensions), dtype=np.int8))
         self._own = Rough(np.zeros(0, dtype=np.int64), bits, 0, 0)
 
-    def nearest(
-        self, vector: bytes, limit: int, among: array[int] | None
-    ) -> list[tuple[int, float]]:
-        """(chunk, squared distance) of the nearest int8 vectors, nearest first; of equals the
-        later chunk.
+    def likely(self, vector: bytes, limit: int, among: array[int] | None) -> list[int]:
+        """The chunks of `among`, or of all, that are the nearest by their rough copies:
+        OVERSAMPLED times `limit`, and more where some are equally near.
 
-        Only chunks of `among` count, if given. Raises apsw.CorruptError for a vector that is
-        missing, or of another length.
+        Raises apsw.CorruptError for a vector that is missing, or of another length.
         """
         rowids, rough = self._follow()
-        many = len(rowids) > FEW
         query = self._matrix([vector])
         differences = np.zeros(len(rowids), dtype=np.uint16)
         for bits, asked in zip(rough, self._rough(query)[:, 0], strict=True):
@@ -94,13 +85,11 @@ class Sketch:
             passes = np.isin(rowids, np.asarray(among), kind="table")
             rowids, differences = rowids[passes], differences[passes]
         wanted = OVERSAMPLED * limit
-        if many and wanted < len(rowids):
+        if wanted < len(rowids):
             furthest = np.partition(differences, wanted - 1)[wanted - 1]
             rowids = rowids[differences <= furthest]
-        nearest = self._file.rows(_NEAREST, vector, json.dumps(rowids.tolist()), limit)
-        if len(nearest) < min(limit, len(rowids)):
-            raise apsw.CorruptError("a vector is missing")
-        return [(rowid, apart * apart) for rowid, apart in nearest]
+        likely: list[int] = rowids.tolist()
+        return likely
 
     def _matrix(self, vectors: list[bytes]) -> Array:
         if any(len(vector) != self._dimensions for vector in vectors):
@@ -117,7 +106,7 @@ class Sketch:
         """The rowids and the bits of this snapshot. Vectors that were stored since the last
         time are read, those that were dropped are forgotten.
         """
-        count = self._file.value("SELECT count(*) FROM chunk WHERE vector > 0")
+        count = self._file.vectors.count()
         stored = self._file.meta("stored") or 0
         key = self._file.origin
         with _FOLLOWING:
@@ -134,7 +123,7 @@ class Sketch:
     def _grown(self, rough: Rough, count: int, stored: int, *, in_place: bool) -> Rough:
         rowids, bits, known, seen = rough
         added = []
-        found = self._file.db.execute(_STORED_SINCE, (seen,))
+        found = self._file.vectors.since(seen)
         while some := list(islice(found, READ_AT_ONCE)):
             these = np.array([rowid for rowid, _ in some], dtype=np.int64)
             added.append((these, self._rough(self._matrix([vector for _, vector in some]))))
@@ -157,11 +146,4 @@ class Sketch:
         return Rough(rowids, bits, total, stored)
 
 
-_NEAREST = f"""
-    SELECT chunk, vec_distance_l2(vec_int8(embedding), vec_int8(?1)) AS apart
-    FROM vector WHERE chunk IN {THESE.replace("?", "?2")}
-    ORDER BY apart, chunk DESC LIMIT ?3"""
-_STORED_SINCE = """
-    SELECT c.rowid, coalesce(v.embedding, '') FROM chunk c
-    LEFT JOIN vector v ON v.chunk = c.rowid WHERE c.vector > ?"""
 _STORED_UNTIL = "SELECT rowid FROM chunk WHERE vector BETWEEN 1 AND ?"

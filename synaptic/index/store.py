@@ -8,6 +8,8 @@ from datetime import date
 from operator import attrgetter
 from typing import Any
 
+import apsw
+
 from ..language.words import spell
 from ..models import Meaning, Stamp
 from ..notes.copies import numbered_copies, numbered_of
@@ -26,6 +28,8 @@ from .rows import (
     place_values,
     quantise,
 )
+from .upgrade import OF_SPARE, count_spare, drop_spare, fill_spare, has_spare
+from .vectors import USUAL_DIMENSIONS, crc_of
 
 
 class Writer:
@@ -38,13 +42,12 @@ class Writer:
         self._db = file.db
         self._rows = file.rows
         self._value = file.value
-        self._kept: dict[int, tuple[bytes, bytes]] = {}
         self._touched: set[str] = set()
         self._replaced: list[str] = []
         self._doomed: list[int] = []
         self._said: list[tuple[int, int]] = []
         self._reused = 0
-        self._has_vectors = False
+        self._has_vectors = self._has_spare = False
         self._change = 1 + (file.meta("stored") or 0)
 
     # -- files
@@ -68,7 +71,8 @@ class Writer:
         that all entries go by which it dates.
         """
         hides = False
-        self._has_vectors = bool(self._value("SELECT 1 FROM vector LIMIT 1"))
+        self._has_vectors = bool(self._value("SELECT 1 FROM chunk WHERE vector > 0"))
+        self._has_spare = has_spare(self._db)
         for file in files:
             if isinstance(file, Stamp):
                 self._db.execute(_STAMP, (*file, None, True))
@@ -94,6 +98,7 @@ class Writer:
         self._file.set_meta("reading", reading)
         self._file.set_meta("head", head)
         self._file.set_meta("stored", self._change)
+        self._file.vectors.tidy()
         return self._reused
 
     def refill(
@@ -102,16 +107,29 @@ class Writer:
         """Empties the index and fills it with these files; returns the number of vectors that
         were taken over.
         """
-        if keep_vectors:
-            self._kept = {hash: (vector, codes) for hash, vector, codes in self._rows(_BY_TEXT)}
+        dimensions = self._file.meta("dimensions")
+        if not keep_vectors:
+            drop_spare(self._db)
+        elif dimensions:
+            fault = self._file.vectors.fault(dimensions)
+            if fault:
+                raise apsw.CorruptError(fault)
+            fill_spare(self._db)
+        self._file.vectors.create(dimensions or USUAL_DIMENSIONS, count_spare(self._db))
         self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
         self._db.execute("DELETE FROM entry; DELETE FROM source")
         reused = self.apply(files, reading=reading, head=head)
+        drop_spare(self._db)
         self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
         return reused
 
+    def drop_spare(self) -> None:
+        """Drops the vectors of another version of the index: the whole journal is read."""
+        drop_spare(self._db)
+
     def forget_deleted(self) -> None:
         """Overwrites deleted words, which segments of FTS5 keep, and counts of deleted ids."""
+        drop_spare(self._db)
         known = "SELECT id FROM entry WHERE id IS NOT NULL"
         self._db.execute(f"DELETE FROM access WHERE id NOT IN ({known})")
         latest = "SELECT max(number) FROM seen"  # a number is given once
@@ -182,24 +200,33 @@ class Writer:
 
         No statement here may fail halfway: FTS5 would write all words it holds before each.
         """
-        equal = self._kept.get(chunk.hash)
-        if equal is None and self._has_vectors:
-            equal = next(iter(self._rows(_OF_TEXT, chunk.hash)), None)
-        state = -1
+        equal = self._meaning_of(chunk.hash) if chunk.embed else None
+        state, crc = -1, 0
         if chunk.embed:
             state = self._change if equal else 0
+        if equal:
+            crc = crc_of(equal[0])
         place = (chunk.start, chunk.end, chunk.hash, chunk.words_hash)
         if known is None:
-            self._db.execute(_ADD_CHUNK, (entry, number, *place, state))
+            self._db.execute(_ADD_CHUNK, (entry, number, *place, state, crc))
             rowid = self._db.last_insert_rowid()
         else:
-            self._db.execute(_CHANGE_CHUNK, (entry, number, *place, state))
+            self._db.execute(_CHANGE_CHUNK, (entry, number, *place, state, crc))
             self._db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (known,))
             rowid = known
         self._db.execute(_ADD_WORDS, (rowid, spell(chunk.words)))
-        if state > 0 and equal:
+        if equal and self._value(_STORED_BY, rowid) == self._change:
             self._put_meaning(rowid, *equal)
             self._reused += 1
+
+    def _meaning_of(self, text_hash: int) -> tuple[bytes, bytes] | None:
+        """The vector and codes of a passage with this text, or of an index before this one."""
+        rows = []
+        if self._has_vectors:
+            rows = self._rows(_OF_TEXT, text_hash)
+        if self._has_spare and not rows:
+            rows = self._rows(OF_SPARE, text_hash)
+        return rows[0] if rows else None
 
     def _settle_ids(self) -> None:
         """Decides anew which entry has an id, for each touched id that several entries claim or
@@ -238,7 +265,9 @@ class Writer:
 
         `usual` is what `embedding.usual_cosine` says of it.
         """
-        self._db.execute("UPDATE chunk SET vector = 0 WHERE vector > 0")
+        drop_spare(self._db)
+        self._file.vectors.create(dimensions, 0)
+        self._db.execute("UPDATE chunk SET vector = 0, crc = 0 WHERE vector > 0")
         self._file.set_meta("model", name)
         self._file.set_meta("dimensions", dimensions)
         self._db.execute("DELETE FROM meta WHERE key = 'usual'")
@@ -248,13 +277,15 @@ class Writer:
     def store_vectors(self, meanings: Sequence[tuple[int, int, Meaning]]) -> None:
         """Stores (chunk rowid, hash of its text, meaning) where the text is still the same."""
         for rowid, hash_, meaning in meanings:
-            self._db.execute(_NUMBER_VECTOR, (self._change, rowid, hash_))
+            vector = quantise(meaning.vector)
+            self._db.execute(_NUMBER_VECTOR, (self._change, crc_of(vector), rowid, hash_))
             if self._db.changes():
-                self._put_meaning(rowid, quantise(meaning.vector), meaning.codes)
+                self._put_meaning(rowid, vector, meaning.codes)
         self._file.set_meta("stored", self._change)
+        self._file.vectors.tidy()
 
     def _put_meaning(self, rowid: int, vector: bytes, codes: bytes) -> None:
-        self._db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?)", (rowid, vector))
+        self._file.vectors.put(rowid, vector)
         self._db.execute("INSERT OR REPLACE INTO token VALUES (?, ?)", (rowid, codes))
 
 
@@ -308,18 +339,17 @@ _ENTRIES_OF_FILES = f"""
 _CHUNKS = """
     SELECT seq, rowid, start, "end", hash, words_hash, vector <> -1
     FROM chunk WHERE entry = ?"""
-_ADD_CHUNK = "INSERT INTO chunk VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_CHUNK = "INSERT INTO chunk VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _CHANGE_CHUNK = """
     UPDATE chunk SET start = ?3, "end" = ?4, hash = ?5, words_hash = ?6,
-        vector = iif(hash = ?5 AND vector > 0 AND ?7 >= 0, vector, ?7)
+        vector = iif(hash = ?5 AND vector > 0 AND ?7 >= 0, vector, ?7),
+        crc = iif(hash = ?5 AND vector > 0 AND ?7 >= 0, crc, ?8)
     WHERE entry = ?1 AND seq = ?2"""
 _ADD_WORDS = "INSERT INTO chunk_fts (rowid, words) VALUES (?, ?)"
-_NUMBER_VECTOR = "UPDATE chunk SET vector = ? WHERE rowid = ? AND hash = ? AND vector = 0"
-_MEANINGS = """
-    FROM chunk JOIN vector ON vector.chunk = chunk.rowid
-    JOIN token ON token.chunk = chunk.rowid"""
-_BY_TEXT = f"SELECT hash, embedding, codes {_MEANINGS}"
-_OF_TEXT = f"SELECT embedding, codes {_MEANINGS} WHERE hash = ? LIMIT 1"
+_NUMBER_VECTOR = """
+    UPDATE chunk SET vector = ?, crc = ? WHERE rowid = ? AND hash = ? AND vector = 0"""
+_STORED_BY = "SELECT vector FROM chunk WHERE rowid = ?"
+_OF_TEXT = "SELECT embedding, codes FROM meaning WHERE hash = ? LIMIT 1"
 _REACH = """
         CASE WHEN {0}.type = 'preference' THEN json_array({0}.project_key, {0}.pin, {0}.expires,
             (SELECT json_group_array(target) FROM (

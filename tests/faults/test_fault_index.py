@@ -23,6 +23,7 @@ from typing import Any
 
 import apsw
 import pytest
+import sqlite_vec
 from conftest import Rounds
 from embedders import HashingEmbedder
 from forks import Forked, ForkedHome, Forks
@@ -183,8 +184,10 @@ def sql(*statements: str) -> Damage:
 
 
 def open_index(index: Path) -> apsw.Connection:
-    """As any SQLite shell does it."""
+    """As a SQLite shell does it that knows vec0."""
     db = apsw.Connection(str(index))
+    db.enable_load_extension(True)
+    db.load_extension(sqlite_vec.loadable_path())
     db.set_busy_timeout(10_000)
     return db
 
@@ -200,7 +203,12 @@ TABLES = (
     "link",
     "chunk",
     "chunk_fts",
-    "vector",
+    "token",
+    "chunk_vec",
+    "chunk_vec_chunks",
+    "chunk_vec_rowids",
+    "chunk_vec_vector_chunks00",
+    "chunk_vec_info",
     "chunk_word",
     "chunk_place",
     "chunk_fts_data",
@@ -252,7 +260,7 @@ SQL_DAMAGES: dict[str, Damage] = {
 DAMAGES = FILE_DAMAGES | SQL_DAMAGES
 
 
-DROPPED = ("meta", "entry", "chunk_fts", "vector")
+DROPPED = ("meta", "entry", "chunk_fts", "chunk_vec", "chunk_vec_rowids")
 COLD = {*DAMAGES} - {f"{table}-dropped" for table in TABLES if table not in DROPPED}
 
 

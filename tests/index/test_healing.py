@@ -101,15 +101,14 @@ def test_a_purged_word_is_nowhere(ws: Workspace) -> None:
 
 
 UNSOUND = {
-    "a table is gone": "DROP TABLE vector",
+    "a table is gone": "DROP TABLE token",
     "an index is gone": "DROP INDEX tag_name",
     "a column has another name": "ALTER TABLE tag RENAME COLUMN name TO label",
     "a passage without words": "DELETE FROM chunk_fts WHERE rowid = 1",
     "a passage without entry": "PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE rowid = 2",
-    "a vector without passage": "PRAGMA foreign_keys = OFF; INSERT INTO vector VALUES (99, "
-    "zeroblob(32))",
-    "a passage without vector": "DELETE FROM vector WHERE chunk = 1",
-    "a vector is cut": "UPDATE vector SET embedding = substr(embedding, 1, 4) WHERE chunk = 2",
+    "a vector without passage": "INSERT INTO chunk_vec (rowid, embedding) "
+    "VALUES (99, vec_int8(zeroblob(32)))",
+    "a passage without vector": "DELETE FROM chunk_vec WHERE rowid = 1",
     "a trigger is gone": "DROP TRIGGER chunk_deleted",
     "vectors of another length": "UPDATE meta SET value = 31 WHERE key = 'dimensions'",
 }
@@ -130,7 +129,7 @@ def test_a_broken_table_of_vectors_still_heals(ws: Workspace) -> None:
     for number in range(5):
         save(ws, f"entry {number}")
     search(ws, "entry", embed_ms=500)
-    ws.index.file.db.execute("ALTER TABLE vector RENAME COLUMN embedding TO bytes").fetchall()
+    ws.index.file.db.execute("ALTER TABLE chunk_vec_rowids RENAME COLUMN chunk_id TO id2")
     save(ws, "entry 5")
     path = ws.config.journal / "2026-11-21.md"
     path.write_bytes(path.read_bytes().replace(b"entry 3", b"entry seven"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import apsw
 import pytest
+import sqlite_vec
 from outside import Home
 
 
@@ -24,6 +25,8 @@ def findings(home: Home, *args: str) -> tuple[int, dict[str, dict[str, Any]]]:
 def within(home: Home, sql: str) -> None:
     """Changes the index behind Synaptic's back."""
     db = apsw.Connection(str(home.index))
+    db.enable_load_extension(True)
+    db.load_extension(sqlite_vec.loadable_path())
     db.execute(sql).fetchall()
     db.close()
 
@@ -67,7 +70,7 @@ def test_what_a_person_must_mend_is_named_with_its_line(filled: Home) -> None:
 DAMAGES = {
     "a row of an entry": "PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE rowid = 2",
     "words": "DELETE FROM chunk_fts WHERE rowid = 2",
-    "a vector": "DELETE FROM vector WHERE chunk = 2",
+    "a vector": "DELETE FROM chunk_vec WHERE rowid = 2",
 }
 
 

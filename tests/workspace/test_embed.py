@@ -38,7 +38,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def vectors(home: Path) -> dict[int, bytes]:
     with open_home(home, embedder=FastEmbedder(DEFAULT_MODEL, cache=home / "models")) as ws:
         assert ws.index.file.check(whole=True) is None
-        rows = "SELECT c.hash, v.embedding FROM chunk c JOIN vector v ON v.chunk = c.rowid"
+        rows = "SELECT hash, embedding FROM meaning"
         return dict(ws.index.file.db.execute(rows))
 
 

@@ -1,0 +1,87 @@
+"""Gives a new index all of an index of another version that no file of the journal says.
+
+These are the counts of reads, the numbers of changes, and the vectors, of which each took the
+model milliseconds. A vector goes by the hash of the text that was embedded: it waits in the table
+`spare` until a sync meets that text, and the sync that has read the whole journal drops the table.
+So a kill at any moment costs no vector.
+
+Every schema from this one on has the view `meaning` for this, older and newer ones alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import apsw
+
+from .vectors import Vectors
+
+MEANINGS = (
+    "SELECT hash, embedding, codes FROM meaning",
+    # 0.2 and before have no view
+    """SELECT hash, embedding, codes FROM chunk JOIN vector ON vector.chunk = chunk.rowid
+    JOIN token ON token.chunk = chunk.rowid""",
+    # left by an upgrade that was not finished
+    "SELECT hash, embedding, codes FROM spare",
+)
+MODEL = ("model", "dimensions", "usual")
+"""Rows of `meta` that say by which model the vectors are."""
+
+
+def carry_over(old: apsw.Connection, new: apsw.Connection) -> None:
+    """Copies it all in one transaction. Rows that cannot be read are left out."""
+    with new:
+        for table in ("access", "seen"):
+            rows = _readable(old, f"SELECT * FROM {table}")
+            new.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
+        model = {key: value for key, value in _readable(old, "SELECT key, value FROM meta") if key in MODEL}
+        dimensions = model.get("dimensions")
+        if not isinstance(dimensions, int) or not model.get("model"):
+            return
+        new.executemany("INSERT INTO meta VALUES (?, ?)", model.items())
+        make_spare(new)
+        for sql in MEANINGS:
+            of_this_length = f"SELECT * FROM ({sql}) WHERE length(embedding) = {dimensions}"
+            new.executemany(_ADD_SPARE, _readable(old, of_this_length))
+        Vectors(new).create(dimensions, count_spare(new))
+
+
+def make_spare(db: apsw.Connection) -> None:
+    """Makes the table of vectors that wait for their texts, if there is none."""
+    db.execute(_SPARE)
+
+
+def fill_spare(db: apsw.Connection) -> None:
+    """Has the index's own vectors wait for their texts, too."""
+    make_spare(db)
+    db.execute(f"INSERT OR IGNORE INTO spare {MEANINGS[0]}")
+
+
+def count_spare(db: apsw.Connection) -> int:
+    """The number of vectors that wait for their texts; 0 where there is no such table."""
+    return int(db.execute("SELECT count(*) FROM spare").get) if has_spare(db) else 0
+
+
+def has_spare(db: apsw.Connection) -> bool:
+    """True while vectors may wait for their texts."""
+    return bool(db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'spare'").get)
+
+
+def drop_spare(db: apsw.Connection) -> None:
+    """Drops the vectors that no text of the journal wanted."""
+    db.execute("DROP TABLE IF EXISTS spare")
+
+
+def _readable(db: apsw.Connection, sql: str) -> Iterator[Any]:
+    """The rows of a query, as far as they can be read."""
+    with suppress(apsw.Error, UnicodeDecodeError):
+        yield from db.execute(sql)
+
+
+_SPARE = """
+    CREATE TABLE IF NOT EXISTS spare (
+        hash INTEGER PRIMARY KEY, embedding BLOB NOT NULL, codes BLOB NOT NULL)"""
+_ADD_SPARE = "INSERT OR IGNORE INTO spare VALUES (?, ?, ?)"
+OF_SPARE = "SELECT embedding, codes FROM spare WHERE hash = ?"

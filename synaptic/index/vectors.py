@@ -1,0 +1,262 @@
+"""The vectors of passages: rows of the vec0 table `chunk_vec`, int8, compared by L2.
+
+What sqlite-vec 0.1.9 does, and what is done about it here:
+
+| sqlite-vec                                             | here                                  |
+|--------------------------------------------------------|---------------------------------------|
+| the slot of a deleted row is filled again only in the newest chunk | `tidy` makes the table anew |
+| UPDATE of int8 fails                                   | `put` deletes and inserts             |
+| `k` above 4,096 is an error                            | `nearest` asks in parts               |
+| of equal distances the first slot wins                 | `nearest` asks for one more, and where that is as near, for more |
+| NaN goes in without a word                             | `rows.quantise` refuses it            |
+| bytes that became zero are compared like any other     | `chunk.crc` is compared               |
+| DELETE without a part of `chunk_vec_rowids` ends the process | `missing` is asked before a change |
+
+sqlite-vec keeps `chunk_size` vectors in one blob of the shadow table `chunk_vec_vector_chunks00`.
+`chunk_vec_chunks` has the rowid of each slot and a bit for each slot in use, `chunk_vec_rowids`
+the slot of each rowid. Many vectors are read from there: rows of `chunk_vec` come one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from .conditions import THESE
+
+MOST_NEAREST = 4_096
+"""The largest `k` that vec0 takes."""
+
+SMALL, FEW_VECTORS, LARGE = 16, 1_000, 64
+"""Slots in a chunk: 16 in a table of up to 1,000 vectors, else 64. docs/BENCHMARKS.md has the
+sizes and times.
+"""
+
+USUAL_DIMENSIONS = 384
+"""Of the table in an index that no model has been used for yet: those of the shipped model."""
+
+DEAD_OF = 10
+"""The table is made anew when a tenth of its slots is dead."""
+
+SHADOWS = {
+    "chunk_vec_chunks": "chunk_id,size,validity,rowids",
+    "chunk_vec_rowids": "rowid,id,chunk_id,chunk_offset",
+    "chunk_vec_vector_chunks00": "rowid,vectors",
+    "chunk_vec_info": "key,value",
+}
+"""The columns of each shadow table."""
+
+Stored = tuple[int, bytes]
+"""The rowid of a chunk, and its int8 vector."""
+
+
+def crc_of(vector: bytes) -> int:
+    """The checksum that `chunk.crc` has of a vector; 31 bit, which SQLite keeps in 4 bytes."""
+    return zlib.crc32(vector) & 0x7FFFFFFF
+
+
+class Vectors:
+    """The vectors in an open index. Every method may raise apsw.SQLError or apsw.CorruptError
+    where a shadow table is damaged.
+    """
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    # -- changing them
+
+    def create(self, dimensions: int, count: int) -> None:
+        """Makes the table anew, empty, for about `count` vectors of so many dimensions."""
+        self._db.execute("DROP TABLE IF EXISTS chunk_vec")
+        self._db.execute(_TABLE.format(dimensions, _slots_for(count)))
+
+    def put(self, rowid: int, vector: bytes) -> None:
+        """Stores the vector of a chunk in place of the one that it had."""
+        self._db.execute("DELETE FROM chunk_vec WHERE rowid = ?", (rowid,))
+        self._db.execute(_INSERT, (rowid, vector))
+
+    def tidy(self) -> bool:
+        """Makes the table anew if a tenth of its slots is dead, or its chunks are too small for
+        it; True if it did.
+
+        Slots of the chunk that is being filled are not dead.
+        """
+        dimensions, slots = self.shape()
+        [(chunks, live)] = self._db.execute(_USE)
+        dead = chunks * slots - live - slots
+        if DEAD_OF * dead <= chunks * slots and slots >= _slots_for(live):
+            return False
+        stored = sorted(self.since(0))
+        self.create(dimensions, live)
+        self._db.executemany(_INSERT, stored)
+        return True
+
+    # -- reading them
+
+    def shape(self) -> tuple[int, int]:
+        """(dimensions, slots in a chunk) of the table."""
+        sql = self._db.execute("SELECT sql FROM sqlite_schema WHERE name = 'chunk_vec'").get
+        numbers = re.findall(r"\d+", str(sql).partition("int8[")[2])
+        if len(numbers) != 2:
+            raise apsw.CorruptError("the table of vectors is missing")
+        return int(numbers[0]), int(numbers[1])
+
+    def count(self) -> int:
+        """The number of chunks that have a vector."""
+        return int(self._db.execute("SELECT count(*) FROM chunk WHERE vector > 0").get)
+
+    def of(self, rowids: Sequence[int]) -> dict[int, bytes]:
+        """The vectors of these chunks; chunks that have none are left out."""
+        dimensions, _ = self.shape()
+        rows = self._db.execute(_OF_CHUNKS, (dimensions, json.dumps(list(rowids)))).fetchall()
+        for rowid, vector, crc in rows:
+            _check(rowid, vector, crc)
+        return {rowid: vector for rowid, vector, _ in rows}
+
+    def since(self, change: int) -> Iterator[Stored]:
+        """The vectors that were stored after this change of the index, chunk by chunk of the
+        table.
+        """
+        wanted = dict(self._db.execute("SELECT rowid, crc FROM chunk WHERE vector > ?", (change,)))
+        dimensions, _ = self.shape()
+        blobs = self._db.execute(_BLOBS, (json.dumps(list(wanted)),))
+        for validity, rowids, vectors in blobs:
+            if not isinstance(vectors, bytes):
+                raise apsw.CorruptError("a chunk of vectors has none")
+            for place, rowid in _live(validity, rowids):
+                if rowid in wanted:
+                    vector = vectors[place * dimensions : (place + 1) * dimensions]
+                    _check(rowid, vector, wanted.pop(rowid))
+                    yield rowid, vector
+        if wanted:
+            raise apsw.CorruptError(f"the vector of chunk {min(wanted)} is missing")
+
+    def nearest(
+        self, vector: bytes, limit: int, among: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """(chunk, distance) of the nearest vectors, nearest first; of equals the later chunk.
+
+        Only chunks of `among` count, if given; those without a vector are left out.
+        """
+        if limit <= 0:
+            return []
+        k = limit + 1
+        while k <= MOST_NEAREST:
+            nearest = self._ask(vector, k, among)
+            if len(nearest) < k:
+                if len(nearest) < len(self._with_vector(among)):
+                    raise apsw.CorruptError("a vector is missing")
+                return nearest[:limit]
+            if nearest[limit - 1][1] < nearest[-1][1]:
+                return nearest[:limit]
+            k *= 4  # equals beyond the last one may be of later chunks
+        nearest = []
+        rowids = self._with_vector(among)
+        for begin in range(0, len(rowids), MOST_NEAREST):
+            part = rowids[begin : begin + MOST_NEAREST]
+            found = self._ask(vector, len(part), part)
+            if len(found) < len(part):
+                raise apsw.CorruptError("a vector is missing")
+            nearest += found
+        return sorted(nearest, key=_by_distance)[:limit]
+
+    def _ask(
+        self, vector: bytes, k: int, among: Collection[int] | None
+    ) -> list[tuple[int, float]]:
+        rows: list[tuple[int, float]]
+        if among is None:
+            rows = self._db.execute(_NEAREST, (vector, k)).fetchall()
+        else:
+            these = json.dumps(list(among))
+            rows = self._db.execute(_NEAREST_AMONG, (vector, k, these)).fetchall()
+        return sorted(rows, key=_by_distance)
+
+    def _with_vector(self, among: Collection[int] | None) -> list[int]:
+        """The chunks of `among`, or all, that have a vector."""
+        rows = self._db.execute("SELECT rowid FROM chunk WHERE vector > 0")
+        every = [rowid for (rowid,) in rows]
+        if among is None:
+            return every
+        return list(set(among).intersection(every))
+
+    # -- their soundness
+
+    def missing(self) -> str | None:
+        """The first shadow table that is missing, or has other columns; None if all are there."""
+        for table, columns in SHADOWS.items():
+            if self._db.execute(_COLUMNS, (table,)).get != columns:
+                return f"the table {table} is missing, or another one"
+        return None
+
+    def fault(self, dimensions: int | None) -> str | None:
+        """The first fault of the table, None for a sound one of so many dimensions."""
+        missing = self.missing()
+        if missing:
+            return missing
+        made_for, slots = self.shape()
+        if made_for != (dimensions or USUAL_DIMENSIONS) or slots not in (SMALL, LARGE):
+            return f"the table of vectors is made for {made_for} dimensions, {slots} in a chunk"
+        places = {}
+        for chunk, validity, rowids in self._db.execute(_CHUNKS):
+            for place, rowid in _live(validity, rowids):
+                places[rowid] = (chunk, place)
+        known = self._db.execute("SELECT rowid, chunk_id, chunk_offset FROM chunk_vec_rowids")
+        if {rowid: (chunk, place) for rowid, chunk, place in known} != places:
+            return "the table of vectors does not find its own rows"
+        try:
+            number = sum(1 for _ in self.since(0))
+        except apsw.CorruptError as error:
+            return str(error)
+        if number != len(places):
+            return f"{len(places) - number} vectors belong to no passage"
+        self._db.execute(_NEAREST, (bytes(made_for), 1)).fetchall()
+        return None
+
+
+def _slots_for(count: int) -> int:
+    return SMALL if count <= FEW_VECTORS else LARGE
+
+
+def _check(rowid: int, vector: Any, crc: int) -> None:
+    if not isinstance(vector, bytes) or crc_of(vector) != crc:
+        raise apsw.CorruptError(f"the vector of chunk {rowid} is not what was stored")
+
+
+def _live(validity: Any, rowids: Any) -> Iterator[tuple[int, int]]:
+    """(place, rowid) of each slot in use, by the two blobs of a chunk."""
+    if not isinstance(validity, bytes) or not isinstance(rowids, bytes):
+        raise apsw.CorruptError("a chunk of vectors has no list of its rows")
+    if len(rowids) != 64 * len(validity):
+        raise apsw.CorruptError("a chunk of vectors has a list of another length")
+    for place, rowid in enumerate(array("q", rowids)):
+        if validity[place // 8] >> place % 8 & 1:
+            yield place, rowid
+
+
+def _by_distance(found: tuple[int, float]) -> tuple[float, int]:
+    rowid, distance = found
+    return distance, -rowid
+
+
+_TABLE = "CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[{}], chunk_size={})"
+_COLUMNS = "SELECT group_concat(name) FROM pragma_table_info(?)"
+_INSERT = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
+_USE = "SELECT (SELECT count(*) FROM chunk_vec_chunks), (SELECT count(*) FROM chunk_vec_rowids)"
+_NEAREST = "SELECT rowid, distance FROM chunk_vec WHERE embedding MATCH vec_int8(?) AND k = ?"
+_NEAREST_AMONG = f"{_NEAREST} AND rowid IN {THESE}"
+_OF_CHUNKS = f"""
+    SELECT c.rowid, substr(v.vectors, 1 + r.chunk_offset * ?1, ?1), c.crc
+    FROM chunk c LEFT JOIN chunk_vec_rowids r ON r.rowid = c.rowid
+    LEFT JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = r.chunk_id
+    WHERE c.rowid IN {THESE.replace("?", "?2")} AND c.vector > 0"""
+_CHUNKS = "SELECT chunk_id, validity, rowids FROM chunk_vec_chunks"
+_BLOBS = f"""
+    SELECT c.validity, c.rowids, v.vectors
+    FROM chunk_vec_chunks c JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = c.chunk_id
+    WHERE c.chunk_id IN (SELECT chunk_id FROM chunk_vec_rowids WHERE rowid IN {THESE})"""
