@@ -203,7 +203,7 @@ CREATE TRIGGER chunk_deleted AFTER DELETE ON chunk BEGIN
     DELETE FROM chunk_fts WHERE rowid = old.rowid;
     DELETE FROM chunk_vec WHERE rowid = old.rowid;
 END;
-CREATE TRIGGER chunk_without_vector AFTER UPDATE OF vector ON chunk WHEN new.vector <= 0 BEGIN
+CREATE TRIGGER chunk_changed AFTER UPDATE OF vector ON chunk WHEN old.vector > 0 AND new.vector <> old.vector BEGIN
     DELETE FROM chunk_vec WHERE rowid = new.rowid;
     DELETE FROM token WHERE chunk = new.rowid;
 END;

@@ -8,8 +8,6 @@ from datetime import date
 from operator import attrgetter
 from typing import Any
 
-import apsw
-
 from ..language.words import spell
 from ..models import Meaning, Stamp
 from ..notes.copies import numbered_copies, numbered_of
@@ -111,9 +109,6 @@ class Writer:
         if not keep_vectors:
             drop_spare(self._db)
         elif dimensions:
-            fault = self._file.vectors.fault(dimensions)
-            if fault:
-                raise apsw.CorruptError(fault)
             fill_spare(self._db)
         self._file.vectors.create(dimensions or USUAL_DIMENSIONS, count_spare(self._db))
         self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
@@ -215,7 +210,8 @@ class Writer:
             self._db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (known,))
             rowid = known
         self._db.execute(_ADD_WORDS, (rowid, spell(chunk.words)))
-        if equal and self._value(_STORED_BY, rowid) == self._change:
+        is_new = known is None or self._value(_STORED_BY, rowid) == self._change
+        if equal and is_new:
             self._put_meaning(rowid, *equal)
             self._reused += 1
 

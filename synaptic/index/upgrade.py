@@ -54,9 +54,11 @@ def make_spare(db: apsw.Connection) -> None:
 
 
 def fill_spare(db: apsw.Connection) -> None:
-    """Has the index's own vectors wait for their texts, too."""
+    """Has the index's own vectors wait for their texts, too. Raises apsw.CorruptError for a
+    damaged one.
+    """
     make_spare(db)
-    db.execute(f"INSERT OR IGNORE INTO spare {MEANINGS[0]}")
+    db.executemany(_ADD_OWN, Vectors(db).since(0))
 
 
 def count_spare(db: apsw.Connection) -> int:
@@ -84,4 +86,7 @@ _SPARE = """
     CREATE TABLE IF NOT EXISTS spare (
         hash INTEGER PRIMARY KEY, embedding BLOB NOT NULL, codes BLOB NOT NULL)"""
 _ADD_SPARE = "INSERT OR IGNORE INTO spare VALUES (?, ?, ?)"
+_ADD_OWN = """
+    INSERT OR IGNORE INTO spare
+    SELECT c.hash, ?2, t.codes FROM chunk c JOIN token t ON t.chunk = c.rowid WHERE c.rowid = ?1"""
 OF_SPARE = "SELECT embedding, codes FROM spare WHERE hash = ?"

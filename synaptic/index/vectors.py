@@ -5,7 +5,7 @@ What sqlite-vec 0.1.9 does, and what is done about it here:
 | sqlite-vec                                             | here                                  |
 |--------------------------------------------------------|---------------------------------------|
 | the slot of a deleted row is filled again only in the newest chunk | `tidy` makes the table anew |
-| UPDATE of int8 fails                                   | `put` deletes and inserts             |
+| UPDATE of int8 fails                                   | the trigger `chunk_changed` deletes, `put` inserts |
 | `k` above 4,096 is an error                            | `nearest` asks in parts               |
 | of equal distances the first slot wins                 | `nearest` asks for one more, and where that is as near, for more |
 | NaN goes in without a word                             | `rows.quantise` refuses it            |
@@ -77,8 +77,7 @@ class Vectors:
         self._db.execute(_TABLE.format(dimensions, _slots_for(count)))
 
     def put(self, rowid: int, vector: bytes) -> None:
-        """Stores the vector of a chunk in place of the one that it had."""
-        self._db.execute("DELETE FROM chunk_vec WHERE rowid = ?", (rowid,))
+        """Stores the vector of a chunk that has none: a change of `chunk.vector` deleted it."""
         self._db.execute(_INSERT, (rowid, vector))
 
     def tidy(self) -> bool:

@@ -401,6 +401,8 @@ def _followed(
                 read += 1
 
     writer.apply(rows(), removed, reading=reading, head=head)
+    if not written and not unread:
+        writer.drop_spare()
     return SyncReport(changed=read, removed=len(removed), unread=unread)
 
 

@@ -1,0 +1,154 @@
+"""An index of another version gives its vectors to the new one."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from embedders import HashingEmbedder
+from homes import open_home
+from killed import killed_at, moments
+
+from synaptic import Workspace, find, save, search
+from synaptic.models import Meaning
+from synaptic.workspace.sync import in_step
+
+pytestmark = pytest.mark.fault(row=6)
+
+DATA = Path(__file__).parents[1] / "data" / "upgrade"
+ENTRIES = 41
+
+
+class Counted(HashingEmbedder):
+    """It counts the passages that it embeds."""
+
+    passages = 0
+
+    def embed_passage(self, text: str) -> Meaning:
+        self.passages += 1
+        return super().embed_passage(text)
+
+    def embed_query(self, text: str) -> Meaning:
+        return super().embed_passage(text)
+
+
+def answers(ws: Workspace) -> Any:
+    in_step(ws, lambda _: None, embed_ms=60_000)
+    assert ws.index.counts().pending_passages == 0
+    found = [
+        [(hit.entry.id, round(hit.score, 6)) for hit in search(ws, query, limit=50).hits]
+        for query in ("violin in winter", "a long report", "harbour")
+    ]
+    return found, [entry.id for entry in find(ws, limit=100).entries]
+
+
+def unpacked(folder: Path) -> Path:
+    """A home as 0.2 left it: a journal of 41 entries and its index."""
+    with zipfile.ZipFile(DATA / "index.zip") as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What an index answers that was made of nothing."""
+    home = unpacked(tmp_path_factory.mktemp("fresh"))
+    (home / ".state" / "index.db").unlink()
+    with open_home(home) as ws:
+        return answers(ws)
+
+
+def assert_upgraded(home: Path, fresh: Any) -> None:
+    model = Counted()
+    with open_home(home, embedder=model) as ws:
+        assert answers(ws) == fresh
+        assert model.passages == 0
+        assert ws.index.file.check(whole=True) is None
+        assert not ws.index.file.rows("SELECT 1 FROM sqlite_schema WHERE name = 'spare'")
+
+
+def test_the_release_before_gives_its_vectors(tmp_path: Path, fresh: Any) -> None:
+    home = unpacked(tmp_path)
+    assert_upgraded(home, fresh)
+    with open_home(home) as ws:  # which no file says
+        assert ws.index.file.value("SELECT sum(count) FROM access") > 0
+
+
+def test_a_kill_at_any_step_of_the_upgrade_costs_no_vector(tmp_path: Path, fresh: Any) -> None:
+    def upgrade() -> None:
+        with open_home(home) as ws:
+            answers(ws)
+
+    kills = 0
+    for moment in moments():
+        home = unpacked(tmp_path / str(moment))
+        if not killed_at(moment, upgrade):
+            break
+        kills += 1
+        assert_upgraded(home, fresh)
+        shutil.rmtree(home)
+    assert kills > 5
+
+
+def test_two_versions_at_once_answer_right_and_embed_nothing(tmp_path: Path) -> None:
+    """Stemming is part of the schema: whoever opens the index of the other makes it anew."""
+    home = unpacked(tmp_path)
+    models = Counted(), Counted()
+    with (
+        open_home(home, embedder=models[0]) as one,
+        open_home(home, embedder=models[1], search={"stemming": False}) as other,
+    ):
+        for number in range(3):
+            saved = save(one, f"Reporters reported number {number}")
+            assert saved.id in [hit.entry.id for hit in search(one, "reporter").hits]
+            found = search(other, "reporters", embed_ms=60_000)
+            assert saved.id in [hit.entry.id for hit in found.hits]
+    assert sum(model.passages for model in models) <= 6
+
+
+def test_two_versions_write_at_the_same_time(tmp_path: Path, fresh: Any) -> None:
+    home = unpacked(tmp_path)
+
+    def write(number: int) -> list[str]:
+        with open_home(home, search={"stemming": number % 2 == 0}) as ws:
+            return [save(ws, f"Violins of writer {number}, {n}").id for n in range(10)]
+
+    with ThreadPoolExecutor(2) as threads:
+        ids = {id for saved in threads.map(write, range(2)) for id in saved}
+    with open_home(home) as ws:
+        _, found = answers(ws)
+        assert ids < set(found) and len(found) == ENTRIES + 20
+        assert ws.index.file.check(whole=True) is None
+
+
+@pytest.mark.parametrize("damage", ["cut", "a vector is cut", "no model"])
+def test_what_cannot_be_taken_over_is_embedded(
+    tmp_path: Path, fresh: Any, damage: str
+) -> None:
+    home = unpacked(tmp_path)
+    path = home / ".state" / "index.db"
+    if damage == "cut":
+        data = path.read_bytes()
+        path.write_bytes(data[: len(data) // 4096 * 2048])
+    else:
+        with apsw.Connection(str(path)) as db:
+            if damage == "no model":
+                db.execute("DELETE FROM meta WHERE key = 'model'")
+            else:
+                db.execute("UPDATE vector SET embedding = x'00' WHERE chunk < 9")
+        db.close()
+    with open_home(home) as ws:
+        assert answers(ws) == fresh
+        assert ws.index.file.check(whole=True) is None
+
+
+def test_another_model_takes_nothing_over(tmp_path: Path) -> None:
+    model = Counted("another")
+    with open_home(unpacked(tmp_path), embedder=model) as ws:
+        answers(ws)
+        assert model.passages >= ws.index.counts().chunks
