@@ -1,4 +1,4 @@
-"""A child process that is killed at a chosen step of SQLite, whatever it does."""
+"""Child processes, which are killed at a chosen step of SQLite, whatever they do."""
 
 from __future__ import annotations
 
@@ -9,31 +9,37 @@ from collections.abc import Callable
 import apsw
 
 STEPS = 400
-"""Steps of SQLite's virtual machine between two looks at the clock of the kill."""
+"""Steps of SQLite's virtual machine between two looks at the moment of the kill."""
 
 
-def killed_at(moment: int, action: Callable[[], object]) -> bool:
-    """True if a child that ran `action` was killed by SIGKILL in it, once SQLite had taken
-    `moment` times STEPS steps; False if it was done before.
+def started(action: Callable[[], object], *, killed_at: int | None = None) -> int:
+    """The number of a child that runs `action`. With `killed_at` it dies of SIGKILL once SQLite
+    has taken so many times STEPS steps in it.
     """
     child = os.fork()
-    if child == 0:
-        left = moment
+    if child:
+        return child
+    left = killed_at or 0
 
-        def step() -> bool:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return False
+    def step() -> bool:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return False
 
+    if killed_at is not None:
         apsw.connection_hooks.append(lambda db: db.set_progress_handler(step, STEPS))
-        code = 1
-        try:
-            action()
-            code = 0
-        finally:
-            os._exit(code)
+    code = 1
+    try:
+        action()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def was_killed(child: int) -> bool:
+    """True if the child was killed; False if it ended well. Another end is an error."""
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         assert os.WTERMSIG(status) == signal.SIGKILL, status

@@ -75,8 +75,8 @@ class Stems:
 
 
 class SqliteEngine(Database):
-    """The engine on SQLite: FTS5 has the words, vec0 the vectors; in a large journal `sketch` says
-    which of them to compare.
+    """The engine on SQLite: FTS5 has the words, vec0 the vectors; in a large journal `sketch`
+    says which of them to compare.
     """
 
     def __init__(self, path: Path, *, stemming: bool = True, read_only: bool = False) -> None:
@@ -179,12 +179,13 @@ class SqliteEngine(Database):
 
     def _check_vectors(self) -> None:
         """Compares all vectors with their checksums. Raises apsw.CorruptError."""
+        missing = self.vectors.missing()
+        if missing:
+            raise apsw.CorruptError(missing)
         for _ in self.vectors.since(0):
             pass
 
-    def _likely(
-        self, vector: bytes, limit: int, passing: array[int] | None
-    ) -> Sequence[int]:
+    def _likely(self, vector: bytes, limit: int, passing: array[int] | None) -> Sequence[int]:
         """The chunks that the sketch takes for the nearest, some times `limit`.
 
         All that knows of the sketch is here: where the table of vectors finds the nearest of a

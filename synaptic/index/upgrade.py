@@ -1,9 +1,9 @@
 """Gives a new index all of an index of another version that no file of the journal says.
 
 These are the counts of reads, the numbers of changes, and the vectors, of which each took the
-model milliseconds. A vector goes by the hash of the text that was embedded: it waits in the table
-`spare` until a sync meets that text, and the sync that has read the whole journal drops the table.
-So a kill at any moment costs no vector.
+model milliseconds. A vector goes by the hash of the text that was embedded: it waits in the
+table `spare` until a sync meets that text, and the sync that has read the whole journal drops
+the table. So a kill at any moment costs no vector.
 
 Every schema from this one on has the view `meaning` for this, older and newer ones alike.
 """
@@ -36,7 +36,11 @@ def carry_over(old: apsw.Connection, new: apsw.Connection) -> None:
         for table in ("access", "seen"):
             rows = _readable(old, f"SELECT * FROM {table}")
             new.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
-        model = {key: value for key, value in _readable(old, "SELECT key, value FROM meta") if key in MODEL}
+        model = {
+            key: value
+            for key, value in _readable(old, "SELECT key, value FROM meta")
+            if key in MODEL
+        }
         dimensions = model.get("dimensions")
         if not isinstance(dimensions, int) or not model.get("model"):
             return
@@ -87,6 +91,6 @@ _SPARE = """
         hash INTEGER PRIMARY KEY, embedding BLOB NOT NULL, codes BLOB NOT NULL)"""
 _ADD_SPARE = "INSERT OR IGNORE INTO spare VALUES (?, ?, ?)"
 _ADD_OWN = """
-    INSERT OR IGNORE INTO spare
-    SELECT c.hash, ?2, t.codes FROM chunk c JOIN token t ON t.chunk = c.rowid WHERE c.rowid = ?1"""
+    INSERT OR IGNORE INTO spare SELECT c.hash, ?2, t.codes
+    FROM chunk c JOIN token t ON t.chunk = c.rowid WHERE c.rowid = ?1"""
 OF_SPARE = "SELECT embedding, codes FROM spare WHERE hash = ?"

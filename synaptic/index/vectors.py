@@ -1,18 +1,19 @@
 """The vectors of passages: rows of the vec0 table `chunk_vec`, int8, compared by L2.
 
-What sqlite-vec 0.1.9 does, and what is done about it here:
+sqlite-vec 0.1.9 has ways of its own:
 
-| sqlite-vec                                             | here                                  |
-|--------------------------------------------------------|---------------------------------------|
-| the slot of a deleted row is filled again only in the newest chunk | `tidy` makes the table anew |
-| UPDATE of int8 fails                                   | the trigger `chunk_changed` deletes, `put` inserts |
-| `k` above 4,096 is an error                            | `nearest` asks in parts               |
-| of equal distances the first slot wins                 | `nearest` asks for one more, and where that is as near, for more |
-| NaN goes in without a word                             | `rows.quantise` refuses it            |
-| bytes that became zero are compared like any other     | `chunk.crc` is compared               |
-| DELETE without a part of `chunk_vec_rowids` ends the process | `missing` is asked before a change |
+| sqlite-vec                                       | here                                   |
+|--------------------------------------------------|----------------------------------------|
+| fills slots of deleted rows in the newest chunk only | `tidy` makes the table anew        |
+| fails on UPDATE of int8                          | `chunk_changed` deletes, `put` inserts |
+| takes no `k` above 4,096                         | `nearest` asks in parts                |
+| lets the first slot win among equal distances    | `nearest` asks on until all are there  |
+| takes NaN without a word                         | `rows.quantise` refuses it             |
+| compares bytes that became zero                  | `chunk.crc` is compared                |
+| ends the process at a DELETE without a part of   | `missing` is asked before a change     |
+| `chunk_vec_rowids`                               |                                        |
 
-sqlite-vec keeps `chunk_size` vectors in one blob of the shadow table `chunk_vec_vector_chunks00`.
+It keeps `chunk_size` vectors in one blob of the shadow table `chunk_vec_vector_chunks00`.
 `chunk_vec_chunks` has the rowid of each slot and a bit for each slot in use, `chunk_vec_rowids`
 the slot of each rowid. Many vectors are read from there: rows of `chunk_vec` come one by one.
 """
@@ -122,7 +123,9 @@ class Vectors:
         """The vectors that were stored after this change of the index, chunk by chunk of the
         table.
         """
-        wanted = dict(self._db.execute("SELECT rowid, crc FROM chunk WHERE vector > ?", (change,)))
+        wanted = dict(
+            self._db.execute("SELECT rowid, crc FROM chunk WHERE vector > ?", (change,))
+        )
         dimensions, _ = self.shape()
         blobs = self._db.execute(_BLOBS, (json.dumps(list(wanted)),))
         for validity, rowids, vectors in blobs:
@@ -187,7 +190,7 @@ class Vectors:
     # -- their soundness
 
     def missing(self) -> str | None:
-        """The first shadow table that is missing, or has other columns; None if all are there."""
+        """The first shadow table that is missing, or has other columns; None for none."""
         for table, columns in SHADOWS.items():
             if self._db.execute(_COLUMNS, (table,)).get != columns:
                 return f"the table {table} is missing, or another one"

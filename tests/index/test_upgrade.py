@@ -12,7 +12,7 @@ import apsw
 import pytest
 from embedders import HashingEmbedder
 from homes import open_home
-from killed import killed_at, moments
+from killed import moments, started, was_killed
 
 from synaptic import Workspace, find, save, search
 from synaptic.models import Meaning
@@ -87,7 +87,7 @@ def test_a_kill_at_any_step_of_the_upgrade_costs_no_vector(tmp_path: Path, fresh
     kills = 0
     for moment in moments():
         home = unpacked(tmp_path / str(moment))
-        if not killed_at(moment, upgrade):
+        if not was_killed(started(upgrade, killed_at=moment)):
             break
         kills += 1
         assert_upgraded(home, fresh)
@@ -127,9 +127,7 @@ def test_two_versions_write_at_the_same_time(tmp_path: Path, fresh: Any) -> None
 
 
 @pytest.mark.parametrize("damage", ["cut", "a vector is cut", "no model"])
-def test_what_cannot_be_taken_over_is_embedded(
-    tmp_path: Path, fresh: Any, damage: str
-) -> None:
+def test_what_cannot_be_taken_over_is_embedded(tmp_path: Path, fresh: Any, damage: str) -> None:
     home = unpacked(tmp_path)
     path = home / ".state" / "index.db"
     if damage == "cut":
