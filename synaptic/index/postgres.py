@@ -166,11 +166,7 @@ class PostgresEngine:
                 )
             if version != VERSION:
                 self.close()
-                raise IndexUnusable(
-                    f"The database holds version {version} of a published index; this Synaptic "
-                    f"reads {VERSION}.",
-                    hint="Use one version of Synaptic everywhere.",
-                )
+                raise another_version(version)
         return self._db
 
     def _allow(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
@@ -397,6 +393,22 @@ class PostgresEngine:
             return [
                 Candidate(stored[place][0], stored[place][1], near) for place, near in found
             ]
+
+
+def another_version(version: int) -> IndexUnusable:
+    """The error for tables of another version than VERSION."""
+    hint = "Update Synaptic here: a newer one published this."
+    if version < VERSION:
+        hint = (
+            "An older Synaptic published this. Update it where the journal is, run DROP SCHEMA "
+            "synaptic CASCADE in the database, and `synaptic publish` there: nothing is "
+            "embedded again."
+        )
+    return IndexUnusable(
+        f"The database holds version {version} of a published index; this Synaptic reads and "
+        f"writes {VERSION}.",
+        hint=hint,
+    )
 
 
 def any_of(phrases: Sequence[Phrase]) -> str:

@@ -20,7 +20,16 @@ from ..errors import Busy, IndexUnusable, NotFound
 from ..language.words import spell
 from ..models import Texts, frozen
 from .candidates import Stems
-from .postgres import MOST_STEM_BYTES, SEARCH_PATH, VERSION, connect, quote, storable, unusable
+from .postgres import (
+    MOST_STEM_BYTES,
+    SEARCH_PATH,
+    VERSION,
+    another_version,
+    connect,
+    quote,
+    storable,
+    unusable,
+)
 from .rows import (
     ENTRY_COLUMNS,
     PLACE_COLUMNS,
@@ -135,12 +144,7 @@ class Publication:
     def _check_versions(self) -> None:
         version = self._value("SELECT number FROM version")
         if version != VERSION:
-            raise IndexUnusable(
-                f"The database holds version {version} of a published index; this Synaptic "
-                f"writes {VERSION}.",
-                hint="Use one version of Synaptic everywhere. An old publication may go: DROP "
-                "SCHEMA synaptic CASCADE, and publish again.",
-            )
+            raise another_version(version)
         pgvector = self._value(_PGVECTOR) or "none"
         if list(map(int, re.findall(r"\d+", pgvector)))[:2] < OLDEST_PGVECTOR:
             raise IndexUnusable(

@@ -114,7 +114,7 @@ class Vectors:
     def of(self, rowids: Sequence[int]) -> dict[int, bytes]:
         """The vectors of these chunks; chunks that have none are left out."""
         dimensions, _ = self.shape()
-        rows = self._db.execute(_OF_CHUNKS, (dimensions, json.dumps(list(rowids)))).fetchall()
+        rows = self._rows(_OF_CHUNKS, dimensions, json.dumps(list(rowids)))
         for rowid, vector, crc in rows:
             _check(rowid, vector, crc)
         return {rowid: vector for rowid, vector, _ in rows}
@@ -171,21 +171,21 @@ class Vectors:
     def _ask(
         self, vector: bytes, k: int, among: Collection[int] | None
     ) -> list[tuple[int, float]]:
-        rows: list[tuple[int, float]]
         if among is None:
-            rows = self._db.execute(_NEAREST, (vector, k)).fetchall()
+            rows = self._rows(_NEAREST, vector, k)
         else:
-            these = json.dumps(list(among))
-            rows = self._db.execute(_NEAREST_AMONG, (vector, k, these)).fetchall()
+            rows = self._rows(_NEAREST_AMONG, vector, k, json.dumps(list(among)))
         return sorted(rows, key=_by_distance)
 
     def _with_vector(self, among: Collection[int] | None) -> list[int]:
         """The chunks of `among`, or all, that have a vector."""
-        rows = self._db.execute("SELECT rowid FROM chunk WHERE vector > 0")
-        every = [rowid for (rowid,) in rows]
+        every = [rowid for (rowid,) in self._rows("SELECT rowid FROM chunk WHERE vector > 0")]
         if among is None:
             return every
         return list(set(among).intersection(every))
+
+    def _rows(self, sql: str, *values: Any) -> list[Any]:
+        return self._db.execute(sql, values).fetchall()
 
     # -- their soundness
 
@@ -217,7 +217,7 @@ class Vectors:
             return str(error)
         if number != len(places):
             return f"{len(places) - number} vectors belong to no passage"
-        self._db.execute(_NEAREST, (bytes(made_for), 1)).fetchall()
+        self._ask(bytes(made_for), 1, None)
         return None
 
 

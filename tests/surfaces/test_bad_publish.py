@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -143,11 +144,11 @@ def _vector_dropped(database: Database) -> str:
     return database.address
 
 
-def _newer_schema(database: Database) -> str:
+def _schema(database: Database, version: int) -> str:
     with closing(_publisher_of(database)):
         pass
     with database.connect() as db:
-        db.execute("UPDATE synaptic.version SET number = 99")
+        db.execute("UPDATE synaptic.version SET number = %s", (version,))
     return database.address
 
 
@@ -165,10 +166,8 @@ STATES: dict[str, tuple[Callable[[Database], str], str]] = {
         "pgvector 0.7.4; 0.8 or later is needed. Have it made, or updated",
     ),
     "pgvector dropped": (_vector_dropped, "pgvector none; 0.8 or later is needed."),
-    "newer schema": (
-        _newer_schema,
-        "holds version 99 of a published index; this Synaptic writes",
-    ),
+    "newer schema": (partial(_schema, version=99), "Update Synaptic here"),
+    "older schema": (partial(_schema, version=0), "DROP SCHEMA synaptic CASCADE"),
 }
 
 
@@ -187,12 +186,18 @@ def test_an_extension_that_the_owner_may_not_add(at: ForkedHome, postgres: Serve
             assert db.execute("SELECT to_regnamespace('synaptic')").fetchone() == (None,)
 
 
-def test_a_reader_of_a_newer_schema(at: ForkedHome, database: Database) -> None:
+@pytest.mark.parametrize(
+    ("version", "step"), [(99, "Update Synaptic here"), (0, "`synaptic publish` there")]
+)
+def test_a_reader_of_another_schema(
+    at: ForkedHome, database: Database, version: int, step: str
+) -> None:
     reader = readers(database)
-    _newer_schema(database)
+    _schema(database, version)
     with reading(reader, at.path) as ws, pytest.raises(IndexUnusable) as refused:
         search(ws, "pump")
-    assert "version 99 of a published index; this Synaptic reads" in str(refused.value)
+    assert f"holds version {version} of a published index" in str(refused.value)
+    assert step in str(refused.value)
 
 
 def test_a_reader_where_nothing_is_published(at: ForkedHome, database: Database) -> None:
