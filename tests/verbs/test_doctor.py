@@ -70,7 +70,6 @@ def test_what_a_person_must_mend_is_named_with_its_line(filled: Home) -> None:
 DAMAGES = {
     "a row of an entry": "PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE rowid = 2",
     "words": "DELETE FROM chunk_fts WHERE rowid = 2",
-    "a vector": "DELETE FROM chunk_vec WHERE rowid = 2",
 }
 
 
@@ -81,6 +80,12 @@ def test_rows_that_do_not_fit_are_found_and_mended(filled: Home, sql: str) -> No
     assert code == 1 and set(found) == {"orphans"} and "--fix" in found["orphans"]["fix"]
     assert findings(filled, "--fix") == (0, {})
     assert filled.ask("search", "harbour report")["total"] == 3
+
+
+def test_a_vector_that_is_missing_is_mended_at_once(filled: Home) -> None:
+    within(filled, "DELETE FROM chunk_vec WHERE rowid = 2")
+    assert set(findings(filled)[1]) == {"index-damaged", "pending-vectors"}
+    assert findings(filled, "--fix") == (0, {})
 
 
 def open_to_all(home: Home) -> None:
