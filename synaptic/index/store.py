@@ -26,7 +26,7 @@ from .rows import (
     place_values,
     quantise,
 )
-from .upgrade import OF_SPARE, count_spare, drop_spare, fill_spare, has_spare
+from .upgrade import OF_SPARE, count_spare, drop_spare
 from .vectors import USUAL_DIMENSIONS, crc_of
 
 
@@ -45,6 +45,7 @@ class Writer:
         self._doomed: list[int] = []
         self._said: list[tuple[int, int]] = []
         self._reused = 0
+        self._meanings: dict[int, tuple[bytes, bytes]] = {}
         self._has_vectors = self._has_spare = False
         self._change = 1 + (file.meta("stored") or 0)
 
@@ -70,7 +71,7 @@ class Writer:
         """
         hides = False
         self._has_vectors = bool(self._value("SELECT 1 FROM chunk WHERE vector > 0"))
-        self._has_spare = has_spare(self._db)
+        self._has_spare = count_spare(self._db) > 0
         for file in files:
             if isinstance(file, Stamp):
                 self._db.execute(_STAMP, (*file, None, True))
@@ -105,12 +106,15 @@ class Writer:
         """Empties the index and fills it with these files; returns the number of vectors that
         were taken over.
         """
-        dimensions = self._file.meta("dimensions")
-        if not keep_vectors:
+        if keep_vectors:
+            texts = {row: text for row, *text in self._rows(_TEXTS)}
+            for rowid, vector in self._file.vectors.since(0):
+                text_hash, codes = texts[rowid]
+                self._meanings[text_hash] = vector, codes
+        else:
             drop_spare(self._db)
-        elif dimensions:
-            fill_spare(self._db)
-        self._file.vectors.create(dimensions or USUAL_DIMENSIONS, count_spare(self._db))
+        dimensions = self._file.meta("dimensions") or USUAL_DIMENSIONS
+        self._file.vectors.create(dimensions, len(self._meanings))
         self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
         self._db.execute("DELETE FROM entry; DELETE FROM source")
         reused = self.apply(files, reading=reading, head=head)
@@ -217,12 +221,12 @@ class Writer:
 
     def _meaning_of(self, text_hash: int) -> tuple[bytes, bytes] | None:
         """The vector and codes of a passage with this text, or of an index before this one."""
-        rows = []
-        if self._has_vectors:
-            rows = self._rows(_OF_TEXT, text_hash)
-        if self._has_spare and not rows:
-            rows = self._rows(OF_SPARE, text_hash)
-        return rows[0] if rows else None
+        meaning = self._meanings.get(text_hash)
+        if meaning is None and self._has_vectors:
+            meaning = next(iter(self._rows(_OF_TEXT, text_hash)), None)
+        if meaning is None and self._has_spare:
+            meaning = next(iter(self._rows(OF_SPARE, text_hash)), None)
+        return meaning
 
     def _settle_ids(self) -> None:
         """Decides anew which entry has an id, for each touched id that several entries claim or
@@ -344,6 +348,9 @@ _CHANGE_CHUNK = """
 _ADD_WORDS = "INSERT INTO chunk_fts (rowid, words) VALUES (?, ?)"
 _NUMBER_VECTOR = """
     UPDATE chunk SET vector = ?, crc = ? WHERE rowid = ? AND hash = ? AND vector = 0"""
+_TEXTS = """
+    SELECT c.rowid, c.hash, t.codes FROM chunk c JOIN token t ON t.chunk = c.rowid
+    WHERE c.vector > 0"""
 _STORED_BY = "SELECT vector FROM chunk WHERE rowid = ?"
 _OF_TEXT = "SELECT embedding, codes FROM meaning WHERE hash = ? LIMIT 1"
 _REACH = """

@@ -36,43 +36,23 @@ def carry_over(old: apsw.Connection, new: apsw.Connection) -> None:
         for table in ("access", "seen"):
             rows = _readable(old, f"SELECT * FROM {table}")
             new.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
-        model = {
-            key: value
-            for key, value in _readable(old, "SELECT key, value FROM meta")
-            if key in MODEL
-        }
-        dimensions = model.get("dimensions")
-        if not isinstance(dimensions, int) or not model.get("model"):
+        meta = dict(_readable(old, "SELECT key, value FROM meta"))
+        dimensions = meta.get("dimensions")
+        if not isinstance(dimensions, int) or "model" not in meta:
             return
-        new.executemany("INSERT INTO meta VALUES (?, ?)", model.items())
-        make_spare(new)
+        model = [(key, meta[key]) for key in MODEL if key in meta]
+        new.executemany("INSERT INTO meta VALUES (?, ?)", model)
+        new.execute(_SPARE)
         for sql in MEANINGS:
             of_this_length = f"SELECT * FROM ({sql}) WHERE length(embedding) = {dimensions}"
             new.executemany(_ADD_SPARE, _readable(old, of_this_length))
         Vectors(new).create(dimensions, count_spare(new))
 
 
-def make_spare(db: apsw.Connection) -> None:
-    """Makes the table of vectors that wait for their texts, if there is none."""
-    db.execute(_SPARE)
-
-
-def fill_spare(db: apsw.Connection) -> None:
-    """Has the index's own vectors wait for their texts, too. Raises apsw.CorruptError for a
-    damaged one.
-    """
-    make_spare(db)
-    db.executemany(_ADD_OWN, Vectors(db).since(0))
-
-
 def count_spare(db: apsw.Connection) -> int:
     """The number of vectors that wait for their texts; 0 where there is no such table."""
-    return int(db.execute("SELECT count(*) FROM spare").get) if has_spare(db) else 0
-
-
-def has_spare(db: apsw.Connection) -> bool:
-    """True while vectors may wait for their texts."""
-    return bool(db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'spare'").get)
+    is_there = db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'spare'").get
+    return int(db.execute("SELECT count(*) FROM spare").get) if is_there else 0
 
 
 def drop_spare(db: apsw.Connection) -> None:
@@ -87,10 +67,7 @@ def _readable(db: apsw.Connection, sql: str) -> Iterator[Any]:
 
 
 _SPARE = """
-    CREATE TABLE IF NOT EXISTS spare (
+    CREATE TABLE spare (
         hash INTEGER PRIMARY KEY, embedding BLOB NOT NULL, codes BLOB NOT NULL)"""
 _ADD_SPARE = "INSERT OR IGNORE INTO spare VALUES (?, ?, ?)"
-_ADD_OWN = """
-    INSERT OR IGNORE INTO spare SELECT c.hash, ?2, t.codes
-    FROM chunk c JOIN token t ON t.chunk = c.rowid WHERE c.rowid = ?1"""
 OF_SPARE = "SELECT embedding, codes FROM spare WHERE hash = ?"
