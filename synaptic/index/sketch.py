@@ -106,7 +106,7 @@ class Sketch:
         """The rowids and the bits of this snapshot. Vectors that were stored since the last
         time are read, those that were dropped are forgotten.
         """
-        count = self._file.vectors.count()
+        count = self._file.value("SELECT count(*) FROM chunk WHERE vector > 0")
         stored = self._file.meta("stored") or 0
         key = self._file.origin
         with _FOLLOWING:

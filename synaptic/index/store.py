@@ -70,7 +70,7 @@ class Writer:
         that all entries go by which it dates.
         """
         hides = False
-        self._has_vectors = bool(self._value("SELECT 1 FROM chunk WHERE vector > 0"))
+        self._has_vectors = bool(self._value("SELECT 1 FROM chunk WHERE vector > 0 LIMIT 1"))
         self._has_spare = count_spare(self._db) > 0
         for file in files:
             if isinstance(file, Stamp):

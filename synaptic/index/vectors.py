@@ -108,8 +108,8 @@ class Vectors:
         return int(numbers[0]), int(numbers[1])
 
     def count(self) -> int:
-        """The number of chunks that have a vector."""
-        return int(self._db.execute("SELECT count(*) FROM chunk WHERE vector > 0").get)
+        """The number of vectors in the table."""
+        return int(self._db.execute("SELECT count(*) FROM chunk_vec_rowids").get)
 
     def of(self, rowids: Sequence[int]) -> dict[int, bytes]:
         """The vectors of these chunks; chunks that have none are left out."""
