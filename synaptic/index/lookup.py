@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -75,6 +75,16 @@ _JOINED = """
         WHERE n.entry = ? AND n.own = 1) AS beside
     JOIN entry e ON e.rowid = other AND e.twin = 0 WHERE other <> ?
     ORDER BY e.at DESC, e.own_id LIMIT ?"""
+
+
+class _Sample(NamedTuple):
+    """A sample of `total` passages. `was_waiting`: some had no vector yet."""
+
+    vectors: Matrix
+    codes: list[bytes]
+    total: int
+    was_waiting: bool
+    model: object
 
 
 class Index:
@@ -186,22 +196,27 @@ class Index:
 
     def sample(self) -> tuple[Matrix, list[bytes]]:
         """The unit vectors and codes of up to SAMPLED passages, of all alike; taken anew as
-        the journal grows.
+        the journal grows, and once no passage waits for its vector any more.
         """
         total, _ = self.engine.frequencies(())
         model = self.meta("model")
 
-        def taken() -> tuple[int, object, Matrix, list[bytes]]:
+        def is_waiting() -> bool:
+            return bool(self.engine.column("SELECT 1 FROM chunk WHERE vector = 0 LIMIT 1"))
+
+        def taken() -> _Sample:
             chunks = self.engine.spread_chunks(SAMPLED)
             found = self.vectors(chunks)
             codes = self.engine.column(_CODES_OF_CHUNKS, json.dumps(list(chunks)))
             dimensions = self.meta("dimensions") or 0
-            return total, model, units(list(found.values()), dimensions), codes
+            vectors = units(list(found.values()), dimensions)
+            return _Sample(vectors, codes, total, is_waiting(), model)
 
-        at, made_by, vectors, codes = self.engine.keep("sample", taken)
-        if total > 1.5 * at or made_by != model or not len(vectors):
-            _, _, vectors, codes = self.engine.kept["sample"] = taken()
-        return vectors, codes
+        sample = self.engine.keep("sample", taken)
+        has_grown = total > 1.5 * sample.total or (sample.was_waiting and not is_waiting())
+        if has_grown or sample.model != model or not len(sample.vectors):
+            sample = self.engine.kept["sample"] = taken()
+        return sample.vectors, sample.codes
 
     def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """(chunks in all, roughly the number that hold each of these words in any of its

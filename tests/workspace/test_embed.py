@@ -13,9 +13,11 @@ import pytest
 from forks import ForkedHome
 from homes import open_home
 
-from synaptic import rebuild
+from synaptic import Workspace, rebuild, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
+from synaptic.workspace.embed import embed_pending
+from synaptic.workspace.sync import in_step
 
 ENTRIES = 200
 
@@ -81,3 +83,22 @@ def was_cut_short(forked: ForkedHome, ending: signal.Signals) -> bool:
                 break
         assert "Traceback" not in process.communicate(timeout=20)[1].decode()
     return process.returncode != 0
+
+
+def test_the_last_vectors_count_in_a_process_that_searched_before_them(home: Path) -> None:
+    """Scores come from a sample of vectors, of which it had seen few."""
+
+    def scores(ws: Workspace) -> list[tuple[str, float]]:
+        hits = search(ws, "the socket of the roof", limit=20).hits
+        return [(hit.entry.id, hit.score) for hit in hits]
+
+    with open_home(home) as ws:
+        in_step(ws, lambda _: None, embed_ms=0)
+        embed_pending(ws, budget_s=0, at_least=8)
+        assert 0 < ws.index.counts().pending_passages < ENTRIES
+        ws.index.sample()
+        embed_pending(ws, budget_s=None)
+        assert ws.index.counts().pending_passages == 0
+        early = scores(ws)
+    with open_home(home) as ws:
+        assert scores(ws) == early
