@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 
+from ..kinds import KINDS
 from ..models import TYPES, EntryType, Json, Texts
 
 _FOLDER = Path(__file__).parents[1] / "data" / "words"
@@ -106,7 +107,7 @@ STOP_WORDS = SHARED.stop
 """Words that say nothing by themselves."""
 
 TYPE_NAMES: dict[str, EntryType] = {name: name for name in TYPES}
-TYPE_NAMES |= {f"{name}s": name for name in TYPES if name != "progress"}
+TYPE_NAMES |= {kind.plural: kind.name for kind in KINDS.values()}
 """Every type, alone and as a plural."""
 
 TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided, "decision")}

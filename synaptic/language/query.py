@@ -11,9 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidArgument, check_range
+from ..kinds import SYNONYMS
 from ..models import TYPES, Filters, Json, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
-from ..notes.header import SYNONYMS, check_type, taken, unique
+from ..notes.header import check_type, taken, unique
 from ..notes.marks import field_name
 from .lexicon import STOP_WORDS
 from .words import words

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import one_of
+from ..kinds import SYNONYMS
 from ..models import PERSON, TYPES, Entry, EntryType, Json, Pairs, Texts
 from .blocks import BY_MARK, TIME, inline_tags, insert_backslashes, unescape_tags
 from .diary import read_when
@@ -69,20 +70,6 @@ def read_title(raw: str) -> tuple[str, Texts]:
     title, trailing = _split_tags(_CLOSING.sub("", raw.strip(" \t")))
     inline = (tag for _, _, tag in inline_tags(title))
     return unescape_title(title), unique((*inline, *trailing))
-
-
-_SYNONYMS = {
-    "decision": "choice adr",
-    "progress": "status",
-    "issue": "bug todo task problem",
-    "preference": "rule convention",
-    "handoff": "summary session checkpoint",
-    "insight": "fix finding lesson learning",
-    "reference": "fact doc command",
-    "note": "memory memo",
-}
-SYNONYMS = {name: type for type, names in _SYNONYMS.items() for name in names.split()}
-"""Names that people and agents give to types; a file holds types only."""
 
 
 def check_type(name: str) -> EntryType:

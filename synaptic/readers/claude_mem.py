@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..kinds import FOREIGN
 from .record import Record, Skipped, reporting
-from .shared import KINDS, find_places, items_of, markdown, moment, rows, tags_of, text_of
+from .shared import find_places, items_of, markdown, moment, rows, tags_of, text_of
 
 find = partial(
     find_places, names=["CLAUDE_MEM_DATA_DIR"], usual=[".claude-mem"], holds="claude-mem.db"
@@ -58,7 +59,7 @@ def _record(table: str, row: dict[str, Any]) -> Record:
         text=text or title,
         at=at,
         title=title,
-        type=KINDS.get(kind.lower(), "note") if table == "observations" else "handoff",
+        type=FOREIGN.get(kind.lower(), "note") if table == "observations" else "handoff",
         tags=tags_of(kind, *items_of(texts.get("concepts"))),
         project=texts.get("merged_into_project") or texts.get("project"),
         files=tuple(items_of(texts.get("files_modified") or texts.get("files_edited"))),

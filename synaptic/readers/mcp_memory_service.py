@@ -13,9 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..kinds import FOREIGN
 from ..notes.header import title_for
 from .record import Record, Skipped, reporting
-from .shared import KINDS, find_places, items_of, markdown, moment, rows, tags_of, text_of
+from .shared import find_places, items_of, markdown, moment, rows, tags_of, text_of
 from .source import read_json
 
 _NAMES = ("MCP_MEMORY_SQLITE_PATH", "MCP_MEMORY_SQLITEVEC_PATH", "MCP_MEMORY_BASE_DIR")
@@ -86,7 +87,7 @@ def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
         ),
         at=at,
         title=title_for(content),
-        type=KINDS.get(kind.lower(), "note"),
+        type=FOREIGN.get(kind.lower(), "note"),
         tags=tags_of(kind, *tags),
         project=text_of(metadata, "project") or None,
     )

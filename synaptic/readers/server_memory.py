@@ -17,8 +17,9 @@ from typing import Any
 
 from ..errors import InvalidArgument
 from ..files import read_regular
+from ..kinds import FOREIGN
 from .record import Record, Skipped, reporting
-from .shared import KINDS, find_places, list_of, markdown, tags_of, text_of
+from .shared import find_places, list_of, markdown, tags_of, text_of
 from .source import FILE_BYTES, changed_at, read_json
 
 _PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
@@ -83,7 +84,7 @@ def _record(name: str, entity: Entity, changed: datetime) -> Record:
         text=markdown(list(entity.observations), list(entity.links)) or name,
         at=changed,
         title=name,
-        type=KINDS.get(kind, "note"),
+        type=FOREIGN.get(kind, "note"),
         tags=tags_of(*entity.kinds),
         growing=True,
     )

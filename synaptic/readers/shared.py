@@ -16,22 +16,14 @@ import yaml
 
 from ..errors import InvalidArgument
 from ..files import open_regular, read_regular
-from ..models import TYPES, EntryType, Json, Texts
+from ..kinds import FOREIGN
+from ..models import TYPES, Json, Texts
 from ..notes.blocks import slug_tag
 from ..notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
 from ..notes.header import unique
 from .record import Record, Skipped, reporting
 from .source import RECORD_BYTES, changed_at, files_below, read_json
 
-KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
-    **dict.fromkeys("bugfix change feature refactor milestone".split(), "progress"),
-    **dict.fromkeys(
-        "discovery learning pattern gotcha best_practice anti_pattern security_note".split(),
-        "insight",
-    ),
-    **dict.fromkeys("bug error failure security_alert".split(), "issue"),
-}
-"""The nearest entry type of other programs' kinds. A fixed bug is no open issue."""
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
 _CONTROL = re.compile(
     r"(?s)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
@@ -271,7 +263,7 @@ def _note(path: Path, text: str) -> Record:
         text=markdown(text.strip() or title, fields=fields),
         at=front.created_at or moment(deep.get("modified")) or changed_at(path).astimezone(UTC),
         title=title or path.stem,
-        type=KINDS.get(kind.lower(), "note"),
+        type=FOREIGN.get(kind.lower(), "note"),
         tags=tags_of(*front.tags, kind),
         growing=True,
     )

@@ -10,8 +10,9 @@
 | `told_once`      | equal passages of two files take one place  | by eye                    |
 """
 
+from ..kinds import has_expired
 from ..models import Filters
-from ..workspace.changes import has_expired, of_project
+from ..workspace.changes import of_project
 from ..workspace.git import fate_of
 from .copies import copies_behind, told_once
 from .evidence import Evidence

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..index.rows import units
-from ..language.lexicon import SHARED
+from ..kinds import CLOSING_TAGS, KINDS, is_closed
 from ..language.words import stems, words
 from ..models import Entry, Filters, Near, Texts
 from ..notes.blocks import project_key
@@ -44,11 +44,6 @@ cases of corrections.json in tests/data."""
 MAX_SUGGESTED = 5
 """Tags; saves need no more of this room."""
 
-SETTLING = ("decision", "progress", "insight")
-"""Types of entries that say how an issue ended."""
-DONE = "progress"
-"""The type of which a later entry replaces no earlier one: a step stays what it was."""
-
 
 def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
     """Up to MOST entries of its project that stand out; None while the entry has no vector.
@@ -76,9 +71,9 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
         is_older = row != own and old.at <= new.at and not old.pin
         if not is_older or old.id in replaced or bool(old.project) != bool(key):
             continue
-        if old.type == new.type and new.type != DONE and not new.supersedes:
+        if old.type == new.type and KINDS[new.type].is_replaced and not new.supersedes:
             alike.append(row)
-        elif is_open(old) and new.type in SETTLING:
+        elif is_open(old) and KINDS[new.type].settles:
             issues.append(row)
     near = []
     for rows in (alike, issues):
@@ -124,8 +119,8 @@ def numbers(entry: Entry) -> set[str]:
 
 
 def is_open(entry: Entry) -> bool:
-    """True for an issue that no tag calls settled."""
-    return entry.type == "issue" and SHARED.settled.isdisjoint(entry.tags)
+    """True for an issue that no tag closes."""
+    return entry.type == "issue" and not is_closed(entry.type, entry.tags)
 
 
 def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> Texts:
@@ -141,6 +136,6 @@ def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> Texts:
         name = tag.rpartition("/")[2]
         sought = [ws.index.stem(part) for part in re.split("[-_]", name) if part]
         is_said = bool(sought) and held.issuperset(sought)
-        if is_said and uses[tag] > 1 and tag not in given and name not in SHARED.settled:
+        if is_said and uses[tag] > 1 and tag not in given and name not in CLOSING_TAGS:
             fitting.append(tag)
     return tuple(fitting[:MAX_SUGGESTED])

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from ..errors import NotFound
 from ..index.rows import instant
+from ..kinds import KINDS
 from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
 from ..language.lexicon import TYPE_WORDS
 from ..language.query import MAX_LIMIT, filled, terms_of
@@ -202,7 +203,7 @@ def _count(ws: Workspace, filters: Filters) -> int:
 
 def _what(filters: Filters, state: str) -> str:
     """The name of a list: `open issues and handoffs of harbor, 2026-11-20`."""
-    kinds = [kind if kind == "progress" else f"{kind}s" for kind in filters.types]
+    kinds = [KINDS[kind].plural for kind in filters.types]
     of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
     when = _when(filters)
     name = f"{state} {' and '.join(kinds) or 'all entries'}{of}".strip()

@@ -20,13 +20,14 @@ import apsw
 from ..config import Config, make_clock
 from ..files import read_regular
 from ..index.rows import hash_of
+from ..kinds import KINDS, has_expired, is_closed
 from ..notes.blocks import MASK, body_text, project_key
 from ..workspace.checkout import checkout_around, project_of
 from ..workspace.preferences import CHANGED_END, Consent, hash_of_text, read_log
 
 FILE_BYTES = 4_000_000
 """Entries of a larger file are left out."""
-TYPES = ("decision", "insight", "issue", "preference")
+TYPES = tuple(kind.name for kind in KINDS.values() if kind.is_of_files)
 """Types that an edit calls for. Of the labelled calls on which this was chosen, entries of type
 insight matter in three of eighteen.
 """
@@ -244,17 +245,9 @@ class Memory:
         return [Row(*row) for row in self.db.execute(_ROW, (json.dumps(list(rowids)),))]
 
     def _is_over(self, row: Row) -> bool:
-        """True for what expired, and for issues that are closed."""
-        if row.expires and row.expires < self.today.isoformat():
-            return True
-        if row.type != "issue":
-            return False
+        """True for an entry that expired, and for one that is closed."""
         tags = [tag for (tag,) in self.db.execute(_TAGS, (row.rowid,))]
-        if not tags:
-            return False
-        from ..language.lexicon import SHARED
-
-        return not SHARED.settled.isdisjoint(tags)
+        return is_closed(row.type, tags) or has_expired(row.expires, self.today.isoformat())
 
     def _text(self, row: Row) -> str | None:
         """The text of an entry; None where its file says something else now."""

@@ -19,7 +19,16 @@ from typing import Any, NamedTuple
 from ..errors import InvalidArgument
 from ..journal.disk import kept_in, overwrite
 from ..journal.repository import Checkout
-from ..language.lexicon import SHARED
+from ..kinds import (
+    CLOSABLE,
+    CLOSING_TAGS,
+    FINDINGS,
+    OPEN_ISSUES,
+    PROGRESS,
+    SHELVES,
+    is_over,
+    types_of_shelf,
+)
 from ..language.query import read_date, terms_of
 from ..language.words import match
 from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order, Task
@@ -27,7 +36,7 @@ from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import tasks_of
 from ..notes.reading import aware
 from ..search.ranking import score_aware_rrf
-from ..workspace.changes import has_expired, marked
+from ..workspace.changes import marked
 from ..workspace.checkout import checkout_around, project_of, work_at_hand
 from ..workspace.preferences import CHANGED_END, every_preference, standings
 from ..workspace.readback import read_entries, read_lines
@@ -271,21 +280,21 @@ def _pools(
     kinds = tuple(kind for kind in TYPES if kind not in without)
     later = _pool(ws, key, kinds, left_off or start.at)
     name = f"new since {start.at:%Y-%m-%d %H:%M}"
-    issues = _pool(ws, key, ("issue",))
+    issues = _pool(ws, key, types_of_shelf(OPEN_ISSUES))
     if is_asked:
         every = tuple(kind for kind in TYPES if kind != "preference")
         exact = start.number is not None
         among = ws.index.changed_since(start.number or 0) if exact else None
         new = _pool(ws, key, every, None if exact else start.at, among=among, settled=True)
-        return later, {name: new, "open issues": issues}
+        return later, {name: new, OPEN_ISSUES: issues}
     recent = {row: entry for row, entry in later[0].items() if entry.at >= start.at}
-    return later, {
-        "open issues": issues,
-        name: (recent, later[1] and len(recent) == len(later[0])),
-        "decisions": _pool(ws, key, ("decision",)),
-        "insights and references": _pool(ws, key, ("insight", "reference"), order="importance"),
-        "progress": _pool(ws, key, ("progress",), left_off),
-    }
+    news = recent, later[1] and len(recent) == len(later[0])
+    pools = {OPEN_ISSUES: issues, name: news}
+    for shelf in SHELVES[1:]:
+        begin = left_off if shelf == PROGRESS else None
+        order: Order = "importance" if shelf == FINDINGS else "newest"
+        pools[shelf] = _pool(ws, key, types_of_shelf(shelf), begin, order=order)
+    return later, pools
 
 
 def _rules(ws: Workspace, key: str | None) -> tuple[tuple[Entry, ...], tuple[Entry, ...], int]:
@@ -343,7 +352,7 @@ def _due(ws: Workspace, until: str, key: str | None) -> list[tuple[Entry, Task]]
     """Returns what is due by this day, each with its entry: entries of the project or of none,
     and tasks in entries of the project; with the key `*` of all projects.
     """
-    unwanted = Filters(types=("preference",), tags=tuple(SHARED.settled))
+    unwanted = Filters(types=("preference",), tags=CLOSING_TAGS)
     rows = ws.index.due(Filters(without=unwanted), until)
     found = []
     today = ws.today.isoformat()
@@ -378,8 +387,8 @@ def _pool(
     With `among` only these rows, and all of them; `settled`: also expired and settled ones.
     """
     without = Filters(sessions=True)
-    if types in (("issue",), ("handoff",)):
-        without = replace(without, tags=tuple(SHARED.settled))
+    if len(types) == 1 and types[0] in CLOSABLE:
+        without = replace(without, tags=CLOSING_TAGS)
     day = since.date().isoformat() if since else None
     saved = Filters(types=types, since=day, without=without)
     wanted = [saved]
@@ -401,8 +410,8 @@ def _pool(
         entry = stored.entry
         foreign = entry.project and project_key(entry.project) != key
         too_old = since is not None and entry.at < since
-        is_over = not settled and _is_over(ws, entry)
-        if not (foreign or too_old or is_over):
+        is_left_out = not settled and _is_over(ws, entry)
+        if not (foreign or too_old or is_left_out):
             entries[row] = entry
     newest_first = sorted(
         entries.items(),
@@ -413,10 +422,7 @@ def _pool(
 
 
 def _is_over(ws: Workspace, entry: Entry) -> bool:
-    """True when the entry expired before today, or a tag settles the issue or hand-off."""
-    if has_expired(entry.expires, ws.today.isoformat()):
-        return True
-    return entry.type in ("issue", "handoff") and not SHARED.settled.isdisjoint(entry.tags)
+    return is_over(entry, ws.today.isoformat())
 
 
 def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
 from ..journal.disk import kept_in, overwrite
+from ..kinds import KINDS, has_expired
 from ..models import PERSON, Entry, Filters, Texts
 from ..notes.blocks import project_key
-from ..search.near import DONE, MOST, is_open, lacks_a_name, numbers, standing_out
+from ..search.near import MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
-from ..workspace.changes import has_expired, marked
+from ..workspace.changes import marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -29,7 +30,7 @@ UNREAD_DAYS = 365
 
 KEPT = "review.json"
 """The file in the state folder with the findings that a person keeps as they are."""
-KINDS = {
+FINDINGS = {
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
     "replaced": ("seems to be replaced by the second", ("supersede", "delete", "keep")),
     "repeated": ("says what the second says", ("merge", "delete", "keep")),
@@ -58,11 +59,11 @@ class Matter(NamedTuple):
     @property
     def said(self) -> str:
         """A sentence on the first entry, without its subject."""
-        return KINDS[self.kind][0]
+        return FINDINGS[self.kind][0]
 
     @property
     def answers(self) -> Texts:
-        return KINDS[self.kind][1]
+        return FINDINGS[self.kind][1]
 
     @property
     def state(self) -> str:
@@ -78,7 +79,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
         rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
         kept = kept_in(ws.config.state / KEPT)
-        findings: dict[str, list[Matter]] = {kind: [] for kind in KINDS}
+        findings: dict[str, list[Matter]] = {kind: [] for kind in FINDINGS}
         for matter in _matters(ws, {row: stored[row] for row in rows}):
             if kept.get(matter.key) != matter.state:
                 findings[matter.kind].append(matter)
@@ -126,7 +127,7 @@ def first_of(ws: Workspace, key: str, said: str) -> Entry:
 def _named(ws: Workspace, key: str, said: str) -> Matter:
     """The finding of this key. Raises InvalidArgument for an unknown key or answer."""
     kind, *ids = key.split(":")
-    answers = KINDS[one_of(KINDS, kind, "finding")][1]
+    answers = FINDINGS[one_of(FINDINGS, kind, "finding")][1]
     one_of(answers, said, "answer")
     is_pair = "supersede" in answers or "merge" in answers
     if len(ids) != 1 + is_pair:
@@ -179,7 +180,7 @@ def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> I
             yield Matter("repeated", (known[new], known[old]))
             continue
         names_are_lost = lacks_a_name(texts[old], texts[new], ws.index.stem)
-        if texts[new].type != DONE and not names_are_lost:
+        if KINDS[texts[new].type].is_replaced and not names_are_lost:
             yield Matter("replaced", (known[old], known[new]))
 
 

@@ -17,6 +17,7 @@ from ..journal.folder import writable
 from ..journal.losses import restore_lost
 from ..journal.text import in_place_of
 from ..journal.trash import TrashedText
+from ..kinds import has_expired
 from ..language.query import check_values, read_date, read_moment
 from ..models import PERSON, Entry, Json, Near, Texts, frozen
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
@@ -25,7 +26,7 @@ from ..notes.markdown import compose_entry, new_id, own_tags
 from ..notes.privacy import reveals
 from ..notes.screening import Screen
 from ..search.near import near_entries, suggest_tags
-from ..workspace.changes import fingerprints, has_expired, of_project
+from ..workspace.changes import fingerprints, of_project
 from ..workspace.checkout import (
     LINE_CHARS,
     claim_name,

@@ -37,6 +37,7 @@ from pathlib import Path
 from ..files import open_regular, real_path
 from ..journal.disk import make_dirs
 from ..journal.repository import Checkout
+from ..kinds import has_expired
 from ..models import RACY_NS, Entry, Proof, proof_of
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
@@ -167,11 +168,6 @@ def _keep_lines(folder: Path, fingerprint: str, path: Path) -> None:
     for old in oldest_first[: -LINES_KEPT + 1]:
         old.unlink()
     file.write_bytes(lines.tobytes())
-
-
-def has_expired(expires: str | None, today: str) -> bool:
-    """True if the day `expires` has passed; both are `YYYY-MM-DD`."""
-    return expires is not None and expires < today
 
 
 def of_project(project: str | None, here: Checkout) -> bool:

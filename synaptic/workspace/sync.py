@@ -22,7 +22,7 @@ from ..index.database import BUSY_TIMEOUT_MS
 from ..index.rows import FileRows, hash_of
 from ..index.store import Writer
 from ..journal.names import sentences
-from ..models import Entry, ParseIssue, Proof, Stamp, Texts, frozen
+from ..models import TYPES, Entry, ParseIssue, Proof, Stamp, Texts, frozen
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .git import added_days, head_of
@@ -515,8 +515,11 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
 
 
 def _reading(ws: Workspace) -> str:
-    """The settings that change how a file is read: grammar, `day_file` and time zone."""
-    return f"{GRAMMAR} {ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
+    """The settings that change how a file is read: grammar, types, `day_file` and time zone."""
+    types = ",".join(TYPES)
+    return (
+        f"{GRAMMAR} {types} {ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
+    )
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:

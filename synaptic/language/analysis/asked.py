@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
+from ...kinds import CLOSABLE, CLOSING_TAGS, TAGS_OF_STATE
 from ...models import TYPES, Filters, Order, Texts, frozen
-from ..lexicon import COUNTS, DAY_NAMES, MONTHS, SHARED, STOP_WORDS, TYPE_NAMES, Words, compiled
+from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compiled
 from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame
 from ..words import words
@@ -25,7 +26,7 @@ READ_CHARACTERS = 2_000
 """Of a longer text only the beginning is analysed; a pasted page asks nothing in its middle."""
 
 _TAKEN = "\0"
-STATES = frozenset(("open", "solved", "wontfix", "settled"))
+STATES = frozenset(("open", *TAGS_OF_STATE))
 
 
 @frozen
@@ -122,9 +123,9 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     state = "".join(STATES.intersection(means)) or ("open" if "still" in means else "")
     types = kinds or [TYPE_NAMES[name] for name in means if name in TYPE_NAMES]
     if state == "open" and not types:
-        types = ["issue", "handoff"]
+        types = list(CLOSABLE)
     if state:
-        is_of_work = types and {*types} <= {"issue", "handoff"}
+        is_of_work = types and {*types} <= {*CLOSABLE}
         if state not in STATES or not is_of_work or not _finder("state_asked").search(said):
             return None
     number = _finder("state_number").search(said)
@@ -139,8 +140,8 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     filters = Filters(
         types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
         projects=("*",) if "*" in means else named,
-        tags=SHARED.ordered(state) if state not in ("", "open") else (),
-        without=Filters(tags=SHARED.ordered("settled")) if state == "open" else None,
+        tags=TAGS_OF_STATE.get(state, ()),
+        without=Filters(tags=CLOSING_TAGS) if state == "open" else None,
     )
     order: Order | None = "oldest" if "oldest" in means else None
     if "newest" in means or (filters.types and not order):

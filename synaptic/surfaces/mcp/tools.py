@@ -10,6 +10,7 @@ from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 from ...errors import InvalidArgument
+from ...kinds import guidance
 from ...models import ORDERS, STRATEGIES, TYPES, Json, Texts
 from ...search.ranking import PRESETS
 
@@ -29,7 +30,7 @@ AT_ONCE = ("context_brief", "context_save", "context_search")
 the agent looks for them.
 """
 
-INSTRUCTIONS = """\
+INSTRUCTIONS = f"""\
 Memory that the user and their agents share. Call `context_brief` first in a session, \
 `context_search` before you answer, decide or fix what may have come up before, \
 `context_save` once there is a decision and why, a finding, a problem or open work.
@@ -38,13 +39,8 @@ No brief is needed where a briefing is there. Search for earlier work ("like las
 "why did we"), decisions, preferences, names, causes of bugs. `context_find` lists by type, \
 tag, file, project or date.
 
-Save a few sentences that stand alone:
-- type decision: what was chosen, why, and what was rejected
-- preference: what the user wants always or never done, in their words
-- insight or reference: a finding, a cause, a command or fact worth keeping
-- issue: what is broken
-- progress says what is done, handoff what comes next: at the end of a session the state, \
-open ends, next step
+Save a few sentences that stand alone, by type:
+{guidance()}
 Give tag, file and project, so that it is found again. One entry per matter; do not save \
 what the code or the git log already says. The user reads these notes too.
 

@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from ...errors import Ambiguous, Changed, ConfigError, NotFound, Refused, SynapticError, one_of
 from ...journal.folder import OWN
+from ...kinds import can_be_closed
 from ...models import TYPES, Entry, Filters
 from ...notes.markdown import compose_entry
 from ...verbs import browse, writing
@@ -93,6 +94,7 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
         "stands_in": path if ws.published else ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": locked,
+        "closes": can_be_closed(entry),
     }
 
 

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import NotFound, Refused, SynapticError
+from ...kinds import KINDS
 from ...verbs.mentions import leading_to
 from ...workspace.workspace import Workspace
 from ..render.fence import one_line
@@ -55,6 +56,7 @@ TEMPLATES.globals["csrf_field"] = lambda csrf: Markup(
     '<input type="hidden" name="csrf" value="{}">'
 ).format(csrf)
 TEMPLATES.globals |= {
+    "KINDS": KINDS,
     "headed": plain_heading,
     "page_end": page_end,
     "plain": plain,

@@ -1,0 +1,174 @@
+"""The entry types, one row each: all that the rest of the package knows of a type stands here.
+
+A new type needs its name in `models.EntryType` and its row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from .models import TYPES, Entry, EntryType, Texts, frozen
+
+SOLVED_TAGS = ("done", "closed", "fixed", "resolved", "solved")
+WONTFIX_TAGS = ("wontfix",)
+CLOSING_TAGS = (*SOLVED_TAGS, *WONTFIX_TAGS, "superseded")
+"""Tags that close an entry of a type that can be closed."""
+TAGS_OF_STATE: dict[str, Texts] = {
+    "solved": SOLVED_TAGS,
+    "wontfix": WONTFIX_TAGS,
+    "settled": CLOSING_TAGS,
+}
+"""The tags of the states that a question may ask for."""
+
+OPEN_ISSUES, DECISIONS, FINDINGS, PROGRESS = SHELVES = (
+    "open issues",
+    "decisions",
+    "insights and references",
+    "progress",
+)
+"""The headings of a briefing, in their order."""
+
+
+@frozen
+class Kind:
+    """What an entry type means.
+
+    `synonyms`: names that people and agents give to it. `foreign`: kinds of other programs that
+    are read as it. `can_close`: a closing tag ends it. `settles`: such an entry may say how an
+    issue ended. `is_replaced`: a later entry of the type may replace an earlier one on the same
+    matter. `shelf`: the heading under which a briefing lists its entries; empty where they have
+    a place of their own, or none. `is_of_files`: an agent is told of it before it edits a file
+    that the entry names. `tone`: the colour of its mark on the page, a class of style.css.
+    `guidance`: for agents, what to save as this type.
+    """
+
+    name: EntryType
+    synonyms: Texts
+    foreign: Texts = ()
+    can_close: bool = False
+    settles: bool = False
+    is_replaced: bool = True
+    shelf: str = ""
+    is_of_files: bool = False
+    tone: str = "grey"
+    guidance: str = ""
+
+    @property
+    def plural(self) -> str:
+        """The name of several such entries: `issues`, `progress`."""
+        return self.name if self.name == "progress" else f"{self.name}s"
+
+
+_FINDING = "a finding, a cause, a command or fact worth keeping"
+_ROWS = (
+    Kind(
+        "decision",
+        ("choice", "adr"),
+        settles=True,
+        shelf=DECISIONS,
+        is_of_files=True,
+        tone="green",
+        guidance="what was chosen, why, and what was rejected",
+    ),
+    Kind(
+        "progress",
+        ("status",),
+        ("bugfix", "change", "feature", "refactor", "milestone"),  # a fixed bug is not open
+        settles=True,
+        is_replaced=False,  # a step stays what it was
+        shelf=PROGRESS,
+        tone="blue",
+        guidance="what is done",
+    ),
+    Kind(
+        "issue",
+        ("bug", "todo", "task", "problem"),
+        ("bug", "error", "failure", "security_alert"),
+        can_close=True,
+        shelf=OPEN_ISSUES,
+        is_of_files=True,
+        tone="red",
+        guidance="what is broken",
+    ),
+    Kind(
+        "handoff",
+        ("summary", "session", "checkpoint"),
+        can_close=True,
+        tone="purple",
+        guidance="at the end of a session, the state, open ends, next step",
+    ),
+    Kind(
+        "insight",
+        ("fix", "finding", "lesson", "learning"),
+        (
+            "discovery",
+            "learning",
+            "pattern",
+            "gotcha",
+            "best_practice",
+            "anti_pattern",
+            "security_note",
+        ),
+        settles=True,
+        shelf=FINDINGS,
+        is_of_files=True,
+        tone="brown",
+        guidance=_FINDING,
+    ),
+    Kind(
+        "reference", ("fact", "doc", "command"), shelf=FINDINGS, tone="teal", guidance=_FINDING
+    ),
+    Kind(
+        "preference",
+        ("rule", "convention"),
+        is_of_files=True,
+        guidance="what the user wants always or never done, in their words",
+    ),
+    Kind("note", ("memory", "memo")),
+)
+KINDS: dict[EntryType, Kind] = {kind.name: kind for kind in _ROWS}
+"""Every entry type, in the order of `models.TYPES`."""
+SYNONYMS: dict[str, EntryType] = {name: kind.name for kind in _ROWS for name in kind.synonyms}
+"""Names that people and agents give to types; a file holds types only."""
+FOREIGN: dict[str, EntryType] = {name: name for name in TYPES} | {
+    name: kind.name for kind in _ROWS for name in kind.foreign
+}
+"""The nearest entry type of other programs' kinds."""
+CLOSABLE = tuple(kind.name for kind in _ROWS if kind.can_close)
+
+
+def is_closed(type: str, tags: Collection[str]) -> bool:
+    """True for an entry of a type that can be closed, with a tag that closes it."""
+    return type in CLOSABLE and not set(CLOSING_TAGS).isdisjoint(tags)
+
+
+def can_be_closed(entry: Entry) -> bool:
+    """True for an open entry that a closing tag would end: one of such a type, or one that is
+    due.
+    """
+    has_end = entry.type in CLOSABLE or entry.due is not None
+    return has_end and set(CLOSING_TAGS).isdisjoint(entry.tags)
+
+
+def has_expired(expires: str | None, today: str) -> bool:
+    """True if the day `expires` has passed; both are `YYYY-MM-DD`."""
+    return expires is not None and expires < today
+
+
+def is_over(entry: Entry, today: str) -> bool:
+    """True for an entry that is closed, or expired before the day `today`, `YYYY-MM-DD`."""
+    return is_closed(entry.type, entry.tags) or has_expired(entry.expires, today)
+
+
+def types_of_shelf(shelf: str) -> tuple[EntryType, ...]:
+    """The types that a briefing lists under this heading."""
+    return tuple(kind.name for kind in _ROWS if kind.shelf == shelf)
+
+
+def guidance() -> str:
+    """What to save as which type, a line for each guidance of the table."""
+    names: dict[str, list[str]] = {}
+    for kind in _ROWS:
+        if kind.guidance:
+            names.setdefault(kind.guidance, []).append(kind.name)
+    return "\n".join(f"- {' or '.join(types)}: {text}" for text, types in names.items())
