@@ -39,12 +39,12 @@ CONTENT = (
 """The package is built of these."""
 
 ENTRY = "start.py"
-START = '"""The host starts this."""\n\nfrom synaptic.surfaces.mcp.start import run\n\nrun()\n'
+START = '"""The host starts this."""\n\nfrom synaptic.mcp.start import run\n\nrun()\n'
 
 
 def manifest() -> dict[str, Any]:
     """The bundle's description of itself: what pyproject.toml, server.json and the server say."""
-    from synaptic.surfaces.mcp.tools import TOOLS  # which .venv has
+    from synaptic.mcp.tools import TOOLS  # which .venv has
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     entry = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))

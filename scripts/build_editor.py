@@ -1,6 +1,6 @@
 """Builds the editor of the page: CodeMirror 6 as one file, the same bytes each time.
 
-python3 scripts/build_editor.py                # into synaptic/surfaces/web/static/
+python3 scripts/build_editor.py                # into synaptic/features/page/static/
 python3 scripts/build_editor.py --to DIR
 
 It needs npm and the npm registry. The sha256 of the file stands in NOTICE: another one is an
@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-STATIC = ROOT / "synaptic" / "surfaces" / "web" / "static"
+STATIC = ROOT / "synaptic" / "features" / "page" / "static"
 PACKAGES = {
     "@codemirror/autocomplete": "6.20.4",
     "@codemirror/commands": "6.11.1",

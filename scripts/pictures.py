@@ -36,7 +36,7 @@ TYPED = {
 }
 """Keys that are pressed on a page first, each with the text that is typed after it."""
 ICON_SIZES = (192, 512)
-STATIC = ROOT / "synaptic" / "surfaces" / "web" / "static"
+STATIC = ROOT / "synaptic" / "features" / "page" / "static"
 
 
 def main() -> None:

@@ -26,13 +26,13 @@ def main() -> int:
 
 
 def _command() -> int:
-    from .surfaces.cli.main import main as run
+    from .cli.main import main as run
 
     return run()
 
 
 def _serve(home: str | None) -> int:
-    from .surfaces.mcp.start import run
+    from .mcp.start import run
 
     run(home)
     return 0
@@ -40,12 +40,12 @@ def _serve(home: str | None) -> int:
 
 def _hook(event: str, home: str | None, client: str) -> int:
     if event in ("pre-compact", "session-end"):
-        from .surfaces.hooks.captured import capture
+        from .hooks.captured import capture
 
         capture(home, client, sys.stdin.buffer.read())
         return 0
     from .errors import InvalidArgument
-    from .surfaces.hooks.hooks import answer
+    from .hooks.hooks import answer
 
     try:
         answer(event, home, client)

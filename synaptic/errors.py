@@ -14,7 +14,7 @@
     └── Unreachable         the server that writes the journal gave no answer, or refused
 
 A message says what happened; `valid` lists the values that would have worked; `hint` is the
-next step. They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
+next step. They become answers at the edge: in `cli/main.py` and `mcp`.
 """
 
 import errno

@@ -20,6 +20,8 @@ from .errors import JournalError
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
+DATA = Path(__file__).parent / "data"
+"""The tables, word lists and the model that ship with the package."""
 FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)

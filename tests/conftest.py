@@ -80,7 +80,7 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The user's own state folder stays as it is, and whoever runs the tests, their shell is a
     person's.
     """
-    from synaptic.surfaces.serving.arguments import AGENTS
+    from synaptic.serving.arguments import AGENTS
 
     with pytest.MonkeyPatch.context() as patch:
         for name in AGENTS:

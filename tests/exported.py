@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from synaptic.readers.record import Record, reader_of
+from synaptic.features.importing.readers.record import Record, reader_of
 
 DATA = Path(__file__).parent / "data" / "exports"
 WRONG = (b"", b"{", b'{"entries": []}', b"[]", b"\xff\xfe\x00", b"PK\x03\x04")

@@ -40,7 +40,7 @@ from mcp.client._transport import TransportStreams
 from mcp.server.stdio import stdio_server
 from outside import TIMEOUT_S, Answer, Home, Server, connected
 
-from synaptic.surfaces.serving.arguments import AGENTS
+from synaptic.serving.arguments import AGENTS
 
 LOADED = (
     "encodings.utf_8_sig",
@@ -398,10 +398,10 @@ def _load() -> None:
             importlib.import_module(module)
     from disturbed import disturb
 
+    from synaptic.cli import main
+    from synaptic.features.page.site import TEMPLATES
     from synaptic.index import embedding
     from synaptic.language.analysis.asked import happened
-    from synaptic.surfaces.cli import main
-    from synaptic.surfaces.web.site import TEMPLATES
 
     happened("How often did she run?")
     for template in TEMPLATES.list_templates():
@@ -467,7 +467,7 @@ def _tell(channel: int, number: int) -> None:
 
 def _become(channel: int, *ends: int) -> NoReturn:
     """Reads a call, and is the process that it asks for."""
-    from synaptic.surfaces.cli.main import main
+    from synaptic.cli.main import main
 
     code: Any = 1
     try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from synaptic.index.lookup import Index
+from synaptic.index.index import Index
 
 Key = tuple[str, int]
 """An entry's path and its number within the file."""

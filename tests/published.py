@@ -18,12 +18,12 @@ from psycopg import sql
 
 from synaptic import Workspace
 from synaptic.config import Config
+from synaptic.features.sharing.publication import READERS
+from synaptic.features.sharing.published import open_published
+from synaptic.features.sharing.publisher import Publisher
 from synaptic.index.embedding import Embedder
-from synaptic.index.publishing import READERS
 from synaptic.models import TYPES, Entry
 from synaptic.notes.markdown import render_entry
-from synaptic.verbs.publish import Publisher
-from synaptic.workspace.published import open_published
 
 ZONE = timezone(timedelta(hours=1))
 WORDS = (

@@ -11,9 +11,9 @@ import httpx
 from forks import forked
 
 from synaptic.index.embedding import Embedder
-from synaptic.surfaces.mcp.remote import Remote
-from synaptic.surfaces.serving.tokens import Tokens
-from synaptic.surfaces.serving.worker import Worker
+from synaptic.mcp.remote import Remote
+from synaptic.serving.tokens import Tokens
+from synaptic.serving.worker import Worker
 
 
 @asynccontextmanager

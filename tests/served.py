@@ -122,7 +122,7 @@ def served(
     else:
         call = {"args": ["synaptic", *args], "env": env, "folder": str(home.parent)}
         if first:
-            call["code"] = f"{first}\nfrom synaptic.surfaces.cli.main import main\nmain()"
+            call["code"] = f"{first}\nfrom synaptic.cli.main import main\nmain()"
         process = shared().start((), call, errors=None)
     try:
         assert process.stdout

@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime
 from functools import cache
 
 from synaptic import Filters
+from synaptic.features.sharing.merge import merge
 from synaptic.index.chunking import cut, estimate_tokens
 from synaptic.journal.comments import ids_in
 from synaptic.language.analysis.analyze import Known, analyze
@@ -48,12 +49,11 @@ from synaptic.notes.header import (
 )
 from synaptic.notes.markdown import compose_entry, render_entry, rewrite_block
 from synaptic.notes.marks import fields_of, links_of, page_properties, tasks_of
-from synaptic.notes.merge import merge
 from synaptic.notes.privacy import mask, private_lines, without_private
 from synaptic.notes.reading import parse_entries
 from synaptic.notes.redaction import find_secrets, redact
 from synaptic.notes.screening import Screen, visible_secrets
-from synaptic.surfaces.clients import jsonc
+from synaptic.setup import jsonc
 
 GROWTH = 8
 """Times that a function may take longer for four times the text: 4 is linear, 16 quadratic."""

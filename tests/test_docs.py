@@ -16,13 +16,13 @@ import pytest
 import typer
 from forks import forked
 
+from synaptic.cli.main import whole_program
 from synaptic.config import load_config
+from synaptic.mcp.tools import TOOLS
 from synaptic.models import STRATEGIES
 from synaptic.notes.markdown import parse_entries
 from synaptic.search.ranking import PRESETS
-from synaptic.surfaces.cli.main import whole_program
-from synaptic.surfaces.clients.clients import CLIENTS, Client, Server
-from synaptic.surfaces.mcp.tools import TOOLS
+from synaptic.setup.clients import CLIENTS, Client, Server
 
 ROOT = Path(__file__).parent.parent
 PAGES = (

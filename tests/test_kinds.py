@@ -31,7 +31,7 @@ def test_each_type_has_one_row_and_each_name_one_type() -> None:
     assert len(foreign) == len(set(foreign))
     assert all(SYNONYMS.get(name, FOREIGN[name]) == FOREIGN[name] for name in FOREIGN)
     assert {kind.shelf for kind in KINDS.values()} == {"", *SHELVES}
-    css = (PACKAGE / "surfaces" / "web" / "static" / "style.css").read_text()
+    css = (PACKAGE / "features" / "page" / "static" / "style.css").read_text()
     tones = {kind.tone for kind in KINDS.values()} - {"grey"}
     assert all(f".tone-{tone} " in css for tone in tones)
 

@@ -13,7 +13,7 @@ from corpus import read
 
 from synaptic import open_workspace, save
 from synaptic.config import load_config
-from synaptic.surfaces.hooks.action import after_failure, before_edit
+from synaptic.hooks.action import after_failure, before_edit
 from synaptic.workspace.preferences import confirm, every_preference
 from synaptic.workspace.sync import in_step
 

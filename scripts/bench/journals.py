@@ -21,10 +21,10 @@ from sets import turns_of
 
 from synaptic import Workspace
 from synaptic.config import DEFAULT_MODEL
+from synaptic.features.sharing.publication import PublishedFile, Settled
+from synaptic.features.sharing.publisher import CleanJournal
 from synaptic.index.embedding import FastEmbedder
-from synaptic.index.publishing import PublishedFile, Settled
 from synaptic.index.rows import quantise
-from synaptic.verbs.publish import CleanJournal
 from synaptic.workspace.sync import read_file
 
 MODEL = FastEmbedder(DEFAULT_MODEL, cache=Path())

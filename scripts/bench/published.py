@@ -30,12 +30,12 @@ from sets import CachedEmbedder, Corpus, Maker
 from speed import QUERIES, Row, row, timed
 
 from synaptic import Config, Filters, Workspace, open_workspace, search
-from synaptic.index.publishing import Position, Publication
+from synaptic.features.sharing.publication import Position, Publication
+from synaptic.features.sharing.published import open_published
+from synaptic.features.sharing.publisher import Publisher
 from synaptic.index.rows import quantise
 from synaptic.models import Vector
 from synaptic.search.evidence import DEPTH
-from synaptic.verbs.publish import Publisher
-from synaptic.workspace.published import open_published
 
 sys.path.append(str(ROOT / "tests"))
 from postgres import Database, separate_server

@@ -29,7 +29,7 @@ from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
 from synaptic.language.lexicon import STOP_WORDS
 from synaptic.language.words import words
-from synaptic.surfaces.render.fence import count_tokens
+from synaptic.render.fence import count_tokens
 
 SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 ROOM = 900

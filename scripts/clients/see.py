@@ -30,7 +30,7 @@ from install import Scratch, Unavailable, run
 sys.path.append(str(Path(__file__).parents[1]))
 from environment import SYNAPTIC
 
-from synaptic.surfaces.mcp.tools import BY_NAME, INSTRUCTIONS
+from synaptic.mcp.tools import BY_NAME, INSTRUCTIONS
 
 QUESTION = "what is the pgbouncer pool size on the orders cluster?"
 ERROR = "psycopg.OperationalError: FATAL: remaining connection slots are reserved for rds_admin"

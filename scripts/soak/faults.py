@@ -37,7 +37,7 @@ from attack import (
 )
 from typer.main import get_command
 
-import synaptic.surfaces.cli.main
+import synaptic.cli.main
 from synaptic import delete, save, update
 
 FAULTS = (
@@ -241,7 +241,7 @@ def warm_up(folder: Path) -> None:
     """None; what commands load when they are first used is loaded, so that a fork of this
     process costs little.
     """
-    main = synaptic.surfaces.cli.main
+    main = synaptic.cli.main
     setattr(main, "get_command", functools.cache(get_command))  # noqa: B010
     os.environ |= {
         "SYNAPTIC_HOME": str(folder / "warm"),
@@ -288,7 +288,7 @@ def _command(home: Path, words: list[str], fault: tuple[int, int, bool]) -> tupl
         shim.break_at(call, kind, forever=forever)
         code = 99
         try:
-            code = synaptic.surfaces.cli.main.main()
+            code = synaptic.cli.main.main()
         finally:
             (home.parent / "calls").write_text(str(shim.calls()))
             shim.watch(None)

@@ -25,10 +25,10 @@ from typing import Any
 from attack import attack, check, open_home
 
 from synaptic.errors import SynapticError
+from synaptic.features.importing import import_runs as importing
+from synaptic.features.importing.readers.record import READERS, reader_of, reporting
 from synaptic.journal.runs import Block
 from synaptic.models import SESSIONS
-from synaptic.readers.record import READERS, reader_of, reporting
-from synaptic.verbs import importing
 from synaptic.workspace.workspace import Workspace
 
 DATA = Path(__file__).parents[2] / "tests" / "data"

@@ -30,8 +30,8 @@ from attack import NOW, HashingEmbedder, attack, check, files, git, ids
 from synaptic import Workspace, delete, open_workspace, save, status, update
 from synaptic.config import load_config
 from synaptic.errors import SynapticError
+from synaptic.features.sharing.syncing import init, sync
 from synaptic.verbs.browse import get
-from synaptic.verbs.syncing import init, sync
 
 assert sys.platform != "win32", "This kills processes that it forks."
 

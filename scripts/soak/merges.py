@@ -21,10 +21,10 @@ from pathlib import Path
 from attack import Broken, attack, check, git, ids
 
 from synaptic import Config
-from synaptic.notes.merge import merge
+from synaptic.features.sharing.merge import merge
+from synaptic.features.sharing.merge_driver import by_lines, set_up
 from synaptic.notes.privacy import mask
 from synaptic.notes.reading import parse_entries
-from synaptic.verbs.gitdriver import by_lines, set_up
 
 DAY = "2026-11-21.md"
 THROUGH_GIT = 50

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..config import DEFAULT_MODEL
 from ..errors import ModelError
+from ..files import DATA
 from ..language.lexicon import STOP_WORDS
 from ..models import Matrix, Meaning
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from fastembed import TextEmbedding
 
-MODEL_DIR = Path(__file__).parents[1] / "data" / DEFAULT_MODEL
+MODEL_DIR = DATA / DEFAULT_MODEL
 """Where the shipped model lies."""
 
 MODEL_SHA256 = {

@@ -6,12 +6,12 @@ import re
 import tomllib
 from collections.abc import Iterable
 from functools import cache, cached_property
-from pathlib import Path
 
+from ..files import DATA
 from ..kinds import KINDS
 from ..models import TYPES, EntryType, Json, Texts
 
-_FOLDER = Path(__file__).parents[1] / "data" / "words"
+_FOLDER = DATA / "words"
 _PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
 _SENTENCE_END = (
     r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bProf)(?<!\be\.g)(?<!\bi\.e)"

@@ -24,9 +24,10 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
-from pathlib import Path
 from string import ascii_letters, digits
 from typing import Any, NamedTuple
+
+from ..files import DATA
 
 
 class Secret(NamedTuple):
@@ -145,7 +146,7 @@ _MEANINGS = {
 @cache
 def _table() -> dict[str, Any]:
     """The table, read when it is first needed."""
-    path = Path(__file__).parents[1] / "data" / "secrets.toml"
+    path = DATA / "secrets.toml"
     text = path.read_text(encoding="utf-8")
     for name, meaning in _MEANINGS.items():
         text = text.replace(name, meaning)

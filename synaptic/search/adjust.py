@@ -14,7 +14,7 @@ from ..kinds import has_expired
 from ..models import Filters
 from ..workspace.changes import of_project
 from ..workspace.git import fate_of
-from .copies import copies_behind, told_once
+from .equal_hits import copies_behind, told_once
 from .evidence import Evidence
 from .later import later_first
 from .ranking import Ranking, best_first

@@ -64,7 +64,7 @@ def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> Non
         language = language_known(usual)
         floors = {"lexical": language * whole_idf(evidence, query), "semantic": NEAR}
         weights["semantic"] *= max(LEAST, min(1.0, 2 * language))
-        from .tokens import token_deviations  # here: numpy, for searches by meaning only
+        from .token_matches import token_deviations  # here: numpy, for searches by meaning only
 
         tokens = token_deviations(evidence, query.meaning, ranked)
         if tokens:

@@ -27,8 +27,8 @@ from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport
 from .adjust import adjusted, near_enough
 from .candidates import known, ranked_for
-from .copies import told_once
 from .doubt import MOST_HITS, Answer, notices_of, surety
+from .equal_hits import told_once
 from .evidence import LIST_LIMIT, Evidence, Query, corrected
 from .fuse import weights_of
 from .ranking import Ranked, Ranking, in_order

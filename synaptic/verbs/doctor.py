@@ -13,6 +13,7 @@ from typing import Literal
 import apsw
 
 from ..errors import ModelError, NotFound, SynapticError
+from ..features.importing.import_runs import resume
 from ..files import lock_refusal, without_locks
 from ..journal.disk import reason_of
 from ..journal.losses import find_losses
@@ -25,7 +26,6 @@ from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
 from ..workspace.workspace import Workspace
 from .browse import Status, status
-from .importing import resume
 
 FIX = "synaptic doctor --fix"
 LEFT_OUT_SHOWN = 50

@@ -14,8 +14,8 @@ from ..models import Entry, ParsedFile, Texts
 from ..notes.blocks import MASK, newlines
 from ..notes.marks import tasks_of
 from ..notes.privacy import mask
+from ..workspace.file_rows import lines_of
 from ..workspace.preferences import confirm, hash_of_rule, read_log
-from ..workspace.rows import lines_of
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .mentions import tasks

@@ -29,9 +29,9 @@ from typing import Any
 
 from ..config import CLOCK_YEARS
 from ..errors import InvalidArgument, NotFound, Refused
-from ..index.candidates import SqliteEngine
-from ..index.lookup import Index
+from ..index.index import Index
 from ..index.rows import FileRows, instant
+from ..index.sqlite_engine import SqliteEngine
 from ..journal.folder import Comparison
 from ..journal.journal import Journal
 from ..journal.text import entry_of, joined

@@ -9,7 +9,7 @@ from ..index.rows import Passage, hash_of
 from ..models import Entry
 from ..notes.blocks import body_text, plain_text
 from ..notes.privacy import mask
-from .rows import embedded_text, is_typed, lines_of
+from .file_rows import embedded_text, is_typed, lines_of
 from .workspace import Workspace
 
 

@@ -19,16 +19,16 @@ import apsw
 
 from ..errors import IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
+from ..index.index_writer import Writer
 from ..index.rows import FileRows, hash_of
-from ..index.store import Writer
 from ..journal.names import sentences
 from ..models import TYPES, Entry, ParseIssue, Proof, Stamp, Texts, frozen
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
+from .file_rows import file_rows
 from .git import added_days, head_of
 from .preferences import Log, follow_file, read_log
 from .readback import Stale
-from .rows import file_rows
 from .workspace import NeedsWriter, Workspace
 
 Result = TypeVar("Result")

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..config import Config, make_clock
 from ..errors import JournalError
-from ..index.candidates import SqliteEngine
 from ..index.embedding import Embedder, FastEmbedder
-from ..index.lookup import Index
+from ..index.index import Index
+from ..index.sqlite_engine import SqliteEngine
 from ..journal.journal import Journal
 from ..models import Texts, frozen
 

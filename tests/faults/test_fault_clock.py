@@ -18,7 +18,7 @@ from forks import ForkedHome, Forks
 from outside import Home, Refusal
 from typer.main import get_command
 
-from synaptic.surfaces.cli.main import whole_program
+from synaptic.cli.main import whole_program
 
 pytestmark = pytest.mark.fault(row=9)
 

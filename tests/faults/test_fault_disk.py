@@ -589,7 +589,7 @@ class Lockless(ForkedHome):
     ) -> Forked:
         code = (
             f"import lockless; lockless.refuse_locks(*{self.refusal!r})\n"
-            f"from synaptic.surfaces.cli.main import main; raise SystemExit(main())"
+            f"from synaptic.cli.main import main; raise SystemExit(main())"
         )
         return super()._start(call | {"code": code}, env, errors=errors)
 

@@ -32,7 +32,7 @@ from synaptic.journal.writer import ATTEMPTS
 
 MANY = """
 import sys
-from synaptic.surfaces.cli.main import main
+from synaptic.cli.main import main
 for id in sys.argv[2:]: main(['doctor', sys.argv[1], id, '--json'])
 """
 

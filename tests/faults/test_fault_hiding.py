@@ -19,13 +19,13 @@ from trials import examples
 
 from synaptic import Workspace, get, restore, save, search, update
 from synaptic.errors import InvalidArgument, Refused
+from synaptic.features.sharing.merge import merge
+from synaptic.features.sharing.merge_driver import by_lines
 from synaptic.models import Entry
 from synaptic.notes.blocks import MASK
 from synaptic.notes.markdown import compose_entry, parse_entries
-from synaptic.notes.merge import merge
 from synaptic.notes.privacy import mask, unclosed_tags, without_private
 from synaptic.notes.redaction import find_secrets
-from synaptic.verbs.gitdriver import by_lines
 
 pytestmark = pytest.mark.fault(row=11)
 

@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from outside import Answer, Home, Refusal, Server
 
 from synaptic import Filters, SynapticError, Workspace, find, save, search, status
+from synaptic.cli.main import main
 from synaptic.language.query import parse_query
 from synaptic.language.words import match
 from synaptic.notes.markdown import parse_entries
-from synaptic.surfaces.cli.main import main
 
 pytestmark = pytest.mark.fault(row=10)
 

@@ -22,9 +22,9 @@ from outside import Home
 from trials import examples
 
 from synaptic import Workspace, delete, find, save, status, update
+from synaptic.features.sharing.merge import Merged, merge
+from synaptic.features.sharing.merge_driver import by_lines
 from synaptic.notes.markdown import parse_entries
-from synaptic.notes.merge import Merged, merge
-from synaptic.verbs.gitdriver import by_lines
 
 pytestmark = pytest.mark.fault(row=12)
 

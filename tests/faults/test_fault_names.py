@@ -24,7 +24,7 @@ import synaptic.verbs.browse as browse
 from synaptic import Filters, Workspace, rebuild, search
 from synaptic.journal.folder import Comparison
 from synaptic.journal.names import shown
-from synaptic.surfaces.render import wire
+from synaptic.render import wire
 from synaptic.verbs import brief, doctor, mentions, review
 
 pytestmark = [

@@ -14,7 +14,7 @@ import pytest
 from outside import Home
 from test_fault_merge import git
 
-from synaptic.verbs.gitdriver import by_lines
+from synaptic.features.sharing.merge_driver import by_lines
 from synaptic.workspace.checkout import checkout_around
 
 pytestmark = [

@@ -39,19 +39,19 @@ from trials import examples
 from synaptic import Workspace
 from synaptic.config import load_config
 from synaptic.errors import InvalidArgument, NotFound, SynapticError
-from synaptic.index.candidates import SqliteEngine
-from synaptic.index.lookup import Index
+from synaptic.index.index import Index
+from synaptic.index.sqlite_engine import SqliteEngine
 from synaptic.journal import folder
 from synaptic.journal.names import is_readable
 from synaptic.language.query import build_filters
+from synaptic.mcp.answers import Call, day_text
+from synaptic.mcp.answers import answer as ask
+from synaptic.mcp.tools import BY_NAME, TOOLS, check_arguments
 from synaptic.models import Entry
 from synaptic.notes.blocks import slug_tag
+from synaptic.render.fence import clean, fenced, one_line
+from synaptic.render.present import Item, listed, render
 from synaptic.search.search import search
-from synaptic.surfaces.mcp.answers import Call, day_text
-from synaptic.surfaces.mcp.answers import answer as ask
-from synaptic.surfaces.mcp.tools import BY_NAME, TOOLS, check_arguments
-from synaptic.surfaces.render.fence import clean, fenced, one_line
-from synaptic.surfaces.render.present import Item, listed, render
 from synaptic.verbs.browse import recent
 from synaptic.verbs.writing import delete, restore, save, update
 from synaptic.workspace.workspace import open_workspace

@@ -19,14 +19,14 @@ from published import publish, readers, reading, tables_of
 
 from synaptic import Filters, SynapticError, Workspace, find, get, recent, save, search
 from synaptic.errors import IndexUnusable, NotFound
+from synaptic.features.sharing.publisher import Publisher
 from synaptic.language.words import match
 from synaptic.models import ORDERS, STRATEGIES
 from synaptic.notes.marks import link_key
-from synaptic.surfaces.render import wire
+from synaptic.render import wire
 from synaptic.verbs.brief import brief, due, due_tasks
 from synaptic.verbs.browse import days, history, pinned
 from synaptic.verbs.mentions import broken_links, id_called, links, tasks
-from synaptic.verbs.publish import Publisher
 from synaptic.verbs.rules import waiting
 from synaptic.workspace.sync import in_step
 

@@ -24,14 +24,14 @@ from postgres import Database, Server
 from published import publish, readers, reading, write_mixed
 
 from synaptic import Filters, SynapticError, Workspace, find, get, recent, search
-from synaptic.index.candidates import Stems
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.rows import Candidate, quantise
+from synaptic.index.sqlite_engine import Stems
 from synaptic.language.words import match, spell
 from synaptic.models import ORDERS, STRATEGIES, TYPES, Entry
 from synaptic.notes.marks import link_key
+from synaptic.render import wire
 from synaptic.search.ranking import PRESETS
-from synaptic.surfaces.render import wire
 from synaptic.verbs.brief import brief, due, due_tasks
 from synaptic.verbs.browse import days, history, pinned
 from synaptic.verbs.mentions import broken_links, id_called, leading_to, links, tasks

@@ -18,7 +18,7 @@ from trials import examples
 
 from synaptic import Workspace, delete, save, update
 from synaptic.errors import SynapticError
-from synaptic.verbs.publish import Publisher
+from synaptic.features.sharing.publisher import Publisher
 from synaptic.workspace.sync import in_step
 
 pytestmark = pytest.mark.fault(row=13)

@@ -15,7 +15,7 @@ from embedders import HashingEmbedder
 from homes import open_home
 
 from synaptic import Filters, Workspace, rebuild, search
-from synaptic.index import candidates
+from synaptic.index import sqlite_engine as candidates
 from synaptic.index.rows import quantise
 
 ALONE = {"decay_floor": 1.0, "later_first": False, "analysis": False}

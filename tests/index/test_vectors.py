@@ -20,8 +20,8 @@ from killed import moments, started, was_killed
 from trials import examples
 
 from synaptic import Workspace, delete, save, search
-from synaptic.index.candidates import SqliteEngine
 from synaptic.index.rows import quantise
+from synaptic.index.sqlite_engine import SqliteEngine
 from synaptic.index.vectors import DEAD_OF, LARGE, SMALL, crc_of
 from synaptic.workspace.sync import in_step, rebuild
 
@@ -331,7 +331,7 @@ def test_two_writers_share_the_table(tmp_path: Path) -> None:
 
 def test_a_large_journal_is_asked_by_the_sketch(tmp_path: Path, monkeypatch: Any) -> None:
     """Both ways find the same where the sketch names enough candidates."""
-    from synaptic.index import candidates
+    from synaptic.index import sqlite_engine as candidates
 
     with filled(tmp_path / "home") as ws:
         asked = ws.embedder.embed_query("the seventh entry").vector

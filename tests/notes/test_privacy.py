@@ -18,9 +18,9 @@ from trials import examples
 
 from synaptic import find, get, rebuild, save, search, status
 from synaptic.errors import Refused
+from synaptic.features.sharing.merge import merge
 from synaptic.notes.blocks import MASK, shown
 from synaptic.notes.markdown import compose_entry, parse_entries, rewrite_block
-from synaptic.notes.merge import merge
 from synaptic.notes.privacy import mask, unclosed_tags, without_private
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -25,8 +25,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trials import examples
 
+from synaptic.mcp.tools import TOOLS
 from synaptic.notes.redaction import find_secrets, line_of, redact
-from synaptic.surfaces.mcp.tools import TOOLS
 
 ROOT = Path(__file__).parents[2]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

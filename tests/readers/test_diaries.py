@@ -12,7 +12,7 @@ import pytest
 from exported import DATA, check_zips, read
 
 from synaptic.errors import InvalidArgument
-from synaptic.readers.record import reader_of
+from synaptic.features.importing.readers.record import reader_of
 
 JPEG = "13563595c4a4995855d2f26c2f98b864.jpeg"
 

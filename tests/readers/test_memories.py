@@ -16,7 +16,7 @@ import pytest
 from forks import ForkedHome as Home
 
 from synaptic.errors import InvalidArgument
-from synaptic.readers.record import Record, reader_of
+from synaptic.features.importing.readers.record import Record, reader_of
 
 DATA = Path(__file__).parent.parent / "data" / "memories"
 SOURCES = (

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
+from synaptic.features.importing.readers.record import reader_of
+from synaptic.features.importing.readers.session import events
 from synaptic.notes.screening import visible_secrets
-from synaptic.readers.record import reader_of
-from synaptic.readers.session import events
 
 DATA = Path(__file__).parents[1] / "data"
 BEGUN = datetime.fromisoformat("2026-11-20T09:00:00Z")

@@ -18,7 +18,7 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.language.analysis.asked import QUESTIONS
 from synaptic.language.lexicon import compiled
 from synaptic.models import SearchResult
-from synaptic.surfaces.render.present import entry_items, hit_items, listed, render
+from synaptic.render.present import entry_items, hit_items, listed, render
 from synaptic.verbs.browse import history
 
 NOTES = (

@@ -32,7 +32,7 @@ from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import TOKEN_BITS, Meaning
 from synaptic.search.evidence import MAX_TERMS
-from synaptic.search.tokens import best_matches
+from synaptic.search.token_matches import best_matches
 from synaptic.workspace.embed import embed_pending
 
 LOGIN = "Fixed authentication JWT token refresh bug in the login flow"

@@ -14,7 +14,7 @@ from synaptic.errors import InvalidArgument
 from synaptic.index.embedding import FastEmbedder
 from synaptic.language.analysis.plan import parts_of
 from synaptic.models import Filters
-from synaptic.search.analysis import analysis_of
+from synaptic.search.explain import analysis_of
 
 
 @pytest.fixture

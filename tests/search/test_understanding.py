@@ -15,7 +15,7 @@ from homes import Clock, open_home
 from outside import Home
 
 from synaptic import Filters, Workspace, find, save, search
-from synaptic.search.analysis import analysis_of
+from synaptic.search.explain import analysis_of
 
 if TYPE_CHECKING:
     from synaptic.index.embedding import FastEmbedder

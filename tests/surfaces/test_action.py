@@ -14,8 +14,8 @@ import pytest
 from forks import ForkedHome, Forks
 from outside import Home
 
-from synaptic.surfaces.hooks.action import MOST_TOKENS
-from synaptic.surfaces.render.fence import count_tokens
+from synaptic.hooks.action import MOST_TOKENS
+from synaptic.render.fence import count_tokens
 
 ERROR = "kombu.exceptions.OperationalError: [Errno 111] Connection refused"
 

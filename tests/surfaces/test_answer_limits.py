@@ -19,10 +19,10 @@ from mcp.shared.exceptions import MCPError
 from outside import data_of
 from trials import examples
 
-from synaptic.surfaces.mcp.server import build_server
-from synaptic.surfaces.mcp.texts import ANSWER_CHARS, cut_text, json_text, shortened_json
-from synaptic.surfaces.render.fence import fenced
-from synaptic.surfaces.serving.worker import Worker
+from synaptic.mcp.server import build_server
+from synaptic.mcp.texts import ANSWER_CHARS, cut_text, json_text, shortened_json
+from synaptic.render.fence import fenced
+from synaptic.serving.worker import Worker
 
 DAY = "2026-03-04"
 LONG = "".join(f'Line {number} says "no" to the user: \\ 😀.\n' for number in range(5_000))

@@ -23,7 +23,7 @@ from published import publish, readers, reading, tables_of
 
 from synaptic import save, search
 from synaptic.errors import Busy, IndexUnusable, InvalidArgument, NotFound
-from synaptic.verbs.publish import Publisher
+from synaptic.features.sharing.publisher import Publisher
 
 pytestmark = pytest.mark.fault(row=13)
 
@@ -153,7 +153,7 @@ def _schema(database: Database, version: int) -> str:
 
 
 def _publisher_of(database: Database) -> Any:
-    from synaptic.index.publishing import Publication
+    from synaptic.features.sharing.publication import Publication
 
     return Publication(database.address, "other", stemming=True)
 
@@ -286,7 +286,7 @@ sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from homes import open_home
 from published import publish
-from synaptic.verbs import publish as slowly
+from synaptic.features.sharing import publisher as slowly
 slowly.BATCH_FILES = 1
 with open_home(Path(sys.argv[2])) as ws:
     print("ready", flush=True)

@@ -15,7 +15,7 @@ import pytest
 from briefs import IN_FORCE, rules, told, typed
 from forks import ForkedHome
 
-from synaptic.notes.merge import merge
+from synaptic.features.sharing.merge import merge
 from synaptic.notes.reading import parse_entries
 
 NOW = "2026-11-21T10:30:00"

@@ -26,9 +26,9 @@ from forks import Forks, forked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from synaptic.cli.main import main, whole_program
 from synaptic.errors import InvalidArgument
-from synaptic.surfaces.cli.main import main, whole_program
-from synaptic.surfaces.serving.editors import command_at
+from synaptic.serving.editors import command_at
 
 ROOT = Path(__file__).parents[2]
 SYNAPTIC = [sys.executable, "-m", "synaptic"]
@@ -322,7 +322,7 @@ def test_a_save_or_a_look_loads_neither_model_nor_anything_heavy(home: Path) -> 
     heavy = ("fastembed", "numpy", "onnxruntime", "rich", "mcp")
     code = (
         "import io, json, sys; from contextlib import redirect_stdout as to\n"
-        "from synaptic.surfaces.cli.main import main\n"
+        "from synaptic.cli.main import main\n"
         "with to(io.StringIO()): assert main(['save', 'A light note', '--tag', 'x']) == 0\n"
         "with to(io.StringIO()) as out: assert main(['recent', '--json']) == 0\n"
         "id = json.loads(out.getvalue())['entries'][0]['id']\n"

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outside import Home
 
+from synaptic.features.sharing.merge import merge
+from synaptic.features.sharing.merge_driver import by_lines
 from synaptic.notes.blocks import TIME
 from synaptic.notes.diary import read_when
-from synaptic.notes.merge import merge
 from synaptic.notes.reading import parse_entries
-from synaptic.verbs.gitdriver import by_lines
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 DAYS = """---

@@ -19,14 +19,14 @@ from homes import open_home
 from served import Served, a_port, served
 
 from synaptic.errors import InvalidArgument
-from synaptic.surfaces.mcp.forwarding import POSITION, IndexPosition, checked_writer
-from synaptic.surfaces.mcp.server import BEHIND
+from synaptic.features.sharing.forwarding import POSITION, IndexPosition, checked_writer
+from synaptic.mcp.server import BEHIND
 from synaptic.verbs.browse import find, get
 from synaptic.verbs.writing import save
 
 READER = """
-from synaptic.surfaces.mcp.remote import Remote
-from synaptic.surfaces.web import app
+from synaptic.mcp.remote import Remote
+from synaptic.features.page import app
 app.serve({home!r}, Remote, host="127.0.0.1", writer={writer!r})
 """
 """Serves a home, and hands writing on."""

@@ -19,12 +19,12 @@ from mcp_types.methods import validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from synaptic.surfaces.mcp.front import HANDSHAKES, LISTS, MODERN, Script
+from synaptic.mcp.front import HANDSHAKES, LISTS, MODERN, Script
 
-FRONT = "from synaptic.surfaces.mcp.start import run; run()"
+FRONT = "from synaptic.mcp.start import run; run()"
 SDK = """
-from synaptic.surfaces.mcp.front import Front
-from synaptic.surfaces.mcp.server import serve
+from synaptic.mcp.front import Front
+from synaptic.mcp.server import serve
 front = Front()
 front.hand_over()
 front.begin()

@@ -22,12 +22,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from outside import SYNAPTIC, TIMEOUT_S, Answer, Home
 
+from synaptic.hooks.hooks import EVENTS, briefing_text, limited
+from synaptic.hooks.stop import ASK, LOG_BYTES
+from synaptic.mcp.tools import TOOLS
 from synaptic.models import TYPES, Entry
-from synaptic.surfaces.hooks.hooks import EVENTS, briefing_text, limited
-from synaptic.surfaces.hooks.stop import ASK, LOG_BYTES
-from synaptic.surfaces.mcp.tools import TOOLS
-from synaptic.surfaces.render.briefing import compose, handoff_item
-from synaptic.surfaces.render.fence import count_tokens
+from synaptic.render.briefing import compose, handoff_item
+from synaptic.render.fence import count_tokens
 from synaptic.verbs import brief
 from synaptic.verbs.brief import Shelf
 from synaptic.workspace.checkout import work_at_hand

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from remotes import over_http, tool_call
 from trials import examples
 
-from synaptic.surfaces.mcp.messages import Refusal, read_messages
+from synaptic.mcp.messages import Refusal, read_messages
 from synaptic.verbs.writing import save
 
 BATCHES = "2025-03-26"
@@ -129,7 +129,7 @@ def speak(tmp_path: Path, forks: Forks) -> Callable[..., list[Outcome]]:
     """The answers to these lines after a handshake, in one write."""
 
     def speaking(version: str, *lines: str) -> list[Outcome]:
-        code = "from synaptic.surfaces.mcp.start import run; run()"
+        code = "from synaptic.mcp.start import run; run()"
         env = {"SYNAPTIC_HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
         call = {"args": ["-c"], "code": code, "env": env, "folder": str(tmp_path)}
         process = forks.start((), call, errors=False)

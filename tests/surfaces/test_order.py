@@ -22,9 +22,9 @@ from mcp import Client
 from remotes import over_http, tool_call
 from trials import examples
 
-from synaptic.surfaces.mcp.server import build_server
-from synaptic.surfaces.serving.turns import Turns
-from synaptic.surfaces.serving.worker import Worker
+from synaptic.mcp.server import build_server
+from synaptic.serving.turns import Turns
+from synaptic.serving.worker import Worker
 from synaptic.verbs.writing import save
 
 Call = tuple[str, dict[str, Any]]
@@ -268,7 +268,7 @@ def speak(tmp_path: Path, forks: Forks) -> Iterator[Any]:
     """Sends lines in one write to a server of its own; returns the answers by id."""
 
     def speaking(home: Path, lines: list[dict[str, Any]]) -> dict[Any, dict[str, Any]]:
-        code = "from synaptic.surfaces.mcp.start import run; run()"
+        code = "from synaptic.mcp.start import run; run()"
         env = {"SYNAPTIC_HOME": str(home), "PATH": "/usr/bin:/bin"}
         call = {"args": ["-c"], "code": code, "env": env, "folder": str(tmp_path)}
         process = forks.start((), call, errors=False)

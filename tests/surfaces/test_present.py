@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.notes.header import title_for
-from synaptic.surfaces.render.fence import clean
-from synaptic.surfaces.render.present import headed
+from synaptic.render.fence import clean
+from synaptic.render.present import headed
 
 LONG = "and a word " * 20
 REST = f"The rest of it is long, {LONG}."

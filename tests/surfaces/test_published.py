@@ -22,14 +22,14 @@ from psycopg.conninfo import conninfo_to_dict
 from served import Served, a_port, served
 
 from synaptic.config import load_config
-from synaptic.surfaces.mcp.server import BEHIND
-from synaptic.surfaces.mcp.tools import READING
-from synaptic.surfaces.serving.roles import PAGES
-from synaptic.surfaces.serving.tokens import Tokens
-from synaptic.verbs.publish import Publisher
+from synaptic.features.sharing.published import open_published
+from synaptic.features.sharing.publisher import Publisher
+from synaptic.mcp.server import BEHIND
+from synaptic.mcp.tools import READING
+from synaptic.serving.roles import PAGES
+from synaptic.serving.tokens import Tokens
 from synaptic.verbs.writing import save
 from synaptic.workspace.past import as_of
-from synaptic.workspace.published import open_published
 from synaptic.workspace.sync import in_step
 
 if TYPE_CHECKING:

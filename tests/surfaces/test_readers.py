@@ -24,7 +24,7 @@ from served import served
 
 from synaptic.errors import NotFound, SynapticError
 from synaptic.search.search import search
-from synaptic.surfaces.serving.worker import Worker
+from synaptic.serving.worker import Worker
 from synaptic.verbs.browse import get, recent
 from synaptic.verbs.writing import save
 from synaptic.workspace.sync import in_step
@@ -251,7 +251,7 @@ def test_a_process_ends_with_its_client_and_another_goes_on(
 
 
 def test_a_process_without_work_ends(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("synaptic.surfaces.serving.worker.IDLE_S", 0.1)
+    monkeypatch.setattr("synaptic.serving.worker.IDLE_S", 0.1)
     process, _ = worker.submit(process_of, "apart").result(60)
     assert ends(process)
     assert worker.submit(process_of, "apart").result(60)[0] != process
@@ -263,7 +263,7 @@ def test_a_killed_server_leaves_no_process_behind(tmp_path: Path, at_work: bool)
 import sys, time
 from functools import partial
 from pathlib import Path
-from synaptic.surfaces.serving.worker import Worker
+from synaptic.serving.worker import Worker
 from test_readers import count_for_ever, process_of, save
 if __name__ == "__main__":
     worker = Worker(sys.argv[1])

@@ -11,7 +11,7 @@ import pytest
 from mcp.types import CallToolResult, TextContent
 
 from synaptic.errors import InvalidArgument
-from synaptic.surfaces.mcp.repeats import MOST_KEPT, Repeats
+from synaptic.mcp.repeats import MOST_KEPT, Repeats
 
 
 class Calls:

@@ -17,9 +17,9 @@ from mcp import Client, types
 from synaptic import Workspace, get, save, update
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
-from synaptic.surfaces.mcp.server import build_server
-from synaptic.surfaces.serving import worker
-from synaptic.surfaces.serving.worker import Worker
+from synaptic.mcp.server import build_server
+from synaptic.serving import worker
+from synaptic.serving.worker import Worker
 from synaptic.verbs import writing
 from synaptic.verbs.review import answer, review
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from synaptic.surfaces.mcp.front import LISTS
-from synaptic.surfaces.mcp.tools import TOOLS as ALL_TOOLS
-from synaptic.surfaces.serving.roles import PAGES, TOOLS
-from synaptic.surfaces.web.app import routes
+from synaptic.features.page.app import routes
+from synaptic.mcp.front import LISTS
+from synaptic.mcp.tools import TOOLS as ALL_TOOLS
+from synaptic.serving.roles import PAGES, TOOLS
 
 
 def test_each_tool_and_each_prompt_has_a_role() -> None:

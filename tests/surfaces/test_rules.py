@@ -237,7 +237,7 @@ def _by_python(home: ForkedHome, text: str) -> None:
 def _half_a_terminal(home: ForkedHome, text: str) -> None:
     words = ["synaptic", "save", text, "--type", "preference"]
     shell = "import os, sys; os.dup2(os.open(os.devnull, os.O_WRONLY), 2); sys.argv = "
-    code = f"{shell}{words!r}; from synaptic.surfaces.cli.main import main; main()"
+    code = f"{shell}{words!r}; from synaptic.cli.main import main; main()"
     call = {"args": ["-c"], "code": code, "env": home.environment()}
     assert home.forks.at_terminal(call).code == 0
 

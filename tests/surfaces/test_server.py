@@ -32,10 +32,9 @@ from trials import examples
 from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
-from synaptic.models import Entry
-from synaptic.surfaces.mcp.messages import as_line, read_messages
-from synaptic.surfaces.mcp.server import build_server
-from synaptic.surfaces.mcp.tools import (
+from synaptic.mcp.messages import as_line, read_messages
+from synaptic.mcp.server import build_server
+from synaptic.mcp.tools import (
     AT_ONCE,
     BY_NAME,
     CHARS_PER_TOKEN,
@@ -43,10 +42,11 @@ from synaptic.surfaces.mcp.tools import (
     READING,
     check_arguments,
 )
-from synaptic.surfaces.render.briefing import title_line
-from synaptic.surfaces.render.fence import clean, fenced, one_line
-from synaptic.surfaces.render.present import Item, listed
-from synaptic.surfaces.serving.worker import Worker
+from synaptic.models import Entry
+from synaptic.render.briefing import title_line
+from synaptic.render.fence import clean, fenced, one_line
+from synaptic.render.present import Item, listed
+from synaptic.serving.worker import Worker
 
 ERAS = ("legacy", "2026-07-28")
 NINE = {
@@ -169,7 +169,7 @@ async def test_session_over_stdio(home: Path, mode: str, spoken: str) -> None:
 
 
 def stdio(
-    home: Path, script: str = "from synaptic.surfaces.mcp.start import run; run()", **env: str
+    home: Path, script: str = "from synaptic.mcp.start import run; run()", **env: str
 ) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable, args=["-c", script], env=environment(home, **env)
@@ -1111,7 +1111,7 @@ class OfflineAtFirst(FastEmbedder):
 async def test_a_model_that_could_not_be_loaded_is_tried_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("synaptic.surfaces.serving.worker.RETRY_AFTER_S", 0.2)
+    monkeypatch.setattr("synaptic.serving.worker.RETRY_AFTER_S", 0.2)
     offline = OfflineAtFirst(DEFAULT_MODEL, cache=home)
     async with Client(build_server(Worker(home, offline))) as client:
         await call(client, "context_save", content="Watered the plants.")
@@ -1146,7 +1146,7 @@ async def test_idle_time_is_used_to_embed(connect: Callable[..., Client], home: 
 # --------------------------------------------------------------------------------------------
 
 
-RUN = "from synaptic.surfaces.mcp.start import run; run()"
+RUN = "from synaptic.mcp.start import run; run()"
 
 
 class Raw:
@@ -1226,7 +1226,7 @@ def raw(home: Path, forks: Forks) -> Iterator[Callable[..., Raw]]:
 
 def test_the_tools_are_listed_before_anything_slow_is_imported(raw: Callable[..., Raw]) -> None:
     tell = "print(*sys.modules, file=sys.stderr, flush=True)"
-    begin = "import sys; from synaptic.surfaces.mcp.front import Front; Front().begin()"
+    begin = "import sys; from synaptic.mcp.front import Front; Front().begin()"
     server = raw(f"{begin}; {tell}")
     server.open()
     server.send("notifications/initialized", notify=True)
@@ -1235,7 +1235,7 @@ def test_the_tools_are_listed_before_anything_slow_is_imported(raw: Callable[...
     prompts, tools = server.read(), server.read()
     assert prompts["result"]["prompts"] and tools["result"]["tools"]
     imported = server.process.stderr.readline().decode().split()
-    assert "synaptic.surfaces.mcp.front" in imported
+    assert "synaptic.mcp.front" in imported
     slow = {"mcp", "pydantic", "typer", "asyncio", "apsw", "numpy", "onnxruntime", "fastembed"}
     assert not slow & {name.partition(".")[0] for name in imported}
 
@@ -1243,7 +1243,7 @@ def test_the_tools_are_listed_before_anything_slow_is_imported(raw: Callable[...
 def test_nothing_but_messages_on_stdout(raw: Callable[..., Raw]) -> None:
     noisy = """
 import os, subprocess, sys
-from synaptic.surfaces.mcp import answers
+from synaptic.mcp import answers
 quiet = answers.ANSWERS["context_recent"]
 def noisy(ws, call):
     print("a library that prints", flush=True)

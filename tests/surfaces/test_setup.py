@@ -24,8 +24,8 @@ from mcp import Client as McpClient
 from mcp import StdioServerParameters
 from outside import SYNAPTIC, Answer
 
-from synaptic.surfaces.clients import jsonc, toml
-from synaptic.surfaces.clients.clients import CLIENTS, folders
+from synaptic.setup import jsonc, toml
+from synaptic.setup.clients import CLIENTS, folders
 
 GOLDEN = Path(__file__).parents[1] / "data" / "setup"
 NAMES = [client.name for client in CLIENTS]

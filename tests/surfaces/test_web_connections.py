@@ -18,20 +18,20 @@ import httpx
 import pytest
 from served import UNENCRYPTED, Served, served
 
-from synaptic.surfaces.serving.log import LINES, SparingHandler
-from synaptic.surfaces.web.connections import FOR_EACH, RESERVE
+from synaptic.features.page.connections import FOR_EACH, RESERVE
+from synaptic.serving.log import LINES, SparingHandler
 
 DESCRIPTORS, STRANGERS = 200, 120
 """Of the server, which has room for 36 connections; and of each kind, thrice as many."""
 LIMITS = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_NOFILE, ({DESCRIPTORS}, {DESCRIPTORS}))
-from synaptic.surfaces.web import connections
+from synaptic.features.page import connections
 connections.HEAD_S = connections.BODY_S = connections.ANSWER_S = 600.0  # only room is lacking
 connections.IDLE_S = 600
 """
 SHORT = """
-from synaptic.surfaces.web import connections
+from synaptic.features.page import connections
 connections.HEAD_S, connections.BODY_S, connections.ANSWER_S = 1.0, 2.0, 2.0
 connections.SWEEP_S = 0.1
 """

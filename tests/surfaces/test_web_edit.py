@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
 ROOT = Path(__file__).parents[2]
-STATIC = ROOT / "synaptic" / "surfaces" / "web" / "static"
+STATIC = ROOT / "synaptic" / "features" / "page" / "static"
 DAY = b"""\xef\xbb\xbf# 2026-11-20\r
 \r
 ## 09:00 Walk with Ida  \r

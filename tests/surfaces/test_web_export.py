@@ -153,7 +153,7 @@ def test_links_work_in_the_zip_and_nothing_private_is_in_it(
 
 def test_the_most_that_is_given_is_said_also_to_a_reader(home: Path) -> None:
     limits = (
-        "from synaptic.surfaces.web import exporting as e; e.ENTRIES = e.STEP = e.PRINTED = 2"
+        "from synaptic.features.page import exporting as e; e.ENTRIES = e.STEP = e.PRINTED = 2"
     )
     with served(home, "--read-only", first=limits, SYNAPTIC_NOW=NOW) as reading:
         files = taken(reading, "/search")

@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from homes import open_home
 
-from synaptic.surfaces.web.rendering import EMBEDS, Quoted, plain_lines, render
+from synaptic.features.page.rendering import EMBEDS, Quoted, plain_lines, render
 from synaptic.verbs.mentions import leading_to
 from synaptic.workspace.workspace import Workspace
 

@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 from outside import Answer
 from served import Served, a_port, served
 
-from synaptic.surfaces.mcp.tools import READING
+from synaptic.mcp.tools import READING
 from synaptic.verbs.writing import delete, save
 
 HANDSHAKES = ("2025-03-26", "2025-06-18", "2025-11-25")

@@ -17,19 +17,12 @@ from playwright.sync_api import Page
 from served import Served, browsing, logged_in, served
 
 from synaptic.errors import SynapticError
-from synaptic.files import PICTURE_BYTES
-from synaptic.surfaces.web import (
-    days,
-    devices,
-    entries,
-    files,
-    guard,
-    rendering,
-    searching,
-    upkeep,
-)
-from synaptic.surfaces.web.flavours import LEVELS
-from synaptic.surfaces.web.rendering import (
+from synaptic.features.page import attachments as files
+from synaptic.features.page import browsers as devices
+from synaptic.features.page import days, entries, guard, rendering, searching
+from synaptic.features.page import health_pages as upkeep
+from synaptic.features.page.flavours import LEVELS
+from synaptic.features.page.rendering import (
     ATTRIBUTES,
     CLASSES,
     MATH_ATTRIBUTES,
@@ -38,6 +31,7 @@ from synaptic.surfaces.web.rendering import (
     TAGS,
     render,
 )
+from synaptic.files import PICTURE_BYTES
 from synaptic.verbs.writing import Marks, save, save_all
 
 CSP = (

@@ -27,12 +27,12 @@ from homes import open_home
 from playwright.sync_api import BrowserContext, sync_playwright
 from served import CHROMIUM, FLAGS, NO_BROWSER, Served, a_port, served
 
-from synaptic.surfaces.cli import service
-from synaptic.surfaces.serving import running
-from synaptic.surfaces.serving.devices import STAY_S, Devices
+from synaptic.features.page import service
+from synaptic.features.page.devices import STAY_S, Devices
+from synaptic.serving import running
 from synaptic.verbs.writing import save
 
-STATIC = Path(service.__file__).parents[1] / "web" / "static"
+STATIC = Path(service.__file__).with_name("static")
 TOKENS = f'[anna]\ntoken = "{"p" * 40}"\npage = true\n'
 
 

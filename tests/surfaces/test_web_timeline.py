@@ -12,7 +12,7 @@ from homes import open_home
 from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
-from synaptic.surfaces.web import searching
+from synaptic.features.page import searching
 from synaptic.verbs.writing import save
 
 NOW = "2026-11-21T10:00"

@@ -12,7 +12,7 @@ from homes import open_home
 from playwright.sync_api import Browser, expect
 from served import browsing, logged_in, served
 
-from synaptic.surfaces.web.site import coded
+from synaptic.features.page.site import coded
 from synaptic.verbs.writing import save
 
 NOW = "2026-11-21T10:00"

@@ -195,7 +195,7 @@ def test_a_broken_home_is_told_and_once_mended_all_goes_on(home: Home) -> None:
 
 def test_a_page_that_takes_long_says_first_what_is_read(home: Home) -> None:
     saved(home, "The pump is loud.", OLD, "--type", "issue", "--project", "shop")
-    few = "from synaptic.surfaces.web import upkeep; upkeep.MANY = 1"
+    few = "from synaptic.features.page import health_pages; health_pages.MANY = 1"
     with served(home.path, first=few, **NOW) as server:
         for path in ("/review?project=shop", "/health", "/statistics"):
             notice = server.client.get(path)

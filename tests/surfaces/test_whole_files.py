@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters, types
 
-from synaptic.surfaces.cli.main import main
+from synaptic.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 

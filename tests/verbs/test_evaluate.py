@@ -15,9 +15,9 @@ from homes import open_home
 
 from synaptic import Workspace, rebuild
 from synaptic.errors import InvalidArgument
+from synaptic.features.lab import evaluate as module
+from synaptic.features.lab.evaluate import Evaluation, evaluate
 from synaptic.index.embedding import FastEmbedder
-from synaptic.verbs import evaluate as module
-from synaptic.verbs.evaluate import Evaluation, evaluate
 
 TEXT = (
     "The harbour was quiet in the early morning, and we counted the boats before breakfast "

@@ -18,7 +18,7 @@ from outside import SYNAPTIC
 
 from synaptic import open_workspace
 from synaptic.config import load_config
-from synaptic.surfaces.serving.worker import SYNC_EVERY_S, Worker
+from synaptic.serving.worker import SYNC_EVERY_S, Worker
 from synaptic.workspace.sync import in_step
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3

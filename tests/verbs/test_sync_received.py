@@ -21,9 +21,9 @@ from outside import SYNAPTIC
 
 from synaptic import open_workspace, save
 from synaptic.config import load_config
+from synaptic.features.sharing.syncing import init, sync
+from synaptic.features.sharing.syncing.shares import SETUP, Shares
 from synaptic.journal.folder import Roots
-from synaptic.verbs.syncing import init, sync
-from synaptic.verbs.syncing.shares import SETUP, Shares
 
 RUN = "100755"
 LINK = "120000"

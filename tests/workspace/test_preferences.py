@@ -14,7 +14,7 @@ from published import publish, readers, reading
 from synaptic import Workspace
 from synaptic.errors import Refused
 from synaptic.models import Entry
-from synaptic.surfaces.render.briefing import text_of
+from synaptic.render.briefing import text_of
 from synaptic.verbs import rules, writing
 from synaptic.verbs.brief import brief
 from synaptic.workspace.preferences import LOG, _older_hash, every_preference

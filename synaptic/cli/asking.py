@@ -1,0 +1,115 @@
+"""Asks the person at the terminal about preferences: one key answers."""
+
+import os
+import select
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from ..config import load_config
+from ..errors import SynapticError
+from ..models import Entry
+from ..render import terminal
+from ..render.fence import one_line
+from ..render.terminal import say
+from ..serving.arguments import is_person
+from ..verbs import rules
+from ..verbs.browse import Listing
+from ..workspace.workspace import Workspace, open_workspace
+from .replies import IN_JSON, can_ask, screen_of
+
+LOOK_S = 0.2
+"""How long a command may read new files before it names what waits."""
+MOST_NAMED = 8
+MOST_AHEAD = 1024
+LINE_END_S = 0.05
+"""Within this time a line end belongs to the key before it."""
+
+
+def name_waiting(ws: Workspace) -> None:
+    """Names on standard error the preferences that began to wait, each once, in a line.
+
+    Nobody is told with --json, in a pipe, or in an agent's shell.
+    """
+    if IN_JSON.get() or not is_person():
+        return
+    with suppress(SynapticError):  # the command has succeeded
+        new, typed = rules.unnamed(ws, within_s=LOOK_S)
+        if typed:
+            say(
+                f"note: {typed:,} of your preferences were in force because they were typed. "
+                "Now each needs your yes, once: `synaptic confirm`"
+            )
+        for entry in new[:MOST_NAMED]:
+            title = one_line(entry.title)[:60]
+            where = f"{entry.path}:{entry.there.line}"
+            say(
+                f"note: A preference waits for your yes: {title} ({where}). "
+                f"`synaptic confirm {entry.short_id}`"
+            )
+        if new[MOST_NAMED:]:
+            say(f"note: {len(new) - MOST_NAMED:,} more wait: `synaptic confirm`")
+
+
+def ask_about_new(home: str | None) -> None:
+    """Asks about the preferences that began to wait while a person was in the editor."""
+    if not (can_ask() and is_person()):
+        return
+    with open_workspace(load_config(home)) as ws:
+        ask_about(ws, rules.unnamed(ws, within_s=LOOK_S)[0])
+
+
+def ask_about(ws: Workspace, entries: Sequence[Entry], *, remove: bool = False) -> None:
+    """Shows each preference and puts it into force, or takes it out, at the key y. The key q
+    leaves the rest.
+    """
+    question = "Take it out of force?" if remove else "Shall every agent follow this?"
+    done = "Taken back" if remove else "Confirmed"
+    keys = _Keys()
+    rules.set_named(ws, entries)
+    for entry in entries:
+        listing = Listing(1, (entry,))
+        say(terminal.entries_text(listing, screen_of(ws)._replace(colour=False)))
+        key = keys.answer(f"\n{question} [y/N, q quits]: ")
+        if key == "q":
+            return
+        if key == "y":
+            rules.confirm(ws, entry, remove=remove)
+            say(f"{done}: {entry.short_id}")
+
+
+class _Keys:
+    """The keys that a person presses; those typed ahead wait."""
+
+    def __init__(self) -> None:
+        self._ahead = b""
+
+    def answer(self, question: str) -> str:
+        """The key that answers, as a small letter; the end of the input is q."""
+        print(question, end="", file=sys.stderr, flush=True)
+        key = self._read()
+        say(key if key.isprintable() else "")
+        return key.lower() or "q"
+
+    def _read(self) -> str:
+        if sys.platform == "win32":
+            import msvcrt
+
+            return msvcrt.getwch()
+        import termios
+        import tty
+
+        stdin = sys.stdin.fileno()
+        before = termios.tcgetattr(stdin)
+        try:
+            tty.setcbreak(stdin, termios.TCSADRAIN)  # which keeps what was typed ahead
+            if not self._ahead:
+                self._ahead = os.read(stdin, MOST_AHEAD)
+            key, self._ahead = self._ahead[:1], self._ahead[1:]
+            if not self._ahead and select.select([stdin], [], [], LINE_END_S)[0]:
+                self._ahead = os.read(stdin, MOST_AHEAD)
+            if key != self._ahead[:1] and self._ahead[:1] in (b"\r", b"\n"):
+                self._ahead = self._ahead[1:]  # it ends the answer
+        finally:
+            termios.tcsetattr(stdin, termios.TCSADRAIN, before)
+        return key.decode("ascii", "replace")

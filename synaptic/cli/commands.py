@@ -1,0 +1,597 @@
+"""The commands about entries: their flags are the parameters of the verbs they call."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ..config import load_config, make_clock
+from ..errors import InvalidArgument, Refused
+from ..journal.journal import Journal
+from ..language.query import build_preference
+from ..models import PERSON, Entry
+from ..notes.header import check_type
+from ..render import terminal, wire
+from ..render.briefing import text_of
+from ..render.present import outline, short
+from ..search.search import search as search_journal
+from ..serving.arguments import agent, is_person, take_filters
+from ..verbs import brief as brief_verb
+from ..verbs import browse, mentions, rules, writing
+from ..verbs.adopt import adopt
+from ..verbs.mentions import Links
+from ..workspace.workspace import Workspace
+from . import editor
+from . import flags as f
+from .asking import ask_about, ask_about_new
+from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
+from .program import command, open_home
+from .replies import (
+    agreed_id,
+    answer,
+    answer_days,
+    answer_entries,
+    answer_listing,
+    answer_place,
+    answer_receipt,
+    answer_search,
+    can_ask,
+    check_can_ask,
+    check_id,
+    listed_id,
+    screen_of,
+    when_empty,
+)
+
+BRIEF_TOKENS = 4_000
+EMBED_MS = 300
+"""How long a search may embed what is new before it answers."""
+
+Words = Sequence[str]
+
+
+@command(
+    "init",
+    text_option("journal", "The folder of Markdown files to use as journal."),
+    opens=False,
+)
+def init(home: str | None, journal: str | None = None) -> None:
+    """Set up the home; adopt a folder of notes.
+
+    The folder is only read.
+
+    Example: synaptic init --journal ~/vault/daily
+    """
+    found = adopt(home, journal)
+    screen = terminal.screen(Journal(load_config(home)).place)
+    data = {"success": True} | wire.as_json(found)
+    answer(data, terminal.adopted_text(found, screen), found.notices)
+
+
+@command(
+    "save",
+    f.WORDS,
+    f.TYPE,
+    text_option(
+        "project", "Its project. [default: the git repository of this folder]", **A_PROJECT
+    ),
+    *f.MARKS,
+    text_option(
+        "at", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]"
+    ),
+    text_option("parent", "The entry that this one continues.", **AN_ID),
+    text_option("source", "Where the text comes from, if from outside."),
+    switch("pin", "Show it at the start of every session of its project."),
+    switch("force", "Save it although the same text was saved in the last ten minutes."),
+    opens=False,
+)
+def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
+    """Save an entry.
+
+    Without TEXT your editor opens; - reads standard input.
+
+    Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
+    """
+
+    if text:
+        _keep(home, _said(text), type, **marks)
+    else:
+        with editor.composed() as written:
+            _keep(home, written, type, **marks)
+
+
+def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
+    by = agent()
+    with open_home(home) as ws:
+        receipt = writing.save(
+            ws,
+            content,
+            type=type,
+            by=by or PERSON,
+            via="cli",
+            by_person=not by,
+            confirms=is_person(),
+            **marks,
+        )
+        answer_receipt(ws, f"Saved {check_type(type)}", receipt)
+
+
+@command(
+    "search",
+    f.WORDS,
+    *f.LISTED,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
+    ),
+    option(int | None, "days", "Entries of the last N days, with today."),
+    switch("explain", "Say why each hit has its rank."),
+    f.STRATEGY,
+    option(float | None, "budget_ms", "Milliseconds that an automatic search may take."),
+    f.PRESET,
+    f.WEIGHTS,
+    texts_option(
+        "prefer", "Rank entries of this type, tag or project higher, as tag=db; repeatable."
+    ),
+    option(
+        float | None,
+        "min_similarity",
+        "Leave out entries below this similarity (a cosine, 0 to 1).",
+    ),
+    texts_option(
+        "sub_queries", "One more question for a smart search; repeatable.", "--sub-query"
+    ),
+    option(int, "max_rounds", "Rounds of a smart search, 0 to 3.", default=2),
+    f.AS_OF,
+)
+def search(
+    ws: Workspace, text: Words = (), weight: Words = (), prefer: Words = (), **given: Any
+) -> None:
+    """Find entries by words and by meaning, best first.
+
+    Filters may stand in the query: type: tag: file: project: path: has: since: until:, and "a
+    phrase" must occur. A dash leaves out: -word, -"a phrase", -tag:x; plug* finds what begins
+    so. A time alone lists it: "last week".
+
+    Example: synaptic search "why did we leave postgres" --type decision
+    """
+    from ..search.happened import with_count  # slow to import
+
+    weights = _named("--weight", weight)
+    filters = take_filters(ws, given)
+    query = " ".join(text)
+    result = search_journal(
+        ws,
+        query,
+        filters=filters,
+        weights={name: _number(name, value) for name, value in weights.items()},
+        prefer=build_preference(_named("--prefer", prefer)),
+        embed_ms=EMBED_MS,
+        **given,
+    )
+    counted, result = with_count(ws, query, filters, result)
+    if counted:
+        result = replace(result, notices=(counted.line, *result.notices))
+    answer_search(ws, result)
+
+
+@command("analyze", f.WORDS, switch("note", "The text is a note, not a question."))
+def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
+    """Show what a question asks for, or with --note how a note reads by itself; - reads
+    standard input.
+
+    Example: synaptic analyze "what did we decide about redis last week?"
+    """
+    from ..search.explain import analysis_of, read_note  # slow to import
+
+    said = _said(text)
+    data = wire.as_json(read_note(ws, said) if note else analysis_of(ws, said))
+    answer(data, outline(data))
+
+
+@command(
+    "recent",
+    f.WORDS,
+    f.IN_PROJECTS,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: 10; with TEXT, those that fit it]"
+    ),
+)
+def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
+    """Show the newest entries.
+
+    With TEXT, the best matches among the last 50 entries.
+
+    Example: synaptic recent --project billing
+    """
+    answer_listing(ws, browse.recent(ws, " ".join(text), **given))
+
+
+@command(
+    "find",
+    f.WORDS,
+    *f.LISTED,
+    text_option("parent", "Entries that continue this one.", **AN_ID),
+    switch(
+        "has_body",
+        "Entries with or without text below the heading.",
+        "--has-body/--no-body",
+        default=None,
+    ),
+    switch(
+        "has_files", "Entries with or without files.", "--has-files/--no-files", default=None
+    ),
+    switch(
+        "has_tasks", "Entries with or without tasks.", "--has-tasks/--no-tasks", default=None
+    ),
+    text_option(
+        "links_to", "Entries that link to this entry or page: an id, title, alias or path."
+    ),
+    text_option("around", "List what happened before and after this entry.", **AN_ID),
+    switch("facets", "Also count types, tags and projects."),
+    f.LENGTH,
+    text_option("cursor", "Continue the list that ended with this cursor."),
+    f.AS_OF,
+)
+def find(ws: Workspace, text: Words = (), **given: Any) -> None:
+    """List entries by marks and dates.
+
+    Without TEXT a timeline, newest first; with TEXT, best matches first.
+
+    Example: synaptic find --type decision --since "last month"
+    """
+    filters = take_filters(ws, given)
+    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given))
+
+
+@command(
+    "get",
+    argument(
+        list[str], "ids", "ID", "Whole ids, or at least four characters of each.", **AN_ID
+    ),
+    switch("source", "Also show the lines of the transcript from which the digest was made."),
+    f.AS_OF,
+)
+def get(ws: Workspace, ids: Words, source: bool) -> None:
+    """Show whole entries.
+
+    Example: synaptic get 7k3m9q2x, synaptic get 1
+    """
+    found = browse.get(ws, [listed_id(ws, id) for id in ids])
+    if source:
+        from ..features.importing.import_runs import with_source  # only here
+
+        found = with_source(ws, found)
+    answer_entries(ws, found)
+
+
+@command("blame", argument(str, "file", "FILE", "The file; it need not exist."))
+def blame(ws: Workspace, file: str) -> None:
+    """List what the journal says of a file: entries that name it or its folder.
+
+    Example: synaptic blame src/shop/cart.py
+    """
+    answer_listing(ws, browse.naming(ws, Path(file)))
+
+
+@command("history", f.ID_OR_NUMBER, f.AS_OF)
+def history(ws: Workspace, id: str) -> None:
+    """Show an entry with what it replaced and what replaced it, oldest first.
+
+    Example: synaptic history 7k3m9q2x
+    """
+    answer_listing(ws, browse.history(ws, listed_id(ws, id)))
+
+
+@command(
+    "update",
+    f.ID,
+    text_option("content", "The new text; - reads standard input."),
+    text_option("append", "Text to add at the end; - reads standard input."),
+    *f.MARKS,
+    f.NEW_TYPE,
+    texts_option("add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **A_TAG),
+    texts_option(
+        "remove_tags", "A tag to remove; repeatable.", "--remove-tag", "--remove-tags", **A_TAG
+    ),
+    text_option("project", "The project; an empty text removes it.", **A_PROJECT),
+    opens=False,
+)
+def update(home: str | None, id: str, **changes: Any) -> None:
+    """Change an entry in its file; marks that you do not give stay.
+
+    Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
+    """
+    with open_home(home) as ws:
+        if can_ask():
+            id = agreed_id(ws, id, lambda _: "Change it?", always=False)
+        else:
+            check_id(id)
+        for name in ("content", "append"):
+            if changes.get(name) == "-":
+                changes[name] = _read_stdin()
+        by = agent()
+        receipt = writing.update(
+            ws, id, by_person=not by, by=by, confirms=is_person(), **changes
+        )
+        answer_receipt(ws, "Updated", receipt)
+
+
+@command(
+    "pin",
+    argument(
+        list[str] | None, "ids", "ID", "Without an ID the pinned entries are listed.", **AN_ID
+    ),
+    f.REMOVE,
+)
+def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
+    """Show an entry at the start of every session; without an ID, list the pinned entries.
+
+    A pin holds for the sessions of the entry's project, or for all if it has none; at most 10
+    are shown. Only a person pins.
+
+    Example: synaptic pin 7k3m9q2x
+    """
+    if not ids:
+        return answer_listing(ws, browse.pinned(ws))
+    change = partial(
+        writing.update, pin=not remove, by_person=not agent(), confirms=is_person()
+    )
+    receipts = [change(ws, id) for id in ids]
+    pinned = [receipt.id for receipt in receipts]
+    notices = list(chain.from_iterable(receipt.notices for receipt in receipts))
+    text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(map(short, pinned))}"
+    return answer({"success": True, "ids": pinned, "notices": notices}, text, notices)
+
+
+@command(
+    "confirm",
+    argument(
+        list[str] | None,
+        "ids",
+        "ID",
+        "Without an ID it asks about each that waits, or lists them where nobody is asked.",
+        **AN_ID,
+    ),
+    f.REMOVE,
+)
+def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
+    """Put a preference into force that you typed into a file, that an agent saved, or that came
+    from outside.
+
+    Each is shown and asked about, on a terminal only: one key answers. Another text of it waits
+    again.
+
+    Example: synaptic confirm, synaptic confirm 7k3m9q2x
+    """
+    may_ask = can_ask() and is_person()
+    if ids and not may_ask:
+        raise Refused("Only a person confirms, on a terminal.", "The page can do it too.")
+    if ids:
+        entries = browse.get(ws, [listed_id(ws, id) for id in ids]).entries
+        return ask_about(ws, entries, remove=remove)
+    waiting = rules.waiting(ws)
+    if may_ask and waiting and not remove:
+        return ask_about(ws, waiting)
+    return answer_listing(ws, browse.Listing(len(waiting), waiting))
+
+
+@command(
+    "brief",
+    text_option("project", "[default: the git repository of this folder]", **A_PROJECT),
+    text_option("since", "last, p:... of a briefing, or a day. [default: the last hand-off]"),
+    f.AS_OF,
+)
+def brief(ws: Workspace, project: str | None = None, since: str | None = None) -> None:
+    """Show what an agent is told when a session starts.
+
+    Example: synaptic brief --since last
+    """
+    found = brief_verb.brief(
+        ws,
+        Path.cwd(),
+        since or brief_verb.WEEK,
+        project=project,
+        reader=brief_verb.Reader(agent() or PERSON),
+    )
+    text = text_of(ws, found, max_tokens=BRIEF_TOKENS, always=True)
+    answer({"project": found.project, "next": found.position, "text": text}, f"{text}\n")
+
+
+@command(
+    "due", text_option("until", "Only what is due by this day: today, friday. [default: any]")
+)
+def due(ws: Workspace, until: str | None = None) -> None:
+    """List entries and tasks that are due, overdue first.
+
+    Example: synaptic due --until friday
+    """
+    found = brief_verb.due(ws, until)
+    answer_listing(ws, browse.Listing(len(found), found))
+
+
+@command("delete", f.ID, f.YES, switch("purge", "Leave no copy in the trash."), opens=False)
+def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
+    """Delete an entry from its file; the trash keeps it.
+
+    Example: synaptic delete 7k3m9q2x --yes
+    """
+    check_can_ask("delete", yes=yes)
+    if yes:
+        check_id(id)
+
+    def question(entry: Entry) -> str:
+        thing = f"the whole file {entry.path}" if entry.whole_file else "it"
+        return f"Delete {thing}{' without a trace' if purge else ''}?"
+
+    with open_home(home) as ws:
+        if not yes:
+            id = agreed_id(ws, id, question, always=True)
+        receipt = writing.delete(
+            ws, id, purge=purge, by_person=not agent(), confirms=is_person()
+        )
+        answer_receipt(ws, "Deleted", receipt)
+
+
+@command(
+    "restore",
+    argument(str | None, "id", "ID", "Without an ID the deleted entries are listed.", **AN_ID),
+)
+def restore(ws: Workspace, id: str = "") -> None:
+    """Bring a deleted entry back, or undo an update; without an ID, list what was deleted.
+
+    Example: synaptic restore 7k3m9q2x
+    """
+    if not id:
+        deleted = writing.deleted(ws)
+        data = {"deleted": [piece._asdict() for piece in deleted]}
+        return answer(data, terminal.deleted_text(deleted, screen_of(ws)))
+    receipt = writing.restore(ws, id, by_person=not agent(), confirms=is_person())
+    return answer_receipt(ws, "Restored", receipt)
+
+
+@command(
+    "links",
+    argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
+    switch("broken", "List all links that lead nowhere."),
+)
+def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
+    """Show the links from and to an entry or page.
+
+    Example: synaptic links "Roger Zelazny"
+    """
+    if broken == bool(name):
+        raise InvalidArgument("links takes a name, or --broken.", valid=("NAME", "--broken"))
+    found = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
+    answer(wire.as_json(found), terminal.links_text(found, screen_of(ws)))
+
+
+@command(
+    "tasks",
+    switch("done", "Finished or open tasks. [default: open]", "--done/--open"),
+    text_option("due", "Only tasks due by this day: today, friday, 'next week'."),
+)
+def tasks(ws: Workspace, **given: Any) -> None:
+    """List the open tasks of all notes, by day.
+
+    Example: synaptic tasks --due friday
+    """
+    found = mentions.tasks(ws, **given)
+    answer({"tasks": wire.as_json(found)}, terminal.tasks_text(found, screen_of(ws)))
+
+
+@command("day", f.DATE)
+def day(ws: Workspace, date: Words = ("today",)) -> None:
+    """Read what you wrote on a day.
+
+    Example: synaptic day last tuesday
+    """
+    answer_days(ws, browse.days(ws, " ".join(date)))
+
+
+@command("week", f.DATE)
+def week(ws: Workspace, date: Words = ("today",)) -> None:
+    """Read what you wrote in a week.
+
+    Example: synaptic week 2026-11-17
+    """
+    answer_days(ws, browse.days(ws, " ".join(date), week=True))
+
+
+@command(
+    "open",
+    argument(
+        str | None,
+        "id",
+        "[ID]",
+        "An id, or N for entry N of the last search, find or recent.",
+        **AN_ID,
+    ),
+    switch("page", "Open the page that `synaptic serve` shows, logged in."),
+    opens=False,
+)
+def open_(home: str | None, page: bool, id: str = "") -> None:
+    """Open an entry in your editor, or say where it is; with --page open the page.
+
+    Example: synaptic open 3, synaptic open --page
+    """
+    if page == bool(id):
+        raise InvalidArgument("Give an ID, or --page.", "synaptic open 3")
+    if not page:
+        return edit(home, id)
+    import webbrowser  # only here
+
+    from ..serving.running import find_running
+
+    running = find_running(home)
+    address = f"{running.url}/login?token={running.one_time_token()}"
+    opened = webbrowser.open(address)
+    text = f"Opened {running.url}." if opened else f"Open this within a minute: {address}"
+    return answer({"success": True, "opened": opened, "address": address}, text)
+
+
+@command("edit", f.ID_OR_NUMBER, opens=False)
+def edit(home: str | None, id: str) -> None:
+    """Open an entry in your editor, or say where it is.
+
+    Example: synaptic edit 7k3m9q2x
+    """
+    with open_home(home) as ws:
+        there = browse.get(ws, [listed_id(ws, id)]).entries[0].there
+    answer_place(ws.journal.place(there.path), there.line)
+    ask_about_new(home)
+
+
+@command("today", opens=False)
+def today(home: str | None) -> None:
+    """Open today's file, or say where it is.
+
+    Example: synaptic today
+    """
+    journal = Journal(load_config(home))
+    answer_place(journal.place(journal.day_path(make_clock()())), None)
+    ask_about_new(home)
+
+
+@command("tags")
+def tags(ws: Workspace) -> None:
+    """Count types, tags and projects.
+
+    Example: synaptic tags
+    """
+    facets = browse.find(ws, facets=True, limit=1).facets
+    assert facets
+    text = when_empty(ws) or terminal.facets_text(facets, screen_of(ws))
+    answer(wire.facets_json(facets), text)
+
+
+def _said(text: Words) -> str:
+    """The words in one text, or where they are `-` standard input."""
+    return _read_stdin() if list(text) == ["-"] else " ".join(text)
+
+
+def _read_stdin() -> str:
+    # a save says which bytes it replaced
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+
+
+def _named(flag: str, given: Words) -> dict[str, list[str]]:
+    """The values of each NAME in texts like NAME=VALUE. Raises InvalidArgument."""
+    named: dict[str, list[str]] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise InvalidArgument(f"{flag} is {text!r}.", valid=["NAME=VALUE"])
+        named.setdefault(name.strip(), []).append(value.strip())
+    return named
+
+
+def _number(name: str, given: Words) -> float:
+    try:
+        return float(given[-1])
+    except ValueError:
+        raise InvalidArgument(
+            f"The weight of {name} is {given[-1]!r}.", valid=["0 to 1"]
+        ) from None

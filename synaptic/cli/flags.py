@@ -1,0 +1,174 @@
+"""The arguments and flags of the commands, with help and completion.
+
+A flag is named as the parameter of the verb that takes it.
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from inspect import Parameter
+from typing import Annotated, Any
+
+import apsw
+import typer
+
+from ..config import load_config
+from ..errors import SynapticError
+from ..features.importing.readers.record import IN_PLACE, READERS
+from ..index.index import known
+from ..models import ORDERS, STRATEGIES, TYPES
+from ..search.ranking import PRESETS, SIGNALS
+
+
+def _parameter(kind: Any, name: str, about: Any, default: Any) -> Parameter:
+    return Parameter(
+        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
+    )
+
+
+def argument(kind: Any, name: str, metavar: str, help: str, **more: Any) -> Parameter:
+    default = None if kind in (list[str] | None, str | None) else Parameter.empty
+    return _parameter(kind, name, typer.Argument(metavar=metavar, help=help, **more), default)
+
+
+def option(
+    kind: Any, name: str, help: str, *flags: str, default: Any = None, **more: Any
+) -> Parameter:
+    about = typer.Option(*flags, metavar=name.upper(), help=help, **more)
+    return _parameter(kind, name, about, default)
+
+
+text_option = partial(option, str | None)
+texts_option = partial(option, list[str] | None)
+
+
+def switch(name: str, help: str, *flags: str, default: bool | None = False) -> Parameter:
+    """A flag without a value; with the default None it says yes, no or nothing."""
+    kind = bool if default is False else bool | None
+    flags = flags or (f"--{name.replace('_', '-')}",)
+    return _parameter(kind, name, typer.Option(*flags, help=help), default)
+
+
+def choice_option(
+    name: str, values: Iterable[str], kind: Any = str | None, default: Any = None
+) -> Parameter:
+    def complete(incomplete: str) -> list[str]:
+        return [value for value in values if value.startswith(incomplete)]
+
+    return option(
+        kind, name, f"One of: {', '.join(values)}.", default=default, autocompletion=complete
+    )
+
+
+def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
+    """The completion with the first 50 tags, projects or ids that begin with the typed word."""
+
+    def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+        # without an index there is nothing to complete
+        with suppress(SynapticError, apsw.Error, OSError):
+            config = load_config(ctx.find_root().params.get("home"))
+            names = known(config.index_file, kind)
+            return [name for name in names if name[0].startswith(incomplete)][:50]
+        return []
+
+    return {"autocompletion": complete}
+
+
+A_TAG = _known("tag")
+A_PROJECT = _known("project")
+AN_ID = _known("id")
+
+WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
+ID = argument(str, "id", "ID", "A whole id, or at least four characters of it.", **AN_ID)
+ID_OR_NUMBER = argument(
+    str, "id", "ID", "An id, or N for entry N of the last search, find or recent.", **AN_ID
+)
+DATE = argument(
+    list[str] | None, "date", "DATE", "2026-11-17, yesterday, last tuesday. [default: today]"
+)
+AS_JSON = switch("as_json", "Answer in JSON, also errors.", "--json")
+
+# what an entry is marked with
+TYPE = choice_option("type", TYPES, default="note")
+NEW_TYPE = choice_option("type", TYPES)
+
+MARKS = (
+    text_option("title", "The heading. [default: the first sentence]"),
+    texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **A_TAG),
+    option(int | None, "importance", "0 to 10. An entry without one counts as 5."),
+    texts_option("files", "A file that the entry is about; repeatable.", "--file", "--files"),
+    texts_option("supersedes", "An entry that this one replaces; repeatable.", **AN_ID),
+    text_option(
+        "expires",
+        "Rank it lower after this day: 2026-12-31, next friday. An empty text removes it.",
+    ),
+    text_option(
+        "due", "Begin each session with it from this day on, until it has the tag done."
+    ),
+)
+"""The marks that a save gives and an update changes."""
+
+# filters, named as in `build_filters`
+IN_PROJECTS = texts_option(
+    "project", "Entries of these projects; repeatable. '*': all projects alike.", **A_PROJECT
+)
+FILTERS = (
+    choice_option("type", TYPES, kind=list[str] | None),
+    texts_option(
+        "tags", "Entries with one of these tags; repeatable.", "--tag", "--tags", **A_TAG
+    ),
+    IN_PROJECTS,
+    text_option(
+        "since", "Only entries from this day on: 2026-11-03, yesterday, 'last week', Q2."
+    ),
+    text_option("until", "Only entries up to this day."),
+    texts_option("file", "Entries about one of these files; repeatable.", "--file", "--files"),
+    texts_option(
+        "path", "Entries in these folders or files of the journal: en/, *.md; repeatable."
+    ),
+    texts_option(
+        "where", "NAME=VALUE of front matter or a property; repeat it to require several."
+    ),
+    option(int | None, "min_importance", "0 to 10. An entry without one counts as 5."),
+)
+"""The filters of a list and of an export."""
+LISTED = (
+    *FILTERS,
+    option(int | None, "max_importance", "0 to 10."),
+    switch(
+        "sessions", "Only digests of agents' sessions: questions, answers, edits and commands."
+    ),
+    switch("include_superseded", "Also entries that a later one replaced."),
+    choice_option("order", ORDERS),
+)
+"""The filters and the order of a list."""
+
+# how they are answered
+AS_OF = text_option(
+    "as_of", "Answer as on that day: 2026-06-01, 'last friday', 'yesterday 18:00'."
+)
+LENGTH = option(int, "limit", "1 to 100 entries.", default=20)
+STRATEGY = choice_option("strategy", STRATEGIES, default="auto")
+PRESET = choice_option("preset", PRESETS)
+WEIGHTS = texts_option(
+    "weight",
+    f"NAME=N, N from 0 to 1, of {', '.join(SIGNALS)}; repeatable.",
+    "--weight",
+    "--weights",
+)
+
+# what a command does
+YES = switch("yes", "Do not ask.", "--yes", "-y")
+REMOVE = switch("remove", "Undo it.")
+CLIENT = argument(
+    list[str] | None, "clients", "CLIENT", "[default: all clients on this machine]"
+)
+DRY_RUN = switch("dry_run", "Show the changes without making them.")
+SOURCE = argument(
+    str | None, "source", "[SOURCE]", f"One of {', '.join((*READERS, *IN_PLACE))}."
+)
+
+# the server over HTTP
+READ_ONLY = switch("read_only", "Refuse every change.")
+INSECURE = switch("insecure", "Reach a database elsewhere without sslmode=verify-full.")
+TOKEN_FILE = text_option("token_file", "The file of tokens. [default: tokens.toml in the home]")

@@ -1,0 +1,162 @@
+"""The command line: arguments in, a verb, an answer for people or with --json for programs.
+
+Data goes to standard output, everything else to standard error. Exit status: 0 done (also when
+nothing was found), 1 error, 2 usage, 130 interrupted. Errors are caught once, in `main`.
+"""
+
+import atexit
+import copy
+import gc
+import os
+import re
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from ..errors import InvalidArgument, SynapticError, known
+from ..render import terminal, wire
+from ..render.terminal import emit, emit_json
+from . import commands
+from .program import app
+
+__all__ = ["commands", "main", "program_for", "whole_program"]
+
+_LEFT_OUT = re.compile(r"-[^\W\d_]\w")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit status. Every error ends here, as a message or, with --json, as JSON on standard
+    output.
+    """
+    # collecting the libraries' garbage at exit took a quarter of a search's time
+    atexit.register(gc.freeze)
+    args = [_decoded(arg) for arg in (sys.argv[1:] if argv is None else argv)]
+    if args[:1] == ["help"]:
+        args = [*args[1:], "--help"]
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    named = Path(sys.argv[0]).stem == "synaptic-journal"
+    try:
+        code = get_command(program_for(args)).main(
+            args=_with_words_last(args),
+            prog_name="synaptic-journal" if named else "synaptic",
+            standalone_mode=False,
+        )
+        return code if isinstance(code, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except Exception as error:
+        told = _told(error)
+        flags = args[: args.index("--")] if "--" in args else args
+        if "--json" in flags:
+            emit_json(wire.error_json(told))
+        else:
+            terminal.say_error(told)
+        return 2 if isinstance(told, InvalidArgument) else 1
+
+
+def program_for(args: Sequence[str]) -> typer.Typer:
+    """The program with the command of these arguments alone, as making the others takes longer
+    than many a command; with all of them where it is unknown.
+    """
+    place = 2 if args[:1] == ["--home"] else 0
+    for info in app.registered_commands:
+        if info.name in args[place : place + 1]:
+            program = copy.copy(app)
+            program.registered_commands = [info]
+            return program
+    return whole_program()
+
+
+def whole_program() -> typer.Typer:
+    from . import upkeep  # noqa: F401, it adds its commands; slow to import
+
+    return app
+
+
+def _with_words_last(args: Sequence[str]) -> Sequence[str]:
+    """`search redis -kafka` with the words that it leaves out behind `--`."""
+    name = next((arg for arg in args if not arg.startswith("-")), "")
+    if "--" in args or name not in ("search", "find", "recent"):
+        return args
+    words = [arg for arg in args if _LEFT_OUT.match(arg)]
+    return [*(arg for arg in args if arg not in words), "--", *words]
+
+
+def _told(error: Exception) -> SynapticError:
+    """The error in our own form. One of typer is a usage error, any other a defect."""
+    own = known(error)
+    if own:
+        return own
+    if not hasattr(error, "format_message"):
+        if os.environ.get("SYNAPTIC_DEBUG"):
+            raise error
+        hint = "This is a defect; SYNAPTIC_DEBUG=1 shows where."
+        return SynapticError(f"{type(error).__name__}: {error}", hint)
+    message = error.format_message().strip()
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return InvalidArgument(message)
+    hint = f"See {context.command_path} --help."
+    typed = message.removeprefix("No such command ")
+    if typed == message:
+        if not message.startswith("No such option"):
+            return InvalidArgument(message, hint)
+        options = [name for one in context.command.params for name in one.opts]
+        hint += ' A text that starts with a dash goes after "--".'
+        valid = [name for name in options if name.startswith("--")]
+        return InvalidArgument(message, valid=valid, hint=hint)
+    all_commands = getattr(context.command, "commands", {})
+    names = [name for name in all_commands if not all_commands[name].hidden]
+    typed = typed.strip("'.")
+    message = f"{context.command_path} has no command `{typed}`"
+    close = get_close_matches(typed, names, n=1)
+    if close:
+        message += f"; you probably mean: {context.command_path} {close[0]}"
+    return InvalidArgument(message, valid=[] if close else names, hint=hint)
+
+
+def _decoded(arg: str) -> str:
+    """An argument without lone surrogates, which stand for bytes that are not UTF-8; a path
+    keeps them.
+    """
+    if arg.isascii() or os.path.exists(arg):  # noqa: PTH110
+        return arg
+    return arg.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # only here
+
+        emit(f"synaptic {version('synaptic-journal')}")
+        raise typer.Exit(0)
+
+
+@app.callback(invoke_without_command=True)
+def _synaptic(
+    ctx: typer.Context,
+    home: Annotated[
+        str | None,
+        typer.Option(
+            "--home", metavar="DIR", help="Where Synaptic lives. [SYNAPTIC_HOME or ~/.synaptic]"
+        ),
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """The memory that you and your AI agents share: Markdown files, searched by words, meaning
+    and time.
+
+    Begin with: synaptic save "what you learned" and synaptic search "a question".
+    """
+    ctx.obj = home
+    if ctx.invoked_subcommand is None:
+        emit(ctx.get_help())

@@ -1,0 +1,70 @@
+"""The program, and what makes a function one of its commands."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import typer
+
+from ..config import load_config
+from ..workspace.past import as_of
+from ..workspace.workspace import Workspace, open_workspace
+from .asking import name_waiting
+from .flags import AS_JSON
+from .replies import IN_JSON
+
+Command = TypeVar("Command", bound=Callable[..., int | None])
+
+app = typer.Typer(
+    suggest_commands=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@contextmanager
+def open_home(home: str | None) -> Iterator[Workspace]:
+    """The workspace of a command. At its end a person is told which preferences wait."""
+    with open_workspace(load_config(home)) as ws:
+        yield ws
+        name_waiting(ws)
+
+
+def command(
+    name: str, *flags: inspect.Parameter, opens: bool = True, json: bool = True
+) -> Callable[[Command], Command]:
+    """Makes a function the command `name`. It is called with a Workspace, or with the home
+    where `opens` is False. The flag `as_of` gives it the workspace of then.
+
+    With `json` it has the flag --json too. Flags that were left out are not passed on, so that
+    the verbs' own defaults hold. An int that it returns is the exit status.
+    """
+
+    def register(run: Command) -> Command:
+        def called(ctx: typer.Context, **given: Any) -> int | None:
+            IN_JSON.set(given.pop("as_json", False))
+            given = {name: value for name, value in given.items() if value not in (None, [])}
+            if not opens:
+                return run(ctx.obj, **given)
+            with open_home(ctx.obj) as ws:
+                if any((ws.config.state / "capture").glob("[!.]*")):
+                    from ..features.importing.import_runs import (
+                        catch_up,  # only where a session waits
+                    )
+
+                    catch_up(ws)
+                with as_of(ws, given.pop("as_of", None)) as then:
+                    return run(then, **given)
+
+        called.__doc__ = run.__doc__
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        taken = [inspect.Parameter("ctx", keyword, annotation=typer.Context), *flags]
+        if json:
+            taken.append(AS_JSON)
+        called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+        app.command(name)(called)
+        return run
+
+    return register

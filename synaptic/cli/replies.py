@@ -1,0 +1,200 @@
+"""The answers of commands: for people through `terminal`, with --json through `wire`."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from pathlib import Path
+
+import typer
+
+from ..errors import InvalidArgument, NotFound
+from ..journal.disk import overwrite
+from ..models import Entry, Json, SearchResult
+from ..render import terminal, wire
+from ..render.fence import clean
+from ..render.present import done_text, short, term_test
+from ..render.terminal import Output, emit, emit_json, say
+from ..serving.editors import command_at
+from ..verbs import browse
+from ..verbs.browse import Days, Listing
+from ..verbs.mentions import id_called
+from ..verbs.writing import Receipt
+from ..workspace.past import NOTHING_THEN
+from ..workspace.workspace import Workspace
+from . import editor
+
+EXAMPLE = (
+    'synaptic save "Chose SQLite over Postgres: one file, no server." --type decision --tag db'
+)
+_LAST_LIST = "last-list.json"
+IN_JSON = ContextVar("IN_JSON", default=False)
+"""True while a command runs that was given --json."""
+
+
+def screen_of(ws: Workspace) -> Output:
+    return terminal.screen(ws.journal.place)
+
+
+def when_empty(ws: Workspace) -> str:
+    """The place of an empty journal and how to begin; nothing for any other."""
+    if ws.index.counts().entries:
+        return ""
+    if ws.journal.is_past:
+        return NOTHING_THEN
+    return (
+        f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"
+    )
+
+
+def answer(data: Json, text: str, notices: Sequence[str] = ()) -> None:
+    """Answers with the JSON, or with the notices and the text, if there is any."""
+    if IN_JSON.get():
+        return emit_json(data)
+    for notice in notices:
+        say(f"note: {notice}")
+    if text:
+        emit(text)
+    return None
+
+
+def can_ask() -> bool:
+    """True where a person may be asked: on a terminal that shows no JSON."""
+    return not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
+
+
+def check_can_ask(command: str, *, yes: bool) -> None:
+    """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
+    if not (yes or can_ask()):
+        raise InvalidArgument(
+            f"{command} asks first, and nobody can be asked here.", "Add --yes."
+        )
+
+
+def agreed(command: str, question: str, *, yes: bool) -> bool:
+    """True when a person agrees, or said `yes` before. Raises as `check_can_ask` does."""
+    check_can_ask(command, yes=yes)
+    return yes or typer.confirm(question, default=False, err=True)
+
+
+def answer_receipt(ws: Workspace, done: str, receipt: Receipt) -> None:
+    done, notices = done_text(done, receipt.notices)
+    text = f"{done} {short(receipt.id)} in {screen_of(ws).path(receipt.path)}"
+    answer({"success": True} | wire.as_json(receipt), text, notices)
+
+
+def check_id(name: str) -> None:
+    """Raises InvalidArgument for a number in the last list, where nobody is asked whether it is
+    still that list.
+    """
+    if _is_number(name):
+        raise InvalidArgument(
+            f"{name} is a place in a list and no id; here nobody is asked.",
+            "`synaptic recent` and `synaptic search` show ids; on a terminal a number will do.",
+        )
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit() and len(name) < 4
+
+
+def listed_id(ws: Workspace, name: str) -> str:
+    """The id of an entry by its number in the last list, its title, page, alias or path.
+
+    Raises InvalidArgument for a wrong number, NotFound, and Ambiguous.
+    """
+    if not _is_number(name):
+        id = id_called(ws, name)
+        if id is None:
+            raise NotFound(
+                f"Nothing is called {name[:40]!r}: no id, title, page, alias or path.",
+                "`synaptic recent` and `synaptic search` show ids, `synaptic restore` "
+                "lists what was deleted.",
+            )
+        return id
+    ids: list[str] = []
+    with suppress(OSError, ValueError):
+        ids = json.loads((ws.config.state / _LAST_LIST).read_bytes())
+    if 0 < int(name) <= len(ids):
+        return ids[int(name) - 1]
+    raise InvalidArgument(
+        f"The last list has no number {name}.",
+        valid=[f"1 to {len(ids)}"] if ids else [],
+        hint="search, find and recent make that list.",
+    )
+
+
+def agreed_id(
+    ws: Workspace, name: str, question: Callable[[Entry], str], *, always: bool
+) -> str:
+    """The id of an entry that a person agrees to change, who is shown it; without `always` an
+    id is not asked about.
+    """
+    id = listed_id(ws, name)
+    if not always and name.strip().lower() in id:  # it is a part of the id
+        return id
+    listing = browse.get(ws, [id])
+    (entry,) = listing.entries
+    say(terminal.entries_text(listing, screen_of(ws)._replace(colour=False)))
+    typer.confirm(f"\n{question(entry)}", abort=True, err=True)
+    return entry.id
+
+
+def answer_entries(ws: Workspace, listing: Listing) -> None:
+    """Answers with whole entries."""
+    text = terminal.entries_text(listing, screen_of(ws))
+    _answer_found(ws, listing.entries, wire.listing_json(listing), text)
+
+
+def answer_listing(ws: Workspace, listing: Listing) -> None:
+    """Answers with a line for each entry."""
+    to = screen_of(ws)
+    text = terminal.listing_text(listing, to)
+    if listing.facets:
+        text += f"\n\n{terminal.facets_text(listing.facets, to)}"
+    _keep_list(ws, listing.entries)
+    _answer_found(ws, listing.entries, wire.listing_json(listing), text)
+    if listing.cursor and not IN_JSON.get():
+        say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
+
+
+def answer_search(ws: Workspace, result: SearchResult) -> None:
+    _keep_list(ws, [hit.entry for hit in result.hits])
+    text = ""
+    if result.hits:
+        is_hit = term_test(result.terms, ws.index.stem)
+        text = terminal.hits_text(result, is_hit, screen_of(ws))
+    _answer_found(ws, result.hits, wire.search_json(result), text)
+
+
+def answer_days(ws: Workspace, days: Days) -> None:
+    text = terminal.days_text(days, screen_of(ws))
+    answer(wire.days_json(days), text, days.found.notices)
+
+
+def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
+    ids = json.dumps([entry.id for entry in entries])
+    with suppress(OSError):  # a home that cannot be written can be read
+        overwrite(ws.config.state / _LAST_LIST, ids.encode(), sync=False)
+
+
+def _answer_found(ws: Workspace, found: Sequence[object], data: Json, text: str) -> None:
+    """Answers with what was found, or with a remark: nothing was, or the journal is empty."""
+    notices = data["notices"]
+    if found:
+        return answer(data, text, notices)
+    if empty := when_empty(ws):
+        return answer(data | {"notices": [*notices, empty]}, empty)
+    if not IN_JSON.get():
+        say("Nothing found.")
+    return answer(data, text, notices)
+
+
+def answer_place(path: Path, line: int | None) -> None:
+    """Opens a file in the person's editor; without one, or in a pipe, answers where it is."""
+    command = None if IN_JSON.get() else editor.editor()
+    if command:
+        return editor.run(command_at(command, path, line))
+    text = f"{path}:{line}" if line else str(path)
+    return answer({"path": str(path), "line": line}, clean(text))

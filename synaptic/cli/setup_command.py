@@ -1,0 +1,250 @@
+"""The command `setup`: registers Synaptic with each client, and says how to check it."""
+
+import os
+import shlex
+import tomllib
+from collections.abc import Sequence
+
+import typer
+
+from ..config import load_config, resolve_home
+from ..errors import InvalidArgument
+from ..features.importing.import_command import offer
+from ..models import Json
+from ..render.fence import clean
+from ..render.terminal import emit, say
+from ..setup.clients import (
+    Client,
+    Server,
+    has_plugin,
+    named,
+    note_command,
+    server_at,
+    this_server,
+)
+from ..setup.parts import EVENTS, Part, parts_of
+from ..setup.register import Step, work_on
+from ..verbs.adopt import write_setting
+from .replies import answer, can_ask
+
+_TOOLS = (
+    "Tell agents before an edit what the journal says of that file, and after a failed "
+    "command what it says of that error?"
+)
+_LOCAL = ("http://127.0.0.1", "http://[::1]", "http://localhost")
+
+
+def run(
+    home: str | None,
+    names: Sequence[str],
+    *,
+    as_json: bool,
+    dry_run: bool,
+    show: bool,
+    status: bool,
+    remove: bool,
+    no_hooks: bool = False,
+    guidance: bool = False,
+    capture: bool = False,
+    project: str | None = None,
+    url: str | None = None,
+    take_in: bool | None = None,
+) -> int:
+    """Returns the exit status: 1 where a client could not be served."""
+    if show + status + remove > 1:
+        raise InvalidArgument("--print, --status and --remove exclude each other.")
+    if url and (project or capture):
+        hint = "The server's token names the project; --capture belongs on its machine."
+        raise InvalidArgument("--url goes without --project and --capture.", hint)
+    wanted = server_at(url) if url else this_server(home, project)
+    clients = named(names, remote=bool(url))
+    found = clients
+    if not (names or show or status or remove):
+        found = [client for client in clients if client.found]
+    reads = dry_run or show or status
+    adds = not (reads or remove)
+    if adds and capture:
+        write_setting(resolve_home(home), "capture", True)
+    if adds and not url:
+        note_command(wanted)
+        _ask_about_tools(home, () if no_hooks else found)
+    kinds = {"server": True, "hooks": not (no_hooks or url)}
+    kinds["guidance"] = guidance or status or remove
+    parts = []
+    for client in found:
+        every = parts_of(client, wanted, _events(home, capture))
+        parts += [part for part in every if kinds[part.name]]
+    if show and not as_json:
+        for part in parts:
+            say(f"{part.client.title}, in {part.file}:")
+            emit(clean(part.edit("")))
+        return 0
+    done = _work_off(parts, status=status, remove=remove, reads=reads, as_json=as_json)
+    failed = any(step.action == "fail" for step in done)
+    notices = [] if remove else _notices(wanted)
+    if remove and not (names or reads):
+        notices = _end_capture(home)
+    absent = [client.name for client in clients if client not in found]
+    data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
+    if adds and as_json and not url:
+        data |= offer(home, wanted=take_in)
+    answer(data, _remarks(done, absent, dry_run=dry_run), notices)
+    if adds and not (url or as_json):
+        offer(home, wanted=take_in)
+    return 1 if failed and not (show or status) else 0
+
+
+def _events(home: str | None, capture: bool) -> list[str]:
+    """Returns the events of hooks that config.toml switches on."""
+    config = load_config(home)
+    capture = config.capture or capture
+    wanted = dict.fromkeys(("pre-tool", "tool-failure"), config.hooks.tools)
+    for event in EVENTS:
+        wanted.setdefault(event, getattr(config.hooks, event.replace("-", "_"), capture))
+    return [event for event in EVENTS if wanted[event]]
+
+
+def _ask_about_tools(home: str | None, found: Sequence[Client]) -> None:
+    """Asks a person once if hooks should speak before edits and after failed commands, where
+    one of these clients can.
+    """
+    file = resolve_home(home) / "config.toml"
+    said = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
+    is_open = "tools" not in said.get("hooks", {})
+    can_speak = any("tools" in client.hooks for client in found)
+    if is_open and can_speak and can_ask():
+        wanted = typer.confirm(_TOOLS, default=False, err=True)
+        write_setting(resolve_home(home), "hooks.tools", wanted)
+
+
+def _end_capture(home: str | None) -> list[str]:
+    """Switches `capture` off, as no client notes ended sessions any more; returns notices."""
+    if not load_config(home).capture:
+        return []
+    write_setting(resolve_home(home), "capture", False)
+    return [
+        "No digests of sessions are made any more: config.toml says capture = false. Those "
+        "that are there stay."
+    ]
+
+
+def _work_off(
+    parts: Sequence[Part], *, status: bool, remove: bool, reads: bool, as_json: bool
+) -> list[Step]:
+    """Says and does the step of each part; returns those that matter, as they ended."""
+    done: list[Step] = []
+    plugin = has_plugin() and not remove
+    for part in parts:
+        if not remove and part.name == "hooks" and done[-1].action == "fail":
+            continue  # beside another server they would speak of another journal
+        brought = plugin and part.client.name == "claude-code" and part.name != "guidance"
+        step = work_on(part, remove=remove, reads=reads or brought)
+        if brought:
+            step.action = "nothing"
+            step.why = "the plugin synaptic@synaptic brings the server, the hooks and a skill"
+        idle = step.state == "not registered" and (status or step.action == "nothing")
+        if idle and (remove or part.name != "server"):
+            continue
+        done.append(step)
+        if not as_json:
+            told = _state(step) if status else _told(step, remove=remove)
+            emit(clean(f"{part.client.title}: {told}"))
+    return done
+
+
+def _remarks(done: Sequence[Step], absent: Sequence[str], *, dry_run: bool) -> str:
+    remarks = []
+    if not done:
+        remarks.append("Synaptic is registered with none of these clients.")
+    if absent:
+        remarks.append(
+            f"Not found: {', '.join(absent)}. `synaptic setup NAME` registers one all the "
+            f"same, --print shows what to paste."
+        )
+    if dry_run:
+        remarks.append("Nothing was changed.")
+    return "\n".join(remarks)
+
+
+def _as_json(steps: Sequence[Step]) -> Json:
+    """Returns the steps by part; those of the server under `clients`."""
+    by_part: Json = {"clients": [], "hooks": [], "guidance": []}
+    for step in steps:
+        part = step.part
+        fields = {
+            "client": part.client.name,
+            "title": part.client.title,
+            "found": part.client.found,
+            "path": str(part.file),
+            "state": step.state,
+            "action": step.action,
+            "done": step.done,
+            "by": step.by,
+            "message": step.why,
+            "backup": str(step.backup) if step.backup else None,
+            "snippet": part.edit(""),
+            "check": part.check,
+        }
+        by_part[part.name if part.name in by_part else "clients"].append(fields)
+    return by_part
+
+
+def _notices(wanted: Server) -> list[str]:
+    """Returns what the user should know beside the steps."""
+    if not wanted.url:
+        unseen = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
+        return [
+            f"{name} is set here, but no client will see it; config.toml can hold it."
+            for name in unseen
+            if os.environ.get(name)
+        ]
+    notices = [
+        "SYNAPTIC_TOKEN must hold the token where these clients start; `synaptic token NAME` "
+        "makes one."
+    ]
+    if wanted.url.startswith("http:") and not wanted.url.startswith(_LOCAL):
+        notices.append(
+            f"Anyone on the way to {wanted.url} can read the token: put TLS in front."
+        )
+    return notices
+
+
+# -- sentences
+# ----------------------------------------------------------------------------------------------
+
+
+def _told(step: Step, *, remove: bool) -> str:
+    """Returns the sentence on a step, its result, and the next thing to do."""
+    part = step.part
+    if step.action == "nothing":
+        return _state(step)
+    lines = [f"adds {part.noun} to {part.file}"]
+    if step.action == "fail":
+        lines = [f"{step.why} It is left as it is."]
+        if remove:
+            lines.append(f"  Take {part.noun} out of it.")
+        else:
+            lines.append(f"  Paste this into {part.file}:\n{part.edit('').rstrip()}")
+    elif step.by:
+        lines = [f"runs {shlex.join(step.by)}"]
+    elif remove:
+        lines = [f"takes {part.noun} out of {part.file}"]
+    if step.done:
+        lines.append("  Done.")
+        if not remove:
+            lines.append(f"  Check: {part.check}")
+    return "\n".join(lines)
+
+
+def _state(step: Step) -> str:
+    """Returns the sentence on this part of the client."""
+    part = step.part
+    said = [step.why] if step.why else [step.state]
+    if step.there:
+        noun = "registered" if part.name == "server" else part.noun
+        said = [f"{noun} in {part.file}", step.why]
+    if step.state == "outdated":
+        said.append("not up to date: the same setup again mends that")
+    if not part.client.found:
+        said.append("not found on this machine")
+    return "; ".join(filter(None, said))

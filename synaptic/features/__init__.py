@@ -1,0 +1,1 @@
+"""Features beside the core. The core imports none of them; a feature imports no other."""

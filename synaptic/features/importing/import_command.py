@@ -1,0 +1,214 @@
+"""`synaptic import`: what is there, what would come, the question, and what was done."""
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ...cli.replies import IN_JSON, agreed, answer, can_ask
+from ...config import load_config
+from ...errors import InvalidArgument, ModelError, known, one_of
+from ...models import Json
+from ...render import terminal, wire
+from ...render.fence import clean
+from ...serving.arguments import is_person
+from ...workspace.embed import embed_pending
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace, open_workspace
+from . import import_runs as importing
+from .readers.record import IN_PLACE, READERS
+
+SHOWN, EXAMPLES = 5, 3
+"""Projects and skipped records that are named; entries that are shown."""
+
+
+def run(
+    ws: Workspace,
+    *,
+    dry_run: bool,
+    yes: bool,
+    source: str | None = None,
+    place: str | None = None,
+    undo: str | None = None,
+    **given: Any,
+) -> int:
+    """The exit status."""
+    yes = yes or IN_JSON.get()
+    if undo is not None:
+        if agreed("import --undo", f"Take {undo} back?", yes=yes):
+            back = importing.undo(ws, undo, confirms=is_person())
+            text = (
+                f"Took back {back.entries:,} of {back.run}; the same import brings them again."
+            )
+            for id, title, why in back.kept:
+                text += f"\n  stays: {id[9:]} {title} ({why})"
+            answer({"success": True} | wire.as_json(back), clean(text))
+        return 0
+    if source is None:
+        _list_sources(ws)
+        return 0
+    if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
+        return _in_place(ws, source, place, dry_run=dry_run, yes=yes)
+    if not dry_run:
+        for name in importing.resume(ws):
+            terminal.say(f"note: The import {name} had been interrupted and is finished now.")
+    path = Path(place) if place else None
+    planned = importing.plan(ws, source, path, progress=terminal.progress(), **given)
+    if not IN_JSON.get():
+        terminal.emit(_plan_text(planned))
+    coming = len(planned.new) + len(planned.grown)
+    if dry_run or not coming:
+        answer(_plan_json(planned), "")
+    elif agreed("import", f"Import {coming:,}?", yes=yes):
+        told = len(planned.skipped)
+        done = importing.run(ws, planned)
+        lines = [_done_text(done)]
+        for where, why in planned.skipped[told:]:
+            lines.append(f"A picture was left out, {where}: {why}.")
+        data = _plan_json(planned) | {"success": True, "run": done.run}
+        answer(data, clean("\n".join(lines)))
+        _index(ws)
+    return 0
+
+
+def _index(ws: Workspace) -> None:
+    """Takes what was imported into the index, with its meaning. A full disk undoes no import:
+    a note says that the index waits.
+    """
+    try:
+        in_step(ws, lambda _: None)
+        with suppress(ModelError):  # a search says so
+            ws.embedder.load()
+            embed_pending(ws, budget_s=None, progress=terminal.progress())
+    except Exception as error:
+        own = known(error)
+        if not own:
+            raise
+        terminal.say(f"note: The entries are imported, but not all are indexed. {own}")
+
+
+def _list_sources(ws: Workspace) -> None:
+    """Answers with the programs on this machine whose records can be imported."""
+    for run in ws.journal.runs.open():
+        terminal.say(
+            f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
+        )
+    sources = list(importing.look_around(ws.config, terminal.progress()))
+    lines = []
+    for one in sources:
+        count = terminal.entries_counted(one["records"])
+        days = f"{one['since']} to {one['until']}"
+        lines.append(f"{one['source']}: {count}, {days}, in {one['place']}")
+    lines.append("`synaptic import SOURCE` shows what would come, and asks.")
+    if not sources:
+        lines = ["No program has left anything here that can be read."]
+    answer({"found": wire.as_json(sources)}, clean("\n".join(lines)))
+
+
+def _done_text(done: importing.Done) -> str:
+    if not done.run:
+        return f"Imported {done.entries:,}."
+    back = f"`synaptic import --undo {done.run}` takes the new ones back."
+    return f"Imported {done.entries:,}. {back}"
+
+
+def found_text(found: Mapping[str, int]) -> str:
+    """The sources that are not imported, each with the number of its files."""
+    counts = [f"{source} ({files:,})" for source, files in found.items()]
+    return f"Not imported yet, with the number of files: {', '.join(counts)}."
+
+
+def offer(home: str | None, *, wanted: bool | None) -> Json:
+    """Says what other programs have left here; takes it in if `wanted`, or if a person agrees.
+
+    The files of each source, and the new entries.
+    """
+    config = load_config(home)
+    found = importing.left_out(config)
+    new: dict[str, int] = {}
+    if found:
+        terminal.say(found_text(found))
+        if wanted is None and can_ask():
+            wanted = typer.confirm("Import it now?", default=False, err=True)
+        if not wanted:
+            terminal.say("`synaptic setup --import` takes it in, `synaptic import` lists it.")
+    if not (found and wanted):
+        return {"found": found, "imported": new}
+    with open_workspace(config) as ws:
+        for source in found:
+            if source == "memories":
+                importing.add_sources(config, importing.new_memories(config))
+                terminal.say("Agents' own memories are read where they are from now on.")
+                continue
+            with suppress(InvalidArgument):  # nothing in it is of this program
+                planned = importing.plan(ws, source, progress=terminal.progress())
+                new[source] = len(planned.new)
+                terminal.say(f"{source}: {_done_text(importing.run(ws, planned))}")
+        _index(ws)
+    return {"found": found, "imported": new}
+
+
+def _in_place(
+    ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool
+) -> int:
+    if source == "memories":
+        new = importing.new_memories(ws.config)
+        lines = [*new]
+        count = sum(map(len, new.values()))
+    else:
+        found = [Path(place).expanduser().absolute()] if place else []
+        if source == "obsidian" and not place:
+            found = importing.vaults()
+        if len(found) != 1:
+            known = "; ".join(map(str, found)) or "no folder"
+            raise InvalidArgument(f"Which folder? {source} names {known}.", "Name it as PATH.")
+        lines = [str(found[0])]
+        count = importing.notes_in(ws.config, found[0])
+    importing.add_sources(ws.config, lines, dry_run=True)
+    named = clean(", ".join(lines) or "nothing new")
+    terminal.say(f"{count:,} Markdown files, to be read where they are: {named}")
+    text = ""
+    if lines and not dry_run and agreed("import", "Read them?", yes=yes):
+        importing.add_sources(ws.config, lines)
+        text = "Done. `synaptic rebuild-index` embeds them at once."
+    answer({"success": True, "files": count}, text)
+    return 0
+
+
+def _plan_text(planned: importing.ImportPlan) -> str:
+    counts = []
+    for state, said in importing.STATES.items():
+        if planned.counts[state]:
+            counts.append(f"{planned.counts[state]:,} {said}")
+    lines = [f"{planned.source}: {', '.join(counts) or 'nothing'}"]
+    entries = [one.entry for one in planned.new]
+    if entries:
+        projects = Counter(entry.project or "no project" for entry in entries)
+        most = ", ".join(f"{name} {count:,}" for name, count in projects.most_common(SHOWN))
+        if len(projects) > SHOWN:
+            most += f" and {len(projects) - SHOWN} more"
+        lines.append(f"From {entries[0].date} to {entries[-1].date}; {most}.")
+    lines += [f"  {entry.date} {entry.type}: {entry.title}" for entry in entries[:EXAMPLES]]
+    if planned.skipped:
+        lines.append(f"{len(planned.skipped):,} cannot be taken:")
+    lines += [f"  {where}: {why}" for where, why in planned.skipped[:SHOWN]]
+    lines += [f"{told} Texts: {count:,}." for told, count in planned.screened.items()]
+    return clean("\n".join(lines))
+
+
+def _plan_json(planned: importing.ImportPlan) -> Json:
+    examples = []
+    for path, entry, _ in planned.new[:EXAMPLES]:
+        marks = {name: getattr(entry, name) for name in ("date", "type", "title")}
+        examples.append({"path": path} | marks)
+    return {
+        "source": planned.source,
+        "places": wire.as_json(planned.places),
+        **planned.counts,
+        "examples": examples,
+        "screened": dict(planned.screened),
+        "skipped": [{"where": where, "why": why} for where, why in planned.skipped],
+    }

@@ -1,0 +1,566 @@
+"""Takes in what other programs have written: shows first what would come, then writes it, and
+takes it back if asked.
+
+A record becomes an entry whose id is made of its source and key, so that no second run doubles
+it. The comment says where it comes from: `via=import:SOURCE source=KEY`. Of a record that grows
+it also keeps a hash of the text, `was`, by which a later run sees that nobody has edited the
+entry.
+"""
+
+import json
+import os
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cache, partial
+from hashlib import blake2b
+from itertools import chain, product
+from pathlib import Path
+from typing import NamedTuple
+
+from platformdirs import user_config_path
+
+from ...config import Config, read_sources
+from ...errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, SynapticError, one_of
+from ...index.rows import hash_of
+from ...journal.folder import Roots, scan
+from ...journal.imports import drop_pictures, put_picture, take_in, take_out
+from ...journal.projects import Projects, keep, project_at
+from ...journal.repository import checkout_of
+from ...journal.runs import Block, Run, Runs
+from ...journal.runs import hash_of as hash_of_block
+from ...language.query import read_date
+from ...models import SESSIONS, Entry, Json, frozen
+from ...notes.blocks import project_key
+from ...notes.reading import base32, id_date
+from ...notes.screening import Screen
+from ...verbs.adopt import write_setting
+from ...verbs.browse import Listing
+from ...verbs.writing import clean_entry, delete, moment_of
+from ...workspace.changes import fingerprints
+from ...workspace.embed import Progress
+from ...workspace.preferences import current_log, end, read_log
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
+from .readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting
+from .readers.source import changed_at, files_below
+
+SETTLED = timedelta(minutes=10)
+"""The files of a session that ended no longer ago are as the session left them."""
+MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
+"""Of a run: they are kept in memory. The next run of the same import goes on behind it."""
+FORGOTTEN = "forgotten"
+"""The file of the hashes of the sessions that are never imported again."""
+MOST_PARTS = 200
+"""A session has fewer digests."""
+
+
+STATES = {
+    "new": "new",
+    "grown": "say more now",
+    "known": "here already",
+    "edited": "edited since, and left alone",
+    "deleted": "deleted before, and not brought back",
+    "others": "of other projects",
+}
+"""What may become of a record, and the words for it."""
+
+
+class Coming(NamedTuple):
+    """An entry that is to stand in the file `path`, and the record that it is made of."""
+
+    path: str
+    entry: Entry
+    record: Record
+
+
+@dataclass(slots=True)
+class ImportPlan:
+    """The effects of an import: `new` and `grown` entries in order of time, `counts` by STATES,
+    `skipped` records as (where, why), and in `screened` the counts of screening notices.
+    `projects` are those of the home and of the records.
+    """
+
+    source: str
+    places: list[Path]
+    projects: Projects
+    new: list[Coming] = field(default_factory=list)
+    grown: list[Coming] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    screened: Counter[str] = field(default_factory=Counter)
+
+    def skip(self, where: str, why: str) -> None:
+        self.skipped.append((where, why))
+
+
+@frozen
+class Done:
+    """The result of an import, or of taking one back. `kept` are (id, title, why) of entries
+    that stay. Pictures that could not be taken are among the `skipped` of the plan.
+    """
+
+    run: str
+    entries: int
+    kept: tuple[tuple[str, str, str], ...] = ()
+
+
+def places_of(source: str) -> list[Path]:
+    """The places where the program of this source keeps its data on this machine."""
+    find = getattr(reader_of(source), "find", None)  # where an export is only a person knows
+    return find(Path.home(), os.environ) if find else []
+
+
+def look_around(config: Config, progress: Progress) -> Iterator[Json]:
+    """The readable data on this machine: source, place, number of records, dates."""
+    found = []
+    for number, source in enumerate(READERS, 1):
+        for place in places_of(source):
+            with suppress(SynapticError):
+                records = _records(source, [place], lambda where, why: None, None)
+                found.append((source, place, [record.at.date() for record in records]))
+        progress("looking", number, len(READERS))
+    for vault in vaults():
+        notes = scan(Roots({"": vault}))
+        days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
+        found.append(("obsidian", vault, days))
+    for files in new_memories(config).values():
+        days = [changed_at(file).date() for file in files]
+        found.append(("memories", files[0].parent, days))
+    for source, place, days in found:
+        if days:
+            yield {
+                "source": source,
+                "place": place,
+                "records": len(days),
+                "since": min(days),
+                "until": max(days),
+            }
+
+
+def vaults() -> list[Path]:
+    """The vaults that Obsidian knows on this machine."""
+    from .readers.shared import named_in  # a hook that notes a session does without
+
+    config = user_config_path("obsidian", appauthor=False, roaming=True) / "obsidian.json"
+    return [
+        vault for vault in named_in(config, "vaults", "path", Path.home()) if vault.is_dir()
+    ]
+
+
+def left_out(config: Config) -> dict[str, int]:
+    """The number of files of each source that was never imported, without reading them.
+
+    A digest that a hook had made is no import. A home that is not there is not made.
+    """
+    taken = {name.rsplit("-", 2)[0] for name in Runs(config.state).names()}
+    found = {}
+    for source in READERS:
+        if source not in taken and source != "claude-code-memory":
+            patterns = getattr(reader_of(source), "patterns", ("*",))
+            places = places_of(source)
+            found[source] = sum(len(files_below(at, _pass_over, *patterns)) for at in places)
+    found["memories"] = sum(map(len, new_memories(config).values()))
+    return {source: files for source, files in found.items() if files}
+
+
+def _pass_over(*_: str) -> None:
+    """Reports nothing: the import does."""
+
+
+def new_memories(config: Config) -> dict[str, list[Path]]:
+    """The notes in agents' own memories that are not read yet, by the line of `sources` that
+    names them.
+    """
+    found: dict[str, list[Path]] = {}
+    for name, pattern in MEMORIES.items():
+        for place in set(Path.home().glob(pattern)) - set(config.sources.values()):
+            files = files_below(place, _pass_over, "*.md")
+            found.setdefault(f"{name}=~/{pattern}", []).extend(files)
+    return {line: files for line, files in found.items() if files}
+
+
+def add_sources(config: Config, added: Iterable[str], *, dry_run: bool = False) -> None:
+    """Reads these folders from now on: lines of `sources`. Raises ConfigError for one that is
+    read already and for a second of its name.
+    """
+    file = config.home / "config.toml"
+    text = file.read_text("utf-8-sig") if file.exists() else ""
+    sources = [*tomllib.loads(text).get("sources", []), *added]
+    read_sources(file, replace(config, sources={}), sources)
+    if not dry_run:
+        write_setting(config.home, "sources", sources)
+
+
+def notes_in(config: Config, root: Path) -> int:
+    """The number of notes in a folder that may become one of the `sources`.
+
+    Raises InvalidArgument for a folder without notes, and for one that holds the home.
+    """
+    notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
+    if not notes or config.home.is_relative_to(root):
+        why = "Synaptic's own home" if notes else "no Markdown"
+        raise InvalidArgument(f"{root} holds {why}.", "Name the folder of the notes.")
+    return notes
+
+
+def plan(
+    ws: Workspace,
+    source: str,
+    place: Path | None = None,
+    *,
+    since: str | None = None,
+    project: Sequence[str] = (),
+    into: str | None = None,
+    progress: Progress | None = None,
+) -> ImportPlan:
+    """The effects that an import of this source would have. Nothing is written.
+
+    `place` is a file or folder; without it, the program's own places are read. With `project`
+    only entries of these projects come; a single one is given to entries without a project.
+    `into` is a folder of the journal for the day files. Raises InvalidArgument for an unknown
+    source and a place without its data.
+    """
+    source = one_of(READERS, source, "source")
+    places = [place.expanduser().absolute()] if place else places_of(source)
+    if not places:
+        raise InvalidArgument(
+            f"{source} has left nothing here.", f"synaptic import {source} PATH names a place."
+        )
+    first = read_date(since, ws.clock(), "since") if since else ""
+    planned = ImportPlan(source, places, Projects(ws.config.state))
+    known = _Known(ws, source, project, into, planned.projects)
+    seen = set()
+    chars = 0
+    for record in _records(source, places, planned.skip, progress):
+        with reporting(planned.skip, record.key):
+            screen = Screen(ws.config.secrets)
+            entry = known.entry(screen, record)
+            if entry.date < first or entry.short_id in seen:
+                continue
+            seen.add(entry.short_id)
+            state, coming = known.compare(entry, record)
+            planned.counts[state] += 1
+            if state in ("new", "grown"):
+                getattr(planned, state).append(coming)
+                planned.screened.update(screen.notices())
+                chars += len(entry.content)
+        if len(planned.new) >= MOST_ENTRIES or chars > MOST_CHARS:
+            most = f"{MOST_ENTRIES:,} new entries or {MOST_CHARS:,} characters"
+            planned.skip(source, f"a run ends at {most}; import again for more")
+            break
+    for some in (planned.new, planned.grown):
+        some.sort(key=lambda coming: (coming.entry.at, coming.path))
+    return planned
+
+
+class _Known:
+    """The entries that this home has, or had, of a source: records are compared with them."""
+
+    def __init__(
+        self,
+        ws: Workspace,
+        source: str,
+        projects: Sequence[str],
+        into: str | None,
+        taken: Projects,
+    ) -> None:
+        self._ws = ws
+        self._source = source
+        self._projects = projects
+        self._path = ws.journal.captured_path if source in SESSIONS else ws.journal.day_path
+        if into is not None:
+            hidden = any(part.startswith((".", "@")) for part in Path(into).parts)
+            if hidden or into.startswith("/"):
+                valid = ("a folder inside the journal, like imported/diary",)
+                raise InvalidArgument(f"into is {into!r}.", valid=valid)
+            self._path = lambda at: f"{into.strip('/')}/{ws.journal.day_path(at)}"
+        self._standing = in_step(ws, lambda _: ws.index.standing())
+        gone = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
+        for run in ws.journal.runs.all():
+            gone += [block.id for block in run.blocks if not run.open]
+        self._gone = {id.partition("-")[2] for id in gone}
+        """The last parts of the ids of entries that were deleted or imported once."""
+        forgotten = ws.config.state / FORGOTTEN
+        self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
+        self._written = cache(partial(_written, ws))
+        state = ws.config.state
+        self._project = cache(lambda folder: project_at(state, Path(folder), taken))
+
+    def entry(self, screen: Screen, record: Record) -> Entry:
+        """The entry of a record, screened. Raises Refused, InvalidArgument."""
+        project = record.project
+        if record.folder and not project:
+            project = self._project(record.folder)
+        if not project and len(self._projects) == 1:
+            project = self._projects[0]
+        excluded = map(project_key, self._ws.config.exclude_projects)
+        if project and project_key(project) in excluded:
+            raise Refused(f"The setting `exclude_projects` names {project}.")
+        at = moment_of(record.at, self._ws.clock())
+        extra = {"source": record.key}
+        if record.lines:
+            extra["lines"] = "{}-{}".format(*record.lines)
+        entry, _ = clean_entry(
+            screen,
+            record.text,
+            id=f"{id_date(at.date())}-{key_id(self._source, record.key)}",
+            at=at,
+            title=record.title,
+            type=record.type,
+            tags=record.tags,
+            importance=record.importance,
+            files=record.files,
+            project=project,
+            by=record.by or (self._source if self._source in SESSIONS else None),
+            via=f"import:{self._source}",
+            branch=record.branch,
+            extra=extra,
+        )
+        if record.growing:
+            entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
+        if record.until and abs(self._ws.clock() - record.until) < SETTLED:
+            here = checkout_of(Path(record.folder)) if record.folder else None
+            here = here and here._replace(project=project or "")
+            entry = replace(
+                entry, fingerprints=fingerprints(entry, here, self._ws.config.state)
+            )
+        return entry
+
+    def compare(self, entry: Entry, record: Record) -> tuple[str, Coming]:
+        """The state of an entry, and the entry with the place where it is or comes."""
+        part = entry.short_id
+        id, path = self._standing.get(part, (entry.id, self._path(entry.at)))
+        coming = Coming(path, replace(entry, id=id), replace(record, text=""))
+        wanted = map(project_key, self._projects)
+        if self._projects and project_key(entry.project or "") not in wanted:
+            return "others", coming
+        if record.growing and _session_hash(self._source, record.key) in self._forgotten:
+            return "deleted", coming
+        if part not in self._standing:
+            return "deleted" if part in self._gone else "new", coming
+        old = self._written(path).get(id) if record.growing else None
+        if not old:
+            return "known", coming
+        if _was(old) != _digest(old):
+            return "edited", coming
+        return "known" if _was(old) == _was(entry) else "grown", coming
+
+
+def _records(
+    source: str, places: Iterable[Path], skipped: Skipped, progress: Progress | None
+) -> Iterator[Record]:
+    number = 0
+    for place in places:
+        if not (place.exists() or place.parent.is_file()):  # a session of a database
+            raise InvalidArgument(
+                f"{place} does not exist.", "Give a file or a folder that does."
+            )
+        try:
+            for record in reader_of(source).read(place, skipped):
+                number += 1
+                if progress:
+                    progress("reading", number, number)
+                yield record
+        except OSError as error:
+            raise InvalidArgument(
+                f"{place} cannot be read: {error.strerror}.", "Check its rights."
+            ) from error
+        except SynapticError:
+            raise
+        except Exception as error:  # what was read is taken all the same
+            skipped(str(place), f"reading ended behind record {number:,}: {error!r:.300}")
+
+
+def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
+    """Writes what was planned, each day file once. A run that is killed is finished by
+    `resume`.
+    """
+    name = name or f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
+    done = {run.name for run in ws.journal.runs.all() if not run.open}
+    while name in done:
+        name += "a"
+    pictures = dict[str, str]()
+    coming = [*planned.new, *planned.grown]
+    for picture, read in chain.from_iterable(one.record.pictures for one in coming):
+        with reporting(planned.skip, picture):
+            path = put_picture(ws.journal, picture, read)
+            pictures[path] = hash_of_block(ws.journal.read(path))
+    projects = {project_key(one.entry.project or "") for one in coming}
+    keep(
+        ws.config.state,
+        [planned.projects.changed[key] for key in projects & planned.projects.changed.keys()],
+    )
+    new = sorted(planned.new, key=lambda one: one.path)
+    blocks = tuple(Block.of(one.path, one.entry) for one in new)
+    if blocks or not coming:  # one that brought nothing is known, too
+        take_in(ws.journal, Run(name, blocks, pictures=pictures))
+    for path, entry, _ in planned.grown:
+        with suppress(NotFound):
+            ws.journal.edit(path, entry.id, partial(_followed, ws, entry), keep=False)
+    return Done(name if blocks else "", len(coming))
+
+
+def catch_up(ws: Workspace) -> None:
+    """Digests the sessions that `capture` noted. What cannot be read now is not tried again."""
+    for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
+        try:
+            said = json.loads(noted.read_bytes())
+            client = said["client"]
+            path = said["path"]
+            for place in places_of(client) if client == "opencode" else [Path("/")]:
+                run(ws, plan(ws, client, place / path), f"captured-{noted.name}")
+        except Busy:
+            return
+        except Exception:  # of the note, or of what it names
+            pass
+        noted.unlink(missing_ok=True)
+
+
+def resume(ws: Workspace) -> list[str]:
+    """Finishes the runs that were killed; returns their names."""
+    runs = ws.journal.runs.open()
+    for run in runs:
+        take_in(ws.journal, run)
+    return [run.name for run in runs]
+
+
+def with_source(ws: Workspace, listing: Listing) -> Listing:
+    """The digests of sessions in this list, each with what its lines of the transcript say in
+    place of its own text.
+
+    Private passages and secrets are left out of it. Raises InvalidArgument for any other entry,
+    NotFound where the client has deleted the transcript.
+    """
+    from .readers.digest import screened
+    from .readers.session import events
+
+    told = []
+    for entry in listing.entries:
+        extra = _extra(ws, entry)
+        source = (entry.via or "").removeprefix("import:")
+        if source not in SESSIONS or "lines" not in extra:
+            raise InvalidArgument(
+                f"{entry.short_id} is no digest of a session, so it has no transcript.",
+                "`synaptic search --sessions` finds those.",
+            )
+        key = extra["source"].partition("/")[0]
+        found = next(
+            filter(None, (events(source, place, key) for place in places_of(source))), []
+        )
+        if not found:
+            raise NotFound(
+                f"The transcript of {entry.short_id} is gone, session {key} of {source}.",
+                "Clients delete them after some weeks; the digest stays.",
+            )
+        first, last = map(int, extra["lines"].split("-"))
+        lines = []
+        # a passage may be opened, closed or repeated in another part of the session
+        for event in screened(found):
+            if first <= event.line <= last:
+                lines += [f"{event.line:>6} {event.kind:6} {event.text}"]
+        text = Screen("redact").redacted("text", "\n".join(lines))
+        told.append(replace(entry, content=text))
+    return replace(listing, entries=tuple(told))
+
+
+def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
+    """The keys of an entry's comment that the index does not know."""
+    return dict(_written(ws, entry.path).get(entry.id, entry).extra)
+
+
+def _written(ws: Workspace, path: str) -> dict[str, Entry]:
+    """The entries of a file by their ids."""
+    return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
+
+
+def forget(ws: Workspace, session: str) -> Done:
+    """Removes the digests of a session, with all copies. `session` is the client's whole id, or
+    the id of a digest.
+
+    The session is never imported again: a hash of its id stays. Raises NotFound without a
+    digest.
+    """
+    with suppress(NotFound, Ambiguous):
+        found = in_step(ws, lambda _: ws.index.resolve(session)).entry
+        session = _extra(ws, found).get("source", session)
+    session = session.partition("/")[0]
+    keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
+    parts = {key_id(source, key) for source, key in product(SESSIONS, keys)}
+    standing = in_step(ws, lambda _: ws.index.standing())
+    ids = {standing[part][0] for part in parts if part in standing}
+    ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
+    if not ids:
+        hint = "`synaptic search --sessions` lists ids."
+        raise NotFound(f"Nothing here tells of the session {session!r}.", hint)
+    # before its digest goes: a kill must not bring it back
+    with (ws.config.state / FORGOTTEN).open("a") as file:
+        file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
+    for id in ids:
+        delete(ws, id, purge=True)
+    return Done("", len(ids))
+
+
+def _session_hash(source: str, key: str) -> str:
+    return blake2b(f"{source}\0{key.partition('/')[0]}".encode(), digest_size=16).hexdigest()
+
+
+def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
+    """Takes a run back, to the trash. Entries that were edited, or that others name, stay and
+    are listed; so do preferences in force, unless a person `confirms`.
+
+    Raises InvalidArgument for a run that there is not, with the runs that there are.
+    """
+    here = {run.name.lower(): run for run in ws.journal.runs.all()}
+    run = here[one_of(here, name, "run")]
+    ids = [block.id for block in run.blocks]
+    why = dict.fromkeys(in_step(ws, lambda _: ws.index.named_by_others(ids)), "others name it")
+    rules = in_step(ws, lambda _: current_log(ws)).confirmed.keys() & set(ids)
+    if not confirms:
+        why |= dict.fromkeys(rules, "the user confirmed it")
+    count = 0
+    for path, blocks in run.by_path().items():
+        free = [block for block in blocks if block.id not in why]
+        for id in rules - why.keys():  # the same import may bring it again
+            end(ws.config.state, id)
+        count += len(take_out(ws.journal, path, free))
+    drop_pictures(ws.journal, run.pictures)
+    left = in_step(ws, lambda _: ws.index.titles(ids))
+    stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
+    if stays:
+        ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
+    else:
+        ws.journal.runs.drop(run.name)
+    kept = [(one.id, left[one.id], why.get(one.id, "it was edited")) for one in stays]
+    return Done(run.name, count, tuple(kept))
+
+
+def _followed(ws: Workspace, new: Entry, old: Entry) -> Entry:
+    """The entry that says what its source says now, unless somebody edited it, or a person
+    confirmed it as a preference.
+    """
+    is_rule = old.id in read_log(ws.config.state).confirmed
+    if is_rule or _was(old) != _digest(old):
+        return old
+    followed = ("title", "content", "tags", "files", "fingerprints", "extra")
+    return replace(old, **{name: getattr(new, name) for name in followed})
+
+
+def _was(entry: Entry) -> str:
+    return dict(entry.extra).get("was", "")
+
+
+def _digest(entry: Entry) -> str:
+    """A hash of what a person may edit."""
+    said = "\0".join(
+        (entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance))
+    )
+    return f"{hash_of(said) & 0xFFFFFFFF:08x}"
+
+
+def key_id(source: str, key: str) -> str:
+    """The last eight characters of the id of a record."""
+    return base32(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())

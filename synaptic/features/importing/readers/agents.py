@@ -1,0 +1,364 @@
+"""Reads the sessions of Qwen Code, Copilot CLI, OpenCode, Crush, Cline and Aider.
+
+Qwen Code's transcripts (seen: 0.24.4): `~/.qwen/projects/FOLDER/chats/SESSION.jsonl`,
+or below QWEN_HOME.
+
+A line has `type`, `timestamp`, `cwd`, `gitBranch`. Lines of type user, assistant and
+tool_result have `message.parts`: texts (those with `thought` are left out), `functionCall` (id,
+name, args) and `functionResponse` (id, response with `output`, or with `error` where it
+failed). A user's line with another `provenance` than real_user was typed by no person. A line
+of subtype custom_title has `systemPayload.customTitle`. Subagents write to another folder.
+
+GitHub Copilot CLI's transcripts (seen: 1.0.102):
+`~/.copilot/session-state/SESSION/events.jsonl`, or below COPILOT_HOME.
+
+A line is `{"type", "data", "timestamp"}`. `session.start` has sessionId and context (cwd,
+branch); user.message and assistant.message have content; tool.execution_start has toolCallId,
+toolName and arguments; tool.execution_complete has toolCallId, success, result.content and
+`shellExecution.exitCode`. A subagent's events have `agentId`, or in older versions
+`data.parentToolCallId`. A message with a `source` was typed by no person.
+
+OpenCode's sessions: `~/.local/share/opencode/opencode.db`, or below XDG_DATA_HOME, an
+SQLite database.
+
+`session` has id, parent_id (of a subagent's), directory and title ("New session - TIME" is
+none). `message.data` is `{"role", "summary": true where it is a compaction}`, and `part.data`
+is `{"type": "text", "text", "synthetic": true where a program wrote it}` or `{"type": "tool",
+"callID", "tool", "state": {"status", "input", "output", "error", "metadata": {"exit"}}}`. Times
+are milliseconds since 1970. The line of an event is the number of its message. One session
+alone is read as `opencode.db/ID`.
+
+Crush's sessions: an SQLite database `crush.db` in the folder `.crush` of each project.
+`~/.local/share/crush/projects.json`, or below XDG_DATA_HOME, names them. Written after its
+schema and after the reader of vshulcz/deja-vu, which saw 0.92.0.
+
+`projects.json` is `{"projects": [{"path", "data_dir"}]}`. `sessions` has id, parent_session_id
+(of a subagent's) and title; `messages` has session_id, role, parts, created_at (seconds or
+milliseconds) and, since 2025, is_summary_message. `parts` is a list of `{"type", "data"}`: text
+(text), tool_call (id, name, input as JSON) and tool_result (tool_call_id, content, is_error).
+The line of an event is the number of its message.
+
+Cline's sessions (seen: 3.0.65): `~/.cline/data/sessions/ID/ID.messages.json`, or below
+CLINE_DIR.
+
+The file is one object: sessionId, agent ("lead", or another's) and messages, each with role, ts
+(milliseconds) and content, blocks as in Anthropic's API. The text of a request stands in
+`<user_input>`. `run_commands` has a list of `commands`, its result a list of `{"result",
+"error", "success"}`; the result of another tool is such an object as JSON. `ID.json` beside it
+has cwd, metadata.title and metadata.git.branch.
+
+Aider's chat histories (seen: 0.86.2): `.aider.chat.history.md` in a repository, the
+home folder or a folder up to two levels below it.
+
+A session begins with `# aider chat started at 2026-11-24 14:55:30`, local time; no other time
+is told. Outside of code, a line `#### TEXT` is a request, or a command of Aider's own (`/add`,
+`!ls`), which is left out, and a line `> TEXT` begins what Aider printed ("Applied edit to
+a.py", "Running make", "Commit 7d68c80 Add the total"), up to an empty line. The others are the
+answer. A session's key is made of the file's path and its beginning.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from ....files import read_regular
+from ....models import Json
+from .digest import Transcripts
+from .record import Skipped, reporting
+from .session import (
+    PATTERNS,
+    ROLES,
+    Kind,
+    Session,
+    json_lines,
+    sessions_of_databases,
+    sessions_of_lines,
+)
+from .shared import SETTINGS_BYTES, dig, from_home, list_of, text_of
+from .source import FILE_BYTES, read_json
+
+# -- Qwen Code
+# ------------------------------------------------------------------------------
+
+
+def _add_qwen(session: Session, number: int, line: Json) -> None:
+    session.folder = session.folder or text_of(line, "cwd")
+    session.branch = text_of(line, "gitBranch") or session.branch
+    session.title = text_of(line, "systemPayload", "customTitle") or session.title
+    parts = list_of(line, "message", "parts")
+    for part in parts:
+        call = dig(part, "functionCall")
+        if call:
+            session.add_call(number, call, "name", "args", "id")
+        result = dig(part, "functionResponse")
+        if result:
+            answer = dig(result, "response")
+            error = text_of(answer, "error")
+            output = error or text_of(answer)
+            # "Command: make\nOutput: ...\nError: (none)\nExit Code: 1"
+            output = output.partition("\nOutput: ")[2] or output
+            output = output.replace("\nError: (none)", "")
+            session.add_result(dig(result, "id"), output, bool(error) or None)
+    kind = line.get("type")
+    if kind == "assistant":
+        session.add("said", number, parts)
+    elif kind == "user" and line.get("provenance") in (None, "real_user"):
+        session.add("asked", number, parts)
+
+
+# -- Copilot CLI
+# ------------------------------------------------------------------------------
+
+
+def _add_copilot(session: Session, number: int, line: Json) -> None:
+    kind = line.get("type")
+    data = line.get("data")
+    is_subagent = line.get("agentId") or dig(data, "parentToolCallId")
+    if kind == "session.start":
+        session.key = text_of(data, "sessionId") or session.key
+        session.folder = text_of(data, "context", "cwd")
+        session.branch = text_of(data, "context", "branch")
+    elif kind == "user.message" and not (is_subagent or dig(data, "source")):
+        session.add("asked", number, dig(data, "content"))
+    elif kind == "assistant.message" and not is_subagent:
+        session.add("said", number, dig(data, "content"))
+    elif kind == "tool.execution_start":
+        line_number = 0 if is_subagent else number
+        session.add_call(line_number, data, "toolName", "arguments", "toolCallId")
+    elif kind == "tool.execution_complete":
+        output = text_of(data, "result", "content") or text_of(data, "error", "message")
+        status = dig(data, "shellExecution", "exitCode")
+        failed = dig(data, "success") is False or None
+        session.add_result(dig(data, "toolCallId"), output, failed, status)
+
+
+# -- OpenCode
+# ------------------------------------------------------------------------------
+
+
+_OPENCODE_SESSIONS = """
+SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', id)
+ORDER BY time_created, id
+"""
+_OPENCODE_PARTS = """
+SELECT dense_rank() OVER (ORDER BY message.time_created, message.id) number,
+message.data message, part.data part, part.time_created at
+FROM message JOIN part ON message_id = message.id WHERE message.session_id = ?
+ORDER BY message.time_created, message.id, part.id
+"""
+
+
+def _add_opencode(session: Session, number: int, row: sqlite3.Row) -> None:
+    session.title = re.sub("^New session - .*", "", session.title)
+    message = read_json(row["message"])
+    part = read_json(row["part"])
+    kind = dig(part, "type")
+    if kind == "tool":
+        state = dig(part, "state")
+        session.add_call(
+            number, part | {"input": dig(state, "input")}, "tool", "input", "callID"
+        )
+        failed = {"completed": False, "error": True}.get(text_of(state, "status"))
+        output = text_of(state) or text_of(state, "error")
+        session.add_result(dig(part, "callID"), output, failed, dig(state, "metadata", "exit"))
+    elif kind == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
+        session.add(ROLES[dig(message, "role")], number, dig(part, "text"))
+
+
+# -- Crush
+# ------------------------------------------------------------------------------
+
+
+_CRUSH_SESSIONS = """
+SELECT id, '' directory, title FROM sessions
+WHERE coalesce(parent_session_id, '') = '' AND ? IN ('', id) ORDER BY created_at, id
+"""
+_CRUSH_MESSAGES = """
+SELECT *, row_number() OVER (ORDER BY created_at, rowid) number, created_at at
+FROM messages WHERE session_id = ? ORDER BY number
+"""
+
+
+class _Crush(Transcripts):
+    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
+        found = []
+        for registry in super().find(home, environ):
+            with suppress(OSError, ValueError):
+                projects = read_json(read_regular(registry, SETTINGS_BYTES))
+                for project in list_of(projects, "projects"):
+                    place = text_of(project, "path")
+                    found.append(Path(place, text_of(project, "data_dir"), "crush.db"))
+        return [path for path in found if path.is_file()]
+
+
+def _add_crush(session: Session, number: int, row: sqlite3.Row) -> None:
+    message = dict(row)
+    for part in [] if message.get("is_summary_message") else read_json(message["parts"]):
+        kind = dig(part, "type")
+        data = dig(part, "data")
+        if kind == "text" and message["role"] in ROLES:
+            session.add(ROLES[message["role"]], number, dig(data, "text"))
+        elif kind == "tool_call":
+            session.add_call(number, data, "name", "input", "id")
+        elif kind == "tool_result":
+            output = text_of(data, "content").partition("\n\n<cwd>")[0]
+            failed = dig(data, "is_error") is True or None
+            session.add_result(dig(data, "tool_call_id"), output, failed)
+
+
+# -- Cline
+# ------------------------------------------------------------------------------
+
+
+def _cline_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+    for file in files:
+        for _, value in json_lines(file, skipped):
+            if value.get("agent", "lead") != "lead":
+                continue
+            session = Session(file.name.partition(".")[0], "Cline")
+            with suppress(OSError, ValueError):
+                manifest = file.with_name(f"{session.key}.json")
+                head = read_json(read_regular(manifest, SETTINGS_BYTES))
+                session.folder = text_of(head, "cwd")
+                session.title = text_of(head, "metadata", "title")
+                session.branch = text_of(head, "metadata", "git", "branch")
+            for number, message in enumerate(list_of(value, "messages"), 1):
+                with reporting(skipped, f"{file.name}: {number}"):
+                    _add_cline(session, number, message)
+            yield session
+
+
+def _add_cline(session: Session, number: int, message: Any) -> None:
+    session.set_time(dig(message, "ts"))
+    content = dig(message, "content")
+    for block in list_of(content):
+        if dig(block, "type") == "tool_result":
+            output = text_of(block, "content")
+            successes = [dig(result, "success") for result in list_of(block, "content")]
+            failed = False in successes or '"success":false' in output
+            session.add_result(dig(block, "tool_use_id"), output, failed)
+        else:
+            session.add_block(number, block)
+    text = PATTERNS["wrapped"].sub("", text_of(content))
+    session.add(ROLES[dig(message, "role")], number, text)
+
+
+# -- Aider
+# ------------------------------------------------------------------------------
+
+
+_BEGIN = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
+_PRINTED = re.compile(
+    r"> (?:Applied edit to (?P<edited>.+)|Running (?P<ran>.+)"
+    r"|Commit (?P<hash>[0-9a-f]{7,40}) (?P<subject>.+))"
+)
+_MARK = re.compile("(?m)^#### (?:<blank>)?")
+
+
+def _aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> Iterator[Session]:
+    for file in files:
+        place = blake2b(from_home(file).encode(), digest_size=4).hexdigest()
+        session = None
+        lines = []
+        with reporting(skipped, str(file)):
+            lines = read_regular(file, FILE_BYTES).decode("utf-8", "replace").splitlines()
+        for kind, group in groupby(_kinds(lines), key=itemgetter(0)):
+            (_, number, first), *rest = group
+            text = "\n".join([first, *(line for *_, line in rest)])
+            if kind == "begun":
+                if session:
+                    yield session
+                at = datetime.fromisoformat(text[-19:]).astimezone()  # the last of several
+                key = f"{place}-{at:%Y%m%d%H%M%S}"
+                session = Session(key, "Aider", str(file.parent), at=at)
+            elif session and kind == "printed":
+                _add_printed(session, number, text)
+            elif session and kind == "said":
+                session.add("said", number, text)
+            elif session and not _MARK.sub("", text).startswith(("/", "!")):  # of Aider's own
+                session.add("asked", number, _MARK.sub("", text))
+        if session:
+            yield session
+
+
+def _kinds(lines: list[str]) -> Iterator[tuple[str, int, str]]:
+    """(begun, asked, printed or said; number; text) of each line."""
+    kind = ""
+    is_code = False
+    for number, line in enumerate(lines, 1):
+        begun = _BEGIN.fullmatch(line)
+        is_code = not begun and is_code != line.startswith("```")
+        is_printed = line.startswith("> ") or (kind == "printed" and line.strip())
+        kind = "said"
+        if begun:
+            kind = "begun"
+        elif line.startswith("#### ") and not is_code:
+            kind = "asked"
+        elif is_printed and not is_code:
+            kind = "printed"
+        yield kind, number, begun[1] if begun else line
+
+
+def _add_printed(session: Session, number: int, text: str) -> None:
+    for line, printed in enumerate(text.split("\n"), number):
+        found = _PRINTED.match(printed)
+        if found:
+            kind: Kind = "edited" if found["edited"] else "ran"
+            event = session.add(kind, line, found["edited"] or found["ran"] or "git commit")
+            if found["hash"]:
+                event.commit = f"{found['subject'].strip()} ({found['hash']})"
+
+
+BY_SOURCE = {
+    "qwen": Transcripts(
+        "QWEN_HOME",
+        ".qwen",
+        ("projects/*/chats",),
+        ("*-*-*-*-*.jsonl",),
+        partial(sessions_of_lines, "Qwen Code", _add_qwen),
+    ),
+    "copilot": Transcripts(
+        "COPILOT_HOME",
+        ".copilot",
+        ("session-state",),
+        ("events.jsonl",),
+        partial(sessions_of_lines, "Copilot CLI", _add_copilot),
+    ),
+    "opencode": Transcripts(
+        "XDG_DATA_HOME",
+        ".local/share",
+        ("opencode/opencode*.db",),
+        ("opencode*.db",),
+        partial(
+            sessions_of_databases,
+            "OpenCode",
+            (_OPENCODE_SESSIONS, _OPENCODE_PARTS),
+            _add_opencode,
+        ),
+    ),
+    "crush": _Crush(
+        "XDG_DATA_HOME",
+        ".local/share",
+        ("crush/projects.json",),
+        ("crush.db",),
+        partial(sessions_of_databases, "Crush", (_CRUSH_SESSIONS, _CRUSH_MESSAGES), _add_crush),
+    ),
+    "cline": Transcripts(
+        "CLINE_DIR", ".cline", ("data/sessions",), ("*.messages.json",), _cline_sessions
+    ),
+    "aider": Transcripts(
+        "",
+        "",
+        tuple(f"{folder}.aider.chat.history.md" for folder in ("", "[!.]*/", "[!.]*/[!.]*/")),
+        (".aider.chat.history.md",),
+        _aider_sessions,
+    ),
+}

@@ -1,0 +1,131 @@
+"""Reads an export: a folder, one file, or a zip and the zips in it.
+
+Nothing is unpacked into a folder, and no link is followed.
+"""
+
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, NamedTuple
+
+from ....errors import InvalidArgument
+from ....files import open_regular
+from .record import Record, Skipped, reporting
+from .source import FILE_BYTES, UNPACKED_BYTES, changed_at, files_below
+
+BOMB_BYTES, BOMB_RATIO = 100_000_000, 200
+"""A zip is refused if one file unpacks to more than both limits; JSON shrinks to a tenth."""
+INNER_BYTES, INNER_RATIO = 10_000_000, 10
+"""The same limits for a zip in a zip, which is packed already and is copied to the disk."""
+UNPACKED_RATIO = 20
+"""A zip gives at most UNPACKED_BYTES, or so many times its size."""
+EPOCH = datetime(1980, 1, 1)
+"""The first day of zips, for a file whose date is invalid."""
+ZIP_ERRORS = (OSError, RuntimeError, ValueError, NotImplementedError, zipfile.BadZipFile)
+
+
+class ExportedFile(NamedTuple):
+    """A file of an export. `at`: its last change, naive, in the local zone."""
+
+    open: Callable[[], IO[bytes]]
+    at: datetime
+
+    def read(self, max_bytes: int = FILE_BYTES) -> bytes:
+        """Its bytes. Raises ValueError for a larger file."""
+        with self.open() as stream:
+            data = stream.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise ValueError(f"it is larger than {max_bytes >> 20} MB")
+        return data
+
+
+def files_of(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
+    """The files of an export by relative path. Raises InvalidArgument for an unreadable zip."""
+    paths = files_below(path, skipped, "*")
+    if paths == [path]:
+        stream = open_regular(path)
+        try:
+            if zipfile.is_zipfile(stream):
+                left = max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
+                return dict(_zipped(stream, skipped, [left]))
+        except ZIP_ERRORS as error:
+            raise InvalidArgument(
+                f"{path} cannot be unpacked: {error}.", "Download it again."
+            ) from error
+        stream.close()
+    top = path if path.is_dir() else path.parent
+    return {
+        file.relative_to(top).as_posix(): ExportedFile(
+            partial(open_regular, file), changed_at(file)
+        )
+        for file in paths
+    }
+
+
+def _zipped(
+    file: IO[bytes], skipped: Skipped, left: list[int], *, inner: bool = False
+) -> Iterator[tuple[str, ExportedFile]]:
+    """The files of a zip, by name. `left`: the bytes that all zips may still give.
+
+    A file never gives more bytes than the zip says of it.
+    """
+    archive = zipfile.ZipFile(file)
+    for info in archive.infolist():
+        is_zip = info.filename.endswith(".zip") and not inner  # Notion packs twice
+        limit, ratio = (INNER_BYTES, INNER_RATIO) if is_zip else (BOMB_BYTES, BOMB_RATIO)
+        if info.file_size > max(limit, ratio * info.compress_size):
+            raise ValueError(f"{info.filename} would be {info.file_size:,} bytes")
+        left[0] -= info.file_size
+        if left[0] < 0:
+            skipped(info.filename, "the zip holds too much; unpack it, and import the folder")
+        elif is_zip:
+            copy = tempfile.TemporaryFile()  # noqa: SIM115  open while one of its files is used
+            with archive.open(info) as packed:
+                shutil.copyfileobj(packed, copy)
+            yield from _zipped(copy, skipped, left, inner=True)
+        elif not info.is_dir():
+            opener = partial(archive.open, info)
+            yield info.filename, ExportedFile(opener, _packed_at(info))
+
+
+def _packed_at(info: zipfile.ZipInfo) -> datetime:
+    try:
+        return datetime(*info.date_time)
+    except ValueError:
+        return EPOCH
+
+
+def read_items(
+    path: Path,
+    skipped: Skipped,
+    items: Callable[[IO[bytes]], Iterable[Any]],
+    records_of: Callable[[Any, str, Mapping[str, ExportedFile]], Iterable[Record]],
+    *,
+    pattern: str = "*.json",
+    hint: str = "Name its zip, its folder or its JSON file.",
+) -> Iterator[Record]:
+    """Yields the records of each item of the files that match `pattern`.
+
+    `items` parses a file; `records_of(item, path of its file, files)` makes the records. Damage
+    is reported to `skipped`. Raises InvalidArgument if no record can be read.
+    """
+    files = files_of(path, skipped)
+    is_export = False
+    for name, file in files.items():
+        if not PurePosixPath(name).match(pattern):
+            continue
+        number = 0
+        try:
+            with file.open() as stream:
+                for number, item in enumerate(items(stream), 1):
+                    with reporting(skipped, f"{name}, record {number}"):
+                        yield from records_of(item, name, files)
+                        is_export = True
+        except Exception as error:  # of the disk, the zip and the parser
+            skipped(name, f"it is damaged after its record {number}: {error}")
+    if not is_export:
+        raise InvalidArgument(f"{path} is no such export.", hint)

@@ -1,0 +1,81 @@
+"""Reads Day One's export as JSON: a zip or folder with a file for each journal (`Journal.json`)
+and `photos/MD5.jpeg`.
+
+`{"metadata": {...}, "entries": [...]}`. An entry has `uuid`, `text` (Markdown, whose stops are
+escaped), `creationDate` (ISO, UTC), `timeZone`, `tags`, `starred`, `location` (`placeName`,
+`localityName`, `country`) and `photos` (`identifier`, `md5`, `type`), which its text shows as
+`![](dayone-moment://IDENTIFIER)`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from ....files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
+from .archive import ExportedFile, read_items
+from .record import Record, Skipped
+from .shared import headed, text_of
+from .source import ENTRIES, json_items
+
+_MOMENT = re.compile(r"!\[[^\]]*\]\(dayone-moment:/+(?:\w+/)?([\w-]+)\)")
+_PHOTO = re.compile(r"[\w-]{1,80}\.\w{1,8}")
+_ESCAPED = re.compile(r"\\([.!()'\"])")
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    """A record for each entry, in the time of its place.
+
+    A starred entry has importance 8; the name of a journal is a tag.
+    """
+    return read_items(path, skipped, partial(json_items, ENTRIES), _entry)
+
+
+def _entry(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator[Record]:
+    journal = PurePosixPath(name)
+    photos = {}
+    pictures = {}
+    for photo in entry.get("photos") or ():
+        file_name = f"{photo['md5']}.{photo['type']}"
+        photos[photo["identifier"]] = file_name
+        file = files.get(str(journal.parent / "photos" / file_name))
+        if file and _PHOTO.fullmatch(file_name) and is_picture_name(file_name):
+            pictures[file_name] = partial(file.read, PICTURE_BYTES)
+
+    def show(moment: re.Match[str]) -> str:
+        photo = photos.get(moment[1])
+        return f"![]({PICTURE_FOLDER}/{photo})" if photo in pictures else "(left in Day One)"
+
+    text = entry.get("text") or ""
+    for identifier in photos:
+        if identifier not in text:
+            text += f"\n\n![](dayone-moment://{identifier})"
+    title, body = headed(_MOMENT.sub(show, _ESCAPED.sub(r"\1", text)).strip())
+    location = entry.get("location") or {}
+    places = [text_of(location.get(part)) for part in ("placeName", "localityName", "country")]
+    if any(places):
+        body += f"\n\nlocation:: {', '.join(filter(None, places))}"
+    tags = list(entry.get("tags") or ())
+    if journal.stem != "Journal":
+        tags.append(journal.stem)
+    yield Record(
+        key=entry["uuid"],
+        title=title,
+        text=body.strip() or title,
+        at=_written_at(entry),
+        tags=tuple(tags),
+        importance=8 if entry.get("starred") else None,
+        pictures=tuple(pictures.items()),
+    )
+
+
+def _written_at(entry: Any) -> datetime:
+    """The day and hour at the entry's place; in the local zone if its zone is unknown."""
+    at = datetime.fromisoformat(entry["creationDate"]).astimezone()
+    with suppress(ValueError, OSError, LookupError):
+        at = at.astimezone(ZoneInfo(entry["timeZone"])).replace(tzinfo=None)
+    return at

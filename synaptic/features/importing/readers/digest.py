@@ -1,0 +1,284 @@
+"""Makes a digest of a session without a model: requests, answers, commands and edited files.
+
+A session becomes one or more records of at most 6,000 characters, its parts. A turn (a request
+and the events after it) is never divided; a turn that does not fit begins a new part, so
+earlier parts stay as they are while the session grows. Private passages and secrets are taken
+out of each text before it is shortened.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+
+from ....errors import InvalidArgument
+from ....language.words import words
+from ....models import Texts
+from ....notes.blocks import shown
+from ....notes.privacy import (
+    mask,
+    mentions,
+    private_lines,
+    repeats,
+    unclosed_tags,
+    without_private,
+)
+from ....notes.redaction import redact
+from ....notes.screening import visible_secrets
+from .record import Record, Skipped, reporting
+from .session import PATTERNS, TABLE, Event, Session
+from .source import changed_at, files_below
+
+PART_CHARS, HEAD_CHARS = 6000, 400
+"""Characters of a part, and the share of them for its first line."""
+TITLE_CHARS = 80
+ASKED_CHARS = 700
+SAID_CHARS = 1100
+LINE_CHARS = 150
+FEW_PROMPTS = 3
+"""Requests of a session that gets a digest even if nothing was changed and nothing failed."""
+COMMANDS = 8
+"""Commands that a turn lists; the others are counted."""
+READ_CHARS = 100_000
+"""Characters of a text that are searched for secrets; the rest of it is left out."""
+
+
+@dataclass(frozen=True)
+class Transcripts:
+    """A reader of transcripts whose file names match `patterns`.
+
+    They are `below` the folder that the environment's `variable` names, else below `usual` in
+    the home folder. `sessions_in` reads the files.
+    """
+
+    variable: str
+    usual: str
+    below: Texts
+    patterns: Texts
+    sessions_in: Callable[..., Iterator[Session]]
+
+    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
+        base = Path(environ.get(self.variable) or home / self.usual)
+        return [*chain.from_iterable(sorted(base.glob(part)) for part in self.below)]
+
+    def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
+        for session in self.sessions(path, skipped):
+            with reporting(skipped, session.key):
+                yield from digest(session, is_work=True)
+
+    def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
+        """The sessions of a transcript or of all below a folder, oldest first.
+
+        `DATABASE/ID` is one session of a database, or of another file that holds several.
+        """
+        if path.parent.is_file() and any(map(path.parent.match, self.patterns)):
+            return self.sessions_in([path.parent], skipped, path.name)
+        found = files_below(path, skipped, *self.patterns)
+        files = [file for file in found if any(map(file.match, self.patterns))]
+        if not files:
+            raise InvalidArgument(
+                f"{path} holds no transcript.",
+                valid=self.patterns,
+                hint="Name a folder that does.",
+            )
+        files.sort(key=lambda file: (changed_at(file), file))
+        return self.sessions_in(files, skipped)
+
+
+def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
+    """The parts of a session in order.
+
+    None if nobody asked, or if only an answer to a greeting followed. None of a session of work
+    without an edit, a commit, an error or FEW_PROMPTS requests.
+    """
+    turns: list[list[Event]] = []
+    for event in screened(session.events):
+        if event.kind == "asked":
+            turns.append([])
+        if turns:
+            turns[-1].append(event)
+    if not any(map(_says_something, turns)):
+        return
+    works = [one for one in chain(*turns) if one.kind == "edited" or one.commit or one.error]
+    if is_work and len(turns) < FEW_PROMPTS and not works:
+        return
+    title = _title(session, turns[0][0].text)
+    for number, (events, texts) in enumerate(_parts(turns), 1):
+        until = max(event.at for event in events)
+        edited = dict.fromkeys(event.text for event in events if event.kind == "edited")
+        yield Record(
+            key=session.key if number == 1 else f"{session.key}/{number}",
+            text="\n\n".join([_first_line(session, events, until), *texts]),
+            at=events[0].at,
+            title=title if number == 1 else f"{title} ({number})",
+            type="progress",
+            folder=session.folder or None,
+            branch=events[-1].branch or None,
+            files=tuple(edited)[:100],
+            growing=True,
+            until=until,
+            lines=(events[0].line, max(event.line for event in events)),
+        )
+
+
+def _title(session: Session, request: str) -> str:
+    """The client's title, else the first request.
+
+    The client's model made its title of all requests, so one with private text is not used.
+    """
+    requests = [event.text for event in session.events if event.kind == "asked"]
+    is_private = any(mentions(text.encode()) for text in requests)
+    title = "" if is_private else _clean(session.title, ())
+    return _shorten(" ".join((title or request).split()), TITLE_CHARS)
+
+
+def _parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[str]]]:
+    """(events, texts of the turns) of each part."""
+    parts: list[tuple[list[Event], list[str]]] = []
+    room = 0
+    for turn in turns:
+        text = _shorten("\n".join(_told(turn)).rstrip(), PART_CHARS - HEAD_CHARS - 2)
+        room -= len(text) + 2
+        if room < 0 or not parts:
+            parts.append(([], []))
+            room = PART_CHARS - HEAD_CHARS - len(text) - 2
+        parts[-1][0].extend(turn)
+        parts[-1][1].append(text)
+    return parts
+
+
+def _first_line(session: Session, events: Sequence[Event], until: datetime) -> str:
+    folder = _clean(Path(session.folder).name, ())
+    branch = _clean(events[-1].branch, ())
+    place = f" in {_code(folder)}" if folder else ""
+    if branch:
+        place += f" on {_code(branch)}"
+    first = f"{events[0].at:%Y-%m-%d %H:%M}"
+    last = f"{until:%Y-%m-%d %H:%M}"
+    if first != last:
+        first += f" to {last.removeprefix(first[:11])}"
+    return f"{session.client}{place}, {first}."
+
+
+def screened(events: Sequence[Event]) -> Iterator[Event]:
+    """The events of a whole session that may be shown, without private text and secrets.
+
+    Events after a request that is wholly private are private too.
+    """
+    requests = _requests(events)
+    private = set[bytes]().union(*map(private_lines, requests))
+    is_private = False
+    remaining = iter(requests)
+    for event in events:
+        text = event.text
+        if event.kind == "asked":
+            text = shown(mask(next(remaining))).decode()
+        text = _clean(text, private)
+        if event.kind == "asked":
+            is_private = not text
+        if text and not is_private:
+            yield replace(
+                event,
+                text=text,
+                error=_clean(event.error, private),
+                commit=_clean(event.commit, private),
+            )
+
+
+def _requests(events: Iterable[Event]) -> list[bytes]:
+    """The text of each request.
+
+    One that closes a private passage of the request before gets the opening tag.
+    """
+    requests: list[bytes] = []
+    for event in events:
+        if event.kind == "asked":
+            data = event.text.encode()
+            is_open = bool(requests) and bool(unclosed_tags(requests[-1]))
+            if is_open and b"</private" in data.lower():
+                data = b"<private>" + data
+            requests.append(data)
+    return requests
+
+
+def _says_something(turn: Sequence[Event]) -> bool:
+    first, *after = turn
+    asked = {word for _, word in words(first.text) if not word.isdigit()}
+    is_greeting = asked <= {*TABLE["greetings"].split()}
+    return any(event.kind != "said" or not is_greeting for event in after)
+
+
+def _told(turn: Sequence[Event]) -> Iterator[str]:
+    """The lines of a turn: request, last answer, edited files, commands and commits."""
+    request, *after = turn
+    for line in _markdown(request.text, ASKED_CHARS).splitlines():
+        yield f"> {line}".rstrip()
+    answers = [event.text for event in after if event.kind == "said"]
+    reply = _markdown("".join(answers[-1:]), SAID_CHARS)
+    if reply:
+        yield f"\n{reply}"
+    yield ""
+    files = dict.fromkeys(_code(event.text) for event in after if event.kind == "edited")
+    if files:
+        yield f"- Edited: {_shorten(', '.join(files), ASKED_CHARS)}"
+    yield from _commands(after)
+    for event in after:
+        if event.commit:
+            yield f"- Committed: {_code(event.commit)}"
+
+
+def _commands(after: Sequence[Event]) -> Iterator[str]:
+    """The lines of the commands that did more than look around.
+
+    If there are many, the last ones.
+    """
+    ran = []
+    for event in after:
+        is_commit = event.commit and event.text.startswith("git ")
+        if event.kind == "ran" and not is_commit and not PATTERNS["looks"].match(event.text):
+            ran.append(event)
+    lines = []
+    for event in ran[-COMMANDS:]:
+        status = "" if event.status is None else f", exit {event.status}"
+        error = f": {_code(event.error)}" if event.error else ""
+        lines.append(f"- Ran: {_code(event.text)}{status}{error}")
+    yield from dict.fromkeys(lines)
+    if len(ran) > COMMANDS:
+        yield f"- and {len(ran) - COMMANDS} more commands"
+
+
+def _clean(text: str, private: Collection[bytes]) -> str:
+    """`text` without private passages, lines that repeat one of `private`, and secrets."""
+    if not text:
+        return ""
+    text = without_private(text)
+    if len(text) > READ_CHARS:
+        text = text[:READ_CHARS].rpartition(" ")[0]
+    if private:
+        lines = [line for line in text.splitlines() if not repeats(line.encode(), private)]
+        text = "\n".join(lines)
+    return redact(text, visible_secrets(text)).strip()
+
+
+def _markdown(text: str, limit: int) -> str:
+    """`text` for the body of an entry: no headings, tasks or tags, short code."""
+    text = PATTERNS["fence"].sub(lambda fence: f"{_code(fence[2])}\n", text)
+    for mark in TABLE["markdown"]:
+        text = re.sub(mark["pattern"], mark["by"], text, flags=re.MULTILINE | re.DOTALL)
+    return _shorten(text.strip(), limit)
+
+
+def _shorten(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    start = text[: limit - 2]
+    return f"{start.rpartition(' ')[0] or start} …"
+
+
+def _code(text: str) -> str:
+    """The first line of a text as code."""
+    first, _, rest = text.strip().partition("\n")
+    first = _shorten(f"{first} …" if rest else first, LINE_CHARS)
+    return f"`` {first} ``" if "`" in first else f"`{first}`"

@@ -1,0 +1,216 @@
+"""Reads the chats with agents in two editors: Cursor, and VS Code with Copilot.
+
+Both keep them below `~/.config`, or XDG_CONFIG_HOME; on macOS below
+`~/Library/Application Support`.
+
+Cursor's chats: `Cursor/User/globalStorage/state.vscdb`, an SQLite database. Written after the
+reader of vshulcz/deja-vu and after public dumps of Cursor 3.6 and 3.21.
+
+`cursorDiskKV` has JSON by key. `composerData:ID` is a chat: name, createdAt (milliseconds),
+workspaceIdentifier, subagentInfo (of a subagent's) and fullConversationHeadersOnly, the
+bubbleId of each message in order; before 2025 `conversation` held the messages themselves.
+`bubbleId:ID:BUBBLE` is a message: type (1 of the person, 2 of the agent), text, createdAt
+(ISO), workspaceUris and toolFormerData: name, toolCallId, status, and as JSON params and result
+(output, exitCodeV2, or exitCode where it is not 0, rejected). Until 3.20 the workspace of a
+chat stands in ItemTable, in `composer.composerHeaders`. The line of an event is the number of
+its message.
+
+VS Code's chats: `Code/User/workspaceStorage/ID/chatSessions/SESSION.jsonl`, and for windows
+without a folder `Code/User/globalStorage/emptyWindowChatSessions`; also of Code - Insiders and
+VSCodium. Written after chatSessionOperationLog.ts of microsoft/vscode.
+
+`workspace.json` beside `chatSessions` is `{"folder": URI}`, or it has `workspace` with the
+file of several folders. A line of a chat is `{"kind": 0, "v": all}`, or a change at the path
+`k`: 1 sets it to `v`, 2 cuts the list there at `i`, if given, and appends `v`, 3 removes it.
+Before version 1.109 a file `.json` held all. That is customTitle and requests, each with
+message.text, timestamp, modelState.completedAt and response, a list of texts (value), edits
+(textEditGroup: uri) and calls (toolInvocationSerialized: isConfirmed, and toolSpecificData of a
+terminal: commandLine, terminalCommandOutput.text, terminalCommandState.exitCode). Nobody typed
+a request with isSystemInitiated or confirmation. The line of an event is the number of its
+request.
+"""
+
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ....files import read_regular
+from .digest import Transcripts
+from .record import Skipped, reporting
+from .session import Kind, Session, json_lines, sessions_of_databases
+from .shared import SETTINGS_BYTES, dig, list_of, text_of
+from .source import read_json
+
+
+def _path_of(uri: object) -> str:
+    """The path of a URI, which is a text or VS Code's object."""
+    return text_of(uri, "path") or unquote(urlsplit(text_of(uri)).path)
+
+
+def _folder_of(storage: Path) -> str:
+    """The folder of the workspace that an editor keeps here; "" if it has none."""
+    with suppress(OSError, ValueError):
+        workspace = read_json(read_regular(storage / "workspace.json", SETTINGS_BYTES))
+        return _path_of(dig(workspace, "folder") or dig(workspace, "workspace"))
+    return ""
+
+
+# -- Cursor
+# ------------------------------------------------------------------------------
+
+
+_CHATS = """
+WITH heads AS (
+    SELECT json_extract(head.value, '$.composerId') id,
+    json_extract(head.value, '$.workspaceIdentifier') workspace
+    FROM ItemTable,
+    json_each(iif(json_valid(ItemTable.value), ItemTable.value, '{}'), '$.allComposers') head
+    WHERE ItemTable.key = 'composer.composerHeaders'
+)
+SELECT substr(key, 14) id, '' title, coalesce(
+    json_extract(workspace, '$.uri.path'), json_extract(workspace, '$.configPath.path')
+) directory
+FROM cursorDiskKV LEFT JOIN heads ON heads.id = substr(key, 14)
+WHERE key > 'composerData:' AND key < 'composerData;' AND ? IN ('', substr(key, 14))
+"""
+_BUBBLES = """
+WITH chat AS (
+    SELECT substr(key, 14) id, CAST(value AS TEXT) chat
+    FROM cursorDiskKV WHERE key = 'composerData:' || ?
+)
+SELECT head.key + 1 number, json_extract(chat, '$.name') title,
+json_extract(chat, '$.workspaceIdentifier.uri.path') folder,
+coalesce(bubble.value, head.value) bubble,
+iif(head.key, NULL, json_extract(chat, '$.createdAt')) at
+FROM chat JOIN json_each(chat, iif(
+    json_array_length(chat, '$.conversation'), '$.conversation', '$.fullConversationHeadersOnly'
+)) head
+LEFT JOIN cursorDiskKV bubble
+ON bubble.key = 'bubbleId:' || chat.id || ':' || json_extract(head.value, '$.bubbleId')
+WHERE json_extract(chat, '$.subagentInfo') IS NULL ORDER BY head.key
+"""
+
+
+def _add_bubble(session: Session, number: int, row: sqlite3.Row) -> None:
+    bubble = read_json(row["bubble"])
+    session.set_time(dig(bubble, "createdAt"))
+    session.title = text_of(row["title"])
+    folders = [row["folder"], *list_of(bubble, "workspaceUris")]
+    session.folder = session.folder or next(filter(None, map(_path_of, folders)), "")
+    kind: Kind = "asked" if dig(bubble, "type") == 1 else "said"
+    session.add(kind, number, dig(bubble, "text"))
+    call = dig(bubble, "toolFormerData")
+    session.add_call(number, call, "name", "params", "toolCallId")
+    state = dig(call, "status")
+    result = dig(call, "result")
+    with suppress(ValueError):
+        result = read_json(result)
+    output = text_of(result)
+    if dig(result, "rejected") or (state == "cancelled" and not result):
+        state = "cancelled"
+        output = "rejected by the user"
+    failed = {"completed": False, "error": True, "cancelled": True}.get(text_of(state))
+    status = dig(result, "exitCodeV2") or dig(result, "exitCode")
+    session.add_result(dig(call, "toolCallId"), output, failed, status)
+
+
+# -- VS Code
+# ------------------------------------------------------------------------------
+
+
+def _vscode_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+    for file in files:
+        if file.suffix == ".json" and file.with_suffix(".jsonl").exists():
+            continue
+        session = Session(file.stem, "VS Code", _folder_of(file.parents[1]))
+        chat = None
+        for number, line in json_lines(file, skipped):
+            with reporting(skipped, f"{file.name}:{number}"):
+                chat = line if file.suffix == ".json" else _changed(chat, line)
+        session.title = text_of(chat, "customTitle")
+        for number, request in enumerate(list_of(chat, "requests"), 1):
+            with reporting(skipped, f"{file.name}: {number}"):
+                _add_request(session, number, request)
+        yield session
+
+
+def _changed(state: Any, change: dict[str, Any]) -> Any:
+    """The state of a chat after a line of its log."""
+    kind = change["kind"]
+    value = change.get("v")
+    if kind == 0:
+        return value
+    *within, last = change["k"]
+    place = state
+    for key in within:
+        place = place[key]
+    if kind == 2:
+        items = place.setdefault(last, [])
+        del items[change.get("i", len(items)) :]
+        items.extend(value or [])
+    else:
+        place[last] = value
+    return state
+
+
+def _add_request(session: Session, number: int, request: Any) -> None:
+    session.set_time(dig(request, "timestamp"))
+    if not (dig(request, "isSystemInitiated") or dig(request, "confirmation")):
+        session.add("asked", number, dig(request, "message"))
+    session.set_time(dig(request, "modelState", "completedAt"))
+    said = ""
+    for part in list_of(request, "response"):
+        kind = dig(part, "kind")
+        text = text_of(part, "value")
+        if kind == "inlineReference":
+            said += text_of(part, "name") or Path(_path_of(dig(part, kind))).name
+        elif kind is None and text.strip() != "```":  # the frame of an edit
+            said += text
+        elif kind in ("textEditGroup", "toolInvocationSerialized"):
+            session.add("said", number, said)
+            said = ""
+            session.add("edited", number, _path_of(dig(part, "uri")))
+            _add_terminal(session, number, part)
+    session.add("said", number, said)
+
+
+def _add_terminal(session: Session, number: int, part: Any) -> None:
+    """Adds the command of a call, unless the person refused it."""
+    data = dig(part, "toolSpecificData")
+    status = dig(data, "terminalCommandState", "exitCode")
+    if status is None and dig(part, "isConfirmed", "type") in (0, 5):
+        return
+    line = dig(data, "commandLine")
+    edited = text_of(line, "userEdited") or text_of(line, "toolEdited")
+    command = edited or text_of(line, "original")
+    session.calls[""] = [session.add("ran", number, command)]
+    output = text_of(data, "terminalCommandOutput")
+    session.add_result("", output, None, status)
+
+
+_BASE = ("XDG_CONFIG_HOME", ".config")
+"""A variable that names the folder of both editors, and the usual one below the home folder."""
+if sys.platform == "darwin":
+    _BASE = ("", "Library/Application Support")
+BY_SOURCE = {
+    "cursor": Transcripts(
+        *_BASE,
+        ("Cursor/User/globalStorage/state.vscdb",),
+        ("state.vscdb",),
+        partial(sessions_of_databases, "Cursor", (_CHATS, _BUBBLES), _add_bubble),
+    ),
+    "vscode": Transcripts(
+        *_BASE,
+        (
+            "*/User/workspaceStorage/*/chatSessions",
+            "*/User/globalStorage/emptyWindowChatSessions",
+        ),
+        ("*.jsonl", "*.json"),
+        _vscode_sessions,
+    ),
+}

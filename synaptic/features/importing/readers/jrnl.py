@@ -1,0 +1,95 @@
+"""Reads jrnl: its text file, its folder of text files, or the output of `jrnl --export json`.
+
+Text: `[2026-11-21 09:31] Title. @tag`, the time in the format of its config, ` *` at the line's
+end for a starred entry, and the body below. JSON: `{"tags": ..., "entries": [{title, body,
+date, time, tags, starred}]}`. The files are named in `~/.config/jrnl/jrnl.yaml` (`journals:
+{default: {journal: PATH}}`); the default is `~/.local/share/jrnl/journal.txt`.
+"""
+
+import re
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from hashlib import sha256
+from io import BufferedReader
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any, cast
+
+from ....models import Json
+from .archive import read_items
+from .record import Record, Skipped
+from .shared import named_in
+from .source import ENTRIES, FILE_BYTES, json_items
+
+_BEGIN = re.compile(
+    rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] "
+)
+_TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
+_HINT = (
+    "Is it encrypted, or its time of another form? Import what `jrnl --export json` writes "
+    "to a file."
+)
+
+
+def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "jrnl", "jrnl.yaml")
+    usual = Path(environ.get("XDG_DATA_HOME") or home / ".local/share", "jrnl", "journal.txt")
+    places = {usual, *named_in(config, "journals", "journal", home)}
+    return sorted(place for place in places if place.exists())
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    """A record for each entry; a starred one has importance 8."""
+    keys: Counter[str] = Counter()
+
+    def record_of(entry: Any, *_: object) -> Iterator[Record]:
+        if isinstance(entry, bytes):
+            entry = _parse(entry)
+        title = entry["title"].strip()
+        at = f"{entry['date']} {entry['time']}"
+        key = f"{at}-{sha256(title.encode()).hexdigest()[:8]}"  # jrnl gives entries no ids
+        keys[key] += 1
+        yield Record(
+            key=f"{key}/{keys[key]}" if keys[key] > 1 else key,
+            title=title,
+            text=entry["body"].strip() or title,
+            at=datetime.fromisoformat(at),
+            tags=tuple(tag.lstrip("@#") for tag in entry.get("tags") or ()),
+            importance=8 if entry.get("starred") else None,
+        )
+
+    return read_items(path, skipped, _entries, record_of, pattern="*", hint=_HINT)
+
+
+def _entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
+    """The bytes of each entry of a text file, or the entries of the JSON."""
+    file = cast(BufferedReader, stream)
+    if file.peek(3).removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
+        yield from json_items(ENTRIES, file)
+        return
+    text = file.read(FILE_BYTES + 1)
+    if len(text) > FILE_BYTES:
+        raise ValueError(f"it is larger than {FILE_BYTES >> 20} MB")
+    begins = [begin.start() for begin in _BEGIN.finditer(text)]  # not what is before the first
+    for start, end in pairwise([*begins, len(text)]):
+        yield text[start:end]
+
+
+def _parse(entry: bytes) -> Json:
+    """An entry of a text file in the form of the JSON."""
+    begin, _, rest = entry.decode().partition("] ")
+    day, clock, *half = begin.removeprefix("[").split()
+    hour, minute = clock.split(":")[:2]
+    if half:
+        hour = str(int(hour) % 12 + 12 * half.count("PM"))
+    title, _, body = rest.partition("\n")
+    return {
+        "title": title.removesuffix(" *"),
+        "body": body,
+        "date": day,
+        "time": f"{hour:0>2}:{minute}",
+        "tags": dict.fromkeys(_TAG.findall(f"{title}\n{body}".lower())),
+        "starred": title.endswith(" *"),
+    }

@@ -1,0 +1,93 @@
+"""Reads `sqlite_vec.db` of mcp-memory-service (seen: 12.4.0), in its data folder or at
+`MCP_MEMORY_SQLITE_PATH`.
+
+`memories` has content, content_hash, tags (between commas), memory_type, metadata (a JSON
+object), created_at (seconds since 1970), created_at_iso, and later deleted_at. `memory_graph`,
+which older ones lack, has source_hash, target_hash and, later, relationship_type.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ....kinds import FOREIGN
+from ....notes.header import title_for
+from .record import Record, Skipped, reporting
+from .shared import find_places, items_of, markdown, moment, rows, tags_of, text_of
+from .source import read_json
+
+_NAMES = ("MCP_MEMORY_SQLITE_PATH", "MCP_MEMORY_SQLITEVEC_PATH", "MCP_MEMORY_BASE_DIR")
+_FOLDERS = (
+    ".local/share/mcp-memory",
+    "Library/Application Support/mcp-memory",
+    "AppData/Local/mcp-memory",
+)
+_TABLES = {
+    "memories": {"content", "content_hash"},
+    "memory_graph": {"source_hash", "target_hash"},
+}
+_COUNTERS = tuple(
+    "access_ quality_ last_accessed embedding created_at updated_at tags type".split()
+)
+"""Prefixes of metadata that the program keeps for itself, or that another column holds."""
+LINKED = 200_000
+"""Memories and relations whose links are read: all titles are kept in memory."""
+find = partial(find_places, names=_NAMES, usual=_FOLDERS, holds="sqlite_vec.db")
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    path = path / "sqlite_vec.db" if path.is_dir() else path
+    links = _links(path, skipped)
+    for _, row in rows(path, {"memories": _TABLES["memories"]}, skipped):
+        key = text_of(row, "content_hash")
+        if not row.get("deleted_at"):
+            with reporting(skipped, f"{path}: {key}"):
+                yield _record(key, row, links.get(key))
+
+
+def _links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
+    """The lines `- kind [[Title]]` of each memory, by its hash."""
+    titles = {}
+    relations = []
+    for table, row in islice(rows(path, _TABLES, skipped), LINKED):
+        if table == "memory_graph":
+            kind = text_of(row, "relationship_type") or "related"
+            relations.append((text_of(row, "source_hash"), kind, text_of(row, "target_hash")))
+        elif not row.get("deleted_at"):
+            titles[text_of(row, "content_hash")] = title_for(text_of(row, "content"))
+    links: dict[str, list[str]] = {}
+    for start, kind, end in relations:
+        if end in titles:
+            links.setdefault(start, []).append(f"- {kind} [[{titles[end]}]]")
+    return links
+
+
+def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
+    metadata = None
+    with suppress(ValueError):
+        metadata = read_json(row.get("metadata"))
+    fields = metadata.items() if isinstance(metadata, dict) else ()
+    kind = text_of(row, "memory_type")
+    content = text_of(row, "content")
+    tags = [tag for tag in items_of(row.get("tags")) if tag != "untagged"]
+    at = moment(row.get("created_at"), row.get("created_at_iso"), row.get("updated_at"))
+    if not at:
+        raise ValueError("it has no time")
+    if not content:
+        raise ValueError("it has no text")
+    return Record(
+        key=key,
+        text=markdown(
+            content,
+            links,
+            fields=[item for item in fields if not item[0].startswith(_COUNTERS)],
+        ),
+        at=at,
+        title=title_for(content),
+        type=FOREIGN.get(kind.lower(), "note"),
+        tags=tags_of(kind, *tags),
+        project=text_of(metadata, "project") or None,
+    )

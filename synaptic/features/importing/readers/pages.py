@@ -1,0 +1,186 @@
+"""Reads pages that Notion or Apple Notes exported: a zip, also of zips, or a folder, of HTML or
+of Markdown.
+
+Notion (Export, HTML or Markdown & CSV): a page is `Title 32HEX.html` or `.md`, with
+its files in a folder beside it. HTML has `h1.page-title`, `table.properties`, `div.page-body`;
+Markdown has `# Title` and a line `Created: January 2, 2026 3:04 PM` or the like for each
+property. Tables (`.csv`) are left out: each of their rows is a page. Apple Notes (Export as
+Markdown, or an exporter): `Title.md`, `Title/Title.md` or `Title.html`, pictures beside it or
+in a folder; only the times of the files say when.
+"""
+
+import re
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from html import unescape
+from pathlib import Path, PurePosixPath
+from posixpath import dirname, join, normpath
+from urllib.parse import unquote
+
+from ....errors import InvalidArgument
+from ....files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
+from ....language.query import read_moment
+from .archive import ExportedFile, files_of
+from .record import Record, Skipped, reporting
+from .shared import headed
+
+_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+_UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
+"""Signs that a link cannot hold."""
+_LINK = re.compile(
+    r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
+)
+_CREATED = re.compile(
+    r"(?im)^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$"
+)
+_TAGS = re.compile(r"(?im)^tags: *(.+)$")
+_TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*# +(.+)|<title>([^<]+)</title>")
+_INLINE = re.compile(
+    rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)"
+)
+_UNSEEN = re.compile(r"(?s)<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)")
+_BLANK = re.compile(r"&(?:#0*(?:9|10|13|32)|#[xX]0*(?:9|20|[aAdD])|Tab|NewLine);?")
+_BLANKS = re.compile(r"([ \t\r\n]{80})[ \t\r\n]++")
+"""Long runs of blanks and open tags: parser and converter are quadratic in their length."""
+TEXT_BYTES, TAGS = 2_000_000, 20_000
+"""A page with more text (without pictures) or more tags is left out: they take memory and time.
+"""
+_HEAD = 2_000
+"""Bytes or characters in which the title and the properties of a page are looked for."""
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    """A record for each page; links between pages become `[[Title]]`.
+
+    Its key is Notion's id, else its path.
+    """
+    files = files_of(path, skipped)
+    pages = [name for name in files if name.endswith((".html", ".md"))]
+    if not pages:
+        raise InvalidArgument(
+            f"{path} holds no pages (.html, .md).", "Name the export's zip or folder."
+        )
+    of_notion = [name for name in pages if _ids(name)]  # any other page is a list of them
+    titles: dict[str, str] = {}
+    for name in of_notion or pages:
+        title = _UNLINKED.sub("", _title(name, files[name])).strip()
+        titles |= dict.fromkeys((name, *_ids(name)), title)
+    for name in of_notion or pages:
+        with reporting(skipped, name):
+            yield _Page(name, files, titles).record()
+
+
+def _ids(path: str) -> list[str]:
+    """Notion's id in the name of a page, a list of one or none."""
+    return _ID.findall(PurePosixPath(path).name)[-1:]
+
+
+def _title(name: str, file: ExportedFile) -> str:
+    with suppress(Exception), file.open() as stream:  # `read` reports the damage
+        match = _TITLE.search(stream.read(_HEAD))
+        if match:
+            return unescape((match[1] or match[2]).decode("utf-8", "replace"))
+    return PurePosixPath(name).stem
+
+
+@dataclass
+class _Page:
+    """A page while its pictures are collected."""
+
+    name: str
+    files: dict[str, ExportedFile]
+    titles: dict[str, str]
+    pictures: dict[str, Callable[[], bytes]] = field(default_factory=dict)
+
+    def record(self) -> Record:
+        data = _INLINE.sub(self._set_aside, self.files[self.name].read())
+        if len(data) > TEXT_BYTES:
+            raise ValueError(f"it has more than {TEXT_BYTES:,} bytes of text")
+        text = data.decode("utf-8-sig")
+        if self.name.endswith(".html"):
+            text = _of_html(text)
+        title, body = headed(_LINK.sub(self._show, text).strip())
+        title = title or self.titles[self.name]
+        at = self.files[self.name].at
+        created = _CREATED.search(body[:_HEAD])
+        tags = _TAGS.search(body[:_HEAD])
+        if created:
+            with suppress(InvalidArgument):
+                at = read_moment(created[1], at, "created")
+        return Record(
+            key=self._key,
+            title=title,
+            text=body.strip() or title,
+            at=at,
+            tags=tuple(tag.strip() for tag in tags[1].split(",")) if tags else (),
+            pictures=tuple(item for item in self.pictures.items() if item[0] in body),
+        )
+
+    @property
+    def _key(self) -> str:
+        return [self.name, *_ids(self.name)][-1]
+
+    def _set_aside(self, picture: re.Match[bytes]) -> bytes:
+        """Replaces a picture within the page by its path."""
+        read = partial(_read_inline, self.files[self.name], *picture.span(2))
+        digest = sha256(picture[2]).hexdigest()
+        return self._attach(digest, f".{picture[1].decode()}", read).encode()
+
+    def _show(self, link: re.Match[str]) -> str:
+        """A link as an entry shows it."""
+        is_picture, words, target = link.groups()
+        path = normpath(join(dirname(self.name), unquote(target)))
+        for page in (path, *_ids(path)):
+            if page in self.titles:
+                return f"[[{self.titles[page]}]]"
+        if path not in self.files:
+            return link[0]
+        if not is_picture or not is_picture_name(path):
+            return words or PurePosixPath(path).name  # the file stays in the export
+        read = partial(self.files[path].read, PICTURE_BYTES)
+        shown = self._attach(f"{self._key} {path}", PurePosixPath(path).suffix, read)
+        return f"![]({shown})"
+
+    def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
+        """The path of a picture in the journal."""
+        name = sha256(identity.encode()).hexdigest()[:32] + suffix
+        self.pictures[name] = read
+        return f"{PICTURE_FOLDER}/{name}"
+
+
+def _of_html(html: str) -> str:
+    """The title, properties and text of an HTML page, as Notion writes Markdown."""
+    from bs4 import BeautifulSoup
+    from markdownify import MarkdownConverter
+
+    end = html.rfind(">") + 1
+    html = html[:end] + html[end:].replace("<", "&lt;")
+    html = _BLANKS.sub(r"\1", _BLANK.sub(" ", _UNSEEN.sub("", html)))
+    if html.count("<") > TAGS:
+        raise ValueError(f"it has more than {TAGS:,} tags")
+    soup = BeautifulSoup(html, "html.parser")
+    title = "".join(f"# {title.get_text()}" for title in soup.select("h1.page-title"))
+    properties = []
+    for row in soup.select("table.properties tr"):
+        cells = [cell.get_text(", ", strip=True) for cell in row.select("th, td")]
+        properties.append(": ".join(cells))
+    for box in soup.select("div.checkbox"):
+        box.name = "span"
+        box.string = "[x]" if "checkbox-on" in box["class"] else "[ ]"
+    # tags are renamed, not removed: a removal takes time by the number of siblings
+    for around in soup.select("a:has(> img)"):
+        around.name = "span"
+    for hidden in soup.select("head, script, style, svg, table.properties, h1.page-title"):
+        hidden.name = "span"
+        hidden.string = ""
+    text = MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(soup).strip()
+    return "\n\n".join(filter(None, (title, "\n".join(properties), text)))
+
+
+def _read_inline(page: ExportedFile, start: int, end: int) -> bytes:
+    """The picture between these bytes of a page, read again: a plan may hold thousands."""
+    return b64decode(page.read()[start:end])

@@ -1,0 +1,136 @@
+"""The record, which every reader yields, and the table of readers."""
+
+import importlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ....errors import SynapticError, one_of
+from ....models import EntryType, Texts
+
+Skipped = Callable[[str, str], None]
+"""Receives the place of a record that cannot be imported, and the reason:
+`skipped("memory.jsonl:12", "it is no JSON")`.
+"""
+
+
+_TEXTS = "key text title tags project folder branch files by".split()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """The content of one future entry.
+
+    `key`: the source's own id; an entry's id is made of it, so it never changes.
+    `text`: Markdown.
+    `at`: the time of writing; a naive one is in the local zone.
+    `project`, `folder`: the project's name, or the folder by which it is found.
+    `growing`: the source may extend the record later, like a session that goes on; its entry
+    follows until somebody edits it.
+    `until`: the time of its last part.
+    `lines`: first and last line in the source.
+    `pictures`: (name, function that reads the bytes) of each `![](attachments/imported/NAME)`.
+
+    Raises ValueError for a value that is no text, and for an empty key.
+    """
+
+    key: str
+    text: str
+    at: datetime
+    title: str = ""
+    type: EntryType = "note"
+    tags: Texts = ()
+    project: str | None = None
+    folder: str | None = None
+    branch: str | None = None
+    importance: int | None = None
+    files: Texts = ()
+    by: str | None = None
+    growing: bool = False
+    until: datetime | None = None
+    lines: tuple[int, int] | None = None
+    pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in _TEXTS:
+            value = getattr(self, name)
+            for text in value if isinstance(value, tuple) else (value,):
+                if not isinstance(text, str | None):
+                    raise ValueError(f"{text!r:.60} in its {name} is no text")
+        if not self.key:
+            raise ValueError("it has no id")
+
+
+@contextmanager
+def reporting(skipped: Skipped, where: str) -> Iterator[None]:
+    """Reports a record that cannot be read to `skipped` and goes on after it.
+
+    Any exception may come: other programs change their formats, and anybody may have written
+    the file.
+    """
+    try:
+        yield
+    except SynapticError as error:
+        skipped(where, error.message)
+    except KeyError as error:
+        skipped(where, f"it lacks {error}")
+    except (OSError, ValueError) as error:
+        skipped(where, f"{error!s:.300}")
+    except Exception as error:
+        skipped(where, f"it makes no sense: {error!r:.300}")
+
+
+IN_PLACE = ("obsidian", "logseq", "markdown", "memories")
+"""Sources that need no reader: Synaptic reads these folders of Markdown where they are."""
+MEMORIES = {
+    "claude": ".claude/projects/*/memory",
+    "codex": ".codex/memories",
+    "gemini": ".gemini/tmp/*/memory",
+    "gemini-all": ".gemini/GEMINI.md",
+}
+"""The places below the home folder where agents keep memories of their own, as Markdown: seen
+in Claude Code 2.1, Codex 0.169 and Gemini CLI 0.61.
+"""
+READERS = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "gemini": "gemini",
+    "opencode": "agents",
+    "qwen": "agents",
+    "copilot": "agents",
+    "crush": "agents",
+    "cline": "agents",
+    "aider": "agents",
+    "cursor": "editor_chats",
+    "vscode": "editor_chats",
+    "claude-code-memory": "claude_code_memory",
+    "server-memory": "server_memory",
+    "basic-memory": "basic_memory",
+    "claude-mem": "claude_mem",
+    "mcp-memory-service": "mcp_memory_service",
+    "openclaw": "openclaw",
+    "jrnl": "jrnl",
+    "day-one": "day_one",
+    "notion": "pages",
+    "apple-notes": "pages",
+    "chatgpt": "conversations",
+    "claude-ai": "conversations",
+}
+"""The module of each source, in the order in which help lists them."""
+
+
+def reader_of(source: str) -> Any:
+    """The reader of a source: a module of this room, its READER, or one of its BY_SOURCE.
+    Raises InvalidArgument for an unknown name.
+
+    `read(path, skipped)` yields the records of a place, or of a file or folder that a person
+    names, in any order; it reports damage to `skipped`, and raises InvalidArgument if nothing
+    is of this program. `find(home, environ)`, which not all have, returns the places of the
+    program's data below `home`, or where `environ` says.
+    """
+    name = READERS[one_of(READERS, source, "source")]
+    module = importlib.import_module(f".{name}", __package__)
+    of_module = getattr(module, "READER", module)
+    return getattr(module, "BY_SOURCE", {}).get(source, of_module)

@@ -1,0 +1,90 @@
+"""Reads the knowledge graph of @modelcontextprotocol/server-memory (seen: 2026.8.31), a JSON
+object a line:
+
+    {"type": "entity", "name": ..., "entityType": ..., "observations": ["...", ...]}
+    {"type": "relation", "from": ..., "to": ..., "relationType": ...}
+
+Forks' observations are objects with `content`. The time is that of the file, `memory.jsonl`
+beside the program, or at `MEMORY_FILE_PATH`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ....errors import InvalidArgument
+from ....files import read_regular
+from ....kinds import FOREIGN
+from .record import Record, Skipped, reporting
+from .shared import find_places, list_of, markdown, tags_of, text_of
+from .source import FILE_BYTES, changed_at, read_json
+
+_PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
+OBSERVATIONS = 500_000
+"""Observations that are read: all are kept in memory, for a name may stand in several lines."""
+find = partial(find_places, names=["MEMORY_FILE_PATH"], usual=[_PROGRAM], holds="memory.jsonl")
+
+
+@dataclass(slots=True)
+class Entity:
+    """All lines about one name; `observations` and `links` are lines of Markdown."""
+
+    kinds: list[str] = field(default_factory=list)
+    observations: dict[str, None] = field(default_factory=dict)
+    links: dict[str, None] = field(default_factory=dict)
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    path = path / "memory.jsonl" if path.is_dir() else path
+    entities: dict[str, Entity] = {}
+    count = 0
+    lines = read_regular(path, FILE_BYTES).splitlines() if path.exists() else [b"no such file"]
+    for number, line in enumerate(lines, 1):
+        with reporting(skipped, f"{path}:{number}"):
+            if line.strip():
+                item = read_json(line)
+                count += len(list_of(item, "observations"))
+                if count > OBSERVATIONS:
+                    raise ValueError(f"only {OBSERVATIONS:,} observations are read")
+                _add(entities, item)
+    if any(lines) and not entities:
+        raise InvalidArgument(
+            f'{path} has no line with "type": "entity".', "Name a memory.jsonl."
+        )
+    changed = changed_at(path).astimezone(UTC)
+    for name, entity in entities.items():
+        with reporting(skipped, f"{path}: {name}"):
+            yield _record(name, entity, changed)
+
+
+def _add(entities: dict[str, Entity], item: Any) -> None:
+    is_relation = item["type"] == "relation"
+    if not is_relation and item["type"] != "entity":
+        raise ValueError("it is no entity and no relation")
+    entity = entities.setdefault(item["from" if is_relation else "name"], Entity())
+    if is_relation:
+        kind = text_of(item, "relationType") or "relates_to"
+        entity.links[f"- {kind} [[{item['to']}]]"] = None
+        return
+    entity.kinds += filter(None, [text_of(item, "entityType")])
+    for observation in list_of(item, "observations"):
+        said = text_of(observation) or text_of(observation, "content")
+        text = said.strip().replace("\n", "\n  ")
+        if text:
+            entity.observations[f"- {text}"] = None
+
+
+def _record(name: str, entity: Entity, changed: datetime) -> Record:
+    kind = entity.kinds[0].lower() if entity.kinds else ""
+    return Record(
+        key=name,
+        text=markdown(list(entity.observations), list(entity.links)) or name,
+        at=changed,
+        title=name,
+        type=FOREIGN.get(kind, "note"),
+        tags=tags_of(*entity.kinds),
+        growing=True,
+    )

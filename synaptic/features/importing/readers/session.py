@@ -1,0 +1,290 @@
+"""A session of an agent as events, and helpers for the readers of transcripts."""
+
+import io
+import os
+import re
+import sqlite3
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import IO, Literal
+
+from ....errors import InvalidArgument
+from ....files import DATA, open_regular
+from ....models import Json
+from .record import Skipped, reader_of, reporting
+from .shared import dig, fetched, moment, sqlite_copy, text_of
+from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
+
+Kind = Literal["asked", "said", "ran", "edited"]
+ROLES: dict[object, Kind] = {"user": "asked", "human": "asked", "assistant": "said"}
+EPOCH = datetime.fromtimestamp(0, UTC)
+PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "relativeWorkspacePath")
+"""The arguments that name the file of an edit, in the tools of all clients."""
+TABLE = tomllib.loads((DATA / "transcripts.toml").read_text("utf-8"))
+PATTERNS = {
+    name: re.compile(pattern, re.MULTILINE | re.DOTALL)
+    for name, pattern in TABLE["patterns"].items()
+}
+
+
+@dataclass(slots=True, eq=False)
+class Event:
+    """A request, an answer, a command or an edited file.
+
+    `line`: its line in the transcript, or the number of its message in a database; 0 if a
+    subagent did it.
+    `text`: the request, the answer, the command, or the path from the checkout; "" if the
+    command was refused or the edit failed.
+    `status`: the exit status of a command, None if unknown; `error`: the line that names the
+    failure; `commit`: subject and hash of a commit.
+    """
+
+    kind: Kind
+    line: int
+    at: datetime
+    text: str
+    branch: str
+    status: int | None = None
+    error: str = ""
+    commit: str = ""
+
+
+@dataclass(slots=True)
+class Session:
+    """A session up to the end of its transcript.
+
+    `folder`: where it began; `title`: the client's own; `at`: the time of the next event.
+    """
+
+    key: str
+    client: str
+    folder: str = ""
+    title: str = ""
+    branch: str = ""
+    events: list[Event] = field(default_factory=list)
+    calls: dict[str, list[Event]] = field(default_factory=dict)
+    at: datetime = EPOCH
+
+    def set_time(self, value: object) -> None:
+        """Sets the time of the next events; a value that is no time changes nothing."""
+        with suppress(ValueError, OverflowError, OSError):
+            self.at = (moment(value) or self.at).astimezone()
+
+    def add(self, kind: Kind, line: int, content: object) -> Event:
+        """Adds an event, but no text that a program wrote for the person, and no repetition."""
+        text = text_of(content)
+        checkout = _checkout(self.folder)
+        if kind == "asked":
+            text = PATTERNS["quoted"].sub(r"\1", PATTERNS["injected"].sub("", text).strip())
+        elif kind == "edited" and text:
+            path = os.path.normpath(Path(self.folder, text))
+            text = path.removeprefix(f"{checkout}/")
+        text = text.strip().removeprefix(f"cd {checkout} && ")
+        event = Event(kind, line, self.at, text, self.branch)
+        before = [(last.kind, last.text) for last in self.events[-1:]]
+        is_repeated = kind in ("asked", "said") and before == [(kind, text)]
+        if text and not is_repeated:
+            self.events.append(event)
+        return event
+
+    def add_call(self, line: int, call: object, name: str, given: str, id: str) -> None:
+        """Adds the events of a tool's call: a command, edited files, or none. Its name, its
+        arguments, also as JSON, and its id are under these keys.
+        """
+        values = dig(call, given)
+        with suppress(ValueError):
+            values = read_json(values)
+        if not isinstance(values, dict):
+            values = {"command": values}
+        tool = text_of(call, name).lower()
+        command = _command_of(values)
+        events = self.calls.setdefault(text_of(call, id), [])
+        if "*** Begin Patch" in command:
+            for path in PATTERNS["patched"].findall(command):
+                events.append(self.add("edited", line, path))
+        elif tool in TABLE["shells"]:
+            events.append(self.add("ran", line, command))
+        elif tool in TABLE["editors"]:
+            path = next(filter(None, (values.get(key) for key in PATH_KEYS)), None)
+            events.append(self.add("edited", line, path))
+
+    def add_block(self, line: int, block: object) -> None:
+        """Adds a tool's call or its result, as Anthropic's API writes them."""
+        kind = dig(block, "type")
+        if kind == "tool_use":
+            self.add_call(line, block, "name", "input", "id")
+        elif kind == "tool_result":
+            output = text_of(block, "content")
+            failed: bool | None = dig(block, "is_error") is True
+            if "running in background" in output[:100]:
+                failed = None
+            self.add_result(dig(block, "tool_use_id"), output, failed)
+
+    def keep_work_of_subagents(self) -> None:
+        """Sorts in the edits and commits of subagents (line 0); drops their other events."""
+        kept = [one for one in self.events if one.line or one.kind == "edited" or one.commit]
+        if not all(one.line for one in kept):
+            kept.sort(key=lambda one: one.at)
+        self.events = kept
+
+    def add_result(
+        self, call: object, output: str, failed: bool | None = None, status: object = None
+    ) -> None:
+        """Adds the result of a call to its events.
+
+        An exit status that is not given is looked for at both ends of the output.
+        """
+        if not isinstance(status, int):
+            found = PATTERNS["exit"].search(f"{output[:400]}\n{output[-400:]}")
+            status = int(found[1]) if found else None
+            if failed is False:
+                status = 0
+        error = ""
+        if failed or status:
+            lines = (line.strip() for line in output[:100_000].splitlines())
+            usual = "failed" if status is None else ""
+            error = next(filter(PATTERNS["error"].search, lines), usual)
+        for event in self.calls.pop(text_of(call), ()):
+            event.status = status
+            event.error = error
+            if not (failed or status):
+                event.commit = _commit_of(event.text, output)
+            elif event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
+                event.text = ""
+
+
+def _command_of(values: Json) -> str:
+    if isinstance(values.get("commands"), list):
+        return "\n".join(map(text_of, values["commands"]))
+    keys = ("command", "cmd", "input", "patchText")
+    command = next(filter(None, (values.get(key) for key in keys)), "")
+    if not isinstance(command, list):
+        return text_of(command)
+    words = [text_of(word) for word in command]
+    is_script = words[1:2] in (["-c"], ["-lc"])  # ["bash", "-lc", "make"]
+    return words[-1] if is_script else " ".join(words)
+
+
+def _commit_of(command: str, output: str) -> str:
+    commits = PATTERNS["commits"].search(command)
+    committed = commits and PATTERNS["committed"].search(output)
+    if committed:
+        return f"{committed[2]} ({committed[1][:10]})"
+    return commits[2] or "" if commits else ""
+
+
+@cache
+def _checkout(folder: str) -> str:
+    """The checkout around a folder, or the folder itself."""
+    here = Path(folder or "/")
+    checkouts = (at for at in (here, *here.parents) if os.path.lexists(at / ".git"))
+    return str(next(checkouts, here))
+
+
+def events(source: str, place: Path, key: str) -> list[Event]:
+    """The events of a session; [] if its transcript is gone.
+
+    `place` is one of the places that the reader finds.
+    """
+    reader = reader_of(source)
+    files: Iterable[Path] = [place / key]
+    if place.is_dir():
+        name = f"*{key[:8]}*"
+        files = chain(place.rglob(f"{name}.*"), place.rglob(f"{name}/*.jsonl"))
+    for file in files:
+        with suppress(InvalidArgument):  # another program's file with such a name
+            for session in reader.sessions(file, lambda where, why: None):
+                if session.key == key:
+                    return [event for event in session.events if event.text]
+    return []
+
+
+def sessions_of_lines(
+    client: str, add: Callable[[Session, int, Json], None], files: list[Path], skipped: Skipped
+) -> Iterator[Session]:
+    """A session of each file of JSON lines; `add` adds the events of a line.
+
+    Its key is the name of the file until `add` finds another, or none where it is no session.
+    """
+    for file in files:
+        session = Session(file.stem, client)
+        for number, line in json_lines(file, skipped):
+            session.set_time(line.get("timestamp"))
+            with reporting(skipped, f"{file.name}:{number}"):
+                add(session, number, line)
+        session.keep_work_of_subagents()
+        if session.key:
+            yield session
+
+
+def sessions_of_databases(
+    client: str,
+    statements: tuple[str, str],
+    add: Callable[[Session, int, sqlite3.Row], None],
+    files: list[Path],
+    skipped: Skipped,
+    id: str = "",
+) -> Iterator[Session]:
+    """The sessions of SQLite databases, or the one with this `id`.
+
+    The first statement gives their `id`, `directory` and `title`, the second the `number` and
+    time `at` of each part, and what `add` needs. A database in `.crush` is of the folder around
+    it.
+    """
+    of_sessions, of_parts = statements
+    for file in files:
+        around = str(file.parents[1]) if file.parent.name == ".crush" else ""
+        with sqlite_copy(file) as db:
+            for row in fetched(db, of_sessions, (id,)).fetchall():
+                key = text_of(row["id"])
+                folder = text_of(row["directory"]) or around
+                session = Session(key, client, folder, text_of(row["title"]))
+                with reporting(skipped, f"{file.name}: {key}"):
+                    for part in fetched(db, of_parts, (row["id"],)):
+                        session.set_time(part["at"])
+                        with reporting(skipped, f"{key}:{part['number']}"):
+                            add(session, part["number"], part)
+                yield session
+
+
+def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
+    """(number, value) of each line that is a JSON object; the whole of a `.json` is line 1.
+
+    Damage is reported to `skipped`, but not a torn last line, for a session may go on.
+    """
+    import zstandard  # 20 ms
+
+    number = total = 0
+    try:
+        with _unpacked(path) if path.suffix == ".zst" else open_regular(path) as file:
+            read = file.read if path.suffix == ".json" else file.readline
+            while total < UNPACKED_BYTES and (line := read(RECORD_BYTES + 1)):
+                number += 1
+                total += len(line)
+                value = None
+                try:
+                    if line.strip():
+                        value = read_json(line.decode("utf-8", "replace"))
+                except (ValueError, RecursionError) as error:
+                    if line.endswith(b"\n") or len(line) > RECORD_BYTES:
+                        skipped(f"{path.name}:{number}", f"it is no JSON, or {error}")
+                if isinstance(value, dict):
+                    yield number, value
+                while len(line) > RECORD_BYTES and not line.endswith(b"\n"):
+                    line = file.readline(RECORD_BYTES + 1)  # the rest of a line too long
+    except (OSError, ValueError, zstandard.ZstdError) as error:
+        skipped(path.name, str(error))
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    import zstandard
+
+    unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)
+    stream = unpacker.stream_reader(open_regular(path), closefd=True)
+    return io.BufferedReader(stream)

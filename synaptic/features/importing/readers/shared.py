@@ -1,0 +1,276 @@
+"""Helpers of several readers: places, kinds, tags, times, databases and Markdown files."""
+
+import json
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ....errors import InvalidArgument
+from ....files import open_regular, read_regular
+from ....kinds import FOREIGN
+from ....models import TYPES, Json, Texts
+from ....notes.blocks import slug_tag
+from ....notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
+from ....notes.header import unique
+from .record import Record, Skipped, reporting
+from .source import RECORD_BYTES, changed_at, files_below, read_json
+
+_H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
+_CONTROL = re.compile(
+    r"(?s)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
+    r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
+)
+_DEEP = re.compile(r"(?m)^[ \t]*(type|name|modified):([^\n]*)$")
+"""Keys at any depth, as in Claude Code's `metadata`, and of front matter that is no YAML."""
+SETTINGS_BYTES = 1_000_000
+STEPS = 1_000_000_000
+"""SQLite's steps for one statement: about ten seconds. A view may never end."""
+_KNOWN_KEYS = frozenset(
+    "title name type tags tag date created modified originsessionid".split()
+)
+
+
+def find_places(
+    home: Path,
+    environ: Mapping[str, str],
+    names: Iterable[str],
+    usual: Iterable[str],
+    holds: str,
+) -> list[Path]:
+    """The files, and the folders with a file `holds`, of one program.
+
+    `usual` are patterns below the home folder, `names` variables of the environment.
+    """
+    paths = [environ.get(name, "") for name in names]
+    places = {home / path.removeprefix("~/") for path in paths if path}
+    for pattern in usual:
+        places.update(home.glob(pattern))
+    return sorted(place for place in places if place.is_file() or any(place.glob(holds)))
+
+
+def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
+    """The paths in a program's config, YAML or JSON.
+
+    It holds `table: {name: {key: PATH}}`, or `{name: PATH}`.
+    """
+    places = []
+    with suppress(Exception):  # no such file, or another program's
+        text = read_regular(config, SETTINGS_BYTES).decode().replace("\t", " ")
+        for value in yaml.safe_load(text)[table].values():
+            path = value.get(key) if isinstance(value, dict) else value
+            if isinstance(path, str) and path:
+                places.append(home / path.removeprefix("~/"))
+    return places
+
+
+def tags_of(*names: str) -> Texts:
+    """Tags of these names; `2026`, which has no letter, becomes `tag-2026`.
+
+    The name of an entry type gives no tag.
+    """
+    slugs = [slug_tag(name) or slug_tag(f"tag-{name}") for name in names]
+    return unique(slug for slug in slugs if slug not in ("tag", *TYPES))
+
+
+def moment(*values: Any) -> datetime | None:
+    """The first valid moment: seconds or milliseconds since 1970, or ISO text.
+
+    ISO text without a zone is UTC.
+    """
+    for value in filter(None, values):
+        with suppress(ValueError, TypeError, OverflowError, OSError):
+            if isinstance(value, int | float):
+                seconds = value / 1000 if value > 1e11 else value  # milliseconds or seconds
+                return datetime.fromtimestamp(seconds, UTC)
+            at = datetime.fromisoformat(value)
+            return at if at.tzinfo else at.replace(tzinfo=UTC)
+    return None
+
+
+def items_of(value: Any) -> list[str]:
+    """The items of a JSON list, or the words between commas."""
+    items = value.split(",") if isinstance(value, str) else []
+    with suppress(ValueError, TypeError):
+        items = list(read_json(value))
+    texts = [text_of(item).strip() for item in items]
+    return [text for text in texts if text]
+
+
+def dig(value: object, *keys: str) -> Any:
+    """The value under these keys, one within the other; None if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def list_of(value: object, *keys: str) -> list[Any]:
+    """The list under these keys, else []."""
+    value = dig(value, *keys)
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: object, *keys: str) -> str:
+    """The text under these keys: a text or number, an object with `text`, `output` or `result`,
+    or a list of these; "" for any other value.
+
+    Thoughts, colours, control characters and halves of surrogates are left out.
+    """
+    value = dig(value, *keys)
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(text_of, value)))
+    if isinstance(value, dict):
+        inner = next(filter(None, map(value.get, ("text", "output", "result"))), "")
+        return "" if value.get("thought") else text_of(inner)
+    return _CONTROL.sub("", str(value)) if isinstance(value, str | int | float) else ""
+
+
+def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]] = ()) -> str:
+    """Paragraphs, the lines of each list, and a line `name:: value` for each field.
+
+    Empty parts and fields are left out.
+    """
+    lines = []
+    for name, value in fields:
+        if value:
+            text = value if isinstance(value, str) else json.dumps(value)
+            lines.append(f"{name}:: {' '.join(text.split())}")
+    paragraphs = ["\n".join(part) if isinstance(part, list) else part for part in parts]
+    return "\n\n".join(filter(None, [*paragraphs, "\n".join(lines)]))
+
+
+@contextmanager
+def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection to a private copy of a database and its log; the copy is deleted afterwards.
+
+    A row of more than RECORD_BYTES is refused. Raises InvalidArgument for an error of SQLite.
+    """
+    with tempfile.TemporaryDirectory(prefix="synaptic-") as folder:
+        for part in (path, path.with_name(f"{path.name}-wal")):
+            copy = Path(folder, part.name)
+            with suppress(FileNotFoundError), open_regular(part) as file, copy.open("wb") as to:
+                shutil.copyfileobj(file, to)
+        try:
+            with closing(sqlite3.connect(Path(folder, path.name))) as db:
+                db.row_factory = sqlite3.Row
+                db.text_factory = lambda raw: raw.decode("utf-8", "replace")
+                db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, RECORD_BYTES)
+                db.execute("PRAGMA trusted_schema = OFF")
+                yield db
+        except sqlite3.DatabaseError as error:
+            raise InvalidArgument(
+                f"{path} cannot be read: {error}.", "Name the program's database."
+            ) from error
+
+
+def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+    """The rows of a statement. Raises sqlite3.OperationalError after STEPS of SQLite."""
+    rounds = count()
+    db.set_progress_handler(lambda: next(rounds) > STEPS / 10_000, 10_000)
+    return db.execute(sql, values)
+
+
+def rows(
+    path: Path, tables: Mapping[str, set[str]], skipped: Skipped
+) -> Iterator[tuple[str, Json]]:
+    """(table, row by column) of the tables that have these columns.
+
+    A table that ends with an error is reported to `skipped`. Raises InvalidArgument if no table
+    has its columns.
+    """
+    with sqlite_copy(path) as db:
+        names = []
+        for name, wanted in tables.items():
+            columns = {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
+            if wanted <= columns:
+                names.append(name)
+        if not names:
+            raise InvalidArgument(
+                f"{path} has no table {' or '.join(tables)}.", "Name the program's database."
+            )
+        for name in names:
+            number = 0
+            try:
+                for row in fetched(db, f"SELECT * FROM {name}"):
+                    number += 1
+                    yield name, dict(row)
+            except (sqlite3.DatabaseError, OverflowError) as error:
+                skipped(f"{path}: {name}", f"it is damaged after its row {number}: {error}")
+
+
+def headed(text: str) -> tuple[str, str]:
+    """(title, body) of a text that begins with an H1; ("", text) of any other."""
+    h1 = _H1.match(text)
+    title = h1[1].rstrip(" \t#") if h1 else ""
+    return (title, text[h1.end() :]) if h1 and title else ("", text)
+
+
+def notes(
+    path: Path, skipped: Skipped, within: Sequence[str] = ()
+) -> Iterator[tuple[Path, Record]]:
+    """(file, record) of each Markdown file below a folder or its parts, or of one file.
+
+    Hidden files are left out. A record's title is `title` or `name` of the front matter, else
+    the H1, else the file's name; `type` is its kind; other keys become fields. Its time is that
+    of the front matter, else of the file.
+    """
+    files = []
+    if path.is_dir() or path.suffix == ".md":
+        for file in files_below(path, skipped, "*.md"):
+            parts = file.relative_to(path).parts
+            is_hidden = any(part.startswith(".") for part in parts)
+            if not is_hidden and (not within or parts[0] in within):
+                files.append(file)
+    if not files:
+        raise InvalidArgument(
+            f"{path} holds no Markdown files.", "Name the folder that does, or one file."
+        )
+    for file in files:
+        with reporting(skipped, str(file)):
+            text = read_regular(file, RECORD_BYTES).decode("utf-8-sig")
+            yield file, _note(file, text.replace("\r\n", "\n"))
+
+
+def _note(path: Path, text: str) -> Record:
+    block = front_matter_end(text, 0)
+    head = block["yaml"] if block else ""
+    front = None
+    with suppress(yaml.YAMLError):
+        front = read_front_matter(head)
+    if front and block:
+        text = text[block.end() :]
+    front = front or FrontMatter()
+    deep = {name: value.strip(" \t\"'") for name, value in _DEEP.findall(head)}
+    title = front.title or deep.get("name", "")
+    kind = deep.get("type", "")
+    heading, body = headed(text)
+    if heading and heading == (title or heading):
+        title = heading
+        text = body
+    if not text.strip() and not title:
+        raise ValueError("it is empty")
+    fields = [item for item in front.fields if item[0] not in _KNOWN_KEYS]
+    return Record(
+        key=dict(front.fields).get("permalink") or from_home(path),
+        text=markdown(text.strip() or title, fields=fields),
+        at=front.created_at or moment(deep.get("modified")) or changed_at(path).astimezone(UTC),
+        title=title or path.stem,
+        type=FOREIGN.get(kind.lower(), "note"),
+        tags=tags_of(*front.tags, kind),
+        growing=True,
+    )
+
+
+def from_home(path: Path) -> str:
+    """The path below the home folder, so that it stays the same for another user name."""
+    place = path.absolute()
+    home = Path.home()
+    return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()

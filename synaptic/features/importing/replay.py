@@ -1,0 +1,146 @@
+"""Asks the prompts of your own sessions once more, each of the memory as it was at its time.
+
+It counts how often an entry that came back names a file that the session edited later, or an
+error that it met later. The memory is that of the moment, as `as_of` reads it, without the
+digest of a session that had not ended.
+"""
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import field, replace
+from datetime import datetime
+from pathlib import Path
+
+from ...errors import InvalidArgument
+from ...journal.projects import Projects, project_at
+from ...language.query import terms_of
+from ...models import SESSIONS, Filters, SearchResult, frozen
+from ...notes.blocks import project_key
+from ...search.search import search
+from ...workspace.embed import Progress
+from ...workspace.past import as_of
+from ...workspace.workspace import Workspace
+from .import_runs import key_id, places_of
+from .readers.digest import digest, screened
+from .readers.record import reader_of
+from .readers.session import Session
+
+FEW_WORDS = 3
+"""A prompt with fewer is a word of consent."""
+SHOWN, FETCHED = 5, 50
+"""Entries that an answer brings, and those among which ended ones are looked for."""
+CHARS = 4
+"""Characters of a token, about."""
+ERROR_CHARS = 100
+"""The beginning of an error line that must be the same."""
+WAYS = {"memory": "hybrid", "words": "lexical"}
+"""The compared ways to search, and the strategy of each."""
+
+
+@frozen
+class Case:
+    """A prompt. `later` are the files that its session edited afterwards and the errors that it
+    met, each with its kind, "file" or "error"; `tokens` and `named` what each of WAYS brought
+    and which of them its entries name.
+    """
+
+    at: datetime
+    prompt: str
+    project: str
+    later: Mapping[str, str]
+    tokens: dict[str, int] = field(default_factory=dict)
+    named: dict[str, list[str]] = field(default_factory=dict)
+
+
+def replay(
+    ws: Workspace,
+    show: Callable[[SearchResult], str],
+    *,
+    prompts: int = 200,
+    progress: Progress | None = None,
+) -> list[Case]:
+    """The newest `prompts`, oldest first. `show` gives the text of an answer.
+
+    Journal and index stay as they are. Raises ModelError without a model.
+    """
+    ws.embedder.load()
+    ended = {}
+    cases: list[Case] = []
+    for source in SESSIONS:
+        for place in places_of(source):
+            with suppress(InvalidArgument):  # a place without a session
+                for session in reader_of(source).sessions(place, lambda *_: None):
+                    cases += _prompts(ws, session)
+                    for record in digest(session):
+                        ended[key_id(source, record.key)] = record.until or record.at
+    cases = sorted(cases, key=lambda case: case.at)[-prompts:]
+    for number, case in enumerate(cases, 1):
+        with as_of(ws, min(case.at, ws.clock()).isoformat()) as then:
+            for way, strategy in WAYS.items():
+                found = _answer(then, case, strategy, ended)
+                texts = []
+                for entry in [hit.entry for hit in found.hits]:
+                    if project_key(entry.project or "") in (case.project, ""):
+                        texts += [entry.content, *entry.files]
+                case.tokens[way] = len(show(found)) // CHARS
+                case.named[way] = [text for text in case.later if text in "\n".join(texts)]
+        if progress:
+            progress("asking", number, len(cases))
+    return cases
+
+
+def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
+    state = ws.config.state
+    project = project_key(project_at(state, Path(session.folder), Projects(state)) or "")
+    later: dict[str, str] = {}
+    for event in reversed(list(screened(session.events))):
+        if event.kind == "asked" and len(terms_of(event.text)) >= FEW_WORDS:
+            yield Case(event.at, event.text, project, dict(later))
+        if event.kind == "edited":
+            later[event.text] = "file"
+        if event.error:
+            later[event.error[:ERROR_CHARS]] = "error"
+
+
+def _answer(
+    ws: Workspace, case: Case, strategy: str, ended: Mapping[str, datetime]
+) -> SearchResult:
+    found = search(
+        ws,
+        " ".join(terms_of(case.prompt, stop_words=False)),  # a prompt filters nothing
+        prefer=Filters(projects=(case.project,)) if case.project else None,
+        strategy=strategy,
+        limit=FETCHED,
+    )
+    hits = [hit for hit in found.hits if ended.get(hit.entry.short_id, hit.entry.at) < case.at]
+    return replace(found, hits=tuple(hits[:SHOWN]))
+
+
+def table(cases: list[Case]) -> dict[str, dict[str, float]]:
+    """The figures of each of WAYS: `files` and `errors` are the prompts after which one came,
+    `file_named` and `error_named` those for which an entry named one.
+    """
+    rows = {}
+    for way in WAYS:
+        tokens = [case.tokens[way] for case in cases] or [0]
+        row = {"prompts": len(cases), "tokens": statistics.median(tokens)}
+        for kind in ("file", "error"):
+            due = [case for case in cases if kind in case.later.values()]
+            named = [{case.later[text] for text in case.named[way]} for case in due]
+            row |= {f"{kind}s": len(due), f"{kind}_named": sum(kind in one for one in named)}
+        rows[way] = row
+    return rows
+
+
+def extremes(cases: list[Case]) -> dict[str, list[Case]]:
+    """The ten cases that named most, and the ten that named nothing, in most tokens, though a
+    file was edited or an error met.
+    """
+    ranked = sorted(
+        (case for case in cases if case.later),
+        key=lambda case: (-len(case.named["memory"]), case.tokens["memory"]),
+    )
+    best = [case for case in ranked if case.named["memory"]]
+    worst = [case for case in reversed(ranked) if not case.named["memory"]]
+    return {"best": best[:10], "worst": worst[:10]}

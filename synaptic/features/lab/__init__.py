@@ -1,0 +1,1 @@
+"""Measures search on a person's own notes."""

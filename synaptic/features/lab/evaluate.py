@@ -1,0 +1,162 @@
+"""Measures how well a search finds the entries of a journal by their own titles.
+
+A question is a title, the right answer its entry (known-item search). The questions are asked
+of a copy of the journal that holds dots in the place of these titles, in each heading, link,
+text and name of a file. A title that two entries share is no question. The copy has no private
+passages and is deleted.
+"""
+
+import re
+import statistics
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ...errors import check_range
+from ...language.lexicon import STOP_WORDS
+from ...language.words import words
+from ...models import Entry, Filters, Texts, frozen
+from ...notes.blocks import MASK
+from ...notes.privacy import mask
+from ...search.search import ANY_PROJECT, search
+from ...verbs.browse import export
+from ...workspace.embed import Progress, embed_pending
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace, open_workspace
+
+MAX_QUESTIONS = 300
+TOO_FEW = 10
+"""Fewer questions tell nothing."""
+FEW = (
+    "Questions: {}, too few to tell anything. Give more entries a title of two telling words "
+    "or more, with at least ten words of text below, and ask again."
+)
+DEPTH = 20
+"""Hits among which an entry must be to count as found."""
+WORDS_LEFT = 10
+"""An entry must have this many words besides those of its title. Chosen by eye."""
+WAYS = {"words": "lexical", "meaning": "semantic", "default": "auto"}
+"""The compared ways to search, and the strategy of each."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@frozen
+class Missed:
+    """A question whose entry is not among the first hits of the default search."""
+
+    question: str
+    date: str | None
+    path: str
+    line: int
+
+
+@frozen
+class Evaluation:
+    """`mrr` is the mean reciprocal rank, 0 to 1, of each of WAYS, `margin` half of the 95 %
+    interval of the last of them, by the normal approximation.
+    """
+
+    date: str
+    questions: int
+    mrr: dict[str, float]
+    margin: float
+    missed: tuple[Missed, ...]
+    seconds: float
+    notices: Texts
+
+
+def evaluate(
+    ws: Workspace, *, questions: int = MAX_QUESTIONS, progress: Progress | None = None
+) -> Evaluation:
+    """Measures each of WAYS on this journal.
+
+    Raises ModelError without a model. Journal and index stay as they are.
+    """
+    check_range("questions", questions, 1, MAX_QUESTIONS)
+    begun = time.perf_counter()
+    ws.embedder.load()
+    asked = _draw(export(ws, Filters()))[:questions]
+    ranks = _ranks(ws, asked, progress)
+    *_, last = ranks.values()
+    missed = []
+    for entry, rank in zip(asked, last, strict=True):
+        if not rank:
+            date = entry.date if entry.dated else None
+            place = entry.there
+            missed.append(Missed(entry.title, date, place.path, place.line))
+    return Evaluation(
+        date=ws.today.isoformat(),
+        questions=len(asked),
+        mrr={way: round(statistics.fmean(each), 4) for way, each in ranks.items() if each},
+        margin=round(1.96 * statistics.pstdev(last or [0.0]) / max(len(last), 1) ** 0.5, 4),
+        missed=tuple(missed),
+        seconds=round(time.perf_counter() - begun, 1),
+        notices=() if len(asked) >= TOO_FEW else (FEW.format(len(asked)),),
+    )
+
+
+def _ranks(
+    ws: Workspace, asked: Sequence[Entry], progress: Progress | None
+) -> dict[str, list[float]]:
+    """By way of searching, the reciprocal rank of each of these entries; 0 where it is not
+    found.
+    """
+    ranks: dict[str, list[float]] = {way: [] for way in WAYS}
+    everywhere = Filters(projects=(ANY_PROJECT,))
+    with TemporaryDirectory(prefix="synaptic-evaluate-") as folder:
+        home = Path(folder)
+        config = replace(ws.config, home=home, journal=home / "journal", sources={})
+        with open_workspace(config, embedder=ws.embedder, clock=ws.clock) as copy:
+            paths = _write_without(asked, ws, config.journal)
+            ws.index.file.copy_to(copy.index.file.path)  # only what is new is embedded
+            in_step(copy, lambda _: None)
+            embed_pending(copy, budget_s=None, progress=progress)
+            for (way, strategy), entry in product(WAYS.items(), asked):
+                found = search(
+                    copy,
+                    " ".join(_WORD.findall(entry.title)),
+                    filters=everywhere,
+                    limit=DEPTH,
+                    strategy=strategy,
+                )
+                hits = [(hit.entry.path, hit.entry.there.start) for hit in found.hits]
+                right = paths[entry.path], entry.there.start
+                ranks[way].append(1 / (1 + hits.index(right)) if right in hits else 0.0)
+    return ranks
+
+
+def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[str, str]:
+    """Writes the journal with dots in the place of these titles; returns the new paths."""
+    titles = sorted((_WORD.findall(entry.title) for entry in asked), reverse=True)
+    patterns = [rb"[\W_]+".join(map(str.encode, title)) for title in titles]
+    told = re.compile(rb"(?i)(?<!\w)(?:%b)(?!\w)" % b"|".join(patterns or [b"(?!)"]))
+    paths = {}
+    for number, stamp in enumerate(ws.journal.scan()):
+        data = mask(ws.journal.read(stamp.path)).replace(MASK, b" ")
+        path = told.sub(b"untitled %d" % number, stamp.path.encode()).decode().replace("@", "")
+        paths[stamp.path] = path
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(told.sub(lambda found: b"." * len(found[0]), data))
+    return paths
+
+
+def _draw(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries that can be asked for. The ends of their ids, which are random, draw them:
+    the same journal gives the same questions, and a new entry changes few.
+    """
+    uses: dict[str, list[Entry]] = {}
+    for entry in entries:
+        uses.setdefault(" ".join(word for _, word in words(entry.title)), []).append(entry)
+    drawn = []
+    for title, (entry, *others) in uses.items():
+        own = set(title.split())
+        telling = {word for word in own if word.isalpha()} - STOP_WORDS
+        left = [word for _, word in words(entry.content) if word not in own]
+        if not others and len(telling) > 1 and len(left) >= WORDS_LEFT:
+            drawn.append(entry)
+    return sorted(drawn, key=lambda entry: entry.id[::-1])

@@ -1,0 +1,148 @@
+"""The models that find notes by meaning: which there are, and the way from one to another."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from ...config import DEFAULT_MODEL
+from ...errors import ModelError
+from ...index.embedding import FastEmbedder, about_models, is_downloaded, listed_models
+from ...index.sqlite_engine import SqliteEngine
+from ...models import Texts, frozen
+from ...verbs.adopt import write_setting
+from ...workspace.embed import Progress, embed_pending
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace, open_workspace
+from .evaluate import TOO_FEW, Evaluation, evaluate
+
+QUESTIONS = 100
+"""Questions that compare two models: half a minute with a large one."""
+
+
+@frozen
+class Model:
+    """A model by fastembed's name or its folder. `downloaded`: it needs no network. None means
+    unknown.
+    """
+
+    name: str
+    languages: str
+    megabytes: int | None
+    dimensions: int | None
+    in_use: bool
+    downloaded: bool
+    ships: bool
+
+
+@frozen
+class Switch:
+    """A change from the model `before` to another. `with_before` and `with_model` compare them
+    on this journal; None for a way back, if `before` has read less than half of the notes, or
+    without enough questions.
+    """
+
+    model: str
+    before: str
+    with_before: Evaluation | None = None
+    with_model: Evaluation | None = None
+    kept: bool = False
+    notices: Texts = ()
+
+
+def models(ws: Workspace) -> tuple[Model, ...]:
+    """The model that ships, the offers of `data/models.toml`, and models used before."""
+    offered = about_models()["offered"]
+    listed = listed_models()
+    cache = ws.config.state / "models"
+    used = {}
+    for path in sorted(ws.config.state.glob("index-*.db")):
+        meta = SqliteEngine(path).meta
+        used[str(meta("model")).rpartition("@")[0]] = int(meta("dimensions") or 0)
+    found = {}
+    for name in (DEFAULT_MODEL, *offered, ws.config.model, *used):
+        known = listed.get(name.casefold())
+        embedder = FastEmbedder(name, cache=cache)
+        size = 0
+        if known:
+            size = known["size_in_GB"] * 1e9
+        elif not embedder.folder:
+            continue
+        elif (embedder.folder / "model.onnx").exists():
+            size = (embedder.folder / "model.onnx").stat().st_size
+        found[name.casefold()] = Model(
+            name=known["model"] if known else embedder.model,
+            languages="English" if embedder.shipped else offered.get(name, ""),
+            megabytes=round(size / 1e6) or None,
+            dimensions=known["dim"] if known else embedder.dimensions or used.get(name),
+            in_use=embedder.name == ws.embedder.name,
+            downloaded=is_downloaded(known, cache) if known else size > 0,
+            ships=embedder.shipped,
+        )
+    return tuple(found.values())
+
+
+def use(
+    ws: Workspace,
+    model: str,
+    *,
+    agree: Callable[[Switch], bool] = lambda _: True,
+    progress: Progress | None = None,
+) -> Switch:
+    """Uses this model from now on, if `agree` says so, which is told how the two compare.
+
+    Steps: load (and download) it, embed the journal into the model's own index, ask 100
+    questions of both, name it in config.toml. The way back to a model that was used before is
+    quick: its index is still there, and nothing is asked. Raises ModelError where it cannot be
+    loaded; nothing has changed then.
+    """
+    config = replace(ws.config, model=_spelled(model))
+    embedder = FastEmbedder(
+        config.model, cache=config.state / "models", threads=config.threads, shows=True
+    )
+    try:
+        embedder.load()
+    except ModelError as error:
+        hint = (
+            "Nothing was changed. A folder with model.onnx and tokenizer.json can be given "
+            "instead: `synaptic model use FOLDER`."
+        )
+        raise ModelError(error.message, valid=error.valid, hint=hint) from error
+    done = Switch(config.model, ws.config.model)
+    with open_workspace(config, embedder=embedder, clock=ws.clock) as other:
+        if not other.index.file.path.exists():
+            ws.index.file.copy_to(other.index.file.path)  # it says how often entries were read
+        if not _knows(other):
+            # until the person agrees: the run may be stopped
+            other.index.file.set_meta("trial", 1)
+        embed_pending(other, budget_s=None, progress=progress)
+        if other.index.meta("trial"):
+            if _knows(ws):
+                before = evaluate(ws, questions=QUESTIONS, progress=progress)
+                after = evaluate(other, questions=QUESTIONS, progress=progress)
+                if after.questions >= TOO_FEW:
+                    done = replace(done, with_before=before, with_model=after)
+            if not agree(done):
+                return done
+        write_setting(config.home, "model", config.model)
+        other.index.file.set_meta("trial", 0)
+    notices: Texts = ()
+    if os.environ.get("SYNAPTIC_MODEL"):
+        notices = ("SYNAPTIC_MODEL is set, and it wins over config.toml.",)
+    return replace(done, kept=True, notices=notices)
+
+
+def _knows(ws: Workspace) -> bool:
+    """True if at least half of the notes have a vector by this model."""
+    counts = in_step(ws, lambda _: ws.index.counts())
+    is_own = ws.index.meta("model") == ws.embedder.name
+    return is_own and 2 * counts.pending_passages <= counts.chunks
+
+
+def _spelled(model: str) -> str:
+    """The name as fastembed spells it, or the whole path of a folder."""
+    if model.startswith(("/", "~", ".")) or Path(model).is_dir():
+        return str(Path(model).expanduser().resolve())
+    if model.casefold() == DEFAULT_MODEL.casefold():
+        return DEFAULT_MODEL
+    return str(listed_models().get(model.casefold(), {"model": model})["model"])

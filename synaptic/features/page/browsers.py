@@ -1,0 +1,120 @@
+"""The browsers that stay logged in: how one begins to, comes back, and is put out.
+
+This is offered where the journal is, and nowhere else: the server is local and its port fixed,
+the request names a loopback host, and no proxy says that it handed the request on.
+"""
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Scope
+
+from ...errors import Refused
+from ...models import PERSON
+from ...serving.running import is_loopback
+from .devices import STAY_S, Device, Key
+from .guard import Visitor, cookie_name
+from .site import done, form_of, page, session_of, site_of
+
+SECRET = "x-synaptic-device"
+"""The header with the second half of a key."""
+_FORWARDED = ("forwarded", "via", "x-forwarded", "x-real-ip")
+"""The beginnings of headers that proxies add."""
+_BROWSERS = {"Edg": "Edge", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
+"""Names by a part of the User-Agent, of which the first counts."""
+
+
+def may_stay(request: Request, session: Visitor | None = None) -> bool:
+    """True where a browser may stay logged in; that of a token may not."""
+    site = site_of(request)
+    if any(name.startswith(_FORWARDED) for name in request.headers):
+        return False
+    if session and (session.name != PERSON or session.read_only):
+        return False
+    return site.local and site.fixed and is_loopback(request.url.hostname)
+
+
+def open_session(answer: Response, request: Request, session: Visitor) -> None:
+    """Gives the browser the cookie of a session that begins."""
+    answer.set_cookie(
+        cookie_name(request.scope),
+        site_of(request).sessions.begin(session),
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+
+
+async def come_back(request: Request) -> Response:
+    """Lets a browser in that sends both halves of its key, and gives it the next."""
+    site = site_of(request)
+    renewed = None
+    if may_stay(request):
+        cookie = request.cookies.get(_cookie_name(request.scope), "")
+        key = Key(cookie, request.headers[SECRET])
+        renewed = await asyncio.to_thread(site.devices.renew, key)
+    if renewed is None:
+        return JSONResponse({"error": "No browser has this key."}, 401)
+    device, next = renewed
+    session = Visitor(PERSON, site.read_only)
+    _bind(request, session, device)
+    answer = _key_answer(request, next)
+    open_session(answer, request, session)
+    return answer
+
+
+async def _devices(request: Request) -> Response:
+    allowed = may_stay(request, session_of(request))
+    devices = site_of(request).devices.read().values() if allowed else ()
+    return await page(request, "devices.html", devices=devices, may_stay=allowed)
+
+
+async def _change(request: Request) -> Response:
+    """Has this browser stay, or puts out the browser that is named."""
+    form = await form_of(request)
+    site = site_of(request)
+    session = session_of(request)
+    if not may_stay(request, session):
+        raise Refused(
+            "A browser stays logged in only on the machine of the journal, at a fixed port.",
+            "`synaptic serve --port 8765` there, and `synaptic open --page`.",
+        )
+    if "gone" in form:
+        site.devices.remove(form["gone"])
+        return done(request, "/devices", "That browser is logged out.")
+    site.devices.remove(session.device)
+    agent = request.headers.get("user-agent", "")
+    name = next((name for part, name in _BROWSERS.items() if part in agent), "A browser")
+    device, key = await asyncio.to_thread(site.devices.add, name)
+    _bind(request, session, device)
+    done(request, "/", "This browser stays logged in for 30 days after each visit.")
+    return _key_answer(request, key)
+
+
+def _bind(request: Request, session: Visitor, device: Device) -> None:
+    """Ends the session with the browser's key."""
+    session.device = device.id
+    session.granted = lambda: device.id in site_of(request).devices.read()
+
+
+def _key_answer(request: Request, key: Key) -> Response:
+    """The answer that gives the browser both halves. Only /login is sent the cookie."""
+    answer = JSONResponse({"secret": key.secret})
+    answer.set_cookie(
+        _cookie_name(request.scope),
+        key.cookie,
+        max_age=STAY_S,
+        path="/login",
+        httponly=True,
+        samesite="strict",
+    )
+    return answer
+
+
+def _cookie_name(scope: Scope) -> str:
+    return f"{cookie_name(scope)}-device"
+
+
+ROUTES = [Route("/devices", _devices), Route("/devices", _change, methods=["POST"])]

@@ -1,0 +1,126 @@
+"""The page on which a person edits a file of the journal as Markdown, and the page of tasks."""
+
+from datetime import date, timedelta
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...errors import Changed, Refused, SynapticError
+from ...models import Entry, Task
+from ...notes.marks import tasks_of, without_due
+from ...verbs.brief import due_tasks
+from ...verbs.editing import opened_text, tick, write_text
+from ...verbs.mentions import tasks
+from ...workspace.workspace import Workspace
+from .attachments import Attachments
+from .entries import SAME
+from .site import TEMPLATES, ask, back_of, done, form_of, page, session_of, site_of, status_of
+
+TEMPLATES.globals["tasks_in"] = lambda entry: tasks_of(entry, entry.content)
+TEMPLATES.filters["without_due"] = without_due
+
+
+async def _edit(request: Request) -> Response:
+    """The form of a file, or of an entry of it, and the answer to what it sends."""
+    query = request.query_params
+    path = query.get("path", "")
+    id = query.get("id", "")
+    form = {}
+    error = None
+    if request.method == "POST":
+        form = dict(await form_of(request))
+        files = Attachments(request, path)
+        try:
+            text = await files.placed(form.get("text", ""))
+            seen = form.get("seen", "")
+            replaced, notices = await ask(request, write_text, path, id, text, seen)
+            there, undo = await ask(request, _undoable, path, id, replaced)
+            said = " ".join(
+                [
+                    f"Saved in {path}." if replaced else SAME["nothing changed"],
+                    *notices,
+                    *files.remarks,
+                ]
+            )
+            where = f"/entry/{there}" if there else "/"
+            return done(request, where, said, undo=undo, file="the text before")
+        except SynapticError as refused:
+            await files.dropped()
+            error = refused
+    now = None
+    try:
+        now = await ask(request, opened_text, path, id)
+    except Refused as refused:
+        error = error or refused
+    except SynapticError as gone:
+        if not form:
+            raise
+        error = gone
+    if now and (isinstance(error, Changed) or "seen" not in form):
+        form["seen"] = now.seen  # both are shown: who saves now has seen them
+    return await page(
+        request,
+        "text.html",
+        status_of(error),
+        error=error,
+        form=form,
+        now=now,
+        path=path,
+        id=id,
+        local=site_of(request).local,
+    )
+
+
+def _undoable(ws: Workspace, path: str, id: str, replaced: list[Entry]) -> tuple[str, str]:
+    """(the entry to lead to: the one that was edited, if it is still called so, else the first
+    of the file; the same where its restoration undoes the edit, or "").
+    """
+    parsed = ws.journal.parse(path, ws.journal.read(path))
+    known = [entry.id for entry in parsed.entries]
+    edited = [entry.id for entry in replaced]
+    there = next((one for one in (id, *edited, *known) if one in known), "")
+    return there, there if edited == [there] else ""
+
+
+async def _tasks(request: Request) -> Response:
+    """The open tasks, and the entries that are due, by the day on which they are due."""
+
+    def read(ws: Workspace) -> tuple[date, list[Task]]:
+        entries = [one for one in due_tasks(ws) if not one.line]
+        return ws.today, [*tasks(ws), *entries]
+
+    today, found = await ask(request, read)
+    week = (today + timedelta(days=6)).isoformat()
+    parts: dict[str, list[Task]] = {"Overdue": [], "This week": [], "Later": [], "No day": []}
+    for task in sorted(found, key=lambda one: one.due or ""):
+        name = "Later" if task.due else "No day"
+        if task.due and task.due <= week:
+            name = "Overdue" if task.overdue else "This week"
+        parts[name].append(task)
+    return await page(
+        request, "tasks.html", parts=parts, total=len(found), today=today.isoformat()
+    )
+
+
+async def _tick(request: Request) -> Response:
+    """Ticks a task, or empties its box, and leads back to where that was asked for."""
+    form = await form_of(request)
+    is_done = form.get("done") == "yes"
+    path = form.get("path", "")
+    number = form.get("line", "")
+    line = int(number) if number.isdecimal() else 0
+    text = await ask(request, tick, path, line, form.get("text", ""), done=is_done)
+    said = "Ticked." if is_done else "It is open again."
+    answer = done(request, back_of(form) or "/tasks", said)
+    if is_done:
+        ticked = {"ticked": text, "ticked_path": path, "ticked_line": str(line)}
+        session_of(request).told |= ticked
+    return answer
+
+
+ROUTES = [
+    Route("/edit", _edit, methods=["GET", "POST"]),
+    Route("/tasks", _tasks),
+    Route("/tick", _tick, methods=["POST"]),
+]

@@ -1,0 +1,380 @@
+"""The pages of an entry, and all that a person does with one."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlencode
+
+import typer
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from ...errors import Ambiguous, Changed, ConfigError, NotFound, Refused, SynapticError, one_of
+from ...journal.folder import OWN
+from ...kinds import can_be_closed
+from ...models import TYPES, Entry, Filters
+from ...notes.markdown import compose_entry
+from ...render.fence import one_line
+from ...render.present import short
+from ...serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
+from ...verbs import browse, writing
+from ...verbs.neighbours import Graph, neighbours, sentences
+from ...verbs.rules import confirm
+from ...verbs.writing import Receipt
+from ...workspace.checkout import project_of, working_checkout
+from ...workspace.preferences import hash_of_rule
+from ...workspace.workspace import Workspace
+from .attachments import Attachments, files_by_name, linked_files, shelf_of
+from .site import Values, ask, back_of, done, form_of, page, session_of, site_of, status_of
+
+WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
+SAME = {
+    "nothing changed": "Nothing was changed.",
+    "already saved": "That was saved already, a moment ago.",
+}
+EVERY = Filters(include_superseded=True)
+TEXTS = ("content", "title", "type", "project", "expires", "due")
+LISTS = ("tags", "add_tags", "supersedes")
+ROW, COLUMN = 36, 230
+"""Units from box to box in the picture of an entry's neighbours."""
+SHOWN = 20
+"""Links of an entry each way that stand open."""
+DEGREES = tuple(map(str, range(11)))
+
+
+async def _entry(request: Request) -> Response:
+    id = request.path_params["id"]
+    near = request.query_params.getlist("near")
+    try:
+        shown = await ask(request, _whole, id, near)
+    except (Ambiguous, NotFound) as error:
+        return await _missing(request, id, error)
+    if shown["entry"].id != id:
+        return RedirectResponse(f"/entry/{shown['entry'].id}")
+    local = site_of(request).local
+    editor = []
+    if local:
+        with suppress(ConfigError):  # the button says it
+            editor = _windowed()
+    shown["editor"] = name_of(editor) if editor else "an editor"
+    return await page(request, "entry.html", local=local, near=near, **shown)
+
+
+def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
+    """An entry and what leads from it."""
+    listing = browse.get(ws, [id])
+    entry = listing.entries[0]
+    around = browse.find(ws, filters=EVERY, around=entry.id, limit=3).entries
+    at = [one.id for one in around].index(entry.id)
+    children = replace(EVERY, parent=entry.id)
+    leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
+    path = entry.path
+    locked = ws.published or ws.journal.roots.of(path)[0] not in OWN
+    versions = () if ws.published else writing.versions(ws, entry)
+    return {
+        "listing": listing,
+        "entry": entry,
+        "before": around[:at][-1:],
+        "after": around[at + 1 :][:1],
+        "continued": browse.find(ws, filters=children, order="oldest").entries,
+        "titles": ws.index.titles(leading),
+        "versions": versions,
+        "seen": writing.opened(ws, entry.id)[1] if versions and not locked else "",
+        "sentences": sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
+        "most": SHOWN,
+        "drawn": _drawn(neighbours(ws, entry.id)),
+        "stands_in": path if ws.published else ws.journal.place(path),
+        "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
+        "locked": locked,
+        "closes": can_be_closed(entry),
+    }
+
+
+def _drawn(graph: Graph) -> Values:
+    """The (place, entry) of each box of a graph, the ends of each line, and the height of all.
+    Lengths are units of the picture.
+    """
+    high = ROW * max(map(len, graph.columns))
+    places = {}
+    for x, column in enumerate(graph.columns):
+        top = (high - ROW * len(column)) / 2
+        for y, row in enumerate(column):
+            places[row] = (COLUMN * x, top + ROW * y)
+    return {
+        "boxes": [(places[row], graph.entries[row]) for row in places],
+        "lines": [sorted(places[row] for row in pair) for pair in graph.pairs],
+        "high": high,
+    }
+
+
+async def _missing(request: Request, id: str, error: SynapticError) -> Response:
+    """The page of an id that is not one entry; a deleted one can be restored there."""
+    titles = await ask(request, lambda ws: ws.index.titles(error.valid))
+    is_published = site_of(request).worker.is_published
+    deleted = () if is_published else await ask(request, writing.deleted)
+    gone = [one for one in deleted if id in (one.id, short(one.id))]
+    status = status_of(error)
+    return await page(request, "missing.html", status, error=error, titles=titles, gone=gone)
+
+
+async def _form(request: Request) -> Response:
+    """The form of an entry, or of a new one, and the answer to what it or a button sends."""
+    id = request.path_params.get("id", "")
+    form = {}
+    error = None
+    if request.method == "POST":
+        form = dict(await form_of(request))
+        try:
+            receipt = await _written(request, id, form)
+            return await _told(
+                request, receipt, form.get("said", "Saved."), undo=id, back=back_of(form)
+            )
+        except SynapticError as refused:
+            error = refused
+    was = None
+    seen = ""
+    project = ""
+    try:
+        was, seen, project = await ask(request, _first_values, request, id)
+    except SynapticError as gone:  # the entry, or the journal
+        if not form:
+            raise
+        error = gone
+    if isinstance(error, Changed) or "seen" not in form:
+        form["seen"] = seen  # both are shown: who saves now has seen them
+    # a title that is made of the text is left out, as it will be made again
+    made = compose_entry(was.content, id=was.id, at=was.at)[0].title if was else ""
+    return await page(
+        request,
+        "edit.html",
+        status_of(error),
+        error=error,
+        form=form,
+        id=id,
+        was=was,
+        project=project,
+        types=TYPES,
+        made=made,
+    )
+
+
+async def _written(request: Request, id: str, form: dict[str, str]) -> Receipt:
+    """The receipt of what a form sends, its files attached, or of the earlier text that it
+    names. One that failed leaves no file.
+    """
+    number = form.get("number")
+    if number:
+        return await ask(request, writing.bring_back, id, number, form.get("seen", ""))
+    given = _given(form)
+    asked = request.query_params
+    files = Attachments(request)
+    text = "append" if "append" in form else "content"
+    try:
+        placed = await files.placed(form.get(text, ""))
+        if placed:
+            given[text] = placed
+        if id:
+            receipt = await ask(request, writing.update, id, confirms=True, **given)
+        else:
+            content = given.pop("content", "")
+            given["by"] = session_of(request).name
+            given["parent"] = asked.get("parent")
+            given["supersedes"] = asked.getlist("supersedes")
+            given |= {"via": "web", "confirms": True}
+            receipt = await ask(request, writing.save, content, **given)
+    except SynapticError:
+        await files.dropped()
+        raise
+    return replace(receipt, notices=(*receipt.notices, *files.remarks))
+
+
+def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | None, str, str]:
+    """(the entry that the form edits, or that the new one follows; its `seen`; the project from
+    here).
+    """
+    if id:
+        return *writing.opened(ws, id), ""
+    asked = request.query_params
+    of = asked.get("supersedes") or asked.get("parent")
+    was = browse.get(ws, [of]).entries[0] if of else None
+    return was, "", project_of(ws.config, working_checkout(ws.config)) or ""
+
+
+def _given(form: dict[str, str]) -> Values:
+    """The values of a form as `save` and `update` take them."""
+    given: Values = {name: form[name] for name in TEXTS if name in form}
+    for name in ("append", "seen"):
+        if form.get(name, "").strip():
+            given[name] = form[name]
+    for name in LISTS:
+        if name in form:
+            given[name] = re.findall(r"[^,\s]+", form[name])
+    number = form.get("importance")
+    if number:
+        given["importance"] = int(one_of(DEGREES, number, "importance"))
+    if "pin" in form:
+        given["pin"] = form["pin"] == "yes"
+    return given
+
+
+async def _told(
+    request: Request, receipt: Receipt, said: str, *, undo: str, back: str
+) -> Response:
+    """Leads to the entry, which says what was done to it, and what a new one is near to; or
+    `back` to a page that links to it.
+    """
+    near = [one.id for one in receipt.near or ()]
+    hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
+    entry = f"/entry/{receipt.id}?{hints}".removesuffix("?")
+    where, look = (back, entry) if back else (entry, "")
+    same = SAME.get("".join(receipt.notices[:1]))
+    if same:
+        return done(request, where, same, look=look)
+    close = ("", "")
+    if near and back:
+        titles = await ask(request, lambda ws: ws.index.titles(near))
+        close = near[0], titles.get(near[0], short(near[0]))
+    return done(
+        request,
+        where,
+        " ".join([said, *receipt.notices]),
+        undo=undo,
+        file="the text before",
+        look=look,
+        close=close,
+    )
+
+
+async def _sent(request: Request) -> tuple[Mapping[str, str], Entry]:
+    """(a form, the entry that it is about)."""
+    form = await form_of(request)
+    [entry] = (await ask(request, browse.get, [request.path_params["id"]])).entries
+    return form, entry
+
+
+async def _delete(request: Request) -> Response:
+    """Asks, and deletes by the form of that question."""
+    form, entry = await _sent(request)
+    if not is_agreed(form, entry):
+        return await ask_first(request, entry, back=f"/entry/{entry.id}")
+    await ask(request, writing.delete, entry.id, confirms=True)
+    return done(
+        request,
+        "/",
+        deleted_text(entry),
+        undo=entry.id,
+        file=file_of(entry) or f"“{one_line(entry.title)}”",
+    )
+
+
+async def ask_first(
+    request: Request, entry: Entry, *, back: str, fields: Mapping[str, str] | None = None
+) -> Response:
+    """The question before an entry is deleted, which names it, or the file that goes with it.
+    Its form sends the same request again, with these fields.
+    """
+    return await page(
+        request,
+        "delete.html",
+        entry=entry,
+        kept=await ask(request, _files_of, entry, site_of(request).tokens.path),
+        file=file_of(entry),
+        back=back,
+        fields=fields or {},
+    )
+
+
+def _files_of(ws: Workspace, entry: Entry, tokens: Path) -> set[str]:
+    """The paths of the files that an entry links to."""
+    links = linked_files(shelf_of(ws, tokens), entry, cache(files_by_name))
+    return {place for _, place in links}
+
+
+def is_agreed(form: Mapping[str, str], entry: Entry) -> bool:
+    """True when a form was shown the question about this entry, where it stands now."""
+    return form.get("agreed") == f"{entry.id} {entry.path}"
+
+
+def file_of(entry: Entry) -> str:
+    """The file that goes with an entry; empty where others may stand in it."""
+    return entry.path if entry.whole_file else ""
+
+
+def deleted_text(entry: Entry) -> str:
+    return f"Deleted {f'the file {file_of(entry)}' if entry.whole_file else short(entry.id)}."
+
+
+async def _deleted(request: Request) -> Response:
+    return await page(request, "deleted.html", gone=await ask(request, writing.deleted))
+
+
+async def _restore(request: Request) -> Response:
+    await form_of(request)
+    receipt = await ask(request, writing.restore, request.path_params["id"], confirms=True)
+    said = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
+    return done(request, f"/entry/{receipt.id}", said)
+
+
+async def _confirm(request: Request) -> Response:
+    """Puts the preference into force whose text the form showed."""
+    form, entry = await _sent(request)
+    if hash_of_rule(entry) != form.get("seen"):
+        raise Changed(f"{entry.short_id} was changed meanwhile.", "Look at it again.")
+    await ask(request, confirm, entry)
+    where = back_of(form) or f"/entry/{entry.id}"
+    return done(request, where, "Confirmed: every agent is told to follow it.")
+
+
+async def _open(request: Request) -> Response:
+    """Shows the entry in the person's editor, on the machine on which the server runs."""
+    _, entry = await _sent(request)
+    if not site_of(request).local:
+        raise Refused("The editor would open on the server, which is another machine.")
+    there = entry.there
+    path = await ask(request, lambda ws: ws.journal.place(there.path))
+    return done(request, f"/entry/{entry.id}", f"{_show(path, there.line)} {path}:{there.line}")
+
+
+def _windowed() -> list[str]:
+    """The command of the person's editor if it has a window of its own, else nothing. Raises
+    ConfigError.
+    """
+    command = chosen()
+    if command and name_of(command) in WINDOWED and shutil.which(command[0]):
+        return command
+    return []
+
+
+def _show(path: Path, line: int) -> str:
+    """Shows the file in a window of its own, and says in which; or says that there is none."""
+    command = _windowed()
+    if command:
+        shown = command_at(command, path, line)
+        subprocess.Popen(shown, stdin=subprocess.DEVNULL, start_new_session=True)
+        return f"Opened in {name_of(command)}:"
+    has_desktop = sys.platform in ("darwin", "win32")
+    if "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ:
+        has_desktop = True
+    if has_desktop and typer.launch(str(path)) == 0:
+        return "Opened:"
+    return "No editor with a window is known here, so open it yourself (or set VISUAL):"
+
+
+ROUTES = [
+    Route("/new", _form, methods=["GET", "POST"]),
+    Route("/deleted", _deleted),
+    Route("/entry/{id}", _entry),
+    Route("/entry/{id}/edit", _form, methods=["GET", "POST"]),
+    Route("/entry/{id}/delete", _delete, methods=["POST"]),
+    Route("/entry/{id}/restore", _restore, methods=["POST"]),
+    Route("/entry/{id}/confirm", _confirm, methods=["POST"]),
+    Route("/entry/{id}/open", _open, methods=["POST"]),
+]

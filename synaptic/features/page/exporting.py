@@ -1,0 +1,148 @@
+"""Gives the entries that a page shows: a zip of Markdown with the files to which they link, and
+a page to print.
+
+The address is that of a search, also with folders as `path`, or has the `id` of an entry.
+"""
+
+import posixpath
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from tempfile import TemporaryFile
+from typing import IO
+from urllib.parse import quote
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from ...models import Entry
+from ...render.wire import entry_json
+from ...verbs import browse
+from ...workspace.workspace import Workspace
+from .attachments import files_by_name, linked_files, parts_of, shelf_of
+from .searching import answer, given_in
+from .site import ask_beside, page, session_of, site_of
+
+ENTRIES, PRINTED = 5_000, 500
+"""Of a zip, and of a page to print."""
+NAME_BYTES, STEM_BYTES, SUFFIX_CHARS = 120, 80, 8
+"""Of a name in a zip, with its folders; and of its parts where it would be longer."""
+FRONT = "title date type tags project importance files due expires by via source id".split()
+_UNSAFE = re.compile(
+    r'\A/|[\x00-\x1f\x7f\ud800-\udfff<>:"\\|?*]|(?<![ .])[ .]+(?=/|\Z)'  # `..`, `a. `
+)
+"""No system takes all of these in a name."""
+
+
+async def _export(request: Request) -> Response:
+    file = await run_in_threadpool(TemporaryFile)
+    await ask_beside(request, lambda ws: _write(ws, file, request), "beside")
+    headers = {"Content-Disposition": "attachment"}
+    return StreamingResponse(parts_of(file), media_type="application/zip", headers=headers)
+
+
+async def _print(request: Request) -> Response:
+    total, shown = await ask_beside(request, lambda ws: _printed(ws, request), "beside")
+    return await page(request, "print.html", total=total, entries=shown)
+
+
+def _printed(ws: Workspace, request: Request) -> tuple[int, list[Entry]]:
+    """(number, the entries that a page to print holds) of an address."""
+    total, entries = _shown(ws, request)
+    return total, list(islice(entries, PRINTED))
+
+
+def _shown(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:
+    """(number, entries) of an address: as a search ranks them, else oldest first."""
+    asked = request.query_params
+    if "id" in asked:
+        return 1, iter(browse.get(ws, [asked["id"]]).entries)
+    given = given_in(asked) | {"path": asked.getlist("path")}
+    query = asked.get("q", "").strip()
+    found = answer(ws, query, given, asked, site_of(request).worker.loading)
+    if query:
+        return len(found["hits"]), (hit.entry for hit, *_ in found["hits"])
+    return found["listing"].total, browse.export(ws, found["filters"])
+
+
+def _write(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
+    """Writes a zip with a file for each entry of an address, and the files to which they
+    link.
+    """
+    zipped.seek(0)  # a reader that could not may have begun
+    zipped.truncate()
+    total, entries = _shown(ws, request)
+    shelf = shelf_of(ws, site_of(request).tokens.path)
+    shown_only = session_of(request).read_only
+    listing = cache(files_by_name)
+    taken: set[str] = set()
+    names = {}
+    with ZipFile(zipped, "w") as archive:
+        for entry in islice(entries, ENTRIES):
+            note = _new_name(_note_path(entry), taken)
+            text = _front(entry)
+            at = 0
+            links = linked_files(shelf, entry, listing, shown_only=shown_only)
+            for link, place in links:
+                if place not in names:
+                    names[place] = _new_name(place, taken)
+                to = posixpath.relpath(names[place], posixpath.dirname(note) or ".")
+                start, end = link.span(link.lastindex or 0)
+                text += entry.content[at:start]
+                text += to if link[0].startswith("[[") else quote(to)
+                at = end
+            text += f"{entry.content[at:]}\n"
+            archive.writestr(note, text.encode("utf-8", "replace"), ZIP_DEFLATED)
+        for place, name in names.items():
+            info = ZipInfo(name, time.localtime()[:6])
+            found = shelf.open(place)
+            if found:
+                with found[1] as file, archive.open(info, "w") as member:
+                    shutil.copyfileobj(file, member)
+        if total > ENTRIES:
+            said = f"These are the first {ENTRIES:,} of {total:,} entries. Download others"
+            archive.writestr("NOT ALL.txt", f"{said} apart: choose dates in the search.\n")
+    zipped.seek(0)
+
+
+def _note_path(entry: Entry) -> str:
+    """The path of an entry in a zip: its file, or beside that its date and title."""
+    path = entry.path
+    if entry.whole_file:
+        return path
+    title = entry.title[:60].replace("/", "-")
+    return posixpath.join(posixpath.dirname(path), f"{entry.date} {title}.md")
+
+
+def _new_name(wanted: str, taken: set[str]) -> str:
+    """A name like this that every system takes; it joins those that are taken."""
+    stem, suffix = posixpath.splitext(_UNSAFE.sub("-", wanted))
+    if len(f"{stem}-9999{suffix}".encode()) > NAME_BYTES:
+        stem = posixpath.basename(stem).encode()[:STEM_BYTES].decode(errors="ignore")
+        suffix = suffix[:SUFFIX_CHARS]
+    name = f"{stem}{suffix}"
+    number = 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{stem}-{number}{suffix}"
+    taken.add(name.casefold())
+    return name
+
+
+def _front(entry: Entry) -> str:
+    """The front matter of an entry."""
+    import yaml
+
+    known = entry_json(entry) | {"date": entry.dated and entry.at}
+    front = {name: known[name] for name in FRONT if known[name]} | known["fields"]
+    text = yaml.safe_dump(front, allow_unicode=True, sort_keys=False)
+    return f"---\n{text}---\n\n"
+
+
+ROUTES = [Route("/export", _export), Route("/print", _print)]

@@ -1,0 +1,224 @@
+"""The guard of the server: hosts, origins, sessions, and the headers of each answer.
+
+| a request for      | needs                                                             |
+|--------------------|-------------------------------------------------------------------|
+| anything           | a known Host, no Origin or the same, no more than BODY_BYTES      |
+| `/static/`, login  | nothing else                                                      |
+| `/mcp`             | a bearer token; the cookie opens nothing there                    |
+| a page             | the cookie of a session                                           |
+| a change by a page | an Origin too, the session's `csrf`, and a session that may write |
+
+A session begins with the link that `serve` prints, which works once, with one of `synaptic open
+--page`, with the key of a browser that stays logged in, or with a token of `tokens.toml` that
+opens the page. It lives in memory: it ends with the server, and after IDLE_S without a request.
+"""
+
+import hmac
+import re
+import secrets
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import quote
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ...models import Texts
+from ...serving.running import Running
+
+IDLE_S = 12 * 3600.0
+TRIES, WITHIN_S = 5, 60.0
+"""So many wrong tokens an address may try in this time."""
+ADDRESSES = 1_000
+"""That are remembered for it; from others nobody may try while there are so many."""
+BODY_BYTES, LOGIN_BYTES, FILES_BYTES = 16_000_000, 10_000, 110_000_000
+"""Of a request, of one to log in, which needs no session, and of a form with files. A form
+makes three bytes of each that is no letter.
+"""
+WITH_FILES = re.compile(r"/new|/edit|/entry/[^/]+/edit")
+"""The pages whose form takes files."""
+ANY_ADDRESS = "*"
+"""Among hosts: any address, but no name."""
+READING = ("GET", "HEAD", "OPTIONS")
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self'; "
+    "connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    # with no-referrer browsers send forms with `Origin: null`
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+ENDED = """\
+Your session has ended, and nothing was saved. Go back: your browser still has what you typed.
+Copy it, log in at /login, and save it again.
+"""
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
+
+
+@dataclass(slots=True)
+class Visitor:
+    """A browser that was let in, for as long as that is `granted`.
+
+    `told` is for the next page: what it says, and as `undo` the id that it offers to restore,
+    with its file where that is gone. `device` is the id of a browser that stays logged in.
+    `journals` are those that it may read, None for all.
+    """
+
+    name: str
+    read_only: bool
+    granted: Callable[[], bool] = lambda: True
+    csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    told: dict[str, str] = field(default_factory=dict)
+    seen: float = field(default_factory=lambda: time.monotonic())
+    device: str = ""
+    journals: Texts | None = None
+
+
+class Sessions:
+    """The browsers that were let in, and the `link`: a token that lets one in, and is empty
+    once it has. `running` makes more of them, each for one browser.
+    """
+
+    def __init__(self, running: Running | None = None) -> None:
+        self.link = secrets.token_urlsafe(32)
+        self.running = running
+        self._used: set[str] = set()
+        self._open: dict[str, Visitor] = {}
+        self._wrong: dict[str, list[float]] = {}
+
+    def redeem(self, token: str) -> bool:
+        """True when this is the link, or one of `running`; from then on it is none."""
+        given = token.encode("utf-8", "replace")
+        if self.link and hmac.compare_digest(self.link.encode(), given):
+            self.link = ""
+            return True
+        if not self.running or token in self._used or not self.running.accepts(token):
+            return False
+        self._used.add(token)
+        return True
+
+    def begin(self, session: Visitor) -> str:
+        """The value of its cookie."""
+        cookie = secrets.token_urlsafe(32)
+        self._open[cookie] = session
+        return cookie
+
+    def of(self, cookie: str) -> Visitor | None:
+        now = time.monotonic()
+        self._open = {key: one for key, one in self._open.items() if now - one.seen < IDLE_S}
+        found = self._open.get(cookie)
+        if not found or not found.granted():
+            return None
+        found.seen = now
+        return found
+
+    def end(self, cookie: str) -> None:
+        self._open.pop(cookie, None)
+
+    def may_try(self, address: str) -> bool:
+        """True when this address has not tried too often; `failed` counts."""
+        since = time.monotonic() - WITHIN_S
+        self._wrong = {who: tried for who, tried in self._wrong.items() if tried[-1] > since}
+        if address in self._wrong:
+            return len([at for at in self._wrong[address] if at >= since]) < TRIES
+        return len(self._wrong) < ADDRESSES
+
+    def failed(self, address: str) -> None:
+        tried = self._wrong.get(address, [])
+        self._wrong[address] = [*tried, time.monotonic()][-TRIES:]
+
+
+class Guard:
+    """Stands before the program. `hosts` are the names, without ports, by which the server may
+    be called. With `fixed` a browser that stays logged in is led to the page that it asked for.
+    """
+
+    def __init__(
+        self, app: ASGIApp, sessions: Sessions, hosts: Collection[str], *, fixed: bool = False
+    ) -> None:
+        self.app = app
+        self.fixed = fixed
+        self.sessions = sessions
+        self.hosts = frozenset(map(str.lower, hosts))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        is_static = scope["path"].startswith("/static/")
+        added = HEADERS | {"Cache-Control": "no-cache" if is_static else "no-store"}
+        if is_static:
+            added["Service-Worker-Allowed"] = "/"
+        most = LOGIN_BYTES if scope["path"] == "/login" else BODY_BYTES
+        if WITH_FILES.fullmatch(scope["path"]):
+            most = FILES_BYTES
+        got = 0
+
+        async def limited() -> Message:
+            nonlocal got
+            message = await receive()
+            got += len(message.get("body", b""))
+            if got > most:
+                raise HTTPException(413, f"This is larger than {most:,} bytes.")
+            return message
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in added.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await (self._refusal(scope) or self.app)(scope, limited, with_headers)
+
+    def _knows(self, name: str) -> bool:
+        """True when the server has this name. DNS rebinding cannot lead to a bare address."""
+        with suppress(ValueError):
+            return name in self.hosts or (ANY_ADDRESS in self.hosts and bool(ip_address(name)))
+        return False
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        path = scope["path"]
+        host = headers.get("host", "").lower()
+        origin = headers.get("origin")
+        called = _HOST.fullmatch(host)
+        if not called or not self._knows(called[1] or called[2]):
+            told = "This host is unknown here: synaptic serve --allow-host NAME lets it in.\n"
+            return PlainTextResponse(told, 421)
+        if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
+            return PlainTextResponse("This request comes from another site.\n", 403)
+        if path == "/mcp" or path.startswith("/static/"):
+            return None
+        reading = scope["method"] in READING
+        if not reading and origin is None and headers.get("sec-fetch-site") != "same-origin":
+            return PlainTextResponse("This request does not say where it comes from.\n", 403)
+        if path == "/login":
+            return None
+        session = self.sessions.of(Request(scope).cookies.get(cookie_name(scope), ""))
+        if not session:
+            if headers.get("hx-request"):
+                return Response(status_code=401, headers={"HX-Redirect": "/login"})
+            if not reading:
+                return PlainTextResponse(ENDED, 401)
+            query = scope["query_string"].decode("ascii", "replace")
+            wanted = f"/login#{quote(path)}?{query}" if self.fixed else "/login"
+            return RedirectResponse(wanted, 303)
+        if session.read_only and not reading and path != "/logout":
+            return PlainTextResponse("This page is read-only: nothing was changed.\n", 403)
+        scope["session_of"] = session
+        return None
+
+
+def cookie_name(scope: Scope) -> str:
+    """Of the session's cookie: browsers share cookies between the ports of a host."""
+    return f"synaptic-{Request(scope).url.port or 0}"

@@ -1,0 +1,344 @@
+"""Notes as HTML that a browser may show: Markdown is rendered, and what it may not hold is
+taken out. Pure.
+
+A note runs nothing and loads nothing from elsewhere: its HTML holds TAGS, ATTRIBUTES, CLASSES
+and addresses outwards, or of `/to`, `/tag` and `/picture`. Its ids begin with `md-`, as none of
+the page does. Its headings stand below those of the page. Formulas and what it embeds are
+cleaned apart and put in last.
+"""
+
+import re
+import secrets
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import PurePath
+from urllib.parse import quote, unquote
+from xml.etree.ElementTree import tostring
+
+import nh3
+from latex2mathml.converter import Converter
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+
+from ...models import Entry, Json
+from ...render.fence import clean, one_line
+from ...render.present import IsHit, headed
+from .flavours import BLOCK, CALLOUTS, MARKDOWN, anchor, named_block, part_of, spoken
+
+TAGS = set(
+    """a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd
+    li mark ol p pre q s
+    samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var""".split()
+)
+MATH_TAGS = set(
+    """math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mroot mrow mspace msqrt
+    mstyle msub msubsup msup mtable mtd mtext mtr munder munderover""".split()
+)
+ATTRIBUTES = {
+    "a": {"href"},
+    "img": {"src", "alt", "width"},
+    "ol": {"start"},
+    "details": {"open"},
+    "*": {"title", "id", "class"},
+}
+MATH_ATTRIBUTES = {"math": {"display"}, "mo": {"stretchy", "form"}, "mtd": {"columnalign"}}
+CLASSES = {f"md-{name}" for name in CALLOUTS.values()} | {
+    f"md-{name}" for name in "callout center embed key left named right tag task title".split()
+}
+OUTSIDE = ("http", "https", "mailto")
+HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
+RICH_CHARS, RICH_SIGNS = 100_000, 10_000
+"""A longer note is shown as plain text, and one with more of `<`, of `[` or of `)`."""
+LIMIT_S = 1.0
+"""Seconds of processor time after which a note is shown as plain text: 20 KB of `![` would take
+20.
+"""
+MATH_CHARS = 1_000
+"""A longer formula is shown as it is written."""
+QUOTING = ("embed", "quote")
+"""Tokens that show a text of the journal (see `flavours`)."""
+EMBEDS = 20
+"""Pages and blocks that a note may show; further ones are links."""
+TASKS = {
+    " ": "☐ open",
+    "x": "☑ done",
+    "/": "◐ in progress",
+    "-": "☒ cancelled",
+    ">": "▷ moved on",
+    "TODO": "☐ open",
+    "LATER": "☐ open",
+    "WAITING": "☐ open",
+    "DOING": "◐ in progress",
+    "NOW": "◐ in progress",
+    "DONE": "☑ done",
+    "CANCELED": "☒ cancelled",
+    "CANCELLED": "☒ cancelled",
+}
+"""Sign and name of a state, by what stands in the brackets, or Logseq's word."""
+Quoted = Mapping[str, Entry]
+Quote = Callable[[Sequence[str], str], Quoted]
+"""The entries that links with these names in this file lead to, by name."""
+_DEEP = re.compile(r"(?m)^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})")
+_WORD = re.compile(r"(\w+)")
+_SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
+_TAG_PAGE = re.compile(r"(?i)/tag/(?:[\w/-]|%(?!2[ef])[0-9a-f]{2})+")
+"""Without dots, which would lead elsewhere: `/tag/%2e%2e/new`."""
+_TASK = re.compile(r"(?:\[([^\]\n])\]|(TODO|LATER|WAITING|DOING|NOW|DONE|CANCELL?ED)) ")
+_SIZE = re.compile(r"(?s)(?:(.*)\|)?(\d{1,4})(?:x\d{1,4})?")
+_UNSAFE_MATH = re.compile(r"\\(?:(?:re)?new|provide)command|\\def")
+_ITEM = re.compile(r"(?:[-*+]|(\d{1,9}[.)])) ")
+_ROW_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*")
+
+
+def render(text: str, path: str, quoted: Quote | None = None) -> Markup:
+    """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through
+    the server, and what it embeds stands in it.
+    """
+    text = clean(text)
+    if _is_rich(text):
+        try:
+            return _Rendering(path, quoted, time.thread_time() + LIMIT_S).html(text)
+        except (TimeoutError, RecursionError):
+            pass
+    return Markup("<pre>{}</pre>").format(text)
+
+
+@lru_cache(500)
+def targets(text: str) -> frozenset[str]:
+    """The names to which the links and pictures in the Markdown of an entry lead, as its HTML
+    shows them; none where it is shown as plain text.
+    """
+    text = clean(text)
+    env: Json = {"until": time.thread_time() + LIMIT_S, "docId": "", "names": {}}
+    try:
+        tokens = MARKDOWN.parse(text, env) if _is_rich(text) else []
+    except (TimeoutError, RecursionError):
+        return frozenset()
+    names = set(env["names"])
+    for token in tokens:
+        for child in token.children or ():
+            names.add(str(child.attrs.get("href" if child.type == "link_open" else "src", "")))
+    return frozenset(names - {""})
+
+
+def _is_rich(text: str) -> bool:
+    is_short = len(text) <= RICH_CHARS and max(map(text.count, "<[)")) <= RICH_SIGNS
+    return is_short and not _DEEP.search(text)
+
+
+class _Rendering:
+    """A note on its way to HTML. What is put in last stands in `kept`; its place is marked by
+    `key`, which no text can know.
+    """
+
+    def __init__(self, path: str, quoted: Quote | None, until: float) -> None:
+        self.path = path
+        self.until = until
+        self.quoted = quoted
+        self.entries: Quoted = {}
+        self.kept: list[str] = []
+        self.key = secrets.token_hex(16)
+
+    def html(self, text: str, part: str = "") -> Markup:
+        """The text, or a part of it; empty where it has no such part."""
+        # one page shows many notes, each with a footnote 1
+        note = zlib.crc32(f"{self.path} {text}".encode())
+        env: Json = {"until": self.until, "docId": f"{note:x}", "names": {}}
+        tokens: Sequence[Token] = MARKDOWN.parse(text, env)
+        if part:
+            tokens = part_of(tokens, part)
+        if self.quoted and env["names"]:
+            self.entries = self.quoted(list(env["names"])[:EMBEDS], self.path)
+        for number, token in enumerate(tokens):
+            is_item = number > 1 and tokens[number - 2].type == "list_item_open"
+            self._shape(token, is_item=is_item)
+        shown = nh3.clean(
+            MARKDOWN.renderer.render(tokens, MARKDOWN.options, env),
+            tags=TAGS,
+            attributes=ATTRIBUTES,
+            url_schemes=set(OUTSIDE),
+            link_rel="noopener noreferrer nofollow",
+            attribute_filter=_attribute,
+        )
+        shown = clean(shown).replace("<p></p>", "")  # an entity may say something invisible
+        put_in = re.compile(rf"{self.key}:(\d+);")
+        return Markup(put_in.sub(lambda found: self.kept[int(found[1])], shown))
+
+    def _shape(self, token: Token, *, is_item: bool) -> None:
+        """Makes a block fit into the page, and leads what is in it through the server."""
+        token.tag = HEADINGS.get(token.tag, token.tag)
+        side = str(token.attrs.pop("style", ""))
+        if side:
+            token.attrs["class"] = side.replace("text-align:", "md-")
+        if not self.quoted:  # the note in which it stands may have the same ids
+            token.attrs.pop("id", None)
+        if token.type == "math_block":
+            self._put(token, "<p>{}</p>", _math(token.content, "block"))
+        before = ""
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrs["href"] = self._target(str(child.attrs.get("href", "")))
+            elif child.type == "image":
+                self._show_picture(child, is_linked=before == "link_open")
+            elif child.type.startswith("math"):
+                display = "block" if child.markup == "$$" else "inline"
+                self._put(child, "{}", _math(child.content, display))
+            elif child.type in QUOTING:
+                self._embed(child)
+            elif is_item and not before:
+                _show_task(child)
+            before = child.type
+
+    def _put(self, token: Token, frame: str, html: Markup) -> None:
+        """Shows this HTML, which is clean, in place of the token."""
+        token.type = "html_inline"
+        token.content = frame.format(f"{self.key}:{len(self.kept)};")
+        self.kept.append(html)
+
+    def _target(self, href: str) -> str:
+        block = BLOCK.fullmatch(href)
+        if block:
+            href = named_block(block[1])
+        if href.startswith("#"):
+            return f"#{anchor(href)}"
+        if _scheme(href) in OUTSIDE or _TAG_PAGE.fullmatch(href):
+            return href
+        return self._address("/to", href)
+
+    def _show_picture(self, token: Token, *, is_linked: bool) -> None:
+        src = str(token.attrs.get("src", ""))
+        size = _SIZE.fullmatch(token.content)
+        words = size[1] if size else token.content.partition("|")[0]
+        words = escape(words or PurePath(unquote(src)).name)  # shown where it is missing
+        width = token.attrs.get("width", size[2] if size else "")
+        if not _scheme(src):
+            place = escape(self._address("/picture", src))
+            token.content = f'<img src="{place}" alt="{words}" width="{width}">'
+        elif is_linked:  # nothing is fetched from elsewhere
+            token.content = words
+        else:
+            token.content = f'<a href="{escape(src)}">{words}</a>'
+        token.type = "html_inline"
+
+    def _embed(self, token: Token) -> None:
+        """Shows the text of what a token names: a page or block whole, or a reference to a
+        block as a link of its words. What is not there is a link by its name.
+        """
+        name = token.content
+        page, _, part = name.partition("#")
+        is_block = name == named_block(page)
+        title = spoken(page if part.startswith("^") else name)
+        shown = Markup("")
+        entry = self.entries.get(name)
+        if entry and _is_rich(clean(entry.content)):
+            path = entry.path
+            shown = _Rendering(path, None, self.until).html(clean(entry.content), part)
+            title = PurePath(path).stem if is_block else title
+        if shown.startswith("<li"):
+            shown = Markup("<ul>{}</ul>").format(shown)
+        if token.type == "quote" and shown:
+            lines = [Markup(line).striptags() for line in re.split("<[uo]l>|</p>", shown)]
+            title = next(filter(None, lines), page)
+        link = Markup('<a href="{}">{}</a>').format(self._address("/to", name), title)
+        if is_block and not shown:
+            link = escape(f"(({page}))")
+        if token.type == "quote" or not shown:
+            self._put(token, "{}", link)
+        else:
+            titled = Markup('<p class="md-title">{}</p>{}').format(link, shown)
+            self._put(token, '<div class="md-embed">{}</div>', titled)
+
+    def _address(self, place: str, name: str) -> str:
+        return f"{place}?name={quote(name, safe='')}&from={quote(self.path, safe='')}"
+
+
+def _show_task(first: Token) -> None:
+    """Shows the state of a task as a sign, where an item begins with one."""
+    found = _TASK.match(first.content)
+    if found and first.type == "text":
+        state = found[2] or found[1].lower()
+        sign, _, name = TASKS.get(state, f"☑ done: {state}").partition(" ")
+        shown = Markup('<span class="md-task" title="{}">{}</span> {}')
+        first.type = "html_inline"
+        first.content = shown.format(name, sign, first.content[found.end() :])
+
+
+def _math(latex: str, display: str) -> Markup:
+    """A formula as MathML; as code where it cannot be read."""
+    try:
+        if len(latex) > MATH_CHARS or _UNSAFE_MATH.search(latex):
+            raise ValueError
+        tree = Converter(display=display).convert_to_element(latex.strip())
+        if any(len(one) < 2 for one in (*tree.iter("mfrac"), *tree.iter("msup"))):
+            raise ValueError
+        mathml = tostring(tree, encoding="unicode").replace("&amp;#x", "&#x")
+    except Exception:  # the library's have no base of their own, and it runs out of tokens too
+        return Markup("<code>{}</code>").format(latex)
+    return Markup(nh3.clean(mathml, tags=MATH_TAGS, attributes=MATH_ATTRIBUTES))
+
+
+def plain(text: str) -> str:
+    """The words of a piece of Markdown, within a line."""
+    return render(text, "").striptags()
+
+
+def plain_lines(text: str) -> str:
+    """The words of a piece of Markdown, line for line; cells of a table with dots between."""
+    shown = []
+    for line in text.split("\n"):
+        line = line.strip()
+        if line.startswith("```") or _ROW_RULE.fullmatch(line):
+            continue
+        if line.startswith("|"):
+            line = line.strip("|").replace("|", " · ")
+        words = plain(line)
+        item = _ITEM.match(line)
+        if item:
+            words = f"{item[1] or '•'} {words}"
+        if words:
+            shown.append(words)
+    return "\n".join(shown)
+
+
+def plain_heading(title: str, text: str) -> tuple[str, str]:
+    """The heading of an entry as plain text, and the Markdown below, without a repetition."""
+    heading, below = headed(title, text)
+    return one_line(heading) if heading == title else plain(heading), below
+
+
+def lit(text: str, is_hit: IsHit) -> Markup:
+    """Plain text as HTML with the words marked that were sought."""
+    parts = []
+    for piece in _WORD.split(text):
+        shown = escape(piece)
+        if is_hit(piece.lower()):
+            shown = Markup("<mark>{}</mark>").format(shown)
+        parts.append(shown)
+    return Markup("").join(parts)
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    """The value of an attribute that may stay: a link outwards or to a page of ours, a picture
+    of the journal, a class of CLASSES, and an id behind `md-`.
+    """
+    if name == "src":
+        return value if value.startswith("/picture?") else None
+    if name == "width":
+        return value if value.isdecimal() else None
+    if name == "id" or (name == "href" and value.startswith("#")):
+        mark = "#" if name == "href" else ""
+        return f"{mark}md-{value.removeprefix(mark).removeprefix('md-')}"
+    if name == "href":
+        is_ours = value.startswith("/to?") or _TAG_PAGE.fullmatch(value)
+        return value if is_ours or _scheme(value) in OUTSIDE else None
+    if name == "class":
+        return " ".join(word for word in value.split() if word in CLASSES) or None
+    return value
+
+
+def _scheme(address: str) -> str:
+    """`http` of `HTTP://x`; empty without one."""
+    match = _SCHEME.match(address)
+    return match[1].lower() if match else ""

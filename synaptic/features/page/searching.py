@@ -1,0 +1,178 @@
+"""The search page: hits as the words are typed, facets, and reasons of ranks on demand."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...errors import InvalidArgument
+from ...language.words import words
+from ...models import Filters, Hit
+from ...notes.blocks import project_key
+from ...render.present import IsHit, remark_on, term_test
+from ...search.happened import with_count
+from ...search.search import any_of_all, search
+from ...serving.arguments import take_filters
+from ...verbs import browse
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
+from .rendering import lit, plain_heading, plain_lines
+from .site import Values, ask, page, site_of
+
+MORE_HITS = 50
+"""Hits of a query when more than the default are asked for."""
+LISTS = ("type", "tag", "project", "source")
+NO_RESULT: Values = {
+    "error": None,
+    "result": None,
+    "hits": (),
+    "listing": None,
+    "facets": {},
+    "explain": False,
+    "counted": None,
+    "is_plain": False,
+}
+
+
+async def _search(request: Request) -> Response:
+    """The whole page, or for htmx its results alone.
+
+    The results always have status 200: htmx shows no others.
+    """
+    asked = request.query_params
+    is_part = "hx-request" in request.headers
+    query = asked.get("q", "").strip()
+    loading = site_of(request).worker.loading
+    given = given_in(asked)
+    status = 200
+    try:
+        results = await ask(request, answer, query, given, asked, loading)
+        given = results["given"]
+    except InvalidArgument as error:
+        results = {"error": error, "given": given}
+        status = 200 if is_part else 400
+
+    def url(**changed: Any) -> str:
+        values = {"q": query} | given | changed
+        stated = {name: value for name, value in values.items() if value}
+        return "/search?" + urlencode(stated, doseq=True)
+
+    template = "results.html" if is_part else "search.html"
+    shown = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
+    reply = await page(request, template, status, **shown)
+    if is_part:
+        reply.headers["HX-Replace-Url"] = url()
+    return reply
+
+
+def given_in(asked: QueryParams) -> Values:
+    """The filters of an address."""
+    given: Values = {name: asked.getlist(name) for name in LISTS}
+    for name in ("since", "until"):
+        given[name] = asked.get(name, "").strip()
+    for name in ("sessions", "include_superseded"):
+        given[name] = bool(asked.get(name))
+    return given
+
+
+def answer(
+    ws: Workspace, query: str, given: Mapping[str, Any], asked: Mapping[str, str], loading: bool
+) -> Values:
+    """The values of the page: hits or the newest entries, facets, and the filters as read."""
+    # a search at every letter must not count as reading entries
+    ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
+    stated = {name: value for name, value in given.items() if value}
+    filters = any_of_all(take_filters(ws, stated))
+    shown: Values = {"given": _read_filters(filters), "filters": filters}
+    if not query:
+        cursor = asked.get("cursor")
+        shown["facets"] = in_step(ws, lambda _: _several(_facets(ws, filters), shown["given"]))
+        listing = browse.find(ws, filters=filters, order="newest", cursor=cursor)
+        return shown | {"listing": listing, "is_older": cursor}
+    finished_query = in_step(ws, lambda _: _finished(ws, query))
+    explain = bool(asked.get("explain"))
+    limit = MORE_HITS if asked.get("more") else None
+    result = search(
+        ws,
+        finished_query,
+        filters=filters,
+        limit=limit,
+        strategy="lexical" if loading else "auto",
+        explain=explain,
+    )
+    is_hit = term_test(result.terms, ws.index.stem)
+    shown["facets"] = _several(_facets_of(result.hits), shown["given"])
+    shown["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
+    shown["counted"], result = with_count(ws, query, filters, result)
+    shown["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
+    return shown | {"result": result, "explain": explain, "more": limit}
+
+
+def _read_filters(filters: Filters) -> Values:
+    """The filters as the page names them."""
+    lists = (filters.types, filters.tags, filters.projects, filters.sources)
+    return dict(zip(LISTS, lists, strict=True)) | {
+        "since": filters.since or "",
+        "until": filters.until or "",
+        "sessions": filters.sessions,
+        "include_superseded": filters.include_superseded,
+    }
+
+
+def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:
+    """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
+    heading, below = plain_heading(hit.entry.title, hit.snippet)
+    return hit, lit(heading, is_hit), lit(plain_lines(below), is_hit), remark_on(hit)
+
+
+def _finished(ws: Workspace, query: str) -> str:
+    """The query, with `*` behind a last word that is only the beginning of words here."""
+    last = query.rpartition(" ")[2]
+    is_word = [word for _, word in words(last)] == [last.lower()]
+    if len(last) < 2 or not is_word:
+        return query
+    prefix = f"{last}*"
+    _, counts = ws.index.document_counts([last, prefix])
+    return f"{query}*" if counts[prefix] and not counts[last] else query
+
+
+def _several(facets: Values, given: Mapping[str, Any]) -> Values:
+    """The facets that can narrow a list: of several values, or with a chosen one."""
+    return {name: rows for name, rows in facets.items() if rows[1:] or given[name]}
+
+
+def _facets_of(hits: Sequence[Hit]) -> Values:
+    """By filter: (value, hits that have it), most frequent first."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in LISTS}
+    for entry in (hit.entry for hit in hits):
+        counts["type"][entry.type] += 1
+        counts["tag"].update(entry.tags)
+        if entry.project:
+            counts["project"][project_key(entry.project)] += 1
+        root = entry.path.partition("/")[0]
+        by_file = root if root.startswith("@") else "by hand"
+        counts["source"][entry.via or by_file] += 1
+    return {name: count.most_common() for name, count in counts.items()}
+
+
+def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]:
+    """By filter: (value, entries that pass the other filters), most frequent first."""
+    count = cache(ws.index.facets)
+    projects = count(replace(filters, projects=())).projects
+    return {
+        "type": list(count(replace(filters, types=())).types),
+        "tag": list(count(replace(filters, tags=())).tags),
+        "project": [(project_key(name), entries) for name, entries in projects],
+        "source": ws.index.counted(replace(filters, sources=()), "source"),
+    }
+
+
+ROUTES = [Route("/search", _search)]

@@ -1,0 +1,169 @@
+"""`synaptic serve --install`: the page from each login on, by systemd or launchd."""
+
+import os
+import plistlib
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from ...config import load_config, resolve_home
+from ...errors import ConfigError, InvalidArgument, NotFound
+from ...render.terminal import emit, is_terminal
+from ...serving.running import find_running
+from ...setup.clients import this_server
+from ...verbs.adopt import write_setting
+
+PORT = 8765
+"""Of the page, where neither the command nor the config names one."""
+_TIMEOUT_S = 60
+Commands = Sequence[Sequence[str]]
+
+
+class Service(NamedTuple):
+    """A service of this user: its file, and the commands that begin it and end it."""
+
+    file: Path
+    start: Commands
+    stop: Sequence[str]
+
+
+def install(home: str | None, port: int | None, *, read_only: bool) -> None:
+    """Writes the service, begins it, and says so. Raises InvalidArgument for a port that is
+    taken, and ConfigError.
+    """
+    place = resolve_home(home)
+    service = service_of(place)
+    port = _free_port(home, port or load_config(home).port or PORT)
+    server = this_server(home, None)
+    words = [server.command, *server.args[:-1], "--home", str(place), "serve", "--no-link"]
+    if read_only:
+        words.append("--read-only")
+    write_setting(place, "port", port)
+    make = launchd_agent if service.file.suffix == ".plist" else systemd_unit
+    if service.file.exists():
+        with suppress(ConfigError):  # the old one may not run
+            _run([service.stop])
+    service.file.parent.mkdir(parents=True, exist_ok=True)
+    service.file.write_bytes(make(service.file.stem, words))
+    emit(f"Wrote {service.file}\nWrote port = {port} to {place / 'config.toml'}")
+    _run(service.start)
+    emit("It serves the page from now on, and after each login.\nNext: synaptic open --page")
+
+
+def uninstall(home: str | None) -> None:
+    """Ends the service and removes its file. Raises ConfigError where there is none."""
+    service = service_of(resolve_home(home))
+    if not service.file.exists():
+        raise ConfigError(
+            f"No service of this home is installed: {service.file} does not exist.",
+            "`synaptic serve --install` writes it.",
+        )
+    try:
+        _run([service.stop])
+    finally:
+        service.file.unlink()
+        emit(f"Removed {service.file}. The port stays in config.toml.")
+
+
+def service_of(home: Path) -> Service:
+    """The service of a home, each of which has its own. Raises ConfigError where this machine
+    can have none.
+    """
+    name = "synaptic"
+    if home != resolve_home("~/.synaptic"):
+        name += f"-{blake2b(str(home).encode(), digest_size=4).hexdigest()}"
+    if sys.platform == "darwin":
+        file = Path("~/Library/LaunchAgents").expanduser() / f"org.{name}.plist"
+        stop = ("launchctl", "unload", "-w", str(file))
+        return Service(file, [("launchctl", "load", "-w", str(file))], stop)
+    if shutil.which("systemctl"):
+        folder = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
+        file = folder / "systemd" / "user" / f"{name}.service"
+        ask = ("systemctl", "--user")
+        start = [(*ask, "daemon-reload"), (*ask, "enable", "--now", name)]
+        return Service(file, start, (*ask, "disable", "--now", name))
+    raise ConfigError(
+        "This machine has neither systemd nor launchd, which start services of a user.",
+        "Have your desktop start `synaptic serve --no-link` when you log in.",
+    )
+
+
+def systemd_unit(name: str, words: Sequence[str]) -> bytes:
+    """The text of a unit that runs these words."""
+    quoted = []
+    for word in words:
+        for old, new in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("$", "$$")):
+            word = word.replace(old, new)
+        quoted.append(f'"{word}"')
+    return f"""\
+[Unit]
+Description=The page of Synaptic
+
+[Service]
+ExecStart={" ".join(quoted)}
+Restart=on-failure
+RestartSec=5
+
+[Install]
+WantedBy=default.target
+""".encode()
+
+
+def launchd_agent(name: str, words: Sequence[str]) -> bytes:
+    """The property list of an agent that runs these words."""
+    return plistlib.dumps(
+        {
+            "Label": name,
+            "ProgramArguments": list(words),
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+        }
+    )
+
+
+def _free_port(home: str | None, port: int) -> int:
+    """A port that is free, or that a server of this home has; a person is asked for another.
+
+    Raises InvalidArgument where nobody can be asked.
+    """
+    while port == 0 or not _is_free(home, port):
+        if not is_terminal(sys.stdin, sys.stderr):
+            raise InvalidArgument(f"The port {port} is taken.", "Give another: --port N")
+        question = f"The port {port} is taken. Which other"
+        port = typer.prompt(question, port + 1, type=int, err=True)
+    return port
+
+
+def _is_free(home: str | None, port: int) -> bool:
+    with suppress(OSError, OverflowError), socket.create_server(("127.0.0.1", port)):
+        return True
+    with suppress(NotFound):
+        return find_running(home).url.endswith(f":{port}")
+    return False
+
+
+def _run(commands: Commands) -> None:
+    """Raises ConfigError where one of them fails."""
+    for command in commands:
+        try:
+            ended = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_S
+            )
+            reason = ended.returncode and (ended.stderr.strip() or f"status {ended.returncode}")
+        except (OSError, subprocess.TimeoutExpired) as error:
+            reason = str(error)
+        if reason:
+            raise ConfigError(
+                f"`{shlex.join(command)}` failed: {reason}",
+                "What was written stays. Log in on this machine as this user, and give "
+                "that command there.",
+            )

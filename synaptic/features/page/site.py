@@ -1,0 +1,218 @@
+"""Shared by all pages: the journal's owner, the templates, forms, and what a change says on
+the next page.
+"""
+
+import asyncio
+import hmac
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from ...errors import NotFound, Refused, SynapticError
+from ...kinds import KINDS
+from ...render.fence import one_line
+from ...render.present import page_end, short
+from ...serving.roles import PAGES
+from ...serving.tokens import Tokens
+from ...serving.worker import Lane, Result, Verb, Worker, of_journals
+from ...verbs.mentions import leading_to
+from ...workspace.workspace import Workspace
+from .devices import Devices
+from .guard import BODY_BYTES, READING, Sessions, Visitor
+from .rendering import Quoted, plain, plain_heading, render
+
+Arguments = ParamSpec("Arguments")
+Values = dict[str, Any]
+"""The values of a template, or of a form, by name."""
+HERE = Path(__file__).parent
+GONE_S = 0.5
+"""Between two looks at whether a browser still waits for what takes long."""
+STATUS = {
+    "invalid-argument": 400,
+    "refused": 403,
+    "not-found": 404,
+    "ambiguous-id": 404,
+    "changed": 409,
+    "busy": 503,
+}
+"""Of an error's code; anything else is the server's own 500."""
+_BACK = re.compile(r"/(?:tasks|day/[\d-]{1,12}|entry/[\w-]{1,40}|day)?")
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.globals["csrf_field"] = lambda csrf: Markup(
+    '<input type="hidden" name="csrf" value="{}">'
+).format(csrf)
+TEMPLATES.globals |= {
+    "KINDS": KINDS,
+    "headed": plain_heading,
+    "page_end": page_end,
+    "plain": plain,
+    "render": render,
+}
+
+
+def coded(text: object) -> Markup:
+    """The text of a message, with its `commands` as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+TEMPLATES.filters |= {"short": short, "one_line": one_line, "coded": coded}
+
+
+class Site(NamedTuple):
+    """A server. `local`: it is reached from this machine alone, so that it may open the
+    person's editor. `fixed`: its port stays, so that a browser may keep something for it.
+    `writer` is the address of the server that writes, where this one reads what is published.
+    """
+
+    worker: Worker
+    sessions: Sessions
+    tokens: Tokens
+    devices: Devices
+    read_only: bool = False
+    local: bool = True
+    fixed: bool = False
+    writer: str = ""
+
+    def at(self, path: str) -> str:
+        """The address of a page, which may be the writer's; empty where there is none."""
+        role = PAGES[path] if self.worker.is_published else "reader"
+        if role == "writer" and self.writer:
+            return f"{self.writer}{path}"
+        return path if role == "reader" else ""
+
+
+def site_of(request: Request) -> Site:
+    site: Site = request.app.state.site
+    return site
+
+
+def session_of(request: Request) -> Visitor:
+    session: Visitor = request.scope["session_of"]
+    return session
+
+
+def _of_visitor(request: Request, verb: Verb[Result]) -> Verb[Result]:
+    """The verb, on the journals that the visitor may read."""
+    return partial(of_journals, verb, session_of(request).journals)
+
+
+async def ask(
+    request: Request,
+    verb: Callable[Concatenate[Workspace, Arguments], Result],
+    *args: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
+    """The result of the verb: on a reader where a page is only shown. Raises SynapticError."""
+    lane: Lane = "read" if request.method in READING else "write"
+    asked = _of_visitor(request, lambda ws: verb(ws, *args, **named))
+    return await site_of(request).worker.ask(asked, lane)
+
+
+async def ask_beside(request: Request, verb: Verb[Result], lane: Lane = "apart") -> Result:
+    """The result of a verb that takes long. It ends when the browser is gone. Raises
+    SynapticError.
+    """
+    asked = asyncio.ensure_future(site_of(request).worker.ask(_of_visitor(request, verb), lane))
+    while not asked.done():
+        await asyncio.wait((asked,), timeout=GONE_S)
+        if not asked.done() and await request.is_disconnected():
+            asked.cancel()
+            raise Refused("The page was left before it was made.")
+    return await asked
+
+
+async def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
+    """A page, or for htmx the part of one that the template is. It tells once what the last
+    change said.
+
+    It is made on a thread of its own: a note may take a second, in which the server answers
+    others.
+    """
+    session = request.scope.get("session_of")
+    worker = site_of(request).worker
+
+    def quoted(names: Sequence[str], path: str) -> Quoted:
+        leading = _of_visitor(request, lambda ws: leading_to(ws, names, path))
+        return worker.submit(leading, "read").result()
+
+    context = {
+        "request": request,
+        "render": partial(render, quoted=quoted),
+        "session": session,
+        "csrf": session.csrf if session else "",
+        "said": "",
+        "waits": request.app.state.follower.waits,
+        "site": site_of(request),
+        **shown,
+    }
+    if session and not request.headers.get("hx-request"):
+        context |= session.told
+        session.told = {}
+    return HTMLResponse(
+        await asyncio.to_thread(TEMPLATES.get_template(template).render, context), status
+    )
+
+
+async def form_of(request: Request) -> Mapping[str, str]:
+    """The fields of a form that this session was shown. Raises Refused for any other."""
+    form = await request.form(max_part_size=BODY_BYTES)
+    fields = {name: value for name, value in form.items() if isinstance(value, str)}
+    if not hmac.compare_digest(
+        fields.pop("csrf", "").encode(), session_of(request).csrf.encode()
+    ):
+        raise Refused(
+            "This form is not of this session; nothing was changed.",
+            "Go back, copy what you typed, and load the page again.",
+        )
+    return fields
+
+
+def back_of(form: Mapping[str, str]) -> str:
+    """The page of ours on which a form stood; empty where it does not say one."""
+    back = form.get("back", "")
+    return back if _BACK.fullmatch(back) else ""
+
+
+def done(
+    request: Request,
+    where: str,
+    said: str,
+    *,
+    undo: str = "",
+    file: str = "",
+    look: str = "",
+    close: tuple[str, str] = ("", ""),
+) -> Response:
+    """Leads to a page that says what was done, links to `look` and to an entry that is
+    `close` (id, title), and offers to undo it, which brings back the `file`.
+    """
+    told = {"said": said, "undo": undo, "undo_file": file, "look": look}
+    told["close"], told["close_title"] = close
+    session_of(request).told = told
+    return RedirectResponse(where, 303)
+
+
+async def show_error(request: Request, error: Exception) -> Response:
+    """The page of an error: what happened, what is valid, what to do next."""
+    if not isinstance(error, SynapticError):
+        error = NotFound("There is no page at this address.")
+    return await page(request, "error.html", status_of(error), error=error)
+
+
+def status_of(error: SynapticError | None) -> int:
+    """The status of a page that shows this error, or none."""
+    return STATUS.get(error.code, 500) if error else 200

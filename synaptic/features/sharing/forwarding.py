@@ -1,0 +1,175 @@
+"""Calls that a reading server hands on to the server that writes the journal.
+
+| the writer                          | the client is told                                |
+|-------------------------------------|---------------------------------------------------|
+| answers a call                      | its answer                                        |
+| cannot be reached, refuses          | nothing was saved                                 |
+| gives no answer, also when repeated | it is not known whether it was saved              |
+
+The writer answers a repeated call, which has the same Idempotency-Key, with its first answer.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from ...errors import InvalidArgument, Unreachable
+from ...render.fence import one_line
+from ...serving.running import is_loopback
+
+CONNECT_S, ANSWER_S = 5.0, 60.0
+POSITION = "synaptic/position"
+"""In `_meta` of an answer that changed the journal: the position of its index after that,
+`tally:number`. (Some clients show their model nothing but `structuredContent` if there is any.)
+"""
+_NOTHING = "Nothing was saved."
+_LOOK = "Call again later; the user can look at the address of --writer and at its log."
+
+
+class IndexPosition(NamedTuple):
+    """The number of an index's count of changes, and of its latest change."""
+
+    tally: int
+    number: int
+
+    @classmethod
+    def read(cls, text: object) -> IndexPosition | None:
+        tally, _, number = str(text).partition(":")
+        if tally.isdecimal() and number.isdecimal():
+            return cls(int(tally), int(number))
+        return None
+
+    def is_within(self, other: IndexPosition) -> bool:
+        """True where an index at the `other` position shows this change."""
+        return self.tally == other.tally and self.number <= other.number
+
+    def __str__(self) -> str:
+        return f"{self.tally}:{self.number}"
+
+
+def checked_writer(url: str) -> str:
+    """The address of a writer without a path. Raises InvalidArgument."""
+    try:
+        place = urlsplit(url.strip().removesuffix("/mcp").removesuffix("/"))
+        name = place.hostname or ""
+        port = f":{place.port}" if place.port else ""
+    except ValueError:
+        place, name, port = urlsplit(""), "", ""
+    problem = ""
+    if place.scheme not in ("https", "http") or not name:
+        problem = "is no address that begins with https://."
+    elif "@" in place.netloc:
+        problem = "takes no name and no password: each client's own token goes with its calls."
+    elif place.path or place.query or place.fragment:
+        problem = "takes an address without a path."
+    elif place.scheme == "http" and not is_loopback(name):
+        problem = (
+            "needs https: over http anyone on the way could read the tokens. Only a writer on "
+            "this machine goes without."
+        )
+    if problem:
+        raise InvalidArgument(
+            f"--writer {problem}", hint="Give it like --writer https://memory.example."
+        )
+    return f"{place.scheme}://{f'[{name}]' if ':' in name else name}{port}"
+
+
+class Forwarding:
+    """The way to a writer. `newest` holds the position after the last change that went this
+    way, by the name of the token; `behind` the names that once waited for theirs in vain.
+    """
+
+    def __init__(self, url: str) -> None:
+        import httpx2  # comes with the SDK
+
+        self.url = url
+        self.newest: dict[str, IndexPosition] = {}
+        self.behind: set[str] = set()
+        limits = httpx2.Timeout(ANSWER_S, connect=CONNECT_S, pool=CONNECT_S)
+        # no proxy of the environment, and no redirect, is sent a token
+        self._http = httpx2.AsyncClient(timeout=limits, trust_env=False, follow_redirects=False)
+
+    async def call(
+        self, name: str, bearer: str, key: str, params: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The result of a call of a tool, for the token of this name. Raises Unreachable, which
+        says whether something may have been saved.
+        """
+        import httpx2
+
+        headers = {
+            "Authorization": bearer,
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": "2025-06-18",
+            "Idempotency-Key": key or secrets.token_urlsafe(16),
+        }
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        not_sent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+        was_sent = False
+        for _ in range(2):
+            try:
+                answer = await self._http.post(f"{self.url}/mcp", json=call, headers=headers)
+            except not_sent as error:
+                if was_sent:
+                    break
+                reason = one_line(str(error))[:200] or type(error).__name__
+                raise Unreachable(
+                    f"The writer of the journal cannot be reached ({reason}). {_NOTHING}",
+                    hint=_LOOK,
+                ) from error
+            except (httpx2.TransportError, httpx2.DecodingError):
+                was_sent = True
+                continue
+            result = _result_of(answer)
+            if result is not None:
+                self._keep_position(name, result)
+                return result
+            was_sent = True
+        raise Unreachable(
+            "The writer of the journal gave no answer: it is not known whether it was saved.",
+            hint="Search for it first; call again only if it is not there.",
+        )
+
+    def _keep_position(self, name: str, result: dict[str, Any]) -> None:
+        position = IndexPosition.read(result.get("_meta", {}).get(POSITION))
+        before = self.newest.get(name)
+        if position and not (before and before.tally == position.tally and before > position):
+            self.newest[name] = position
+            self.behind.discard(name)
+
+
+def _result_of(answer: Any) -> dict[str, Any] | None:
+    """The result in an answer; None for that of a program between, which may have sent the call
+    on. Raises Unreachable where nothing was saved.
+    """
+    said: Any = None
+    try:
+        said = answer.json()
+        if isinstance(said["result"], dict):
+            return dict(said["result"])
+    except (ValueError, KeyError, TypeError):
+        pass
+    error = said.get("error") if isinstance(said, dict) else None
+    if answer.status_code in (401, 403):
+        raise Unreachable(
+            f"The writer of the journal refuses this token. {_NOTHING}",
+            hint="The same token must stand in its tokens.toml, too.",
+        )
+    if isinstance(error, dict):
+        raise Unreachable(
+            f"The writer of the journal refused the call: "
+            f"{one_line(str(error.get('message')))[:200]} {_NOTHING}",
+            hint=_LOOK,
+        )
+    what = f"status {answer.status_code}"
+    if answer.is_redirect:
+        what = "a redirect, which is not followed"
+    elif answer.is_success and "html" in answer.headers.get("content-type", ""):
+        what = "a page"
+    elif answer.is_success or answer.is_server_error:
+        return None
+    raise Unreachable(
+        f"At the address of --writer no Synaptic answers, but {what}. {_NOTHING}", hint=_LOOK
+    )

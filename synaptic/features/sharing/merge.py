@@ -1,0 +1,348 @@
+"""Merges three versions of one journal file, entry by entry. Pure.
+
+Two machines append to the same day. A merge by lines sees two texts at one place and reports a
+conflict, or finds equal lines in different entries and mixes them. Entries have ids, so each is
+merged by itself:
+
+| ours                | theirs              | result                                          |
+|---------------------|---------------------|-------------------------------------------------|
+| as it was           | edited, or deleted  | theirs (and the other way round)                |
+| added               | added               | both, by time, after the entry above them       |
+| edited              | edited alike        | once                                            |
+| one part edited     | another part edited | both edits; the parts: heading, comment, body   |
+| text added below    | text added below    | both texts, ours first                          |
+| edited              | edited otherwise    | both texts, in a conflict within the entry      |
+| edited              | deleted             | the edit                                        |
+
+A file that cannot be read as entries without doubt is left to a merge by lines. That could
+double a saved entry and tear a private passage: where there are any, both versions become one
+conflict.
+"""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import NamedTuple
+
+from ...notes.blocks import LONE_CR, MASK, escape, scan
+from ...notes.frontmatter import front_matter_end
+from ...notes.privacy import mask, mentions
+from ...notes.reading import (
+    body_span,
+    end_of_line,
+    is_day_file,
+    leading,
+    outline,
+    parse_entries,
+)
+
+ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
+"""(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
+
+_BOM = b"\xef\xbb\xbf"
+_ID = re.compile(rb"<!--[ \t]*syn:[0-9]{8}-[0-9a-z]{8}")
+_NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+_TAIL = re.compile(rb"(?:\r?\n){2}|\r?\n[ \t]*[-*+] ")
+_MARKS = re.compile(rb"(?m)^(<<<<<<<|>>>>>>>) ")
+
+
+class Merged(NamedTuple):
+    """The file, and the number of conflicts that a person must settle."""
+
+    data: bytes
+    conflicts: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """An entry, or a note under its H1, as it stands in one version.
+
+    `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or
+    are empty. `gap` holds the blank lines between it and a piece below. `id` is the written id,
+    None for a piece typed by hand.
+    """
+
+    heading: bytes
+    comment: bytes
+    body: bytes
+    gap: bytes
+    id: str | None = None
+    at: datetime | None = None
+    conflict: bool = False
+
+    @property
+    def parts(self) -> tuple[bytes, bytes, bytes]:
+        return self.heading, self.comment, self.body
+
+    @property
+    def head(self) -> bytes:
+        return self.heading + self.comment
+
+    @property
+    def text(self) -> bytes:
+        return self.head + self.body
+
+
+class _Version(NamedTuple):
+    """One version in pieces. `head` stands above the first one, `end` holds the blank lines
+    below the last one.
+    """
+
+    head: _Piece
+    pieces: list[_Piece]
+    end: bytes
+
+
+def merge(
+    base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_lines: ByLines
+) -> Merged:
+    """The file with the additions and edits of both sides. In a conflict an entry holds both
+    texts.
+
+    `path` is relative to the journal. The BOM is that of ours.
+    """
+    if ours in (base, theirs):
+        return Merged(theirs, 0)
+    if theirs == base:
+        return Merged(ours, 0)
+    bom = _BOM if ours.startswith(_BOM) else b""
+    texts = [data.removeprefix(_BOM) for data in (base, ours, theirs)]
+    done = _by_entries(texts, path, day_file)
+    if not done and not any(mentions(text) or _ID.search(text) for text in texts):
+        done = Merged(*by_lines(*texts))
+    if not done:
+        eol = _line_end(ours)
+        done = Merged(_conflict(texts[1], texts[2], eol) + eol, 1)
+    return Merged(bom + done.data, done.conflicts)
+
+
+def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merged | None:
+    """The merged file; None if a version or the result is in doubt."""
+    old = _read(texts[0], path, day_file)
+    mine = _read(texts[1], path, day_file, is_side=True)
+    other = _read(texts[2], path, day_file, is_side=True)
+    if old is None or mine is None or other is None:
+        return None
+    if not (old.pieces or mine.pieces or other.pieces):
+        return None
+    pieces = [
+        _merged(old.head, mine.head, other.head),
+        *_in_order(old.pieces, mine.pieces, other.pieces),
+    ]
+    data = b"".join(piece.text + piece.gap for piece in pieces[:-1])
+    data += pieces[-1].text + mine.end
+    read = _read(data, path, day_file)
+    # none lost and none mixed
+    if not read or _texts([read.head, *read.pieces]) != _texts(pieces):
+        return None
+    return Merged(data, sum(piece.conflict for piece in pieces))
+
+
+def _texts(pieces: Iterable[_Piece]) -> list[bytes]:
+    return [piece.text for piece in pieces]
+
+
+def _line_end(data: bytes) -> bytes:
+    return b"\r\n" if b"\r\n" in data else b"\n"
+
+
+# -- a version in pieces
+# ------------------------------------------------------------------------------
+
+
+def _read(data: bytes, path: str, day_file: str, *, is_side: bool = False) -> _Version | None:
+    """The version in pieces; None if it is in doubt what an entry is, or which entry it is.
+
+    A side, ours or theirs, may hold conflicts within entries, but none around an entry. A base
+    may hold those of git's merge of two bases.
+    """
+    parsed = parse_entries(data, path, mtime=_NO_TIME, day_file=day_file)
+    if any(issue.code == "duplicate-id" for issue in parsed.issues):
+        return None
+    text = LONE_CR.sub("\n", data.decode("latin-1"))
+    front = front_matter_end(text, 0)
+    start = front.end() if front else 0
+    visible = mask(data).replace(MASK, b" ").decode("latin-1")
+    if scan(visible, start).marks != scan(text, start).marks:
+        return None  # a private passage holds headings: no entry may slip in or out of it
+    marks = outline(text, start, of_day=is_day_file(path, day_file)).borders
+    if leading(text, start, marks):
+        marks = marks[1:]  # the file's own title
+    entries = {
+        entry.place.start: entry
+        for entry in parsed.entries
+        if entry.place and not entry.place.whole_file
+    }
+    if [mark.start for mark in marks if mark.begins == "entry"] != sorted(entries):
+        return None
+    bounds = [*(mark.start for mark in marks), len(text)]
+    core = body_span(text, 0, bounds[0])[1]
+    head = _Piece(b"", b"", data[:core], data[core : bounds[0]])
+    pieces = []
+    for mark, (begin, end) in zip(marks, pairwise(bounds), strict=True):
+        core = body_span(text, begin, end)[1]
+        comment_at = body_at = end_of_line(text, begin, core)
+        if mark.comment_at >= 0:
+            body_at = end_of_line(text, mark.comment_at, core)
+        entry = entries.get(begin)
+        pieces.append(
+            _Piece(
+                data[begin:comment_at],
+                data[comment_at:body_at],
+                data[body_at:core],
+                data[core:end],
+                entry.id if entry and not entry.derived_id else None,
+                entry.at if entry else None,
+            )
+        )
+    if is_side and any(_is_torn(piece) for piece in [head, *pieces]):
+        return None
+    below = _line_end(data) * 2
+    if pieces:
+        pieces[-1] = replace(pieces[-1], gap=below)
+    elif head.text:
+        head = replace(head, gap=below)
+    return _Version(head, pieces, data[core:])
+
+
+def _is_torn(piece: _Piece) -> bool:
+    """True if a conflict begins or ends outside this piece."""
+    open_conflicts = 0
+    for mark in _MARKS.findall(piece.text):
+        open_conflicts += 1 if mark[:1] == b"<" else -1
+        if open_conflicts < 0:
+            return True
+    return open_conflicts > 0
+
+
+# -- which pieces are one entry, and in which order they stand
+# ------------------------------------------------------------------------
+
+
+def _matches(
+    one: list[_Piece], other: list[_Piece], *, added: bool = False
+) -> dict[_Piece, _Piece]:
+    """Pairs of the same piece in `one` and `other`: by id, or without an id by the whole text;
+    then by the heading, unless both sides `added` them. Order tells equal pieces apart.
+    """
+    keys: list[Callable[[_Piece], object]] = [lambda piece: piece.id or piece.text]
+    if not added:
+        keys.append(lambda piece: piece.heading)
+    found: dict[_Piece, _Piece] = {}
+    for key in keys:
+        waiting: dict[object, deque[_Piece]] = defaultdict(deque)
+        for piece in one:
+            if piece not in found:
+                waiting[key(piece)].append(piece)
+        matched = set(found.values())
+        for piece in other:
+            candidates = waiting[key(piece)] if piece not in matched else ()
+            for candidate in candidates:
+                if candidate.id == piece.id or None in (candidate.id, piece.id):
+                    found[candidate] = piece
+                    waiting[key(piece)].remove(candidate)
+                    break
+    return found
+
+
+def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> Iterator[_Piece]:
+    """The merged pieces that stay, in the order of ours.
+
+    A piece that only theirs has comes after the piece above it there. If both sides have such
+    pieces at one place, time decides.
+    """
+    here = _matches(base, ours)
+    there = _matches(base, theirs)
+    old_of = {piece: old for old, piece in [*here.items(), *there.items()]}
+    twins = {piece: there[old] for old, piece in here.items() if old in there}
+    new_here = [piece for piece in ours if piece not in old_of]
+    new_there = [piece for piece in theirs if piece not in old_of]
+    twins |= _matches(new_here, new_there, added=True)
+    common = set(twins.values())
+    below: dict[_Piece | None, deque[_Piece]] = defaultdict(deque)
+    above = None
+    for piece in theirs:
+        if piece in common:
+            above = piece
+        elif _stays(piece, old_of.get(piece)):
+            below[above].append(piece)
+    waiting = below[None]
+    for piece in ours:
+        twin = twins.get(piece)
+        if not twin and not _stays(piece, old_of.get(piece)):
+            continue
+        while waiting and (twin or _is_before(waiting[0], piece)):
+            yield waiting.popleft()
+        yield _merged(old_of.get(piece), piece, twin) if twin else piece
+        if twin:
+            waiting = below[twin]
+    yield from waiting
+
+
+def _stays(piece: _Piece, old: _Piece | None) -> bool:
+    """False for a piece that one side deleted and the other did not edit."""
+    return old is None or piece.text != old.text
+
+
+def _is_before(one: _Piece, other: _Piece) -> bool:
+    return one.at is not None and other.at is not None and one.at < other.at
+
+
+# -- one entry in three versions
+# ----------------------------------------------------------------------
+
+
+def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
+    old = base or _Piece(b"", b"", b"", b"")
+    if theirs.text in (ours.text, old.text):
+        return ours
+    if ours.text == old.text:
+        return replace(theirs, gap=ours.gap)
+    # a passage that begins in a head may end in the body
+    private = any(mentions(piece.head) for piece in (old, ours, theirs))
+    clash = private
+    parts = []
+    for was, mine, other in zip(old.parts, ours.parts, theirs.parts, strict=True):
+        part = other if mine == was else mine
+        if was != mine != other != was:
+            part = _with_both_tails(was, mine, other)
+            clash |= not part
+        parts.append(part)
+    if not clash:
+        heading, comment, body = parts
+        return replace(ours, heading=heading, comment=comment, body=body)
+    said = theirs.body
+    if private or theirs.head != ours.head:
+        head, _ = escape(theirs.head.decode("latin-1"), typed=True)
+        said = head.encode("latin-1") + said
+    eol = _line_end(ours.text)
+    return replace(ours, body=eol + _conflict(ours.body, said, eol), conflict=True)
+
+
+def _with_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """A text with the paragraphs and items of a list that both sides added below it; empty if
+    either did more, or if ours could swallow theirs.
+    """
+    is_added = base and all(
+        side.startswith(base) and _TAIL.match(side, len(base)) for side in (ours, theirs)
+    )
+    if not is_added or mentions(ours) or scan(ours.decode("latin-1")).unclosed:
+        return b""
+    return ours + theirs[len(base) :]
+
+
+def _conflict(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
+    """Two texts between the conflict marks that git uses, each as private as alone: an open
+    fence or comment of ours ends before theirs.
+    """
+    lines = [b"<<<<<<< ours", ours.strip(b"\r\n"), b"======="]
+    text = LONE_CR.sub("\n", ours.decode("latin-1"))
+    for piece in scan(text).unclosed:
+        if piece.at_end:
+            closing = piece.closing or "-->"
+            lines.append(closing.encode("latin-1"))
+    lines += [theirs.strip(b"\r\n"), b">>>>>>> theirs"]
+    return eol.join(lines)

@@ -1,0 +1,172 @@
+"""Sets up a git repository so that git merges the journal by entries, and is the program that
+git then calls.
+"""
+
+import os
+import re
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+
+from ...config import Config
+from ...errors import JournalError
+from ...files import open_regular
+from ...journal.disk import disk_errors, overwrite
+from ...models import frozen
+from ...workspace.git import git
+from .merge import merge
+
+DRIVER = "synaptic"
+CONFLICTS = 10
+"""The exit status of a merge with conflicts. A status of 1 could also mean that Python did not
+find Synaptic.
+"""
+
+_LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
+
+
+@frozen
+class Setup:
+    """A repository, the line of its attributes that names the driver, and whether anything had
+    to be changed.
+    """
+
+    repository: Path
+    attributes: Path
+    line: str
+    changed: bool
+
+
+def set_up(config: Config, *, remove: bool = False) -> Setup:
+    """Sets up this clone so that git merges the journal by entries, or removes that. Every
+    clone needs it once.
+
+    The settings are stored in the clone's own `.git`, so that no file of the journal changes.
+    Raises JournalError if the journal is in no git repository, or if git is missing.
+    """
+    journal = config.journal
+    root = Path(_said(journal, "rev-parse", "--show-toplevel"))
+    if not journal.resolve().is_relative_to(
+        root.resolve()
+    ):  # core.worktree may name any folder
+        raise JournalError(
+            f"{journal} is not in the working tree of its git repository, {root}."
+        )
+    attributes = journal / _said(journal, "rev-parse", "--git-path", "info/attributes")
+    line = _attribute(journal.resolve(), root.resolve())
+    changed = _put_line(attributes, line, remove=remove)
+    if not remove:
+        changed |= _put_driver(journal)
+    elif not re.search(
+        rf"merge={DRIVER}\s*$", _read(attributes).decode("utf-8", "replace"), re.MULTILINE
+    ):
+        git(
+            journal, "config", "--remove-section", f"merge.{DRIVER}"
+        )  # no other journal in this repository uses it
+    return Setup(root, attributes, line, changed)
+
+
+def drive(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> int:
+    """0 for a clean merge, else CONFLICTS; the file `ours` holds the result."""
+    merged = merge(
+        base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file, by_lines
+    )
+    overwrite(ours, merged.data)
+    return CONFLICTS if merged.conflicts else 0
+
+
+def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
+    """(git's merge of three texts by lines, number of conflicts)."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = ("ours", "base", "theirs")
+        for name, data in zip(names, (ours, base, theirs), strict=True):
+            (Path(folder) / name).write_bytes(data)
+        done = git(Path(folder), "merge-file", "-p", *_LABELS, *names)
+    if (
+        done.returncode < 0 or done.returncode > 127
+    ):  # git cannot merge, for example, a text with NUL
+        raise JournalError(
+            f"git merge-file failed: {done.stderr.decode(errors='replace').strip()}"
+        )
+    return done.stdout, done.returncode
+
+
+def _attribute(journal: Path, root: Path) -> str:
+    """The attributes line for every Markdown file below the journal. A path with blanks is
+    quoted as in C.
+    """
+    if journal == root:
+        return f"*.md merge={DRIVER}"
+    folder = re.sub(r"([\\\[*?]|^[!#])", r"\\\1", journal.relative_to(root).as_posix())
+    pattern = f"{folder}/**/*.md"
+    if re.search(r'[\s"]', pattern):
+        pattern = '"' + re.sub(r'([\\"])', r"\\\1", pattern) + '"'
+    return f"{pattern} merge={DRIVER}"
+
+
+def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
+    """True when the file had to be changed. Every other byte of it stays."""
+    with disk_errors(attributes, "changed"):
+        old = _read(attributes)
+        lines = old.splitlines(keepends=True)
+        kept = [each for each in lines if each.strip() != os.fsencode(line)]
+        if remove == (kept == lines):
+            return False
+        joint = b"" if not old or old.endswith(b"\n") else b"\n"
+        if attributes.is_symlink() or attributes.parent.is_symlink():
+            raise JournalError(
+                f"{attributes} is a link, which is not followed.", "Put a file in its place."
+            )
+        attributes.parent.mkdir(exist_ok=True)
+        attributes.write_bytes(
+            b"".join(kept) if remove else old + joint + os.fsencode(line) + b"\n"
+        )
+    return True
+
+
+def _read(attributes: Path) -> bytes:
+    try:
+        with open_regular(attributes) as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
+
+
+def _put_driver(journal: Path) -> bool:
+    """True when the repository's configuration had to be changed.
+
+    If Synaptic fails to answer, the command lets git merge by lines, because git would
+    otherwise take ours for the result. `-P` keeps Python from importing a repository's own
+    `synaptic`.
+    """
+    python = shlex.quote(sys.executable).replace("%", "%%")
+    by_git = shlex.join(["git", "merge-file", *_LABELS])
+    driver = (
+        f"{python} -P -m synaptic git-merge %O %A %B %P; "
+        f"case $? in 0) exit 0;; {CONFLICTS}) exit 1;; esac; {by_git} %A %O %B || exit 1"
+    )
+    wanted = {"name": "entries of a Synaptic journal", "driver": driver}
+    changed = False
+    for key, value in wanted.items():
+        name = f"merge.{DRIVER}.{key}"
+        if _text(git(journal, "config", "--local", "--get", name).stdout) != value:
+            _said(journal, "config", "--local", name, value)
+            changed = True
+    return changed
+
+
+def _said(folder: Path, *args: str) -> str:
+    """Git's answer about the repository around `folder`. Raises JournalError if git fails."""
+    done = git(folder, *args)
+    if done.returncode:
+        raise JournalError(
+            f"{folder} is in no git repository that can be used "
+            f"({_text(done.stderr).strip()}).",
+            f"Make one: git -C {shlex.quote(str(folder))} init",
+        )
+    return _text(done.stdout)
+
+
+def _text(said: bytes) -> str:
+    return os.fsdecode(said).removesuffix("\n")

@@ -1,0 +1,589 @@
+"""The engine of a published index, on PostgreSQL with pgvector, for those without the journal.
+
+Words are our own stems in a `tsvector`, scored by the formula of FTS5; the nearest vectors come
+roughly by HNSW over the bits that `sketch` makes, and are compared in full here. Every query
+runs in a transaction that only reads and sees the allowed journals alone: the database hides
+the rows of all others (`postgres.sql`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, NamedTuple, TypeVar, cast
+
+import apsw
+import numpy as np
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.sql import Identifier
+
+from ...errors import IndexUnusable
+from ...index.conditions import THESE, Match, of_chunks
+from ...index.engine import cosines
+from ...index.rows import Candidate, quantise
+from ...index.sketch import OVERSAMPLED, rough_bits
+from ...index.sqlite_engine import SPREAD, STEMS_KEPT, Stems
+from ...models import Filters, Vector
+
+Made = TypeVar("Made")
+Passing = tuple[str, tuple[Any, ...]]
+
+VERSION = 1
+K1, B = 1.2, 0.75
+"""Of BM25, as FTS5 has them."""
+MOST_SCORED = 2_000
+"""Chunks of which a search computes the BM25, about. Of 300,000 chunks of recombined sentences
+that finds all of the best 20 of 60 questions.
+"""
+SCANNED = 480
+"""Vectors that one step of HNSW keeps in view; it takes more steps where it needs them."""
+FEW = 1_000
+"""Up to this number of chunks all vectors are compared in full."""
+LEAST_COUNTED = 200
+"""Passages in which phrases are counted, which takes some 10 ms."""
+MOST_STEM_BYTES = 2_000
+"""A tsvector holds no longer word."""
+CONNECT_S = 10
+STATEMENT_S = 60
+"""A query of a search takes milliseconds; one that takes a minute will not end well."""
+HOLDING = "chunk_of_words"
+"""In SQL: the chunks, as their index of words is used."""
+LAGGING = frozenset({"sample"})
+"""Names of kept values that may lag behind what is published."""
+_PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
+
+
+class Phrase(NamedTuple):
+    """Stems that stand one after another; of a `beginning`, the last is cut short."""
+
+    stems: tuple[str, ...]
+    beginning: bool
+
+    @property
+    def query(self) -> str:
+        """It as a tsquery."""
+        quoted = [quote(stem) for stem in self.stems]
+        return " <-> ".join(quoted) + ":*" * self.beginning
+
+    @property
+    def counted(self) -> str:
+        """SQL for how often it stands in a chunk `c`; its values are the stems."""
+        tests = ["{}.lexeme = ?"] * len(self.stems)
+        if self.beginning:
+            tests[-1] = "starts_with({}.lexeme, ?)"
+        after = (
+            _STANDS_AFTER.format(test.format("n"), n) for n, test in enumerate(tests[1:], 1)
+        )
+        return _COUNTED.format(tests[0].format("w"), "".join(after))
+
+    @property
+    def is_word(self) -> bool:
+        return len(self.stems) == 1 and not self.beginning
+
+
+class State(NamedTuple):
+    """The facts of a published journal that every search needs."""
+
+    name: str
+    published: int
+    at: datetime | None
+    chunks: int
+    length: int
+    model: str | None
+    dimensions: int | None
+    usual: float | None
+    stemming: bool | None
+
+
+class PostgresEngine:
+    """One connection; one thread owns it."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.kept: dict[str, object] = {}
+        self._memory: dict[tuple[str, ...], tuple[object, dict[str, object]]] = {}
+        self._db: psycopg.Connection | None = None
+        self._states: list[State] = []
+        self._words = ""
+        self._hides = False
+        self._tokenizing = apsw.Connection(":memory:")
+        self._stems: dict[bool, Stems] = {}
+
+    # -- the connection
+
+    @contextmanager
+    def transaction(self, allowed: Sequence[str] | None = ()) -> Iterator[None]:
+        """A context in which only rows of these journals are seen; None: of all that are
+        ready. Raises IndexUnusable where the database cannot be read.
+        """
+        if self._db is not None and self._db.info.transaction_status:
+            yield
+            return
+        try:
+            db = self._connected()
+            db.execute(_BEGIN)
+            self._allow(db, allowed)
+            yield
+            db.execute("COMMIT")
+        except psycopg.Error as error:
+            self._leave()
+            raise unusable(error, self.address) from error
+        except BaseException:
+            self._leave()
+            raise
+
+    def hide_after(self, at: int) -> None:
+        """Hides entries that bear a later time, to the end of the transaction."""
+        self.kept = {}
+        self.rows("SELECT set_config('synaptic.until', ?, true)", str(at))
+        self._hides = True
+
+    def _leave(self) -> None:
+        """Ends what was begun, so that nothing of one asker is left to the next."""
+        if self._db is not None:
+            try:
+                self._db.rollback()
+            except psycopg.Error:
+                self.close()
+
+    def _connected(self) -> psycopg.Connection:
+        if self._db is None or self._db.closed:
+            self._db = connect(self.address, autocommit=True)
+            [(role, version)] = self._db.execute(_SEES_ALL).fetchall()
+            if role:
+                self.close()
+                raise IndexUnusable(
+                    f"The role {role} owns the tables or passes by their rules: it would see "
+                    "every journal.",
+                    hint="Let readers log in as a member of synaptic_reader (docs/TEAM.md).",
+                )
+            if version != VERSION:
+                self.close()
+                raise another_version(version)
+        return self._db
+
+    def _allow(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
+        asked = "*" if allowed is None else ",".join(allowed)
+        db.execute("SELECT set_config('synaptic.journals', $1, true)", (asked,))
+        db.execute(_ALLOW, (None if allowed is None else list(allowed),))
+        self._hides = False
+        self._states = [State(*row) for row in db.execute(_STATES)]
+        views = [Identifier(f"words_{state.name}").as_string() for state in self._states]
+        every = [f"SELECT * FROM {view}" for view in views]
+        self._words = " UNION ALL ".join(every) or "SELECT * FROM chunk"
+        published = [(state.published, state.at) for state in self._states]
+        key = tuple(state.name for state in self._states)
+        at, kept = self._memory.get(key, (published, {}))
+        if at != published:
+            kept = {name: value for name, value in kept.items() if name in LAGGING}
+        if len(self._memory) > 100 and key not in self._memory:
+            self._memory.clear()
+        self._memory[key] = published, kept
+        self.kept = kept
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db = None
+
+    # -- what both engines do
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        text, lists = translated(sql)
+        bound: list[Any] = []
+        for value, is_list in zip(values, lists, strict=True):
+            if is_list:
+                bound.append([storable(each) for each in json.loads(value)])
+            elif isinstance(value, Match):
+                bound.append(any_of(self._phrases(value)))
+            else:
+                bound.append(storable(value))
+        with self.transaction():
+            text = text.replace(HOLDING, f"({self._words})")
+            return self._connected().execute(text, bound).fetchall()
+
+    def column(self, sql: str, *values: Any) -> list[Any]:
+        return [row[0] for row in self.rows(sql, *values)]
+
+    def value(self, sql: str, *values: Any) -> Any:
+        return next(iter(self.column(sql, *values)), None)
+
+    def keep(self, name: str, make: Callable[[], Made]) -> Made:
+        with self.transaction():
+            if name not in self.kept:
+                self.kept[name] = make()
+            return cast("Made", self.kept[name])
+
+    def bytes_of(self, path: str) -> bytes | None:
+        """The published bytes of a file; None where there is none."""
+        return self.value("SELECT bytes FROM source WHERE path = ?", path)  # type: ignore[no-any-return]
+
+    def bytes_of_all(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """By path the published bytes of these files."""
+        sql = f"SELECT path, bytes FROM source WHERE path IN {THESE}"
+        return dict(self.rows(sql, json.dumps(paths)))
+
+    def size(self) -> int:
+        """Bytes of the text: those on disk tell of other journals."""
+        return int(self.value("SELECT coalesce(sum(length(bytes)), 0) FROM source"))
+
+    def meta(self, key: str) -> Any:
+        """None, too, where the journals differ: their vectors cannot be compared."""
+        with self.transaction():
+            found = {getattr(state, key, None) for state in self._states}
+        return found.pop() if len(found) == 1 else None
+
+    # -- words
+
+    @property
+    def _by_tokenizer(self) -> Stems:
+        stemming = self.meta("stemming") is not False
+        if stemming not in self._stems:
+            self._stems[stemming] = Stems(stemming, lambda: self._tokenizing)
+        return self._stems[stemming]
+
+    def stem(self, word: str) -> str | None:
+        return self._by_tokenizer.stem(word)
+
+    def _phrases(self, expression: str) -> list[Phrase]:
+        """The phrases of an FTS5 expression, `"a b" OR "c"*`, that may be published."""
+        found = []
+        for text, star in _PHRASE.findall(expression):
+            stems = self._by_tokenizer.of(text.replace('""', '"'), apsw.FTS5_TOKENIZE_QUERY)
+            if stems and all(len(stem.encode()) < MOST_STEM_BYTES for stem in stems):
+                found.append(Phrase(tuple(stems), bool(star)))
+        return found
+
+    def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        with self.transaction():
+            known: dict[str, int] = self.keep("frequencies", dict)
+            if len(known) > STEMS_KEPT:
+                known.clear()
+            words = {}
+            for term in terms:
+                if term not in known:
+                    phrases = self._phrases(term)
+                    if phrases and phrases[0].is_word:
+                        words[term] = phrases[0].stems[0]
+                    else:
+                        known[term] = self.value(_HOLDERS, Match(term))
+            if words:
+                docs = dict(self.rows(_DOCS, json.dumps(list(words.values()))))
+                known |= {term: docs.get(stem, 0) for term, stem in words.items()}
+            total = sum(state.chunks for state in self._states)
+            return total, {term: known[term] for term in terms}
+
+    def stems_like(self, stem: str) -> list[tuple[str, int]]:
+        after = chr(ord(stem[0]) + 1)
+        return self.rows(_STEMS_LIKE, stem[0], after, len(stem) - 2, len(stem) + 2, stem)
+
+    def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
+        if len(stem.encode()) >= MOST_STEM_BYTES:
+            return []
+        return self.column(_WITH_STEM, quote(stem), limit)
+
+    def lexical(
+        self, terms: Sequence[str], passing: Passing | None, *, limit: int
+    ) -> list[Candidate]:
+        """Of very many matches only those are scored that hold a rare word, or two. Phrases and
+        beginnings are counted in the best of these: that takes time.
+        """
+        with self.transaction():
+            total, counts = self.frequencies(terms)
+            phrases = {term: self._phrases(term) for term in terms}
+            counts = {term: count for term, count in counts.items() if phrases[term]}
+            is_rough = not all(one.is_word for term in counts for one in phrases[term])
+            depth = max(LEAST_COUNTED, OVERSAMPLED * limit) if is_rough else limit
+            score, values = self._score(total, counts, phrases)
+            condition, of_filters = passing or ("", ())
+            sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
+            sql += f"{condition} ORDER BY score DESC, c.rowid DESC LIMIT ?"
+            every = {(term,) for term in counts}
+            likely = best_held(counts, total)
+            best: list[Candidate] = []
+            for way in (likely, every - likely and every):
+                sought = " | ".join(
+                    " & ".join(f"({any_of(phrases[term])})" for term in together)
+                    for together in way
+                )
+                if sought:
+                    found = self.rows(sql, *values, sought, *of_filters, depth)
+                    if is_rough:
+                        exact, bound = self._score(total, counts, phrases, exactly=True)
+                        these = json.dumps([row for row, *_ in found])
+                        found = self.rows(_AMONG.format(score=exact), *bound, these, limit)
+                    best = [Candidate(row, entry, -score) for row, entry, score in found]
+                if len(best) == limit:
+                    break
+            return best
+
+    def _score(
+        self,
+        total: int,
+        counts: Mapping[str, int],
+        phrases: Mapping[str, Sequence[Phrase]],
+        *,
+        exactly: bool = False,
+    ) -> tuple[str, list[Any]]:
+        """SQL for the BM25 of a chunk `c`, and its values. Unless `exactly`, how often a phrase
+        stands there is taken from its rarest word.
+        """
+        length = sum(state.length for state in self._states)
+        parts = []
+        values: list[Any] = []
+        for term, count in counts.items():
+            for phrase in phrases[term]:
+                times = ", ".join(["coalesce((c.repeats ->> ?)::int, 1)"] * len(phrase.stems))
+                if exactly and not phrase.is_word:
+                    times = phrase.counted
+                parts.append(_PART.format(times=times))
+                idf = max(1e-6, math.log((total - count + 0.5) / (count + 0.5)))
+                values += [phrase.query, idf * (K1 + 1), K1 * (1 - B), K1 * B]
+                values += [max(1, total) / max(1, length), *phrase.stems]
+        return " + ".join(parts) or "0", values
+
+    # -- meaning
+
+    def passing_chunks(
+        self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
+    ) -> Passing | None:
+        """The conditions: the query that wants them applies them."""
+        condition, values = of_chunks(filters, within, phrases)
+        if self._hides:
+            condition += " AND e.at IS NOT NULL"  # of rows that are seen
+        return (condition, values) if condition else None
+
+    def holds(self, phrases: Sequence[str]) -> bool:
+        condition, values = of_chunks(Filters(), None, phrases)
+        return bool(self.rows(f"SELECT 1 FROM entry e WHERE 1 = 1{condition} LIMIT 1", *values))
+
+    def vectors_of(self, chunks: Sequence[int]) -> dict[int, bytes]:
+        return dict(self.rows(_VECTORS_OF, json.dumps(list(chunks))))
+
+    def spread_chunks(self, count: int) -> Sequence[int]:
+        return self.column(SPREAD, count)
+
+    def semantic(
+        self, vector: Vector, passing: Passing | None, *, limit: int | None
+    ) -> list[Candidate]:
+        asked = np.frombuffer(quantise(vector), np.int8)
+        condition, values = passing or ("", ())
+        with self.transaction():
+            sql = _WITH_VECTOR.format(entries=ENTRIES * bool(passing)) + condition
+            if limit is not None and sum(state.chunks for state in self._states) > FEW:
+                bits = 8 * rough_bits(asked[None]).shape[1]
+                sql += f" ORDER BY c.rough::bit({bits}) <~> ?::bit({bits}) LIMIT ?"
+                values = (*values, _bits(asked), OVERSAMPLED * limit)
+            stored = self.rows(_EMBEDDINGS.format(sql), *values)
+            if not stored:
+                return []
+            rows = np.array([row for row, *_ in stored])
+            vectors = np.frombuffer(b"".join(one for *_, one in stored), np.int8)
+            apart = vectors.reshape(len(rows), -1).astype(np.int32) - asked
+            squared = (apart * apart).sum(axis=1)
+            nearest = np.lexsort((-rows, squared))[:limit]
+            found = zip(nearest, cosines(self, squared[nearest].tolist()), strict=True)
+            return [
+                Candidate(stored[place][0], stored[place][1], near) for place, near in found
+            ]
+
+
+def another_version(version: int) -> IndexUnusable:
+    """The error for tables of another version than VERSION."""
+    hint = "Update Synaptic here: a newer one published this."
+    if version < VERSION:
+        hint = (
+            "An older Synaptic published this. Update it where the journal is, run DROP SCHEMA "
+            "synaptic CASCADE in the database, and `synaptic publish` there: nothing is "
+            "embedded again."
+        )
+    return IndexUnusable(
+        f"The database holds version {version} of a published index; this Synaptic reads and "
+        f"writes {VERSION}.",
+        hint=hint,
+    )
+
+
+def any_of(phrases: Sequence[Phrase]) -> str:
+    """A tsquery for chunks that hold any of these."""
+    return " | ".join(f"({phrase.query})" for phrase in phrases)
+
+
+def best_held(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
+    """The terms, and pairs of frequent terms, of which the best of `total` chunks hold one.
+    About MOST_SCORED hold one.
+    """
+    found: set[tuple[str, ...]] = set()
+    frequent = []
+    room = float(MOST_SCORED)
+    for term in sorted(counts, key=lambda term: counts[term]):
+        if counts[term] <= room:
+            found.add((term,))
+            room -= counts[term]
+        else:
+            frequent.append(term)
+    for pair in combinations(frequent, 2):
+        both = counts[pair[0]] * counts[pair[1]] / total
+        if both <= room:
+            found.add(pair)
+            room -= both
+    if frequent and not found:
+        found.add(tuple(frequent))
+    return found
+
+
+def connect(address: str, *, autocommit: bool) -> psycopg.Connection:
+    """A connection to this address of libpq. Statements are not prepared, which PgBouncer
+    cannot follow.
+    """
+    return psycopg.connect(
+        address,
+        autocommit=autocommit,
+        prepare_threshold=None,
+        connect_timeout=CONNECT_S,
+        cursor_factory=psycopg.RawCursor,
+        application_name="synaptic",
+    )
+
+
+def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
+    """The error as a person is told of it; it shows no password."""
+    about = conninfo_to_dict(address)
+    where = f"{about.get('dbname', '')} at {about.get('host', 'this machine')}".strip()
+    said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if about.get("password"):
+        said = said.replace(str(about["password"]), "***")
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        hint = "Grant the role what docs/TEAM.md lists."
+    elif isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.InvalidSchemaName):
+        hint = "`synaptic publish` writes there first."
+    elif isinstance(error, psycopg.errors.DiskFull):
+        hint = "Make room on the disk of the database, and run it again: it goes on."
+    elif isinstance(error, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile):
+        hint = "Have pgvector 0.8 or later installed where the database runs."
+    elif " SSL" in said:
+        hint = "--insecure goes without, in a network that you trust."
+    elif "password" in said:
+        hint = "Put the right one into ~/.pgpass, or name a service."
+    else:
+        hint = "Look whether the database runs and the address is right, and ask again."
+    return IndexUnusable(f"The database {where} cannot be used: {said}.", hint=hint)
+
+
+@lru_cache(20_000)
+def quote(stem: str) -> str:
+    """A stem as a lexeme of a tsvector or a tsquery."""
+    return "'" + stem.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def storable(value: Any) -> Any:
+    """The value as PostgreSQL takes it: a text without NUL and half characters."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return value
+
+
+def _bits(vector: np.ndarray[Any, Any]) -> str:
+    packed = rough_bits(vector[None])
+    return "".join("01"[bit] for bit in np.unpackbits(packed))
+
+
+@lru_cache(500)
+def translated(sql: str) -> tuple[str, tuple[bool, ...]]:
+    """SQL of SQLite as PostgreSQL has it, and of each value whether it is a list in JSON."""
+    for said, meant in _OTHERWISE:
+        sql = said.sub(meant, sql)
+    lists = []
+    parts = sql.split("?")
+    text = parts[0]
+    for number, part in enumerate(parts[1:], start=1):
+        lists.append(text.endswith("/*list*/"))
+        text += f"${number}{part}"
+    return text, tuple(lists)
+
+
+_OTHERWISE = [
+    (re.compile(said), meant)
+    for said, meant in (
+        (r"NOT IN \(SELECT value FROM json_each\(\?\)\)", "<> ALL (/*list*/?)"),
+        (r"IN \(SELECT value FROM json_each\(\?\)\)", "= ANY (/*list*/?)"),
+        (r"SELECT value FROM json_each\(\?\)", "SELECT unnest(/*list*/?::bigint[])"),
+        (
+            r"FROM source s JOIN json_each\(\?\) j\s+ON lower\(s.path\) LIKE",
+            """FROM source s JOIN unnest(/*list*/?::text[]) AS j (value)
+            ON lower(s.path) LIKE lower(j.value COLLATE "C") ESCAPE '\\'
+            OR lower(substr(s.path, strpos(s.path, '/') + 1)) LIKE""",
+        ),
+        (r"lower\(j.value\)", 'lower(j.value COLLATE "C")'),
+        (r"json_each\(\?\) j\b", "unnest(/*list*/?::text[]) AS j (value)"),
+        (
+            r"FROM source WHERE id = e.source",
+            """FROM (SELECT id, substr(path, strpos(path, '/') + 1) AS path FROM source) s
+            WHERE s.id = e.source""",
+        ),
+        (
+            r"FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid\s+WHERE w.chunk_fts MATCH \?",
+            f"FROM {HOLDING} p WHERE p.words @@ ?::tsquery",
+        ),
+        (r"\bCROSS JOIN\b", "JOIN"),
+        (r"AND instr\(words, \?\)", "AND strpos(words, ?) > 0"),
+        (r"\bINDEXED BY \w+", ""),
+        (r"\binstr\(", "strpos("),
+        (r"\bLIMIT \?", "LIMIT nullif(?::bigint, -1)"),
+    )
+]
+"""What SQLite says, and PostgreSQL otherwise. A list is bound as an array."""
+
+SEARCH_PATH = "synaptic, public, extensions"
+"""Where the tables and pgvector are; some hosts keep extensions apart."""
+_BEGIN: Any = f"""
+    BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL search_path = {SEARCH_PATH}; SET LOCAL jit = off;
+    SET LOCAL statement_timeout = '{STATEMENT_S}s';
+    SET LOCAL hnsw.ef_search = {SCANNED}; SET LOCAL hnsw.iterative_scan = relaxed_order"""
+_ALLOW = """
+    SELECT set_config(
+        'synaptic.journals', coalesce(string_agg(name, ',' ORDER BY name), ''), true)
+    FROM journal WHERE ready AND ($1::text[] IS NULL OR name = ANY ($1))"""
+ENTRIES = " JOIN entry e ON e.rowid = c.entry"
+_SEES_ALL = """
+    SELECT CASE WHEN r.rolsuper OR r.rolbypassrls OR pg_has_role(c.relowner, 'MEMBER')
+        THEN r.rolname END, v.number
+    FROM pg_roles r, pg_class c, synaptic.version v
+    WHERE r.rolname = current_user AND c.oid = 'synaptic.entry'::regclass"""
+_STATES = """
+    SELECT journal, published, at, chunks, length, model, dimensions, usual, stemming
+    FROM state ORDER BY journal"""
+_HOLDERS = f"SELECT count(*) FROM {HOLDING} c WHERE words @@ ?::tsquery"
+_DOCS = """
+    SELECT term, sum(doc)::bigint FROM stem WHERE term IN (SELECT value FROM json_each(?))
+    GROUP BY term"""
+_STEMS_LIKE = """
+    SELECT term, sum(doc)::bigint FROM stem WHERE term >= ? AND term < ?
+    AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND strpos(?, term) = 1))
+    GROUP BY term ORDER BY term"""
+_WITH_STEM = f"SELECT rowid FROM {HOLDING} c WHERE words @@ ?::tsquery ORDER BY rowid LIMIT ?"
+_PART = """
+    CASE WHEN c.words @@ ?::tsquery THEN ?::float8
+    / (1 + (?::float8 + ?::float8 * c.length * ?::float8) / least({times})) ELSE 0 END"""
+_SCORED = f"""
+    SELECT c.rowid, c.entry, {{score}} AS score FROM {HOLDING} c{{entries}}
+    WHERE c.words @@ ?::tsquery"""
+_AMONG = """
+    SELECT c.rowid, c.entry, {score} AS score FROM chunk c
+    WHERE c.rowid IN (SELECT value FROM json_each(?))
+    ORDER BY score DESC, c.rowid DESC LIMIT ?"""
+_COUNTED = "(SELECT count(*) FROM unnest(c.words) w, unnest(w.positions) at WHERE {}{})"
+_STANDS_AFTER = """
+    AND EXISTS (SELECT 1 FROM unnest(c.words) n WHERE {} AND at + {} = ANY (n.positions))"""
+_VECTORS_OF = f"SELECT chunk, embedding FROM vector WHERE chunk IN {THESE}"
+_WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"
+_EMBEDDINGS = """
+    SELECT c.rowid, c.entry, v.embedding FROM ({}) c JOIN vector v ON v.chunk = c.rowid"""

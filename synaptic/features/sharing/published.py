@@ -1,0 +1,114 @@
+"""A workspace on a published journal: to be read, from a database alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from ...config import Config, make_clock
+from ...errors import InvalidArgument, NotFound, Refused
+from ...index.embedding import FastEmbedder
+from ...index.index import Index
+from ...journal.journal import Journal
+from ...workspace.workspace import Workspace
+from .postgres import PostgresEngine
+
+VARIABLE = "SYNAPTIC_DATABASE"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_TORN = re.compile(r"\w+://(?:[^/?]*@[^/?]*|[^@?]*/[^?]*)@")
+"""An address in which the password ends too early, and its rest would be shown as a host."""
+
+
+class PublishedJournal(Journal):
+    """The files as they were published. Their paths begin with `@` and the journal's name."""
+
+    def __init__(self, config: Config, engine: PostgresEngine) -> None:
+        super().__init__(config)
+        self._engine = engine
+        self.place = Path
+        self.absent = tuple
+        self.trashed = tuple
+        self.find_left_out = list
+
+    def read(self, path: str) -> bytes:
+        data = self._engine.bytes_of(path)
+        if data is None:
+            raise NotFound(f"No file {path} is published.", hint="It was moved or deleted.")
+        return data
+
+    def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
+        return self._engine.bytes_of_all(list(paths))
+
+    def folder_of(self, path: str) -> str:
+        return super().folder_of(path.partition("/")[2])
+
+    def writing(self) -> Any:
+        raise Refused(
+            "A published journal is only read.",
+            hint="Write where the journal is; `serve --read --writer URL` hands it on.",
+        )
+
+
+def open_published(config: Config, address: str) -> Workspace:
+    """A workspace on the journals of this database; one thread owns it."""
+    engine = PostgresEngine(address)
+    config = replace(config, track_access=False, metrics=False)
+    return Workspace(
+        config=config,
+        journal=PublishedJournal(config, engine),
+        index=Index(engine),
+        embedder=FastEmbedder(
+            config.model, cache=config.state / "models", threads=config.threads
+        ),
+        clock=make_clock(),
+        published=True,
+    )
+
+
+def check_address(address: str, *, insecure: bool = False, typed: bool = False) -> str:
+    """The address of libpq to use. Another host than this machine has to prove who it is,
+    unless `insecure`; one that was `typed` may hold no password. Raises InvalidArgument.
+    """
+    if not address:
+        raise InvalidArgument(
+            f"{VARIABLE} names no database.",
+            hint=f"export {VARIABLE}=postgresql://me@db.example.org/notes, or service=notes; "
+            "the password goes into ~/.pgpass.",
+        )
+    try:
+        if _TORN.match(address):
+            raise ProgrammingError
+        about = conninfo_to_dict(address)
+    except ProgrammingError as error:
+        raise InvalidArgument(
+            "This is no address of a PostgreSQL database.",
+            valid=(
+                "postgresql://USER@HOST/DATABASE",
+                "host=HOST dbname=DATABASE",
+                "service=NAME",
+            ),
+            hint="In a password @ and / are written %40 and %2F; better in ~/.pgpass.",
+        ) from error
+    if typed and about.get("password"):
+        raise InvalidArgument(
+            "A password on the command line can be read by others on this machine.",
+            hint="Put it into ~/.pgpass, or name a service.",
+        )
+    hosts = f"{about.get('host') or ''},{about.get('hostaddr') or ''}".strip(",")
+    is_local = all(host.startswith("/") or host in _LOCAL for host in hosts.split(","))
+    if insecure or is_local:
+        return address
+    mode = about.get("sslmode", "verify-full")
+    if mode != "verify-full":
+        raise InvalidArgument(
+            f"sslmode={mode} does not prove that {hosts} is the database.",
+            valid=("sslmode=verify-full",),
+            hint="--insecure goes without, in a network that you trust.",
+        )
+    return make_conninfo(address, sslmode="verify-full")

@@ -1,0 +1,292 @@
+"""Publishes the journal: its text and its index into a database, for readers without it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ...errors import Busy, IndexUnusable, InvalidArgument, ModelError, NotFound, SynapticError
+from ...index.rows import FileRows, hash_of, quantise
+from ...journal.disk import PUBLISHED, kept_in, make_dirs, overwrite
+from ...journal.journal import Journal
+from ...models import Texts, frozen
+from ...notes.blocks import shown
+from ...notes.privacy import mask
+from ...notes.screening import Screen
+from ...workspace.embed import Progress, embed_pending
+from ...workspace.preferences import Consent, every_preference, standings
+from ...workspace.sync import in_step, read_file
+from ...workspace.workspace import Workspace
+from .publication import Position, Publication, PublishedFile, Settled
+
+BATCH_FILES, BATCH_BYTES = 200, 1_000_000
+"""Files, or bytes of them, that are published in one transaction."""
+STEP_S = 0.25
+"""How soon one that follows looks for a change."""
+RETRY_S = 5.0
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+
+@frozen
+class PublishReport:
+    """The changes of a publication. `left_out` counts files with a secret in their names;
+    `readers`: the database has the role for them.
+    """
+
+    journal: str
+    files: int
+    removed: int
+    left_out: int
+    readers: bool
+    seconds: float
+
+
+class CleanJournal(Journal):
+    """The journal without private passages and secrets. `latest` are the bytes of the file that
+    was read last, `digest` is their hash before they were cleaned.
+    """
+
+    def __init__(self, ws: Workspace) -> None:
+        super().__init__(ws.config)
+        self.latest = b""
+        self.digest = 0
+
+    def read(self, path: str) -> bytes:
+        data = super().read(path)
+        text = shown(mask(data)).decode("utf-8", "surrogateescape")
+        clean = Screen("redact").redacted("text", text)
+        self.digest, self.latest = hash_of(data), clean.encode("utf-8", "surrogateescape")
+        return self.latest
+
+    def hide(self, path: str, data: bytes) -> None:
+        """Does nothing: only the present journal decides about copies."""
+
+
+class Wanted(NamedTuple):
+    """The state of the index: by path a hash of what a file's rows are made of, by path and own
+    id who stands for a preference, the position, and the state of git's history.
+    """
+
+    seen: dict[str, bytes]
+    consents: dict[tuple[str, str], Consent]
+    position: Position
+    head: str
+
+
+class Publisher:
+    """Keeps a publication in step with a journal.
+
+    What files are made of is hashed with a key of this machine, so that nobody can try from
+    outside what a private passage says.
+    """
+
+    def __init__(self, ws: Workspace, address: str, journal: str | None = None) -> None:
+        self._ws = ws
+        self._clean = CleanJournal(ws)
+        self.journal, self._key = _named(ws, journal)
+        self._to = Publication(address, self.journal, stemming=ws.config.search.stemming)
+        self._seen: dict[str, bytes] = {}
+        self._position: Position | None = None
+        self.close = self._to.close
+
+    def begin(self, progress: Progress | None = None) -> None:
+        """Takes the name for this journal, whose passages get the vectors that they lack.
+        Raises Busy, and IndexUnusable.
+        """
+        self._take()
+        self._to.make()
+        _remember(self._ws, journal=self.journal, key=self._key.hex())
+        with suppress(ModelError, Busy):  # what has no vector yet follows later
+            self._ws.embedder.load()
+            embed_pending(self._ws, budget_s=None, progress=progress)
+        self._seen = self._to.seen()
+
+    def drop(self) -> None:
+        """Takes the journal out of the database, and forgets the name. Raises Busy,
+        IndexUnusable, and NotFound.
+        """
+        self._take()
+        self._to.drop()
+        (self._ws.config.state / PUBLISHED).unlink(missing_ok=True)
+
+    def _take(self) -> None:
+        self._to.take(in_step(self._ws, lambda _: self._ws.index.some_ids()))
+
+    def follow(self, progress: Progress | None = None) -> PublishReport:
+        """Publishes what differs now, in transactions of some files each."""
+        started = time.monotonic()
+        wanted = in_step(self._ws, lambda _: self._wanted(), embed_ms=200, at_least=8)
+        named = {path for path in wanted.seen if not _has_secret(path)}
+        removed = sorted(self._seen.keys() - named)
+        changed = sorted(path for path in named if self._seen.get(path) != wanted.seen[path])
+        done = 0
+        for files in self._batches(changed, wanted):
+            self._to.put(files, (), None)
+            self._seen |= {file.path: file.seen for file in files}
+            done += len(files)
+            if progress:
+                progress("publishing", done, len(changed))
+        if removed or wanted.position != self._position:
+            self._to.put((), removed, wanted.position)
+            self._seen = {path: seen for path, seen in self._seen.items() if path in named}
+            self._position = wanted.position
+            counting, change = wanted.position.counting, wanted.position.change
+            _remember(self._ws, counting=counting, change=change, at=time.time(), trouble="")
+        self._to.finish()
+        left_out = len(wanted.seen) - len(named)
+        seconds = time.monotonic() - started
+        readers = self._to.has_readers
+        return PublishReport(self.journal, done, len(removed), left_out, readers, seconds)
+
+    def _wanted(self) -> Wanted:
+        index = self._ws.index
+        preferences = every_preference(self._ws)
+        own_ids = index.own_ids([entry.id for entry in preferences])
+        consents = {}
+        made_of = index.made_of()
+        for entry, consent in zip(preferences, standings(self._ws, preferences), strict=True):
+            path = entry.there.path
+            consents[path, own_ids[entry.id]] = consent
+            made_of[path] += repr(consent)
+        model, dimensions, usual = map(index.meta, ("model", "dimensions", "usual"))
+        seen = {}
+        for path, made in made_of.items():
+            said = f"{model} {made}".encode()
+            seen[path] = hashlib.blake2b(said, key=self._key, digest_size=16).digest()
+        position = Position(model, dimensions, usual, *index.latest_change())
+        return Wanted(seen, consents, position, index.meta("head") or "")
+
+    def _batches(self, paths: Sequence[str], wanted: Wanted) -> Iterator[list[PublishedFile]]:
+        batch: list[PublishedFile] = []
+        size = 0
+        for path in paths:
+            with suppress(NotFound):  # the next time it is gone from the index, too
+                batch.append(self._published(path, wanted))
+                size += len(batch[-1].bytes)
+            if len(batch) == BATCH_FILES or size > BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _published(self, path: str, wanted: Wanted) -> PublishedFile:
+        ws = self._ws
+        stamp = self._clean.stamp(path)
+        if stamp is None:
+            raise NotFound(f"{path} is gone.")
+        file = read_file(replace(ws, journal=self._clean), stamp, wanted.head)
+        settled = ws.index.settled(path)
+        rows = []
+        for row in file.rows:
+            consent = wanted.consents.get((path, row.entry.id), ())
+            of_index = settled.get(row.entry.id, (0, None, 0))
+            rows.append((row, Settled(*of_index, tuple(consent))))
+        meanings = ws.index.meanings_of_file(path)
+        if file.digest != self._clean.digest:
+            meanings |= self._meanings_of_cleaned(file, meanings)
+        model, data = wanted.position.model, self._clean.latest
+        return PublishedFile(path, wanted.seen[path], data, rows, model, meanings)
+
+    def _meanings_of_cleaned(
+        self, file: FileRows, known: Mapping[int, tuple[bytes, bytes]]
+    ) -> dict[int, tuple[bytes, bytes]]:
+        """The meanings of passages that only stand so in the cleaned file; none without the
+        model.
+        """
+        found = {}
+        with suppress(ModelError):
+            for row in file.rows:
+                for chunk in row.chunks():
+                    if chunk.embed and chunk.hash not in known:
+                        meaning = self._ws.embedder.embed_passage(chunk.text)
+                        found[chunk.hash] = quantise(meaning.vector), meaning.codes
+        return found
+
+
+def keep_publishing(
+    ws: Workspace,
+    address: str,
+    journal: str | None,
+    told: Callable[[PublishReport | SynapticError], None],
+    wanted: Callable[[], bool],
+) -> None:
+    """Publishes after each change of the index, while it is `wanted`. Others keep the index in
+    step with the journal. Where publishing fails it begins anew in a while.
+    """
+    while wanted():
+        try:
+            with closing(Publisher(ws, address, journal)) as publisher:
+                publisher.begin()
+                while wanted():
+                    at = _version(ws)
+                    report = publisher.follow()
+                    if report.files or report.removed:
+                        told(report)
+                    while wanted() and _version(ws) == at:
+                        time.sleep(STEP_S)
+        except (Busy, IndexUnusable) as error:
+            if not isinstance(error, Busy):
+                _remember(ws, trouble=str(error))
+            told(error)
+            time.sleep(RETRY_S)
+
+
+def _version(ws: Workspace) -> Any:
+    """A number that changes when another process writes the index."""
+    ws.index.file.look()
+    return ws.index.file.value("PRAGMA data_version")
+
+
+def state(ws: Workspace) -> Texts:
+    """A sentence on how far the publication is behind; none where nothing is published."""
+    known = kept_in(ws.config.state / PUBLISHED)
+    if "journal" not in known:
+        return ()
+    counting, change = in_step(ws, lambda _: ws.index.latest_change())
+    there = known.get("change", 0) if counting == known.get("counting") else 0
+    at = known.get("at")
+    when = time.strftime("on %Y-%m-%d at %H:%M", time.localtime(at)) if at else "never"
+    behind = "nothing changed since" if there == change else "with changes waiting"
+    said = f"Last published as {known['journal']} {when}, {behind}."
+    trouble = known.get("trouble")
+    return (f"{said} The last time did not work: {trouble}",) if trouble else (said,)
+
+
+def _has_secret(path: str) -> bool:
+    return Screen("redact").redacted("path", path) != path
+
+
+def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
+    """The name under which this journal is published, and the key. Raises InvalidArgument."""
+    known = kept_in(ws.config.state / PUBLISHED)
+    before = known.get("journal", "")
+    name = name or before
+    if before not in ("", name):
+        raise InvalidArgument(
+            f"This journal is published as {before}; under a second name that would stay as "
+            "it is now.",
+            valid=(before,),
+            hint="`synaptic publish --drop` takes that away.",
+        )
+    if not _NAME.fullmatch(name):
+        raise InvalidArgument(
+            f"{name!r} is no name for a published journal."
+            if name
+            else "The journal has no name yet under which it is published.",
+            valid=("1 to 40 small letters, digits, - and _",),
+            hint="synaptic publish --journal NAME",
+        )
+    return name, bytes.fromhex(known.get("key") or secrets.token_hex(32))
+
+
+def _remember(ws: Workspace, **more: Any) -> None:
+    file = ws.config.state / PUBLISHED
+    make_dirs(file.parent, private=True)
+    overwrite(file, json.dumps(kept_in(file) | more).encode())

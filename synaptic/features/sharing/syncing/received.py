@@ -1,0 +1,199 @@
+"""Brings the files and the branch of this machine to a merged commit.
+
+1. `take` notes what is about to happen, so that the next sync can finish it after a kill.
+2. `_apply` changes one file after another by the one way of `FileWriter`.
+3. What could not be received stands in the difference of `HELD` from the merged commit.
+4. The branch moves, and then git's index follows, but for what a person staged.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator, Sequence
+
+from ....errors import Busy, Changed, JournalError, SynapticError
+from ....journal import disk
+from ....journal.comments import ids_in
+from ....journal.writer import Draft, Stat
+from ....workspace.git import git
+from .memory import memory, remember
+from .shares import EDITED, FILE_MODES, FOREIGN, IGNORED, LONG, Entry, Obstacle, reason_in
+from .sync_repository import HELD, Changes, Repo, Tree, differing, files_of
+from .trees import join
+
+NOT_RECEIVED = "Not received"
+_NO_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+"""With these every other file would fail, too."""
+
+
+def take(repo: Repo, head: str, held: str, merged: str) -> None:
+    """Brings the files from `held` to `merged`, and the branch from `head`. Raises JournalError
+    where the disk takes no more; the next sync goes on there.
+    """
+    if merged != head or held != merged:
+        remember(repo.config, applying=[head, held, merged])
+        finish(repo)
+
+
+def finish(repo: Repo) -> None:
+    """Ends what `take` began, maybe in a sync that was killed."""
+    head, held, merged = memory(repo.config).get("applying") or ("", "", "")
+    if merged and repo.commit(merged) and repo.commit(held) == held:
+        now = repo.commit("HEAD")
+        if now != merged or head == merged:
+            left = _apply(repo, head, held, merged)
+            if now == head:
+                _hold(repo, merged, left)
+        if now == head != merged:
+            none = "0" * len(merged)
+            repo.ask("update-ref", "-m", "synaptic sync", "HEAD", merged, head or none)
+            disk.fault("sync-moved")
+        if now in (head, merged):
+            _follow(repo, head, merged)
+    repo.journal.writer.settled.unlink(missing_ok=True)
+    remember(repo.config, applying=None)
+
+
+def _apply(repo: Repo, head: str, before: str, after: str) -> dict[str, Entry | None]:
+    """Makes the change between two commits in the files, which may have changed since. Returns
+    the files that were not received, each with its entry in `before`.
+    """
+    old = repo.tree(before)
+    new = repo.tree(after)
+    last = repo.tree(head)
+    paths = differing(old, new) if before != after else []
+    plain = [new[path][1] for path in paths if new.get(path, ("", ""))[0] in FILE_MODES]
+    sizes = repo.sizes(plain)
+    added = [path for path in paths if path not in old and repo.shares.is_ours(path)]
+    ignored = repo.ignored(added)
+    left: dict[str, Entry | None] = {}
+    wanted = []
+    for path in paths:
+        mode, id = new.get(path, (FILE_MODES[0], ""))
+        reason = repo.shares.against(path, mode, sizes.get(id, 0))
+        if path in ignored and not reason:
+            reason = IGNORED
+        if not reason:
+            wanted.append(path)
+        elif path in new:
+            left[path] = old.get(path)
+            if reason != FOREIGN or last.get(path) != new[path]:
+                repo.report.leave(NOT_RECEIVED, path, reason)
+    wanted.sort(key=lambda path: path in new)  # a deleted file may give way to a folder
+    reasons = dict(_receive(repo, wanted, old, new))
+    again = [path for path in wanted if reasons[path] == EDITED]
+    reasons |= _receive(repo, again, old, new)
+    for path, reason in reasons.items():
+        if reason:
+            left[path] = old.get(path)
+            repo.report.leave(NOT_RECEIVED, path, reason)
+    return left
+
+
+def _receive(
+    repo: Repo, paths: Sequence[str], old: Tree, new: Tree
+) -> Iterator[tuple[str, Obstacle | None]]:
+    """Each path, with the reason why its file could not be changed; None if it was."""
+    writer = repo.journal.writer
+    with repo.journal.writing():
+        settled = writer.settled.read_text() if writer.settled.exists() else ""
+    done = set(settled.splitlines())
+    for path, (before, after) in repo.texts(paths, old, new):
+        reason = None
+        try:
+            if json.dumps(path) not in done:
+                reason = _receive_file(repo, path, before, after)
+        except Changed:
+            reason = EDITED
+        except SynapticError as error:
+            reason = _reason_of(error, path)
+        for id in ids_in(before or b"") - ids_in(after or b"") if not reason else ():
+            repo.journal.saved.forget(id)  # deleted elsewhere: it has not vanished
+        if not reason:
+            repo.report.received.add(path)
+        disk.fault("sync-applied")
+        yield path, reason
+
+
+def _receive_file(
+    repo: Repo, path: str, before: bytes | None, after: bytes | None
+) -> Obstacle | None:
+    """Makes one change in a file; the reason why it cannot be made."""
+    writer = repo.journal.writer
+
+    def make(data: bytes, status: Stat) -> Draft | None:
+        added = ids_in(after or b"") - ids_in(before or b"")
+        if added and added <= ids_in(data):
+            return None  # a sync that was killed did it, and a hand edit hid that
+        present = data if status else None
+        wanted, _ = join(repo, path, (before, present, after))
+        writer.intend(path, wanted)
+        return None if wanted == present else Draft(wanted)
+
+    with repo.journal.writing():
+        with disk.disk_errors(path):
+            obstacle = repo.shares.obstacle(path, is_new=before is None)
+        if obstacle:
+            return obstacle if after is not None else None
+        writer.change(path, make)
+        writer.settle()
+    return None
+
+
+def _reason_of(error: SynapticError, path: str) -> Obstacle:
+    """The reason why one file was not received. Raises an error that all others would meet."""
+    if isinstance(error, Busy):
+        raise error
+    reason = reason_in(error, path)
+    number = error.__cause__.errno if isinstance(error.__cause__, OSError) else None
+    if number in _NO_DISK:
+        step = f"{reason.step} The next sync goes on there."
+        raise JournalError(f"{reason.words}.", step) from error
+    return LONG if number == errno.ENAMETOOLONG else reason
+
+
+def _hold(repo: Repo, commit: str, left: dict[str, Entry | None]) -> None:
+    """Notes the files of this commit that are not here as they are there."""
+    tree = repo.tree(commit)
+    changes: Changes = {}
+    for path, entry in left.items():
+        if entry != tree.get(path):
+            changes[path] = entry
+    held = repo.commit(HELD)
+    if not changes:
+        if held:
+            repo.ask("update-ref", "-d", HELD)
+        return
+    if repo.commit(f"{HELD}^") != commit or repo.left(commit) != changes:
+        made = repo.make([commit], tree, changes, "The files of this machine")
+        repo.ask("update-ref", HELD, made)
+    disk.fault("sync-held")
+
+
+def _follow(repo: Repo, before: str, after: str) -> None:
+    """Brings git's index to the new commit, but for what a person staged. Files that are not
+    here as they are there get the mark of a sparse checkout: no commit by hand removes them.
+    """
+    old = repo.tree(before)
+    new = repo.tree(after)
+    staged = files_of(repo.ask("ls-files", "-s", "-z"), 1)
+    left = repo.left(after)
+    marked = os.fsdecode(repo.ask("ls-files", "-t", "-z")).split("\0")
+    back = {line[2:] for line in marked if line.startswith("S ")} - left.keys()
+    here = {path for path in back if os.path.lexists(repo.config.journal / path)}
+    lines: dict[str, str] = {}
+    for path in sorted({*differing(old, new), *here}):
+        if staged.get(path) == old.get(path):
+            mode, id = new.get(path, ("0", "0" * len(after)))
+            lines[path] = f"{mode} {id}\t{path}\0"
+    aside = [path for path in left if path in new and (path in staged or path in lines)]
+    odd = "".join(lines.pop(path, "") for path in aside)
+    words = ("update-index", "-z")
+    repo.ask(*words, "--index-info", given=os.fsencode("".join(lines.values())))
+    names = "".join(f"{path}\0" for path in aside)
+    marks = ("--skip-worktree", "--stdin")
+    for options, given in ((("--index-info",), odd), (marks, names)):
+        if given:  # git for Windows takes no odd name
+            git(repo.config.journal, *words, *options, given=os.fsencode(given))

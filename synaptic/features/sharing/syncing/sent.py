@@ -1,0 +1,200 @@
+"""Makes a commit of the journal's notes and attachments. Nothing moves yet."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from ....errors import JournalError, NotFound, Refused
+from ....files import PICTURE_BYTES
+from ....journal.folder import is_note
+from ....journal.names import shown
+from ....notes.screening import Screen
+from .memory import memory
+from .shares import (
+    FILE_MODES,
+    IGNORED,
+    SETUP,
+    SIZE,
+    TAKEN,
+    Entry,
+    clashes,
+    is_gone,
+    name_some,
+    reason_in,
+)
+from .sync_repository import Changes, Repo, Tree
+from .trees import joined
+
+TITLES = 20
+"""Titles in the message of a commit."""
+NOT_SENT = "Not sent"
+
+
+class Snapshot(NamedTuple):
+    """Two commits. `held` has the files as they are here; `ours` has their changes, on top of
+    what is shared.
+    """
+
+    held: str
+    ours: str
+
+
+def snapshot(repo: Repo, head: str) -> Snapshot:
+    """Commits of the files as they are. Both are `head` if nothing changed and all is here."""
+    shared = repo.tree(head)
+    left = repo.left(head)
+    here = {path: entry for path, entry in shared.items() if path not in left}
+    here |= {path: entry for path, entry in left.items() if entry}
+    edits = _edits(repo, head, here)
+    fitting = _fitting(repo, shared, edits, left)
+    _check_filters(repo, fitting)
+    changes: Changes = {path: edit for path, edit in fitting.items() if path not in left}
+    behind = [path for path in fitting if path in left]
+    for path, (old, now) in repo.texts(behind, here, shared):
+        changes |= joined(repo, path, (old, now, fitting[path]), head)
+    if not memory(repo.config).get("shared"):
+        added = {name: text.encode() for name, text in SETUP.items() if name not in shared}
+        changes |= added
+    ours = head
+    if changes:
+        ours = repo.make([head], shared, changes, _message(repo, shared, changes))
+    overlay: Changes = {path: fitting.get(path, entry) for path, entry in left.items()}
+    held = ours
+    if overlay:
+        held = repo.make([ours], repo.tree(ours), overlay, "The files of this machine")
+    return Snapshot(held, ours)
+
+
+def note_paths(repo: Repo, head: str) -> list[str]:
+    """The paths of the notes that would be sent."""
+    return [path for path in _shared_files(repo, repo.tree(head)) if is_note(path)]
+
+
+def ignored_notice(repo: Repo, head: str) -> list[str]:
+    """A sentence on the notes that git is told to ignore, and that therefore stay here."""
+    new = [path for path in _present(repo) if path not in repo.tree(head) and is_note(path)]
+    paths = sorted(repo.ignored(new))
+    if not paths:
+        return []
+    count = f"{len(paths):,} notes stay" if len(paths) > 1 else "1 note stays"
+    return [f"{count} here: {name_some(paths)} ({IGNORED.words}). {IGNORED.step}"]
+
+
+def _present(repo: Repo) -> list[str]:
+    """The paths of the files here with the name of a note or an attachment, sorted."""
+    paths = []
+    root = repo.config.journal
+    shares = repo.shares
+    for folder, folders, names in os.walk(root):
+        here = Path(folder)
+        folders[:] = [name for name in folders if name[0] != "."]
+        for name in names:
+            place = here / name
+            path = place.relative_to(root).as_posix()
+            if shares.is_ours(path) and not place.is_symlink() and place.is_file():
+                paths.append(path)
+    return sorted(paths)
+
+
+def _shared_files(repo: Repo, here: Tree) -> list[str]:
+    """The paths of the files that are sent if they differ from `here`."""
+    paths = []
+    for path in _present(repo):
+        place = repo.config.journal / path
+        reason = repo.shares.against(path)
+        try:
+            size = place.stat().st_size
+        except OSError:  # gone meanwhile, or in a folder that may not be read
+            continue
+        if size > PICTURE_BYTES:
+            reason = reason or SIZE
+        if reason:
+            repo.report.leave(NOT_SENT, path, reason)
+        else:
+            paths.append(path)
+    ignored = repo.ignored([path for path in paths if path not in here])
+    return [path for path in paths if path not in ignored]
+
+
+def _edits(repo: Repo, head: str, here: Tree) -> dict[str, bytes | None]:
+    """The files that differ from `here`, which this machine held last; None for one that was
+    deleted since.
+    """
+    kind = "sha256" if len(head) == 64 else "sha1"
+    edits: dict[str, bytes | None] = {}
+    present = set(_shared_files(repo, here))
+    for path in sorted(present):
+        try:
+            data = repo.journal.read(path)
+        except NotFound:
+            continue
+        except JournalError as error:
+            repo.report.leave(NOT_SENT, path, reason_in(error, path))
+            continue
+        blob = hashlib.new(kind, b"blob %d\0" % len(data) + data)
+        if blob.hexdigest() != here.get(path, ("", ""))[1]:
+            edits[path] = data
+    for path in here.keys() - present:
+        is_plain = here[path][0] in FILE_MODES
+        if is_plain and repo.shares.is_ours(path) and is_gone(repo.config.journal / path):
+            edits[path] = None
+    return edits
+
+
+def _fitting(
+    repo: Repo, shared: Tree, edits: dict[str, bytes | None], left: dict[str, Entry | None]
+) -> dict[str, bytes | None]:
+    """The edits without those of a path at which the repository holds what was not received: a
+    link, or a folder where there is a file here.
+    """
+    paths = {path for path in shared if edits.get(path, b"") is not None}
+    paths |= {path for path, data in edits.items() if data is not None}
+    taken = {path for pair in clashes(paths) for path in pair}
+    fitting = {}
+    for path, data in edits.items():
+        is_taken = path in taken
+        entry = shared.get(path)
+        if entry and (path in left or entry[0] not in FILE_MODES):
+            size = repo.sizes([entry[1]])[entry[1]] if entry[0] in FILE_MODES else 0
+            is_taken |= repo.shares.against(path, entry[0], size) is not None
+        if not is_taken:
+            fitting[path] = data
+        elif data is not None:
+            repo.report.leave(NOT_SENT, path, TAKEN)
+    return fitting
+
+
+def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
+    """Raises Refused if git would pass one of these files through a program."""
+    names = os.fsencode("".join(f"{path}\0" for path in paths))
+    output = repo.ask("check-attr", "-z", "--stdin", "filter", given=names)
+    words = os.fsdecode(output).split("\0")
+    for path, value in zip(words[::3], words[2::3], strict=False):
+        if value not in ("unspecified", "unset"):
+            raise Refused(
+                f"Nothing was synced: git passes {shown(path)} through the filter {value}, "
+                f"which Synaptic does not run.",
+                hint="Take the filter out of .gitattributes.",
+            )
+
+
+def _message(repo: Repo, shared: Tree, changes: Changes) -> str:
+    """The titles of new and changed entries, as an agent sees them."""
+    screen = Screen("redact")
+    titles = []
+    for path, (old,) in repo.texts([path for path in changes if is_note(path)], shared):
+        before, after = (
+            repo.journal.parse(path, data).entries if isinstance(data, bytes) else ()
+            for data in (old, changes[path])
+        )
+        texts = {(entry.title, entry.content) for entry in before}
+        new = [entry.title for entry in after if (entry.title, entry.content) not in texts]
+        titles += [screen.redacted("title", " ".join(title.split())) for title in new]
+    if len(titles) == 1:
+        return titles[0]
+    lines = [f"Files of the journal: {len(changes):,}", ""]
+    return "\n".join([*lines, *(f"- {title}" for title in titles[:TITLES])]).strip()

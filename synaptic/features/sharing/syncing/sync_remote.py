@@ -1,0 +1,177 @@
+"""Reaches the repository that machines share: git fetches into, and pushes from, a bare
+repository in `.state`, so that no setting of the journal's repository decides over a transport.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from functools import partial
+from pathlib import Path
+from signal import Signals
+
+from ....config import Config
+from ....errors import InvalidArgument, JournalError, Refused
+from ....journal.names import shown
+from ....workspace.git import git
+from .. import merge_driver as gitdriver
+from .shares import visible
+from .sync_repository import Repo
+
+REMOTE_TIMEOUT_S = 3600
+"""For a first join with many pictures; a dead line ends it sooner."""
+TIP = "refs/heads/tip"
+"""In the bare repository: the last commit of the remote branch that was seen."""
+_URL = re.compile(
+    r"https://[^/@\s]+/\S+|ssh://(?:[\w.+-]+@)?(?!-)[\w.:\[\]-]+/\S+|/.+"
+    r"|(?:[\w.+-]+@)?(?!-)[\w.-]{2,}:(?!:|//)\S+"
+)
+_ASKS = re.compile(r"Host key|Permission denied|Authentication failed|could not read ")
+_ADVICE = re.compile(r"\n(?:fatal: Could not read from remote|To add an exception)")
+_WHY = re.compile(
+    r"^(?:(?:remote|error|fatal): *|unable to access \S+ )*+(['\w].*?)\.?[ \r]*$", re.MULTILINE
+)
+"""A line with words, without git's marks."""
+_RULE = re.compile(r"^error: object (\w{40,64}): (\w+: .+)$", re.MULTILINE)
+"""The object and the rule: `error: object 2daf...: hasDotgit: contains '.git'`."""
+_HOSTILE = re.compile(r"\.+|\.git.*|git~\d+|.*/.*|", re.IGNORECASE)
+"""The names in a tree to which such a rule may apply."""
+_FULL = re.compile(r"No space left on device|Disk quota exceeded")
+_VALID_URLS = ("https://HOST/PATH", "ssh://USER@HOST/PATH", "USER@HOST:PATH", "/PATH")
+
+
+def check_url(url: str) -> None:
+    """Raises InvalidArgument for an address that git may not be given."""
+    if not _URL.fullmatch(url):
+        raise InvalidArgument(
+            "That is no address to share a journal through; it may hold no password.",
+            valid=_VALID_URLS,
+            hint="A password belongs into git's credential helper.",
+        )
+
+
+def run(repo: Repo, *args: str) -> tuple[int, str]:
+    """(exit status, output) of git in the bare repository, which may reach others."""
+    return _run(repo.config.state / "sync.git", repo.objects, *args)
+
+
+def _run(bare: Path, objects: Path, *args: str) -> tuple[int, str]:
+    """(exit status, output) of git in a bare repository of our own, which is made at need."""
+    try:
+        if not (bare / "HEAD").exists():
+            bare.mkdir(exist_ok=True)
+            git(bare, "init", "-q", "--bare", "--template=")
+        done = git(bare, *args, objects=objects, timeout_s=REMOTE_TIMEOUT_S)
+    except JournalError as error:
+        return 1, error.message
+    output = (done.stdout + done.stderr).decode(errors="replace").strip()
+    if done.returncode < 0:
+        output = f"git was ended by {Signals(-done.returncode).name}. {output}".strip()
+    return done.returncode, output
+
+
+def branch_of(config: Config, url: str) -> str:
+    """The branch of the remote that holds a journal; "" if the remote is empty.
+
+    Raises Refused if it holds something else, JournalError if it cannot be reached.
+    """
+    with tempfile.TemporaryDirectory(dir=config.state) as name:
+        remote = partial(_run, Path(name), Path(name, "objects"))
+        failed, output = remote("ls-remote", "--symref", url)
+        if failed:
+            raise JournalError(
+                f"{url} cannot be reached: {reason_of(config, output)}",
+                hint="The repository must be there before.",
+            )
+        head = re.findall(r"^ref: refs/heads/(\S+)\tHEAD", output, re.MULTILINE)
+        branches = head + re.findall(r"\trefs/heads/(\S+)$", output, re.MULTILINE)
+        if not branches:
+            return ""
+        branch = str(branches[0])
+        failed, output = remote("fetch", "-q", "--no-tags", url, f"refs/heads/{branch}:{TIP}")
+        if failed:
+            reason = reason_of(config, output, url, branch)
+            raise JournalError(f"{url} cannot be read: {reason}")
+        signs = ("-e", f"merge={gitdriver.DRIVER}", "-e", "<!-- syn:")
+        if remote("grep", "-q", "-F", *signs, TIP)[0]:
+            raise Refused(
+                f"{url} holds something, but no journal of Synaptic.",
+                hint="Name an empty repository.",
+            )
+        return branch
+
+
+def fetch(repo: Repo) -> tuple[str, str]:
+    """(the last commit of the remote branch or "", the reason why it cannot be reached)."""
+    shared = repo.config.sync
+    refs = f"+refs/heads/{shared.branch}:{TIP}"
+    failed, output = run(repo, "fetch", "-q", "--no-tags", shared.url, refs)
+    tip = run(repo, "rev-parse", "-q", "--verify", TIP)[1]
+    if not failed:
+        return tip, ""
+    if "couldn't find remote ref" not in output:
+        return tip, reason_of(repo.config, output, shared.url, shared.branch)
+    if tip:
+        raise Refused(
+            f"{shared.url} has no branch {shared.branch} any more; nothing was sent.",
+            hint=f"Begin anew: synaptic sync --init {shared.url}",
+        )
+    return "", ""
+
+
+def push(repo: Repo, commit: str) -> tuple[str, bool]:
+    """(the reason why the commit was not sent or "", True if somebody else was quicker)."""
+    shared = repo.config.sync
+    refs = f"{commit}:refs/heads/{shared.branch}"
+    failed, output = run(repo, "push", "--porcelain", shared.url, refs)
+    if not failed:
+        run(repo, "update-ref", TIP, commit)
+        return "", False
+    is_late = re.search(r"rejected\](?!.*(?:declined|unpack))", output) is not None
+    return reason_of(repo.config, output, shared.url), is_late
+
+
+def reason_of(config: Config, output: str, url: str = "", branch: str = "") -> str:
+    """Why git failed, and the next step for a person. With a branch, a file that git refuses is
+    looked up there.
+    """
+    rule = _RULE.search(output)
+    if rule:
+        place = _place_of(config, rule[1], url, branch) if branch else ""
+        return (
+            f"git refuses {place or 'a file'} there ({rule[2]}). Take it out of the branch and "
+            f"of its history, on the machine that added it."
+        )
+    if _FULL.search(output):
+        return "the disk is full. Free some space and sync again."
+    refused = re.search(r"rejected\] \((.+)\)", output)
+    lines = [output, *_WHY.findall(_ADVICE.split(output)[0])]
+    reason = f"{refused[1] if refused else lines[-1]}."
+    if _ASKS.search(reason):
+        reason += f" Try it where git and ssh may ask: git ls-remote {url or config.sync.url}"
+    elif "certificate" in reason:
+        reason += " Name its authority: git config --global http.sslCAInfo FILE"
+    return reason
+
+
+def _place_of(config: Config, id: str, url: str, branch: str) -> str:
+    """The path of an object that git refuses, as it can be printed; "" if it cannot be found.
+
+    Folders and names are fetched without git's check into a repository that is removed again.
+    """
+    with tempfile.TemporaryDirectory(dir=config.state) as name:
+        bare = Path(name)
+        remote = partial(_run, bare, bare / "objects")
+        unchecked = ("-c", "fetch.fsckObjects=false", "-c", "transfer.fsckObjects=false")
+        words = ("fetch", "-q", "--no-tags", "--filter=blob:none")
+        remote(*unchecked, *words, url, f"refs/heads/{branch}:{TIP}")
+        listing = remote("rev-list", "--objects", "--missing=allow-any", TIP)[1]
+        match = re.search(rf"^{id}(?: (.*))?$", listing, re.MULTILINE)
+        if not match:
+            return ""
+        place = match[1] or ""
+        entries = remote("ls-tree", "--name-only", "-z", id)
+        names = [] if entries[0] else entries[1].split("\0")
+        bad = [each for each in names[:-1] if _HOSTILE.fullmatch(visible(each))]
+        return shown(os.path.join(place, bad[0])) if bad else shown(place)  # noqa: PTH118

@@ -1,0 +1,200 @@
+"""The journal's git repository: reads its commits, and makes new ones by `git fast-import`,
+without an index and without a work tree.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from ....config import Config
+from ....errors import JournalError
+from ....journal.journal import Journal
+from ....workspace.git import git
+from .shares import FILE_MODES, Entry, Report, Shares
+
+MADE = "refs/synaptic/made"
+"""The last commit that was made; it keeps git from removing objects."""
+HELD = "refs/synaptic/held"
+"""A commit with the files that this machine holds. Its parent is the shared commit, from which
+it differs in what could not be received. Missing if the two are equal.
+"""
+PORTION_BYTES = 64_000_000
+"""Files that are read at once."""
+
+Tree = Mapping[str, Entry]
+"""The entry of each file of a commit, by path."""
+Changes = dict[str, bytes | Entry | None]
+"""The next bytes of files, or their entries; None removes one."""
+
+
+@dataclass(frozen=True)
+class Repo:
+    """The journal and its repository. `objects` is the folder of the objects."""
+
+    config: Config
+    journal: Journal
+    objects: Path = Path()
+    report: Report = field(default_factory=Report)
+    _trees: dict[str, Tree] = field(default_factory=dict)
+
+    @cached_property
+    def shares(self) -> Shares:
+        return Shares(self.config, self.journal.roots)
+
+    def ask(self, *args: str, given: bytes = b"") -> bytes:
+        """Git's answer on the journal's repository. Raises JournalError if git fails."""
+        done = git(self.config.journal, *args, given=given)
+        if done.returncode:
+            reason = done.stderr.decode(errors="replace").strip()
+            raise JournalError(f"git {args[0]} failed: {reason}")
+        return done.stdout
+
+    def look(self, *args: str) -> str:
+        """The same; empty if git fails."""
+        done = git(self.config.journal, *args)
+        return "" if done.returncode else os.fsdecode(done.stdout).strip()
+
+    def commit(self, name: str) -> str:
+        """The id of a commit; empty if there is none of that name."""
+        return self.look("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
+
+    def tree(self, commit: str) -> Tree:
+        """The files of a commit; none for an empty name."""
+        if commit and commit not in self._trees:
+            output = self.ask("ls-tree", "-r", "-z", "--full-tree", commit)
+            self._trees[commit] = files_of(output, 2)
+        return self._trees.get(commit, {})
+
+    def left(self, head: str) -> dict[str, Entry | None]:
+        """The files of which this machine does not hold the version of `head`, each with the
+        version that it holds; None for a file that never came.
+        """
+        held = self.commit(HELD)
+        if not held:
+            return {}
+        mine = self.tree(held)
+        now = self.tree(head)
+        paths = differing(self.tree(f"{held}^"), mine)
+        return {path: mine.get(path) for path in paths if mine.get(path) != now.get(path)}
+
+    def ignored(self, paths: Collection[str]) -> set[str]:
+        """The paths that git is told to ignore, and those of which it cannot tell."""
+        if not paths or not (self.config.journal / ".git").exists():
+            return set()
+        names = os.fsencode("".join(f"{path}\0" for path in paths))
+        words = ("check-ignore", "--no-index", "-z", "--stdin")
+        done = git(self.config.journal, *words, given=names)
+        if done.returncode in (0, 1):
+            return set(os.fsdecode(done.stdout).split("\0")[:-1])
+        if len(paths) == 1:
+            return {*paths}
+        ignored = set()
+        for path in paths:
+            ignored |= self.ignored([path])
+        return ignored
+
+    def sizes(self, ids: Iterable[str]) -> dict[str, int]:
+        """The bytes of these objects."""
+        lines = "".join(f"{id}\n" for id in sorted(set(ids)))
+        if not lines:
+            return {}
+        check = "--batch-check=%(objectname) %(objectsize)"
+        output = self.ask("cat-file", check, given=lines.encode())
+        pairs = (line.split(" ") for line in output.decode().splitlines())
+        return {id: int(size) for id, size in pairs}
+
+    def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
+        """The bytes of these objects."""
+        wanted = sorted(set(ids))
+        if not wanted:
+            return {}
+        lines = "".join(f"{id}\n" for id in wanted)
+        output = self.ask("cat-file", "--batch", given=lines.encode())
+        blobs = {}
+        at = 0
+        for id in wanted:
+            begin = output.index(b"\n", at) + 1
+            at = begin + int(output[at:begin].rpartition(b" ")[2])
+            blobs[id] = output[begin:at]
+            at += 1
+        return blobs
+
+    def texts(
+        self, paths: Sequence[str], *trees: Tree
+    ) -> Iterator[tuple[str, list[bytes | None]]]:
+        """Each path with its bytes in these trees, None where there is no plain file. A portion
+        of them is in memory at once.
+        """
+        ids = {path: [_plain(tree.get(path)) for tree in trees] for path in paths}
+        sizes = self.sizes(id for row in ids.values() for id in row if id)
+        portion: list[str] = []
+        total = 0
+        for path in paths:
+            portion.append(path)
+            total += sum(sizes[id] for id in ids[path] if id)
+            if total > PORTION_BYTES or path == paths[-1]:
+                blobs = self.blobs(id for each in portion for id in ids[each] if id)
+                for each in portion:
+                    yield each, [blobs[id] if id else None for id in ids[each]]
+                portion = []
+                total = 0
+
+    def make(self, parents: Sequence[str], tree: Tree, changes: Changes, message: str) -> str:
+        """A new commit: the first of these parents, whose tree is `tree`, with the changes."""
+        text = message.encode("utf-8", "replace")
+        who = self.look("var", "GIT_COMMITTER_IDENT")
+        who = who or f"Synaptic <synaptic@localhost> {time.time():.0f} +0000"
+        lines = [b"commit %b\nmark :1\ncommitter %b" % (MADE.encode(), os.fsencode(who))]
+        lines.append(b"data %d\n%b" % (len(text), text))
+        for word, parent in zip(("from", "merge"), filter(None, parents), strict=False):
+            lines.append(f"{word} {parent}".encode())
+        removed = [path for path, change in changes.items() if change is None]
+        lines += [b"D %b" % _quoted(path) for path in removed]  # they may give way to a folder
+        for path, change in changes.items():
+            if isinstance(change, bytes):
+                mode = tree.get(path, ("", ""))[0]
+                mode = mode if mode in FILE_MODES else FILE_MODES[0]
+                lines.append(b"M %b inline %b" % (mode.encode(), _quoted(path)))
+                lines.append(b"data %d\n%b" % (len(change), change))
+            elif change:
+                lines.append(f"M {change[0]} {change[1]} ".encode() + _quoted(path))
+        lines.append(b"\nget-mark :1\ndone\n")
+        made = self.ask("fast-import", "--quiet", "--force", "--done", given=b"\n".join(lines))
+        return made.decode().strip()
+
+
+def files_of(output: bytes, place: int) -> Tree:
+    """The files that git lists; the object of each is the word in this place."""
+    files = {}
+    for line in os.fsdecode(output).split("\0")[:-1]:
+        about, _, path = line.partition("\t")
+        words = about.split(" ")
+        files[path] = words[0], words[place]
+    return files
+
+
+def differing(one: Tree, other: Tree) -> list[str]:
+    """The paths at which two trees differ, sorted."""
+    return sorted(path for path in {*one, *other} if one.get(path) != other.get(path))
+
+
+def without(commit: str) -> list[str]:
+    """The words by which git leaves out a commit and all before it."""
+    return [f"^{commit}"] if commit else []
+
+
+def _plain(entry: Entry | None) -> str:
+    """The object of a plain file; empty for everything else."""
+    return entry[1] if entry and entry[0] in FILE_MODES else ""
+
+
+def _quoted(path: str) -> bytes:
+    name = os.fsencode(path)
+    for sign in (b"\\", b'"'):
+        name = name.replace(sign, b"\\" + sign)
+    return b'"%b"' % name.replace(b"\n", b"\\n")

@@ -1,0 +1,248 @@
+"""Shares the journal with other machines through a branch of a git repository.
+
+1. `snapshot` makes a commit of the notes and attachments. Nothing moves yet.
+2. git fetches into a bare repository in `.state`, which stores objects in the journal's.
+3. `merge_commits` makes a commit of both sides, file by file and entry by entry.
+4. `screen` reads all that no other machine has seen. A secret ends the sync here.
+5. `take` changes files by the one way of `FileWriter`, and the branch moves.
+6. git pushes, without force. If somebody was quicker, it goes on at 1.
+
+What a person staged stays staged. After a kill the next sync finishes step 5; it leaves alone
+the files that were done. What cannot be received is named, and does not hold up the rest.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ....config import Config
+from ....errors import Busy, JournalError, Refused, SynapticError
+from ....files import file_lock, real_path
+from ....journal import disk
+from ....journal.journal import Journal
+from ....journal.names import shown
+from ....notes.privacy import mask, passages
+from ....verbs.adopt import write_setting
+from .. import merge_driver as gitdriver
+from .memory import memory, remember
+from .received import finish, take
+from .sent import NOT_SENT, ignored_notice, note_paths, snapshot
+from .shares import SETUP, TAKEN
+from .sync_remote import branch_of, check_url, fetch, push
+from .sync_repository import Repo, differing, without
+from .trees import merge_commits
+from .unseen import screen
+
+TRIES = 6
+"""How often a push is tried while others push first."""
+PAUSE_S = 0.2
+LOCK_TIMEOUT_S = 300
+_BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """The numbers of files that were sent and received. `conflicts` are files in which both
+    machines changed one entry; `sent` is None where nothing could be sent.
+    """
+
+    url: str
+    commit: str
+    sent: int | None
+    received: int
+    conflicts: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def state(config: Config) -> list[str]:
+    """Sentences on the last sync and on what waits; none where nothing is shared."""
+    if not config.sync.url:
+        return []
+    record = memory(config)
+    last = float(record.get("at", 0))
+    journal = Journal(config)
+    repo = Repo(config, journal)
+    newer = sum(
+        stamp.mtime_ns > last * 1e9
+        for stamp in journal.scan()
+        if not journal.roots.of(stamp.path)[0]
+    )
+    commits = ("rev-list", "--count", "HEAD", *without(record.get("shared", "")))
+    waiting = repo.look(*commits) or "0"
+    when = time.strftime("on %Y-%m-%d at %H:%M", time.localtime(last)) if last else "never"
+    sentences = [
+        f"Synced with {config.sync.url} {when}. Waiting: commits {waiting}, changed files "
+        f"{newer:,}."
+    ]
+    if record.get("trouble"):
+        sentences.append(f"The last sync did not work: {record['trouble']}")
+    return [*sentences, *record.get("left", []), *ignored_notice(repo, repo.commit("HEAD"))]
+
+
+def init(config: Config, url: str, agree: Callable[[str], bool]) -> Synced | None:
+    """Shares the journal through this repository from now on, if a person agrees to the
+    question; None if not.
+
+    A remote that holds a journal is joined. Raises Refused for one that holds something else,
+    and for a journal inside of another repository.
+    """
+    check_url(url)
+    journal = Journal(config)
+    journal.prepare()
+    repo = Repo(config, journal)
+    root = repo.look("rev-parse", "--show-toplevel")
+    if root and real_path(root) != real_path(config.journal):
+        raise Refused(
+            f"The journal lies inside of the git repository {root}, which holds more.",
+            hint="`synaptic git-setup` lets that repository merge the journal by entries.",
+        )
+    head = repo.look("symbolic-ref", "-q", "--short", "HEAD") if root else ""
+    branch = branch_of(config, url) or head or "main"
+    if head not in ("", branch):
+        raise Refused(
+            f"The journal is on the branch {head}, the remote on {branch}.",
+            hint=f"Rename it: git -C {config.journal} branch -m {branch}",
+        )
+    files = note_paths(repo, repo.commit("HEAD") if root else "")
+    private = sum(len(passages(mask(journal.read(path)))) for path in files)
+    if not agree(
+        f"Share the journal through {url}, branch {branch}? Its {len(files):,} notes go there "
+        f"whole, with {private:,} private passages, and so do attachments."
+    ):
+        return None
+    if not root:
+        repo.ask("init", "-q", "--template=", "-b", branch)
+    for name, lines in SETUP.items():
+        file = config.journal / name
+        old = file.read_bytes() if file.exists() else b""
+        file.write_bytes(_union(old, lines.encode()))
+    gitdriver.set_up(config)
+    shutil.rmtree(config.state / "sync.git", ignore_errors=True)
+    write_setting(config.home, "sync.url", url)
+    write_setting(config.home, "sync.branch", branch)
+    shared = replace(config.sync, url=url, branch=branch)
+    return sync(replace(config, sync=shared))
+
+
+def _union(ours: bytes, theirs: bytes) -> bytes:
+    """Our lines, and then theirs that we lack."""
+    lines = ours.splitlines()
+    more = [line for line in theirs.splitlines() if line not in lines]
+    return b"".join(line + b"\n" for line in [*lines, *more])
+
+
+def sync(config: Config) -> Synced:
+    """Sends the journal's changes and takes those of the other machines.
+
+    Raises Refused for a secret, for a repository that is busy with something else and for one
+    that does not belong to the journal alone; Busy; and JournalError.
+    """
+    if not config.sync.url:
+        raise Refused("The journal is not shared.", hint="Share it: synaptic sync --init URL")
+    check_url(config.sync.url)
+    with _alone(config):
+        try:
+            repo = _repo(config)
+            synced, trouble = _synced(repo)
+        except SynapticError as error:
+            with suppress(JournalError):  # the disk is full: that is the error
+                remember(config, trouble=str(error))
+            raise
+        left = repo.report.notices()
+        news: dict[str, Any] = {"hits": [], "trouble": trouble, "left": left}
+        if not trouble:
+            news |= {"at": time.time(), "shared": synced.commit}
+        remember(config, **news)
+        return synced
+
+
+def _synced(repo: Repo) -> tuple[Synced, str]:
+    """(the result, the reason why nothing was sent or "")."""
+    url = repo.config.sync.url
+    finish(repo)
+    for attempt in range(TRIES):
+        time.sleep(PAUSE_S * attempt * (1 + random.random()))
+        repo.report.left.clear()
+        head = repo.commit("HEAD")
+        held, ours = snapshot(repo, head)
+        disk.fault("sync-made")
+        theirs, trouble = fetch(repo)
+        disk.fault("sync-fetched")
+        merged, unsent = merge_commits(repo, ours, theirs)
+        disk.fault("sync-merged")
+        screen(repo, merged, theirs)
+        if unsent:  # such a file stays here, so it is nothing that the merge could take away
+            for path in unsent:
+                repo.report.leave(NOT_SENT, path, TAKEN)
+            tree = repo.tree(held)
+            held = repo.make([held], tree, dict.fromkeys(unsent), "The files of this machine")
+        take(repo, head, held, merged)
+        if merged != head and repo.report.holds(TAKEN):
+            continue  # what came may have made room
+        sent = 0
+        if merged != theirs and not trouble:
+            sent = len(differing(repo.tree(theirs), repo.tree(merged)))
+            trouble, is_late = push(repo, merged)
+            disk.fault("sync-pushed")
+            if is_late:
+                continue
+        if trouble:
+            trouble = f"Nothing was sent to {url}: {trouble}"
+        notices = [*repo.report.notices(), *ignored_notice(repo, merged)]
+        synced = Synced(
+            url,
+            merged,
+            None if trouble else sent,
+            len(repo.report.received),
+            tuple(map(shown, repo.report.conflicts)),
+            tuple([trouble, *notices] if trouble else notices),
+        )
+        return synced, trouble
+    raise JournalError(f"{url} refused {TRIES} times: {trouble}", hint="Try again later.")
+
+
+def _repo(config: Config) -> Repo:
+    """The journal's repository. Raises Refused if it is not in a state to sync."""
+    journal = Journal(config)
+    journal.prepare()
+    repo = Repo(config, journal)
+    folder = config.journal
+    about = ("--path-format=absolute", "--show-toplevel", "--git-dir", "--git-path", "objects")
+    root, *places = repo.look("rev-parse", *about).split("\n")
+    if not places or real_path(root) != real_path(folder):
+        raise Refused(
+            f"{folder} is no git repository of its own.",
+            hint=f"Begin anew: synaptic sync --init {config.sync.url}",
+        )
+    if any(Path(places[0], name).exists() for name in _BUSY):
+        raise Refused(
+            "Nothing was synced: a merge, rebase or the like is under way in the journal.",
+            hint="Finish or abort it with git, then sync.",
+        )
+    head = repo.look("symbolic-ref", "-q", "HEAD")
+    branch = config.sync.branch
+    if head != f"refs/heads/{branch}":
+        raise Refused(
+            f"Nothing was synced: the journal is on {head or 'no branch (a detached HEAD)'}.",
+            hint=f"git -C {folder} switch {branch}",
+        )
+    return replace(repo, objects=Path(places[1]))
+
+
+@contextmanager
+def _alone(config: Config) -> Iterator[None]:
+    """A context in which no other process of this home syncs. Raises Busy."""
+    from filelock import Timeout  # slow to import
+
+    try:
+        with file_lock(config.state / "sync.lock", LOCK_TIMEOUT_S, config.journal):
+            yield
+    except Timeout as error:
+        raise Busy("Another process is syncing.", hint="Try again later.") from error

@@ -1,0 +1,132 @@
+"""Merges two commits, file by file and entry by entry."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from ....errors import JournalError, Refused
+from ....journal.folder import is_note
+from .. import merge_driver as gitdriver
+from ..merge import merge
+from .shares import FILE_MODES, SETUP, clashes, name_some
+from .sync_repository import Changes, Repo, Tree, differing
+
+Versions = tuple[bytes | None, bytes | None, bytes | None]
+"""The bytes of a file: base, ours, theirs. None is no file."""
+
+
+class Merged(NamedTuple):
+    """A commit that holds both sides, and the paths of ours that have no room in it: theirs has
+    a folder where we have a file, or the other way round.
+    """
+
+    commit: str
+    unsent: tuple[str, ...] = ()
+
+
+def merge_commits(repo: Repo, ours: str, theirs: str) -> Merged:
+    """A commit that holds both; one of the two if it holds the other. Raises Refused if theirs
+    names a filter.
+    """
+    base = repo.look("merge-base", ours, theirs) if ours and theirs else ""
+    if not theirs or base == theirs:
+        return Merged(ours)
+    filters = ("grep", "-l", "-F", "-e", "filter=", theirs, "--", ":(glob)**/.gitattributes")
+    named = [line.partition(":")[2] for line in repo.look(*filters).splitlines()]
+    if named:
+        raise Refused(
+            f"Nothing was synced: {name_some(named)} names a filter, and Synaptic runs none.",
+            hint="Take it out on the machine that added it.",
+        )
+    if not ours or base == ours:
+        return Merged(theirs)
+    was = repo.tree(base)
+    mine = repo.tree(ours)
+    other = repo.tree(theirs)
+    changes: Changes = {}
+    both = []
+    for path in differing(mine, other):
+        if other.get(path) == was.get(path):
+            continue
+        if mine.get(path) == was.get(path):
+            changes[path] = other.get(path)
+        else:
+            both.append(path)
+    theirs_alone = _not_shared(repo, both, mine, other)
+    changes |= {path: other[path] for path in theirs_alone}
+    both = [path for path in both if path not in theirs_alone]
+    for path, (old, one, two) in repo.texts(both, was, mine, other):
+        changes |= joined(repo, path, (old, one, two), theirs)
+    unsent = _without_room(mine, other, changes)
+    changes |= dict.fromkeys(unsent)
+    message = "Merge the journal of another machine"
+    return Merged(repo.make([ours, theirs], mine, changes, message), unsent)
+
+
+def _not_shared(repo: Repo, paths: Sequence[str], mine: Tree, other: Tree) -> set[str]:
+    """The paths at which theirs stays as it is: one of the two is nothing that is received."""
+    plain = [other[path][1] for path in paths if other.get(path, ("", ""))[0] in FILE_MODES]
+    sizes = repo.sizes(plain)
+    alone = set()
+    for path in paths:
+        if path not in other:
+            continue
+        mode, id = other[path]
+        is_link = mode not in FILE_MODES or mine.get(path, FILE_MODES)[0] not in FILE_MODES
+        is_note_here = repo.shares.is_ours(path)
+        reason = is_note_here and repo.shares.against(path, mode, sizes.get(id, 0))
+        if is_link or reason or path in SETUP:
+            alone.add(path)
+    return alone
+
+
+def _without_room(mine: Tree, other: Tree, changes: Changes) -> tuple[str, ...]:
+    """The paths of ours that the merged tree cannot hold beside those of theirs."""
+    paths = {path for path in mine if path not in changes}
+    paths |= {path for path, change in changes.items() if change is not None}
+    unsent = {below if above in other else above for above, below in clashes(paths)}
+    return tuple(sorted(unsent))
+
+
+def joined(repo: Repo, path: str, versions: Versions, theirs: str) -> Changes:
+    """The changes that bring theirs into our side. Of two versions that cannot become one,
+    theirs gets a name of its own, which says its commit.
+    """
+    _, one, two = versions
+    data, clash = join(repo, path, versions)
+    if not clash or data != one:
+        return {} if data == one else {path: data}
+    name = PurePosixPath(path)
+    stamp = time.strftime(".sync-conflict-%Y%m%d-%H%M%S-")
+    beside = name.with_name(f"{name.stem}{stamp}{theirs[:7]}{name.suffix}")
+    return {beside.as_posix(): two}
+
+
+def join(repo: Repo, path: str, versions: Versions) -> tuple[bytes | None, bool]:
+    """(the file with the changes of both, True for a conflict); None is no file. A conflict in
+    which the result is ours leaves out theirs.
+    """
+    base, ours, theirs = versions
+    if theirs in (ours, base):
+        return ours, False
+    if ours == base:
+        return theirs, False
+    edited = ours if theirs is None else theirs
+    if is_note(path):
+        with suppress(JournalError):  # git merges no text with NUL by lines
+            texts = (base or b"", ours or b"", theirs or b"")
+            done = merge(*texts, path, repo.config.day_file, gitdriver.by_lines)
+            clash = done.conflicts > 0
+            if clash and None in (ours, theirs):
+                return edited, False
+            if clash:
+                repo.report.conflicts[path] = None
+            return done.data or None, clash
+    if None in (ours, theirs):
+        return edited, False
+    repo.report.conflicts[path] = None
+    return ours, True

@@ -1,0 +1,110 @@
+"""Looks for secrets in all that no other machine has seen: files, their names, and messages."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from secrets import token_hex
+from typing import NamedTuple
+
+from ....errors import Refused
+from ....files import PICTURE_BYTES, is_picture_name
+from ....journal.names import shown
+from ....notes.redaction import line_of
+from ....notes.screening import visible_secrets
+from .memory import memory, remember
+from .shares import FILE_MODES
+from .sync_repository import Repo, without
+
+_RAW = re.compile(rb":\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) \w\d*\0([^\0]+)")
+_LINK = "120000"
+HITS = 5
+"""Secrets that an error names."""
+
+
+class _Text(NamedTuple):
+    """A text that is to be sent with `commit`. The remote holds `there` in its place."""
+
+    place: str
+    text: str
+    commit: str
+    there: str = ""
+    is_name: bool = False
+
+    def where(self, start: int) -> str:
+        """The place of an offset, as it can be printed."""
+        if self.is_name:
+            return f"the name of {shown(self.place)}"
+        return f"{shown(self.place)}:{line_of(self.text, start)}"
+
+
+def screen(repo: Repo, commit: str, theirs: str) -> None:
+    """Raises Refused if a commit that no other machine has seen holds a secret."""
+    if not commit or commit == theirs:
+        return
+    record = memory(repo.config)
+    salt = record.get("salt") or token_hex(16)
+    head = repo.commit("HEAD")
+    committed = set(repo.look("rev-list", head, *without(theirs)).split()) if head else set()
+    hits: dict[str, str] = {}
+    for text in _unseen(repo, commit, theirs):
+        for secret in visible_secrets(text.text):
+            value = text.text[secret.start : secret.end]
+            if value in text.there:
+                continue
+            message = f"{text.place}\0{value}".encode("utf-8", "surrogateescape")
+            id = hashlib.blake2b(message, digest_size=5, key=salt.encode()).hexdigest()
+            if id not in record.get("allowed", []):
+                is_here = text.commit in committed
+                when = f"commit {text.commit[:8]}" if is_here else "not committed yet"
+                hits[id] = f"{secret.kind} in {text.where(secret.start)} ({when}, {id})"
+    if not hits:
+        return
+    remember(repo.config, salt=salt, hits=list(hits))
+    sentences = list(hits.values())[:HITS]
+    hint = "Take it out of the file, or rename the file, and sync again"
+    if any("(commit" in sentence for sentence in sentences):
+        base = repo.look("merge-base", head, theirs) if theirs else ""
+        undo = f"reset --soft {base[:12]}" if base else "update-ref -d HEAD"
+        hint = f"`git -C {repo.config.journal} {undo}` takes back the commits. {hint}"
+    raise Refused(
+        f"Nothing was sent: {'; '.join(sentences)}.",
+        hint=f"{hint}; or `synaptic sync --allow ID` sends it all the same.",
+    )
+
+
+def _unseen(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
+    """The texts of the commits that the remote lacks. Files above 50 MB are left out: only a
+    person can have committed them.
+    """
+    sign = token_hex(16)
+    log = ["log", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "-z"]
+    log += ["--no-show-signature", "--no-mailmap", f"-O{os.devnull}"]
+    output = repo.ask(*log, f"--format={sign}%H%n%B{sign}", commit, *without(theirs), "--")
+    parts = output.split(sign.encode())[1:]
+    there = repo.tree(theirs)
+    names: dict[str, str] = {}
+    files: dict[tuple[str, str], str] = {}
+    for about, changed in zip(parts[::2], parts[1::2], strict=True):
+        id, _, message = about.decode("utf-8", "replace").partition("\n")
+        yield _Text("the message of a commit", message, id)
+        for raw_mode, blob, name in _RAW.findall(changed):
+            path = os.fsdecode(name)
+            mode = raw_mode.decode()
+            if path not in there and int(mode):
+                names[path] = id
+            is_sent = there.get(path, ("", ""))[1] != blob.decode()
+            is_text = mode in FILE_MODES and not is_picture_name(path)
+            if is_sent and (is_text or mode == _LINK):
+                files[path, blob.decode()] = id
+    for path, id in names.items():
+        yield _Text(path, path, id, is_name=True)
+    sizes = repo.sizes(blob for _, blob in files)
+    files = {file: id for file, id in files.items() if sizes[file[1]] <= PICTURE_BYTES}
+    old = {path: there[path][1] for path, _ in files if there.get(path, ("",))[0] in FILE_MODES}
+    blobs = repo.blobs([*old.values(), *(blob for _, blob in files)])
+    for (path, blob), id in files.items():
+        before = blobs.get(old.get(path, ""), b"").decode("utf-8", "replace")
+        yield _Text(path, blobs[blob].decode("utf-8", "replace"), id, before)

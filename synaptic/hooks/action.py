@@ -1,0 +1,142 @@
+"""Adds to an edit, or to a command that failed, what the journal says of it. It imports little:
+the tool waits.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config import Config
+from ..files import open_regular
+from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, one_line
+from .stop import Said, append
+
+if TYPE_CHECKING:
+    from ..verbs.blame import Memory, Named
+
+MOST_ENTRIES, MOST_TOKENS = 2, 120
+TAIL_BYTES = 100_000
+"""The part of a transcript in which the last command is sought."""
+_PATCHED = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
+_PATHS = ("file_path", "notebook_path", "path")
+_FAILED = re.compile(r"(?m)^Exit Code: [1-9]")
+"""How Gemini CLI tells that a command failed; Claude Code has an event for it, and Codex writes
+it down.
+"""
+
+
+def before_edit(config: Config, said: Said) -> str:
+    """Returns entries that name a file that is about to be edited, or its folder."""
+    given = said.get("tool_input")
+    given = given if isinstance(given, dict) else {}
+    paths = [given[key] for key in _PATHS if isinstance(given.get(key), str)]
+    paths += _PATCHED.findall(str(given.get("command") or given.get("input") or ""))
+    files = [Path(said["cwd"], path) for path in paths[:5]]
+    names = ", ".join(file.name for file in files)
+    return _told(
+        config,
+        said,
+        one_line(names)[:40],
+        lambda memory: [one for file in files for one in memory.naming(file)],
+    )
+
+
+def after_failure(config: Config, said: Said) -> str:
+    """Returns entries that tell of the same error; of Gemini CLI, which takes no context before
+    an edit, what `before_edit` tells.
+    """
+    if said.get("tool_name") in ("replace", "write_file"):
+        return before_edit(config, said)
+    output = said.get("error")
+    response = said.get("tool_response")
+    if not output and isinstance(response, dict):
+        output = str(response.get("llmContent"))
+        output = output if _FAILED.search(output) else ""
+    elif said.get("client") == "codex" and _failed_in_codex(said):
+        output = response
+    if not isinstance(output, str):
+        return ""
+    folder = Path(said["cwd"])
+    return _told(config, said, "this error", lambda memory: memory.same_error(output, folder))
+
+
+def _failed_in_codex(said: Said) -> bool:
+    """True when the transcript says that the command failed: Codex does not tell its hook."""
+    call = re.escape(str(said.get("tool_use_id")))
+    with open_regular(Path(str(said.get("transcript_path")))) as transcript:
+        with suppress(OSError):  # it is shorter
+            transcript.seek(-TAIL_BYTES, os.SEEK_END)
+        end = transcript.read()
+    failed = rf'"CommandExecution","id":"{call}".*"exit_code":-?[1-9]'
+    return re.search(failed.encode(), end) is not None
+
+
+def _told(
+    config: Config, said: Said, about: str, find: Callable[[Memory], Sequence[Named]]
+) -> str:
+    """Returns the text about the best entries that this session was not told of."""
+    session = str(said.get("session_id") or "")
+    if not re.fullmatch(r"[\w.:-]{1,200}", session) or not about:
+        return ""
+    if not config.index_file.exists():
+        return ""
+    from ..verbs.blame import Memory
+
+    with Memory(config) as memory:
+        found = find(memory)
+    log = config.state / "told.log"
+    known = set()
+    with suppress(FileNotFoundError):
+        known = set(log.read_text("utf-8").splitlines())
+    new = {one.row.id: one for one in found if f"{session} {one.row.id}" not in known}
+    chosen = list(new.values())[:MOST_ENTRIES]
+    for one in chosen:
+        append(log, f"{session} {one.row.id}")
+    return _text(about, chosen) if chosen else ""
+
+
+def _text(about: str, chosen: Sequence[Named]) -> str:
+    """Returns the entries as fenced lines, cut where they would be more than `MOST_TOKENS`."""
+    head = f"From Synaptic, on {about}. {DATA_FOLLOWS} context_get gives more."
+    starts = []
+    for one in chosen:
+        origin = f"from {one.row.origin}" if one.row.origin else ""
+        remark = one_line(f"{one.mark} {origin}")[:40]
+        remark = f" ({remark})" if remark else ""
+        starts.append(f"{one.row.id[9:]} {one.row.date} {one.row.type}{remark}: ")
+    frame = head + fenced("entries", "\n".join(starts))
+    room = MOST_TOKENS - MOST_ENTRIES - count_tokens(frame)
+    lines = []
+    for number, one in enumerate(chosen):
+        title = one_line(one.row.title)
+        text = one_line(one.text)
+        if not text.startswith(title.rstrip(".… ")):
+            text = f"{title}: {text}"
+        if one.mark:
+            text = title
+        share = room // (len(chosen) - number)
+        text = _beginning(text, share)
+        room -= count_tokens(text)
+        lines.append(starts[number] + text)
+    return f"{head}\n{fenced('entries', chr(10).join(lines))}"
+
+
+def _beginning(text: str, room: int) -> str:
+    """Returns the words of a text that fit into the room."""
+    if count_tokens(text) <= room:
+        return text
+    words = text.split(" ")
+    while words and count_tokens(" ".join(words)) >= room:
+        words.pop()
+    return " ".join(words) + "…"
+
+
+ACTIONS: dict[str, Callable[[Config, Said], str]] = {
+    "pre-tool": before_edit,
+    "tool-failure": after_failure,
+}

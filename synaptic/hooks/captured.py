@@ -1,0 +1,26 @@
+"""Notes the sessions that end. It imports little: a client that ends waits for it."""
+
+import json
+from contextlib import suppress
+from hashlib import blake2b
+
+from ..config import resolve_home
+from ..journal.disk import make_dirs, overwrite
+
+
+def capture(home: str | None, client: str, said: bytes) -> None:
+    """Notes the session that a hook was told of, for `importing.catch_up`. Makes no home.
+
+    A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note,
+    however often its hooks run. OpenCode, which has one database, tells no path: its sessions
+    are noted by their ids.
+    """
+    state = resolve_home(home) / ".state"
+    with suppress(Exception):  # anybody may run it
+        told = json.loads(said)
+        path = told.get("transcript_path") or told["session_id"]
+        noted = json.dumps({"client": client, "path": path}).encode()
+        name = blake2b(noted, digest_size=8).hexdigest()
+        if state.is_dir():
+            make_dirs(state / "capture", private=True)
+            overwrite(state / "capture" / name, noted, sync=False)

@@ -1,0 +1,147 @@
+"""Asks an agent once, before a session that saved nothing stops, for a hand-off."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..config import Config, make_clock
+from ..files import open_regular
+from ..journal.disk import overwrite
+
+if TYPE_CHECKING:
+    from ..journal.repository import Checkout
+
+Said = Mapping[str, Any]
+"""The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""
+
+ASK = (
+    "Nothing of this session is in Synaptic yet, the journal that you share with the user. "
+    "If work is left, or something was decided or found out that is worth keeping, save it "
+    "now with context_save: one entry of type handoff with the state, the open ends and the "
+    "next step, and one of type decision for each choice, with its reason. If nothing is "
+    "worth keeping, save nothing. Do not repeat your last answer."
+)
+TURNS = 10
+FILES = 20_000
+"""Files of a checkout that are looked at; changes beyond them are not seen."""
+
+LOG_BYTES = 1_000_000
+
+_HIDDEN_OR_BUILT = re.compile(r"\.|(node_modules|target|build|dist|venv|__pycache__)$")
+
+
+def note(config: Config, said: Said, event: str) -> list[tuple[datetime, str]]:
+    """Notes `start`, `turn` or `asked`; returns the session's events with their times, empty
+    where its id is unknown.
+    """
+    if not config.hooks.stop:
+        return []
+    session = str(said.get("session_id") or "")
+    if not re.fullmatch(r"[\w.:-]{1,200}", session):
+        return []
+    log = config.state / "stops.log"
+    append(log, f"{make_clock()().isoformat()} {session} {event}")
+    events = []
+    for line in log.read_text("utf-8").splitlines():
+        at, noted_session, noted_event = line.split()
+        if noted_session == session:
+            events.append((datetime.fromisoformat(at), noted_event))
+    return events
+
+
+def stop(config: Config, said: Said) -> str:
+    """Returns the question to the agent; empty where it should just stop.
+
+    It is asked once in a session, only where a person reads the answer, if files of the
+    checkout changed or `TURNS` turns passed, and nothing was saved since the session began.
+    """
+    if said.get("stop_hook_active") or said.get("background_tasks"):
+        return ""
+    noted = note(config, said, "turn")
+    events = [event for _, event in noted]
+    if not events or "asked" in events:
+        return ""
+    if not _attended(said, events):
+        return ""
+    from ..workspace.checkout import checkout_around, project_of
+
+    began = noted[0][0]
+    here = checkout_around(Path(said["cwd"]), config)
+    if events.count("turn") < TURNS and not _changed(here, began):
+        return ""
+    project = project_of(config, here)
+    if _has_saved(config, project, began):
+        return ""
+    note(config, said, "asked")
+    return ASK
+
+
+def _attended(said: Said, events: list[str]) -> bool:
+    """True when a person, and no script, reads what the agent says."""
+    if said["client"] == "codex":  # the transcript names who began each turn
+        path = Path(str(said.get("transcript_path")))
+        with open_regular(path) as transcript:
+            triggers = re.findall(rb'"turn_trigger":"(\w+)"', transcript.read())
+        return triggers[-1:] == [b"user"]
+    if said["client"] == "gemini":  # it does not tell, but a script's session has one prompt
+        return events[-2:] == ["turn", "turn"]
+    attended = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED")
+    if attended:
+        return attended == "1"
+    return os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+
+
+def _changed(here: Checkout | None, began: datetime) -> bool:
+    """True when a file of the checkout, but for hidden and built ones, changed since then."""
+    if not here:
+        return False
+    left = FILES
+    for place, folders, names in os.walk(here.root):
+        for name in names[:left]:
+            if os.lstat(f"{place}/{name}").st_mtime > began.timestamp():
+                return True
+        left -= len(names)
+        if left <= 0:
+            break
+        folders[:] = [name for name in folders if not _HIDDEN_OR_BUILT.match(name)]
+    return False
+
+
+def _has_saved(config: Config, project: str | None, began: datetime) -> bool:
+    """True when an entry of the project, or without one any entry, was saved since then;
+    entries typed into a file do not count.
+    """
+    from ..models import Filters
+    from ..notes.blocks import project_key
+    from ..workspace.sync import in_step
+    from ..workspace.workspace import open_workspace
+
+    with open_workspace(config) as ws:
+        days = Filters(
+            projects=(project_key(project),) if project else (),
+            since=began.date().isoformat(),
+            until=ws.today.isoformat(),
+        )
+        found = in_step(
+            ws, lambda _: ws.index.entries(ws.index.listing(days, order="newest", limit=100)[1])
+        )
+    entries = [stored.entry for stored in found.values()]
+    first = began.replace(microsecond=0)
+    return any(entry.at >= first and not entry.derived_id for entry in entries)
+
+
+def append(path: Path, line: str) -> None:
+    """Appends the line to a log of several processes; keeps it below `LOG_BYTES`."""
+    data = f"{line}\n".encode()
+    size = path.stat().st_size if path.exists() else 0
+    if size + len(data) > LOG_BYTES:
+        half = path.read_bytes()[-LOG_BYTES // 2 :]
+        overwrite(path, half.partition(b"\n")[2])
+    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(opened, "ab") as log:
+        log.write(data)

@@ -1,0 +1,787 @@
+"""The whole index: what is asked of it, and the way to change it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+
+from ..errors import Ambiguous, NotFound, Refused, SynapticError
+from ..language.words import match
+from ..models import OF_SESSIONS, Facets, Filters, Matrix, Order, ParseIssue, Proof
+from .conditions import COUNTED, SUPERSEDED, THESE, conditions, shown
+from .counters import Counters
+from .database import BUSY_TIMEOUT_MS
+from .engine import Engine, spread
+from .index_writer import Writer
+from .rows import (
+    SELECT_ENTRY,
+    Counts,
+    Passage,
+    Position,
+    Standing,
+    Stored,
+    Vocabulary,
+    instant,
+    stored,
+    units,
+)
+from .sqlite_engine import SqliteEngine
+
+COMPACT_WAIT_MS = 2_000
+
+SAMPLED = 128
+"""Passages that tell how near a question is to any text; reading them takes 2 ms. By eye."""
+
+CODED = 6
+"""Passages of an entry whose tokens are compared: it keeps a question within 10 ms."""
+
+
+_KNOWN = {
+    "tag": "SELECT name, '' FROM tag GROUP BY name ORDER BY count(*) DESC",
+    "project": """
+        SELECT project, '' FROM entry WHERE project <> ''
+        GROUP BY project_key ORDER BY count(*) DESC""",
+    "id": "SELECT substr(id, 10), title FROM entry WHERE id <> '' ORDER BY at DESC",
+    "date": """
+        SELECT DISTINCT date, '' FROM entry WHERE id <> '' AND dated = 1 ORDER BY date DESC""",
+}
+
+
+def known(index: Path, kind: str) -> list[tuple[str, str]]:
+    """The tags or projects, most frequent first, or the ids and titles, or dates, newest first.
+    Raises apsw.Error.
+
+    The index is opened to be read, and not brought in step: a shell that completes a word has
+    no time.
+    """
+    with closing(apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+        return list(db.execute(_KNOWN[kind]))
+
+
+_JOINED = """
+    SELECT e.rowid FROM (
+        SELECT n.entry other FROM link l JOIN name n ON n.key = l.key AND n.own = 1
+        WHERE l.entry = ?
+        UNION SELECT l.entry FROM name n CROSS JOIN link l ON l.key = n.key
+        WHERE n.entry = ? AND n.own = 1) AS beside
+    JOIN entry e ON e.rowid = other AND e.twin = 0 WHERE other <> ?
+    ORDER BY e.at DESC, e.own_id LIMIT ?"""
+
+
+class _Sample(NamedTuple):
+    """A sample of `total` passages. `was_waiting`: some had no vector yet."""
+
+    vectors: Matrix
+    codes: list[bytes]
+    total: int
+    was_waiting: bool
+    model: object
+
+
+class Index:
+    """The whole index; answers show the state of the last sync.
+
+    `file` is the engine of SQLite, which opens and heals. `writing` gives a Writer, which alone
+    changes entries and vectors. A published index has another engine, and neither of them.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.meta = engine.meta
+        self.passing_chunks = engine.passing_chunks
+        self.holds = engine.holds
+        self.lexical = engine.lexical
+        self.semantic = engine.semantic
+        self.stem = engine.stem
+        self.stems_like = engine.stems_like
+        self.chunks_with_stem = engine.chunks_with_stem
+        self.counters = Counters(engine)
+
+    @property
+    def file(self) -> SqliteEngine:
+        """The engine of an index that is beside its journal. Raises Refused for another."""
+        if not isinstance(self.engine, SqliteEngine):
+            raise Refused(
+                "A published journal is only read.", hint="Ask where the journal is written."
+            )
+        return self.engine
+
+    # -- changing it
+    # --------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Writer]:
+        """One write transaction, which also writes the counters.
+
+        Raises apsw.BusyError when the write lock is not free within `wait_ms`.
+        """
+        try:
+            with self.file.transaction(wait_ms) as db:
+                yield Writer(self.file)
+                self.counters.write(db)
+        except BaseException:
+            self.file.kept.clear()
+            raise
+        self.counters.clear()
+
+    def flush(self) -> bool:
+        """Writes the counters, unless another process is writing; True when nothing is left."""
+        if self.counters.waits:
+            with suppress(apsw.Error, SynapticError), self.writing(0):
+                pass
+        return not self.counters.waits
+
+    def compact(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
+        """Empties the write-ahead log; where a scrub is owed, deleted text leaves no trace.
+
+        For that, FTS5's segments are merged: they keep deleted words. False where another
+        process writes, or reads from the log, and where the index is kept in memory: a scrub
+        stays owed then.
+        """
+        file = self.file
+        scrubs = file.owes_scrub
+        if scrubs and file.trouble:
+            return False
+        try:
+            if scrubs:
+                for other in file.path.parent.glob("index*.db*"):
+                    if not other.name.startswith(file.path.name):  # of another model
+                        other.unlink(missing_ok=True)
+                with self.writing(wait_ms) as writer:
+                    writer.forget_deleted()
+            file.db.set_busy_timeout(wait_ms)
+            done = not file.value("PRAGMA wal_checkpoint(TRUNCATE)")
+        except (apsw.BusyError, apsw.LockedError):
+            done = False
+        finally:
+            file.db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        if scrubs and done:
+            file.owes_scrub = False
+        return done
+
+    def scaled(self, cosines: Matrix) -> Matrix:
+        """Cosines of the model in use as the shipped one would have them, so that one rule fits
+        both.
+
+        What either finds usual becomes the same, and 1 stays 1: E5's .7 to 1 become about -.2
+        to 1.
+        """
+        apart = spread(self.engine)
+        return cosines if apart == 1 else 1 - (1 - cosines) / apart
+
+    def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
+        """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
+        return self.engine.vectors_of(chunk_rowids)
+
+    def meanings(self, rowids: Sequence[int]) -> dict[int, bytes]:
+        """The int8 vector of the first passage of each of these entries that has one."""
+        first = (
+            f"SELECT rowid, entry FROM chunk WHERE seq = 0 AND vector > 0 AND entry IN {THESE}"
+        )
+        entries = dict(self.engine.rows(first, json.dumps(list(rowids))))
+        return {entries[chunk]: vector for chunk, vector in self.vectors(list(entries)).items()}
+
+    def codes(self, rowids: Sequence[int]) -> list[tuple[int, bytes]]:
+        """(entry, the codes of its tokens) for each of the first passages of these entries."""
+        return self.engine.rows(_CODES, json.dumps(list(rowids)), CODED)
+
+    def sample(self) -> tuple[Matrix, list[bytes]]:
+        """The unit vectors and codes of up to SAMPLED passages, of all alike; taken anew as
+        the journal grows, and once no passage waits for its vector any more.
+        """
+        total, _ = self.engine.frequencies(())
+        model = self.meta("model")
+
+        def is_waiting() -> bool:
+            return bool(self.engine.column("SELECT 1 FROM chunk WHERE vector = 0 LIMIT 1"))
+
+        def taken() -> _Sample:
+            chunks = self.engine.spread_chunks(SAMPLED)
+            found = self.vectors(chunks)
+            codes = self.engine.column(_CODES_OF_CHUNKS, json.dumps(list(chunks)))
+            dimensions = self.meta("dimensions") or 0
+            vectors = units(list(found.values()), dimensions)
+            return _Sample(vectors, codes, total, is_waiting(), model)
+
+        sample = self.engine.keep("sample", taken)
+        has_grown = total > 1.5 * sample.total or (sample.was_waiting and not is_waiting())
+        if has_grown or sample.model != model or not len(sample.vectors):
+            sample = self.engine.kept["sample"] = taken()
+        return sample.vectors, sample.codes
+
+    def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """(chunks in all, roughly the number that hold each of these words in any of its
+        forms).
+        """
+        quoted = {term: match(term) for term in terms}
+        total, counts = self.engine.frequencies(quoted.values())
+        return total, {term: counts[phrase] for term, phrase in quoted.items()}
+
+    def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
+        sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'
+        rows = self.engine.rows(sql, json.dumps(list(chunk_rowids)))
+        return {row[0]: Passage(*row) for row in rows}
+
+    def vocabulary(self) -> Vocabulary:
+        """The tags, projects and files that entries are marked with."""
+
+        def asked() -> Vocabulary:
+            projects = self.engine.column(_PROJECTS)
+            files = self.engine.column("SELECT DISTINCT path FROM file")
+            return Vocabulary(
+                tags=dict(self.engine.rows("SELECT name, count(*) FROM tag GROUP BY name")),
+                projects=frozenset(projects),
+                files=frozenset(path.lower() for path in files),
+            )
+
+        return self.engine.keep("vocabulary", asked)
+
+    def field_names(self) -> frozenset[str]:
+        """The names of fields that some entry has."""
+        names = "SELECT DISTINCT name FROM field"
+        return self.engine.keep("fields", lambda: frozenset(self.engine.column(names)))
+
+    def beside(self, rowids: Sequence[int], filters: Filters) -> dict[int, list[int]]:
+        """For each of these entries those beside it, of its file and day, that pass."""
+        condition, values = shown(filters)
+        sql = f"{_BESIDE}{condition} ORDER BY e.seq"
+        return self._grouped(sql, json.dumps(rowids), *values)
+
+    # -- entries out
+    # --------------------------------------------------------------------------------
+
+    def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:
+        """Entries by rowid, as asked, without content. Copies that have no id in force are left
+        out.
+        """
+        these = json.dumps(list(rowids))
+        found = {row[0]: row for row in self.engine.rows(_ENTRIES, these)}
+        labels: dict[int, tuple[list[Any], ...]] = {row: ([], [], [], []) for row in found}
+        for entry, kind, _, name, value in self.engine.rows(_LABELS, *[these] * 4):
+            if entry in labels:
+                labels[entry][kind].append((name, value) if kind in (1, 3) else name)
+        try:
+            return {row: stored(found[row], *labels[row]) for row in rowids if row in found}
+        except (OverflowError, TypeError, ValueError) as error:
+            raise apsw.CorruptError(f"a row makes no sense: {error}") from error
+
+    def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
+        """The standings of entries, by rowid. Copies that have no id in force are left
+        out.
+        """
+        rows = self.engine.rows(_STANDINGS, json.dumps(rowids))
+        return {row[0]: Standing(*row) for row in rows}
+
+    def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
+        """The entries of `rowids` that pass the filters."""
+        condition, values = conditions(filters)
+        sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
+        return set(self.engine.column(sql, json.dumps(rowids), *values))
+
+    def _grouped(self, sql: str, *values: Any) -> dict[int, list[Any]]:
+        """The other columns of each row, by the first; the values themselves where it is one
+        column.
+        """
+        groups: dict[int, list[Any]] = {}
+        for key, *columns in self.engine.rows(sql, *values):
+            groups.setdefault(key, []).append(columns[0] if len(columns) == 1 else columns)
+        return groups
+
+    def resolve(self, name: str) -> Stored:
+        """The entry of a whole id, of its part after the dash, or of four or more of that
+        part's letters.
+
+        As in its file it may begin with `syn:`. Raises NotFound, or Ambiguous with the ids that
+        fit.
+        """
+        name = name.strip().removeprefix("syn:")
+        rows = self.engine.rows(_BY_ID, name, name)
+        day, _, part = name.lower().rpartition("-")
+        if not rows and 4 <= len(part) <= 8 and part.isalnum() and (not day or day.isdigit()):
+            pattern = f"{day[:8] or '%'}-{part}%"
+            sql = "SELECT rowid FROM entry WHERE id LIKE ? ORDER BY id LIMIT 6"
+            rows = self.engine.rows(sql, pattern)
+        if not rows:
+            raise NotFound(
+                f"No entry has the id {name[:40]!r}.",
+                hint="Ids are shown by `synaptic recent` and `synaptic search`; four "
+                "letters are enough.",
+            )
+        found = self.entries([row[0] for row in rows])
+        if len(found) > 1:
+            raise Ambiguous(
+                f"{name!r} fits several entries.",
+                valid=[s.entry.id for s in found.values()],
+                hint="Give more of it.",
+            )
+        [one] = found.values()
+        return replace(one, copies=tuple(self.engine.column(_COPIES, one.rowid)))
+
+    def listing(
+        self,
+        filters: Filters,
+        *,
+        order: Order,
+        limit: int,
+        after: Position | None = None,
+        first: str | None = None,
+        after_first: bool = False,
+    ) -> tuple[int, list[int]]:
+        """(total, entry rowids in order), without what is superseded unless the filters ask for
+        it.
+
+        In the orders of time undated entries come last. `after` is where the entry stands that
+        was shown last. Unless projects are asked for, entries of the one with the key `first`
+        come before all others; `after_first`: only the others are left.
+        """
+        condition, values = shown(filters)
+        total = self.engine.value(
+            f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values
+        )
+        if first is None or filters.projects:
+            return total, self._in_order(filters, order, limit, after)
+        apart = filters.without or Filters()
+        others = replace(filters, without=replace(apart, projects=(*apart.projects, first)))
+        own = (
+            []
+            if after_first
+            else self._in_order(replace(filters, projects=(first,)), order, limit, after)
+        )
+        return total, own + self._in_order(
+            others, order, limit - len(own), after if after_first else None
+        )
+
+    def _in_order(
+        self, filters: Filters, order: Order, limit: int, after: Position | None
+    ) -> list[int]:
+        condition, values = shown(filters)
+        by_time = _ORDERS[order].startswith("e.at")
+        # SQLite does not see by itself that few of all have to be read
+        way = (
+            "INDEXED BY entry_at"
+            if by_time and not conditions(replace(filters, without=None))[0]
+            else ""
+        )
+        sql = (
+            f"SELECT e.rowid FROM entry e {way} JOIN source s ON s.id = e.source WHERE "
+            f"e.id IS NOT "
+            f"NULL {condition}"
+        )
+        most = limit if limit >= 0 else sys.maxsize  # PostgreSQL takes no negative one
+        found: list[int] = []
+        for dated in (1, 0) if by_time else (None,):
+            beyond, bound = f" AND e.dated = {dated}" if by_time else "", values
+            if after is not None and dated == after[0]:
+                sign = ">" if order == "oldest" else "<"
+                beyond += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
+                bound = (*values, after[1], *after[1:])
+            if after is None or not dated or after[0]:
+                ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
+                found += self.engine.column(ordered, *bound, most - len(found))
+        return found
+
+    def pinned(self, project: str | None) -> list[int]:
+        """The entries that a person pinned for the project of this key and for all, oldest
+        first.
+
+        They stay until a person unpins them, also where a later entry supersedes them.
+        """
+        return self.engine.column(_PINNED, project)
+
+    def due(self, filters: Filters, until: str) -> list[int]:
+        """The entries that are due by this day or hold open tasks."""
+        condition, values = shown(filters)
+        sql = f"""
+            SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition}
+            AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))
+            ORDER BY e.at, e.seq, e.own_id"""
+        return self.engine.column(sql, *values, until)
+
+    def latest_change(self) -> tuple[int, int]:
+        """(the number of the count of changes, the number of the latest change)."""
+        [row] = self.engine.rows(
+            "SELECT (SELECT said FROM seen WHERE id = ''), (SELECT max(number) FROM seen)"
+        )
+        return row[0], row[1]
+
+    def positions(self) -> list[tuple[int, int]]:
+        """The `latest_change` of each journal."""
+        if isinstance(self.engine, SqliteEngine):
+            return [self.latest_change()]
+        return self.engine.rows("SELECT counting, change FROM state")
+
+    def changed_since(self, number: int) -> set[int]:
+        """The entries that came, or said something else, after the change of this number."""
+        return set(self.engine.column(_CHANGED, number))
+
+    def consents(self, ids: Sequence[str]) -> dict[tuple[str, str], Any]:
+        """Of a published index: by id and path who stands for a preference. Journals may share
+        an id.
+        """
+        sql = f"""
+            SELECT e.id, s.path, e.consent, e.consent_by FROM entry e
+            JOIN source s ON s.id = e.source WHERE e.id IN {THESE}"""
+        rows = self.engine.rows(sql, json.dumps(ids))
+        return {(id, path): consent for id, path, *consent in rows}
+
+    def own_ids(self, ids: Sequence[str]) -> dict[str, str]:
+        """By id the id that the entry's file gives it: another file may have that in force."""
+        sql = f"SELECT id, own_id FROM entry WHERE id IN {THESE}"
+        return dict(self.engine.rows(sql, json.dumps(ids)))
+
+    def some_ids(self) -> list[str]:
+        """Up to 1,000 ids, by which another machine knows the journal again."""
+        return self.engine.column("SELECT own_id FROM entry ORDER BY at LIMIT 1000")
+
+    def made_of(self) -> dict[str, str]:
+        """By path of each file all that its rows are made of, and what was settled besides."""
+        return dict(self.engine.rows(_MADE_OF))
+
+    def settled(self, path: str) -> dict[str, tuple[int, str | None, int]]:
+        """By own id of a file's entries: `twin`, `other_id`, and the number of the change that
+        brought what it says.
+        """
+        return {own_id: tuple(rest) for own_id, *rest in self.engine.rows(_SETTLED, path)}
+
+    def meanings_of_file(self, path: str) -> dict[int, tuple[bytes, bytes]]:
+        """By the hash of its text the vector and the codes of each passage of a file."""
+        return {hash: (vector, codes) for hash, vector, codes in self.engine.rows(_MEANT, path)}
+
+    def paths_in_force(self) -> list[str]:
+        """The paths of files that hold an entry which no other file holds too."""
+        return self.engine.column("""
+            SELECT DISTINCT s.path FROM entry e JOIN source s ON s.id = e.source
+            WHERE e.id IS NOT NULL""")
+
+    def dated_by_file(self) -> dict[str, str | None]:
+        """By path of each file with entries that it does not date itself: their date by git, or
+        None.
+        """
+        return dict(self.engine.rows(_DATED_BY_FILE))
+
+    def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
+        """For each of these ids that other entries supersede: the id of the latest of them."""
+        sql = f"""
+            SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE}
+            ORDER BY new.at, new.twin DESC, new.id"""
+        return dict(self.engine.rows(sql, json.dumps(ids)))
+
+    def chain(self, rowid: int) -> list[int]:
+        """The entry with all that it replaced and that replaced it, oldest first."""
+        return self.engine.column(_CHAIN, rowid)
+
+    def named(self, keys: Collection[int]) -> dict[int, list[int]]:
+        """For each of these keys that is a name: the entries whose own name it is, else all
+        that share it, a copy behind its original.
+        """
+        sql = f"""
+            SELECT n.key, n.entry FROM name n JOIN entry e ON e.rowid = n.entry
+            WHERE n.key IN {THESE} AND e.id IS NOT NULL
+            AND n.own = (SELECT max(own) FROM name WHERE key = n.key)
+            ORDER BY e.twin, e.at, e.seq, e.own_id"""
+        return self._grouped(sql, json.dumps(list(keys)))
+
+    def linking(self, rowids: Sequence[int], keys: Sequence[int] = ()) -> list[tuple[int, int]]:
+        """(entry, key) of each link from other entries to an own name of one of these, or to
+        these keys.
+        """
+        sql = f"""
+            SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry
+            WHERE l.entry NOT IN {THESE} AND l.key IN (
+                SELECT key FROM name WHERE own = 1 AND entry IN {THESE}
+                UNION SELECT value FROM json_each(?))
+            AND e.id IS NOT NULL ORDER BY e.at DESC, e.own_id"""
+        these = json.dumps(list(rowids))
+        return self.engine.rows(sql, these, these, json.dumps(list(keys)))
+
+    def joined(self, rowid: int, most: int) -> list[int]:
+        """The entries that link to this one, or that it links to; at most so many."""
+        return self.engine.column(_JOINED, rowid, rowid, rowid, most)
+
+    def unnamed(self) -> list[tuple[int, int]]:
+        """(entry, key) of each link whose key is no name."""
+        return self.engine.rows("""
+            SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry
+            WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)""")
+
+    def calendar(
+        self, since: str, until: str, *, limit: int
+    ) -> tuple[str | None, str | None, list[int]]:
+        """(the last day with entries before `since`, the first after `until`, entries on the
+        day of the year `since`
+        in other years, newest first). Undated entries do not count."""
+        [(before, after)] = self.engine.rows(_DAYS_BESIDE, since, until)
+        return before, after, self.engine.column(_SAME_DAY, since[4:], since, limit)
+
+    def moments(self) -> list[tuple[str, str, int, int]]:
+        """(path, id, instant, 1 or 0 for a date) of each entry."""
+        return self.engine.rows("""
+            SELECT s.path, e.own_id, e.at, e.dated
+            FROM entry e JOIN source s ON s.id = e.source""")
+
+    def standing(self) -> dict[str, tuple[str, str]]:
+        """(id, path of the file) of each entry that has an id, by the part after its dash."""
+        sql = "SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source"
+        return {id[9:]: (id, path) for id, path in self.engine.rows(sql)}
+
+    def named_by_others(self, ids: Sequence[str]) -> set[str]:
+        """The ids of `ids` that any other entry links to, continues or supersedes."""
+        return set(self.engine.column(_NAMED_BY_OTHERS, json.dumps(ids)))
+
+    def titles(self, ids: Sequence[str]) -> dict[str, str]:
+        """The titles of the entries that have one of these ids."""
+        sql = f"SELECT own_id, title FROM entry WHERE own_id IN {THESE}"
+        return dict(self.engine.rows(sql, json.dumps(ids)))
+
+    def titles_folded(self, fold: Callable[[str], str]) -> list[tuple[int, str]]:
+        """(entry, its title folded) of each entry, newest first; always the same `fold`."""
+        sql = """
+            SELECT rowid, title FROM entry WHERE id IS NOT NULL
+            ORDER BY dated DESC, at DESC, seq DESC, own_id"""
+
+        def asked() -> list[tuple[int, str]]:
+            return [(row, fold(title)) for row, title in self.engine.rows(sql)]
+
+        return self.engine.keep("titles", asked)
+
+    def same_content(self, content_hash: int) -> list[int]:
+        """The rowids of the dated entries with this content."""
+        return self.engine.column(_SAME_CONTENT, content_hash)
+
+    def facets(self, filters: Filters) -> Facets:
+        """Counts of the entries that `listing` lists, by each type, tag, project and month
+        (`YYYY-MM`, newest first).
+
+        Undated entries have no month.
+        """
+        condition, values = shown(filters)
+        chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
+
+        def count(what: str, table: str, by: str) -> tuple[tuple[str, int], ...]:
+            sql = f"SELECT {what}, count(*) n FROM {table} IN {chosen} {by}"
+            return tuple(self.engine.rows(sql, *values))
+
+        return Facets(
+            types=count("type", "entry WHERE rowid", "GROUP BY 1 ORDER BY n DESC, 1"),
+            tags=count("name", "tag WHERE entry", "GROUP BY 1 ORDER BY n DESC, 1"),
+            projects=count(
+                "max(project)",
+                "entry WHERE project IS NOT NULL AND rowid",
+                "GROUP BY project_key ORDER BY n DESC, 1",
+            ),
+            months=count(
+                "substr(date, 1, 7)",
+                "entry WHERE dated = 1 AND rowid",
+                "GROUP BY 1 ORDER BY 1 DESC",
+            ),
+        )
+
+    def counted(self, filters: Filters, by: str) -> list[tuple[str, int]]:
+        """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most
+        first.
+
+        Undated entries have no day and no week; "" is the author of an entry without one.
+        """
+        condition, values = shown(filters)
+        sql = f"""
+            SELECT value, count(*) n FROM (
+                SELECT {COUNTED[by]} value FROM entry e WHERE e.id IS NOT NULL {condition}
+            ) counted WHERE value IS NOT NULL GROUP BY value ORDER BY n DESC, value"""
+        counts = self.engine.rows(sql, *values)
+        return _by_monday(counts) if by == "week" else counts
+
+    def reads(
+        self, filters: Filters, old: datetime, *, limit: int
+    ) -> tuple[int, int, list[tuple[str, str, int]]]:
+        """(entries that were ever opened or a top hit, those from before `old` that never were,
+        most read entries).
+
+        Of the entries that `listing` lists; the most read are (id, title, reads). Not old are
+        undated and pinned entries, and those to which no file gives an id: a review does not
+        ask about them.
+        """
+        condition, values = shown(filters)
+        chosen = f"""
+            FROM entry e LEFT JOIN access a ON a.id = e.id WHERE e.id IS NOT NULL {condition}"""
+        counts = f"""
+            SELECT count(a.id), count(*) FILTER (WHERE a.id IS NULL AND e.dated = 1
+                AND e.at < ? AND e.derived = 0 AND e.pin = 0) {chosen}"""
+        most = f"""
+            SELECT e.id, e.title, a.count {chosen} AND a.count > 0
+            ORDER BY a.count DESC, e.at DESC LIMIT ?"""
+        [(ever, unread)] = self.engine.rows(counts, instant(old), *values)
+        return ever, unread, self.engine.rows(most, *values, limit)
+
+    # -- the whole of it
+    # ----------------------------------------------------------------------------
+
+    def counts(self) -> Counts:
+        """Counts of all that is indexed, and of what waits for a vector."""
+        [counted] = self.engine.rows(_COUNTS)
+        return Counts._make([*counted, self.engine.size()])
+
+    def pending(
+        self, limit: int, *, after: int | None = None, newest_first: bool = True
+    ) -> list[Passage]:
+        """Passages that want a vector, from the one after the chunk `after` in this order.
+
+        Oldest first fills the pages of the index; newest first leaves them half empty.
+        """
+        beyond, order = ("<", "DESC") if newest_first else (">", "ASC")
+        sql = f"""
+            SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING}
+            AND (?1 IS NULL OR c.rowid {beyond} ?1) ORDER BY c.rowid {order} LIMIT ?2"""
+        return [Passage(*row) for row in self.engine.rows(sql, after, limit)]
+
+    def proofs(self) -> Mapping[str, Proof | None]:
+        """By path, proof that an indexed file is as it was; None where nothing proves it. Kept
+        in memory.
+        """
+
+        def asked() -> dict[str, Proof | None]:
+            rows = self.engine.rows(_PROOFS)
+            return {path: tuple(proof) if settled else None for path, settled, *proof in rows}
+
+        return self.engine.keep("proofs", asked)
+
+    def known_bytes(self, path: str) -> tuple[int, int] | None:
+        """The time of change of an indexed file, and the hash of its bytes."""
+        sql = "SELECT mtime_ns, digest FROM source WHERE path = ?"
+        return next(iter(self.engine.rows(sql, path)), None)
+
+    def ids_by_file(self) -> dict[str, tuple[int, set[str]]]:
+        """By path the hash of the bytes of an indexed file, and the ids that it gives."""
+        rows = self.engine.rows(_IDS_BY_FILE)
+        return {path: (digest, set(json.loads(ids))) for path, digest, ids in rows}
+
+    def issues(self) -> tuple[ParseIssue, ...]:
+        """Pieces that could not be read as meant, and ids that several files claim."""
+        return tuple(ParseIssue(*row) for row in self.engine.rows(_ISSUES))
+
+
+def _by_monday(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Counts of days as those of their weeks, by Monday, the most first."""
+    weeks = Counter[str]()
+    for day, count in days:
+        on = date.fromisoformat(day)
+        weeks[(on - timedelta(on.weekday())).isoformat()] += count
+    return sorted(weeks.items(), key=lambda week: (-week[1], week[0]))
+
+
+_ENTRIES = f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"
+_LABELS = f"""
+    SELECT entry, 0 AS kind, seq, name, NULL FROM tag WHERE entry IN {THESE}
+    UNION ALL SELECT entry, 1, seq, path, hash FROM file WHERE entry IN {THESE}
+    UNION ALL SELECT entry, 2, 0, target, NULL FROM supersedes WHERE entry IN {THESE}
+    UNION ALL SELECT entry, 3, seq, name, value FROM field WHERE entry IN {THESE}
+    ORDER BY 1, 2, 3, 4"""
+_STANDINGS = f"""
+    SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance,
+        coalesce(a.count, 0), a.at, e.title,
+        e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS}
+    FROM entry e JOIN source s ON s.id = e.source LEFT JOIN access a ON a.id = e.id
+    WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"""
+_CHAIN = """
+    WITH RECURSIVE step (id, other) AS (
+        SELECT e.own_id, s.target FROM supersedes s JOIN entry e ON e.rowid = s.entry
+        UNION SELECT s.target, e.own_id FROM supersedes s JOIN entry e ON e.rowid = s.entry),
+    chain (id) AS (
+        SELECT own_id FROM entry WHERE rowid = ?
+        UNION SELECT step.other FROM chain JOIN step ON step.id = chain.id)
+    SELECT rowid FROM entry WHERE own_id IN (SELECT id FROM chain) AND id IS NOT NULL
+    ORDER BY at, seq, own_id"""
+_DAYS_BESIDE = """
+    SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?)
+    FROM entry WHERE id IS NOT NULL AND dated = 1"""
+_BESIDE = f"""
+    SELECT o.rowid, e.rowid FROM entry o JOIN entry e
+    ON e.source = o.source AND e.seq IN (o.seq - 1, o.seq + 1) AND e.date = o.date
+    WHERE o.rowid IN {THESE} AND e.id IS NOT NULL"""
+_SAME_DAY = """
+    SELECT rowid FROM entry WHERE id IS NOT NULL AND dated = 1
+    AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC, own_id LIMIT ?"""
+_SAME_CONTENT = """
+    SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND id IS NOT NULL"""
+_PENDING = """
+    FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"""
+_COUNTS = f"""
+    SELECT (SELECT count(*) FROM source), (SELECT count(*) FROM entry WHERE id IS NOT NULL),
+        (SELECT count(*) FROM chunk), count(DISTINCT c.entry), count(*) {_PENDING}"""
+_ISSUES = """
+    SELECT s.path, i.line, i.code, i.message FROM issue i JOIN source s ON s.id = i.source
+    UNION ALL SELECT s.path, e.line, 'duplicate-id', 'the id ' || e.own_id ||
+        ' belongs to another entry too; this one is known as ' || e.id
+    FROM entry e JOIN source s ON s.id = e.source
+    WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"""
+_CODES = f"""
+    SELECT c.entry, t.codes FROM chunk c JOIN token t ON t.chunk = c.rowid
+    WHERE c.entry IN {THESE} AND c.seq < ? AND length(t.codes) > 0"""
+_CODES_OF_CHUNKS = f"SELECT codes FROM token WHERE chunk IN {THESE} AND length(codes) > 0"
+_MADE_OF = """
+    SELECT path, digest || ' ' || coalesce(group_concat(row_hash || ' ' || twin || ' '
+        || coalesce(other_id, '') || ' ' || change || ' ' || vectors, ' '), '')
+    FROM (SELECT s.path, s.digest, e.row_hash, e.twin, e.other_id,
+            coalesce((SELECT number FROM seen WHERE id = e.id), 0) change,
+            (SELECT count(*) FROM chunk WHERE entry = e.rowid AND vector > 0) vectors
+        FROM source s LEFT JOIN entry e ON e.source = s.id ORDER BY s.id, e.seq)
+    GROUP BY path"""
+_SETTLED = """
+    SELECT e.own_id, e.twin, e.other_id, coalesce((SELECT number FROM seen WHERE id = e.id), 0)
+    FROM entry e JOIN source s ON s.id = e.source WHERE s.path = ?"""
+_MEANT = """
+    SELECT c.hash, v.embedding, t.codes FROM source s JOIN entry e ON e.source = s.id
+    JOIN chunk c ON c.entry = e.rowid JOIN chunk_vec v ON v.rowid = c.rowid
+    JOIN token t ON t.chunk = c.rowid WHERE s.path = ? AND c.vector > 0"""
+_PROJECTS = "SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL"
+_PROOFS = """
+    SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""
+_IDS_BY_FILE = """
+    SELECT s.path, s.digest, json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL)
+    FROM source s LEFT JOIN entry e ON e.source = s.id GROUP BY s.id"""
+_DATED_BY_FILE = """
+    SELECT s.path, max(CASE e.date_source WHEN 'git' THEN e.date END)
+    FROM entry e INDEXED BY entry_by_file JOIN source s ON s.id = e.source
+    WHERE e.date_source IN ('git', 'mtime') GROUP BY s.path"""
+_COPIES = """
+    SELECT s.path FROM entry mine
+    JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid
+    JOIN source s ON s.id = e.source
+    WHERE mine.rowid = ? AND e.content_hash = mine.content_hash AND e.twin = 1"""
+_BY_ID = """
+    SELECT rowid FROM entry WHERE own_id = ? AND twin = 0
+    UNION SELECT rowid FROM entry WHERE other_id = ? AND twin = 2"""  # as its index has it
+
+_NEWEST = "e.at DESC, s.path DESC, e.seq DESC"
+_ORDERS: dict[str, str] = {
+    "newest": _NEWEST,
+    "oldest": "e.at, s.path, e.seq",
+    "importance": f"coalesce(e.importance, 5) DESC, e.dated DESC, {_NEWEST}",
+    "access": f"""
+        coalesce((SELECT count FROM access WHERE id = e.id), 0) DESC,
+        e.dated DESC, {_NEWEST}""",
+    "relevance": _NEWEST,
+}
+_NAMED_BY_OTHERS = f"""
+    WITH these AS (SELECT rowid, own_id FROM entry WHERE own_id IN {THESE}),
+    others AS (SELECT rowid, parent FROM entry WHERE rowid NOT IN (SELECT rowid FROM these))
+    SELECT own_id FROM these WHERE own_id IN (SELECT parent FROM others)
+    OR own_id IN (SELECT target FROM supersedes WHERE entry IN (SELECT rowid FROM others))
+    OR rowid IN (SELECT n.entry FROM name n JOIN link l ON l.key = n.key
+                 WHERE n.own = 1 AND l.entry IN (SELECT rowid FROM others))"""
+_CHANGED = """
+    SELECT e.rowid FROM seen s JOIN entry e
+    ON (e.own_id = s.id AND e.twin = 0) OR (e.other_id = s.id AND e.twin = 2)
+    WHERE s.number > ?"""
+_PINNED = f"""
+    SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source
+    WHERE e.pin = 1 AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL)
+    ORDER BY {_ORDERS["oldest"]}"""

@@ -1,0 +1,532 @@
+"""Answers tools and resources: calls a verb and makes its result a text for a model."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from ..errors import InvalidArgument, SynapticError, check_range, one_of
+from ..features.importing.import_runs import with_source
+from ..language.query import build_preference
+from ..models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
+from ..notes.header import shortened, taken
+from ..render.briefing import text_of as briefing_text
+from ..render.fence import DATA_FOLLOWS, fenced, one_line
+from ..render.present import (
+    Item,
+    brief,
+    cleaned,
+    done_text,
+    end_of,
+    entry_items,
+    fitting,
+    hit_items,
+    listed,
+    matter_text,
+    outline,
+    render,
+    short,
+)
+from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
+from ..search.search import search
+from ..serving.arguments import take_filters
+from ..serving.roles import not_published
+from ..verbs.brief import WEEK, Reader
+from ..verbs.brief import brief as new_brief
+from ..verbs.browse import Listing, days, find, get, recent
+from ..verbs.review import review
+from ..verbs.writing import Marks, Receipt, delete, restore, save_all, update
+from ..workspace.checkout import ELSEWHERE, meant_project, working_checkout
+from ..workspace.past import NOTHING_THEN, as_of
+from ..workspace.workspace import Workspace
+from .texts import (
+    ANSWER_CHARS,
+    REMARK_CHARS,
+    cut_text,
+    fitting_rows,
+    for_agents,
+    json_text,
+    shortened_json,
+)
+from .tools import (
+    CHARS_PER_TOKEN,
+    ENTRY,
+    FORMATS,
+    LEAST_TOKENS,
+    MOST_TOKENS,
+    READING,
+    VERB_NAMES,
+    check_arguments,
+)
+
+MAX_TOKENS = 4_000
+FEW, FEW_CHARS, LIST_CHARS, EACH_CHARS = 3, 1_400, 850, 100
+"""The room of an answer of a few entries and of a list, and of each entry of a long one: 400,
+240 and 28 tokens (o200k: 3.5 characters each, with ids and code).
+"""
+WAYS_ON = {
+    "context_brief": "context_recent lists the newest entries",
+    "context_get": "call it for fewer ids",
+    "context_analyze": "give a shorter text",
+}
+"""By tool: the advice below a text that was cut."""
+WHOLE_BY_ID = "context_get with its id gives the whole"
+PROMPT_CHARS = 3_000
+"""The room that a prompt leaves for our own words, and for what the client gives it."""
+NAME_CHARS = 60
+"""Of a tag, a type or a project that is counted."""
+REVIEWED = 20
+"""Findings in the prompt to review."""
+
+BY_DATES = (
+    "As of {:%Y-%m-%d %H:%M}, by the dates of entries and what replaced what by then alone: "
+    "texts are of today, and what was deleted since is missing."
+)
+_TELLING = (ABSENT, ONLY_REPLACED, "As of ")
+"""The beginnings of notices that an agent must not miss."""
+
+
+class Call(NamedTuple):
+    """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
+    not there yet; `may_write`: the client may change the journal. `session` names the session
+    of the client, if it has one. `notices` are said with the answer.
+    """
+
+    args: Json
+    client: str | None = None
+    loading: bool = False
+    session: str = ""
+    layout: str = "concise"
+    max_tokens: int | None = None
+    may_write: bool = True
+    notices: Texts = ()
+
+    def room(self, entries: int) -> int:
+        """The number of characters that an answer of so many `entries` may take."""
+        if self.layout == "concise" and not self.max_tokens:
+            return FEW_CHARS if entries <= FEW else max(LIST_CHARS, EACH_CHARS * entries)
+        if self.layout == "json" and not self.max_tokens:
+            return ANSWER_CHARS
+        return (self.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
+
+    @property
+    def most_chars(self) -> int:
+        """The length that no answer exceeds."""
+        return max(ANSWER_CHARS, self.room(0))
+
+
+Answer = tuple[str, Json]
+"""A tool's text for the model, and JSON for programs where it reads."""
+
+
+def answer(ws: Workspace, name: str, call: Call) -> str:
+    """The answer of this tool in the format that was asked for."""
+    args = dict(call.args)
+    layout = one_of(FORMATS, args.pop("format", "concise"), "format")
+    max_tokens = args.pop("max_tokens", None)
+    check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
+    checked = call._replace(args=args, layout=layout, max_tokens=max_tokens)
+    notices = list(call.notices)
+    with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
+        text, data = ANSWERS[name](then, checked)
+        if then.until is not None:
+            notices.append(BY_DATES.format(then.clock()))
+    meant = taken(call.args.get("type", ())) if name in READING else []
+    if meant:
+        text = "\n".join([*_first_notice(meant), text])
+        data["notices"] += meant
+    if notices:
+        text = "\n".join([*(f"Note: {notice}" for notice in notices), text])
+        data["notices"] = [*notices, *data.get("notices", ())]
+    if ws.config.metrics:
+        _count(ws, name, call, data)
+    if layout == "json":
+        return json_text(shortened_json(data, checked.most_chars))
+    return cut_text(text, checked.most_chars, WAYS_ON.get(name, "ask for less"))
+
+
+def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
+    """Keeps the number of what an answer shows, for `status --use`."""
+    shown = len(data.get("hits") or data.get("entries") or ())
+    if name == "context_get":
+        counts = {"opened": shown}
+    elif name == "context_save":
+        counts = {"saved": len(call.args.get("entries", [name]))}
+    else:
+        counts = {"shown": shown}
+    if name == "context_search":
+        nothing = not shown or NOTHING_CLOSE in data["notices"]
+        counts |= {"searches": 1, "nothing_found": int(nothing)}
+    ws.index.counters.count_use(call.client or "unnamed", ws.today, **counts)
+
+
+def _save(ws: Workspace, call: Call) -> Answer:
+    """A receipt, or one a line for each of the `entries`: marks beside them are for all."""
+    common = call.args
+    given = common.pop("entries", None)
+    if (given is None) != ("content" in common) or given == []:
+        raise InvalidArgument(
+            "context_save needs content or entries.", "Call it again with one of them."
+        )
+    texts = []
+    for number, entry in enumerate([{}] if given is None else given, 1):
+        try:
+            marks = common | (check_arguments(ENTRY, entry) if given else {})
+        except InvalidArgument as error:
+            error.message = f"Entry {number}: {error.message} Nothing was saved."
+            raise
+        marks = _for_verbs(marks) | {"via": "mcp", "by_person": False}
+        content = marks.pop("content")
+        texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
+    return _receipts(save_all(ws, texts), "Saved")
+
+
+def _for_verbs(args: Mapping[str, Any]) -> Json:
+    return {VERB_NAMES.get(name, name): value for name, value in args.items()}
+
+
+def _search(ws: Workspace, call: Call) -> Answer:
+    args = call.args
+    filters = take_filters(ws, args)
+    prefer = build_preference(args.pop("prefer", {}))
+    found = search(ws, filters=filters, prefer=prefer, load_model=not call.loading, **args)
+    data = search_json(found)
+    count = len(found.hits)
+    if call.layout == "json":
+        return "", fitting_rows(
+            data, "hits", call.room(count), "raise max_tokens, or lower limit"
+        )
+    length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
+    items = hit_items(found, length=length, detailed=call.layout == "detailed")
+    return _found(ws, data, items, call, cure="raise max_tokens")
+
+
+def _recent(ws: Workspace, call: Call) -> Answer:
+    return _listed(ws, recent(ws, **call.args, load_model=not call.loading), call)
+
+
+def _find(ws: Workspace, call: Call) -> Answer:
+    filters = take_filters(ws, call.args)
+    page = partial(find, ws, filters=filters, load_model=not call.loading)
+    found = page(**call.args)
+
+    def cursor_after(count: int) -> str | None:
+        if call.args.get("query"):
+            return None
+        return page(**call.args | {"limit": count, "facets": False}).cursor
+
+    return _listed(ws, found, call, cursor_after)
+
+
+def _get(ws: Workspace, call: Call) -> Answer:
+    """The entries whole, as far as they fit: long ones share what short ones leave."""
+    offset = call.args.get("offset", 0)
+    listing = get(ws, call.args["id"])
+    if call.args.get("source"):
+        if ws.published:
+            raise not_published("The transcript of a session")
+        listing = with_source(ws, listing)
+    entries = listing.entries
+    if offset and len(entries) > 1:
+        raise InvalidArgument("offset goes with one id.", "Call it for each id.")
+    check_range("offset", offset, 0, max(0, len(entries[0].content) - 1))
+    most = call.most_chars
+
+    def size_of(answer: Answer) -> int:
+        return len(json_text(answer[1]) if call.layout == "json" else answer[0])
+
+    frame = size_of(_parts(listing, offset, 0))
+    room = min((call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN, max(0, most - frame))
+    share = _share([len(entry.content) - offset for entry in entries], room)
+    text, data = _parts(listing, offset, share)
+    while share and size_of((text, data)) > most:  # JSON escapes quotes; a fence may be long
+        share //= 2
+        text, data = _parts(listing, offset, share)
+    return text, fitting_rows(data, "entries", most, WAYS_ON["context_get"])
+
+
+def _share(sizes: Sequence[int], room: int) -> int:
+    """The most characters of each text, where long texts share what short ones leave."""
+    share = room
+    for number, size in enumerate(sorted(sizes)):
+        share = room // (len(sizes) - number)
+        room -= min(size, share)
+    return share
+
+
+def _parts(listing: Listing, offset: int, share: int) -> Answer:
+    """The entries from `offset` on, each with `share` characters of its content at most, and
+    the calls that go on.
+    """
+    data = listing_json(listing)
+    blocks = []
+    more = []
+    for item, each in zip(entry_items(listing), data["entries"], strict=True):
+        content = item.entry.content
+        end = offset + end_of(content[offset:], share)
+        each["content"] = part = content[offset:end]
+        blocks.append(render(item._replace(text=part, partial=part != content)))
+        left = len(content) - end
+        if left:
+            each |= {"truncated": True, "left": left, "next_offset": end}
+            remark = (
+                f"{left:,} of {len(content):,} characters of {item.entry.short_id} are left"
+            )
+            more.append(f"{remark}: context_get with this id and offset={end} goes on.")
+    parts = [DATA_FOLLOWS, *_first_notice(listing.notices), *blocks, *more]
+    return "\n\n".join(parts), data
+
+
+def _update(ws: Workspace, call: Call) -> Answer:
+    args = _for_verbs(call.args)
+    ids = args.pop("id")
+    if not args.pop("restore", False):
+        return _each(
+            ids, lambda id: update(ws, id, **args, by_person=False, by=call.client), "Updated"
+        )
+    if args:
+        raise InvalidArgument(
+            "restore undoes the last change, and changes nothing else.", valid=("id", "restore")
+        )
+    return _each(ids, lambda id: restore(ws, id, by_person=False), "Restored")
+
+
+def _delete(ws: Workspace, call: Call) -> Answer:
+    return _each(call.args["id"], lambda id: delete(ws, id, by_person=False), "Deleted")
+
+
+def _each(ids: Sequence[str], change: Callable[[str], Receipt], done: str) -> Answer:
+    """A receipt or, of several ids, a line for each: a receipt, or why it stayed as it was."""
+    results: list[Receipt | SynapticError] = []
+    for id in ids:
+        try:
+            results.append(change(id))
+        except SynapticError as error:
+            if len(ids) == 1:
+                raise
+            results.append(error)
+    return _receipts(results, done)
+
+
+def _analyze(ws: Workspace, call: Call) -> Answer:
+    from ..search.explain import analysis_of, read_note  # slow to import
+
+    mode = one_of(("query", "note"), call.args.get("mode", "query"), "mode")
+    read = read_note if mode == "note" else analysis_of
+    data = as_json(read(ws, call.args["text"]))
+    if call.layout == "concise":
+        return fenced(mode, outline(data)), data
+    return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data
+
+
+def _brief(ws: Workspace, call: Call) -> Answer:
+    client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
+    here = working_checkout(ws.config)
+    since = call.args.get("since")
+    briefing = new_brief(
+        ws,
+        None if ELSEWHERE.get() else Path.cwd(),
+        since or WEEK,
+        project=meant_project(call.args.get("project"), here),
+        reader=None if ws.until else Reader(client, call.session),
+    )
+    most = MAX_TOKENS if since else ws.config.hooks.max_tokens
+    return briefing_text(ws, briefing, max_tokens=most, always=True), {}
+
+
+ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
+    "context_brief": _brief,
+    "context_save": _save,
+    "context_search": _search,
+    "context_recent": _recent,
+    "context_find": _find,
+    "context_get": _get,
+    "context_update": _update,
+    "context_delete": _delete,
+    "context_analyze": _analyze,
+}
+
+
+def day_text(ws: Workspace, date: str) -> str:
+    """The entries of a local date, oldest first, as fenced Markdown: whole where all fit, else
+    the beginnings of as many as do, and the call that goes on.
+    """
+    found = days(ws, date)
+    items = entry_items(found.found)
+    if not items:
+        return f"No entries on {found.since}."
+    head = f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}"
+    text = "\n\n".join([head, *map(render, items)])
+    room = ANSWER_CHARS - len(head) - 2 * REMARK_CHARS
+    if len(text) <= room:
+        return text
+    items = entry_items(found.found, length=WHOLE_CONTENT)
+    blocks = [cut_text(render(item), room // 2, WHOLE_BY_ID) for item in items]
+    shown = blocks[: fitting([len(block) + 2 for block in blocks], room)]
+    more = [f"Of a part, {WHOLE_BY_ID}."]
+    if len(shown) < len(blocks):
+        cursor = days(ws, date, limit=len(shown)).found.cursor
+        more.append(
+            f"{len(blocks) - len(shown)} more did not fit: context_find with "
+            f'since="{found.since}", until="{found.since}", order="oldest", '
+            f'include_superseded=true and cursor="{cursor}" goes on.'
+        )
+    return "\n\n".join([head, *shown, *more])
+
+
+def entry_text(ws: Workspace, id: str) -> str:
+    """One entry as fenced Markdown, and the call that goes on where it does not fit."""
+    call = Call({"id": [id]}, max_tokens=ANSWER_CHARS // CHARS_PER_TOKEN)
+    return cut_text(_get(ws, call)[0], ANSWER_CHARS, WAYS_ON["context_get"])
+
+
+def review_text(ws: Workspace, project: str) -> str:
+    """The findings of a review, fenced: titles are other people's text."""
+    found = review(ws, project=[project] if project else ())
+    shown = found[:REVIEWED]
+    info = f"findings, {_number(len(shown), len(found))}"
+    text = fenced(info, "\n".join(map(matter_text, shown)))
+    return cut_text(text, ANSWER_CHARS - PROMPT_CHARS, "`synaptic review` lists all")
+
+
+# -- answers
+# --------------------------------------------------------------------------------------------
+
+
+def _receipts(results: Sequence[Receipt | SynapticError], done: str) -> Answer:
+    """A line for each change, or why it was not made; of a single one also what fits it."""
+    lines = []
+    for result in results:
+        if isinstance(result, SynapticError):
+            lines.append(for_agents(brief(str(result))))
+            continue
+        said, notices = done_text(done, result.notices)
+        where = f"{result.date} {result.time}, {one_line(result.path)}"
+        parts = [f"{said} {short(result.id)} ({where})."]
+        parts += _first_notice([" ".join(notices)] if notices else [])
+        tags = ", ".join(map(one_line, result.suggested_tags))
+        if tags and not notices:
+            parts.append(f"Tags of the journal that fit: {tags}.")
+        if result.near:
+            parts += _near(result.id, result.near)
+        lines.append(("\n" if len(results) == 1 else " ").join(parts))
+    fits = fitting([len(line) + 1 for line in lines], ANSWER_CHARS - REMARK_CHARS)
+    left = len(lines) - fits
+    if left and fits:
+        lines[fits:] = [
+            f"{left} more lines did not fit: context_recent lists the newest entries."
+        ]
+    return "\n".join(lines), {}
+
+
+def _near(id: str, entries: Sequence[Near]) -> list[str]:
+    """Entries that this one may replace or settle, fenced, with the calls that record it."""
+    lines = []
+    calls = []
+    replaced = []
+    for near in entries:
+        lines.append(f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}")
+        if near.settled:
+            call = f'context_update id="{short(near.id)}" add_tag=["done"]'
+            calls.append(f"Looks settled? {call}")
+        else:
+            replaced.append(short(near.id))
+    if replaced:
+        call = f'context_update id="{short(id)}" supersedes={json.dumps(replaced)}'
+        calls.append(f"Looks replaced? {call}")
+    return [fenced("entries near it", "\n".join(lines)), *calls]
+
+
+def _listed(
+    ws: Workspace,
+    listing: Listing,
+    call: Call,
+    cursor_after: Callable[[int], str | None] = lambda _: None,
+) -> Answer:
+    """The answer with a listing. `cursor_after` gives the cursor of the entries behind the
+    first ones of it.
+    """
+    count = len(listing.entries)
+    data = listing_json(listing)
+    if call.layout == "json":
+        data = fitting_rows(data, "entries", call.room(count), "lower limit")
+        shown = len(data["entries"])
+        if shown < count:
+            data = data | {"cursor": cursor_after(shown) if shown else None}
+        return "", data
+    length = WHOLE_CONTENT
+    if call.layout == "concise":
+        length = max(80, call.room(count) // max(1, count) - 60)
+    items = entry_items(listing, length=length)
+    return _found(ws, data, items, call, cure="lower limit", cursor_after=cursor_after)
+
+
+def _found(
+    ws: Workspace,
+    data: Json,
+    items: list[Item],
+    call: Call,
+    *,
+    cure: str,
+    cursor_after: Callable[[int], str | None] = lambda _: None,
+) -> Answer:
+    """As much of the items as fits, what to know of them, and how to get the rest."""
+    notices = _first_notice(data["notices"])
+    if not items:
+        return _nothing(ws, notices), data
+    total = data["total"]
+    head = [*notices, f"{total} of {total}. {DATA_FOLLOWS}", *_counts(data)]
+    room = min(call.room(len(items)), call.most_chars - REMARK_CHARS) - len("\n".join(head))
+    shown = []
+    if call.layout != "concise":
+        blocks = list(map(render, items))
+        shown = blocks[: fitting(map(len, blocks), room)]
+    body = "\n\n".join(shown)
+    if not shown:
+        shown = listed(items, room)
+        body = fenced("entries", "\n".join(shown))
+    more = []
+    cursor = data.get("cursor")
+    if len(shown) < len(items):
+        more.append(f"{len(items) - len(shown)} more did not fit: {cure}.")
+        cursor = cursor_after(len(shown)) if shown else None
+    if cursor:
+        more.append(f'More: the same call with cursor="{cursor}".')
+    head[len(notices)] = f"{_number(len(shown), total)} {DATA_FOLLOWS}"
+    return "\n".join([*head, body, *more]), data
+
+
+def _number(shown: int, total: int) -> str:
+    """The number of entries shown: `12 of 40.`, or `12 found.` if these are all."""
+    return f"{shown} of {total}." if shown < total else f"{shown} found."
+
+
+def _nothing(ws: Workspace, notices: Sequence[str]) -> str:
+    if not ws.index.counts().entries:
+        if ws.journal.is_past:
+            return NOTHING_THEN
+        return "The journal is empty: context_save adds its first entry."
+    for notice in notices:
+        return f"Nothing found. {notice.removeprefix('Note: ')}"
+    return "Nothing found. Try other words, or fewer filters."
+
+
+def _counts(data: Json) -> list[str]:
+    """The facets in a line each, fenced: names are other people's text."""
+    lines = []
+    for kind, counted in data.get("facets", {}).items():
+        names = [
+            f"{shortened(one_line(item['name']), NAME_CHARS)} {item['count']}"
+            for item in counted[:30]
+        ]
+        if names:
+            lines.append(f"{kind}: {', '.join(names)}")
+    return [fenced("counts", "\n".join(lines))] if lines else []
+
+
+def _first_notice(notices: Sequence[str]) -> list[str]:
+    """The first notice, and those that say what an answer is about."""
+    shown = [*notices[:1], *(notice for notice in notices[1:] if notice.startswith(_TELLING))]
+    return [f"Note: {brief(for_agents(notice))}" for notice in shown]

@@ -1,0 +1,232 @@
+"""Answers the first questions of a client over stdio before the SDK is imported.
+
+The first request of an agent knows the tools that are there by then, and the SDK takes longer
+to import than some clients wait. So `Front` reads the client's lines. It answers the handshake,
+`ping` and the lists from the values that the SDK's server answers with, and only a message
+whose answer is certain: the first other request, and all behind it, wait for the SDK.
+
+The SDK is given the opening request and every notification too, so that its state is its own.
+`server` drops its answer to the opening request.
+"""
+
+import json
+import os
+import re
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from ..files import DATA
+from ..models import Json
+from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
+
+HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""The protocol versions that begin with `initialize`; any other is answered with the last."""
+MODERN = "2026-07-28"
+"""The protocol version without a handshake: each request says who asks."""
+HOUR_MS = 3_600_000
+
+_SAID = json.loads((DATA / "server.json").read_text("utf-8"))
+_SAID["resources/list"]["resources"] += HELP_RESOURCES
+LISTS: Mapping[str, Json] = {
+    "tools/list": {"tools": [tool.as_json() for tool in TOOLS]},
+    **{method: said for method, said in _SAID.items() if method.endswith("/list")},
+}
+"""The answers that are always the same; the SDK's server reads them here, too."""
+
+
+def server_info() -> Json:
+    """The server's names and its version, as the folder of its installation has it;
+    `importlib.metadata` is slow.
+    """
+    found = "synaptic_journal-*.dist-info"
+    folders = [file.name for place in sys.path for file in Path(place).glob(found)]
+    version = folders[0].removesuffix(".dist-info").rpartition("-")[2] if folders else ""
+    return {**_SAID["serverInfo"], "version": version}
+
+
+class Front:
+    """The client's lines, from fd 0, which is empty afterwards, and the first answers."""
+
+    def __init__(self) -> None:
+        self.script = Script()
+        self.lines = SimpleQueue[str]()
+        """The lines for the SDK; an empty one is the end."""
+        self._alone = True
+        self._turn = threading.Lock()
+        self._file = os.fdopen(os.dup(0), encoding="utf-8", errors="replace", newline="\n")
+        with Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+
+    def begin(self) -> None:
+        """Returns when the tools were listed, or the SDK must answer. From then on a thread
+        goes on.
+        """
+        while self._alone and not self.script.listed:
+            self._step()
+        threading.Thread(target=self._go_on, daemon=True).start()
+
+    def hand_over(self) -> None:
+        """From now on all lines go to the SDK."""
+        with self._turn:
+            self._alone = False
+
+    def _go_on(self) -> None:
+        while self._step():
+            pass
+
+    def _step(self) -> bool:
+        """Answers a line or keeps it for the SDK; False at the end."""
+        line = self._file.readline()
+        with self._turn:
+            if self._alone and not line:
+                os._exit(0)  # nobody waits for an answer
+            answer = self.script.answer(line) if self._alone else None
+            if answer:
+                data = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+                sys.stdout.buffer.write(data.encode() + b"\n")
+                sys.stdout.buffer.flush()
+            if not answer or answer["id"] == self.script.opening:
+                self.lines.put(line)
+            self._alone = self._alone and not self.script.ended
+        return bool(line)
+
+
+class Script:
+    """The first answers, and how far they are: `opening` is the id of the request that began,
+    `ended` is True once a message came whose answer is not certain.
+    """
+
+    def __init__(self) -> None:
+        self.opening: int | str | None = None
+        self.listed = False
+        self.ended = False
+        about = {"capabilities": _SAID["capabilities"], "instructions": INSTRUCTIONS}
+        info = server_info()
+        self._handshake = {**about, "serverInfo": info}
+        more = {
+            "resultType": "complete",
+            "ttlMs": HOUR_MS,
+            "cacheScope": "public",
+            "_meta": {"io.modelcontextprotocol/serverInfo": info},
+        }
+        first = {"type": "object"}  # in the SDK's order for this version
+        listed = LISTS["tools/list"]["tools"]
+        tools = [tool | {"inputSchema": first | tool["inputSchema"]} for tool in listed]
+        own = {"tools": tools, "cacheScope": "private"}  # a grant may show fewer
+        discover = {"supportedVersions": [MODERN], **about}
+        modern = {"server/discover": discover, **LISTS, "tools/list": own}
+        self._modern = {method: more | result for method, result in modern.items()}
+        self._results: Mapping[str, Json] = {}
+
+    def answer(self, line: str) -> Json | None:
+        """The answer to a line; None for a notification, and where the SDK must answer."""
+        message = _message(line)
+        method = message.get("method")
+        if isinstance(method, str) and message.keys() <= {"jsonrpc", "method", "params"}:
+            return None
+        id = message.get("id")
+        params = message.get("params")
+        result = None
+        if type(id) in (int, str) and message.keys() <= {"jsonrpc", "id", "method", "params"}:
+            result = self._result(method, {} if params is None else params)
+        if result is None or id == self.opening:
+            self.ended = True
+            return None
+        if self.opening is None:
+            self.opening = id
+        self.listed |= method == "tools/list"
+        return {"jsonrpc": "2.0", "id": id, "result": result}
+
+    def _result(self, method: Any, params: Any) -> Json | None:
+        is_modern = _is_envelope(params)
+        if self.opening is None and is_modern:
+            self._results = self._modern
+        elif self.opening is None and method == "initialize" and _is_handshake(params):
+            self._results = {"ping": {}, **LISTS}
+            wanted = params["protocolVersion"]
+            version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
+            return {"protocolVersion": version, **self._handshake}
+        if is_modern != (self._results is self._modern) or not (is_modern or _is_plain(params)):
+            return None
+        return self._results.get(method)
+
+
+# -- messages whose answer is certain: others wait for the SDK
+# ------------------------------------------------------------------------------
+
+
+def _message(line: str) -> Json:
+    """The message of a line; empty where it is none, or may be read in another way."""
+    if _ODD.search(line):
+        return {}
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    sound = isinstance(message, dict) and message.get("jsonrpc") == "2.0"
+    return message if sound else {}
+
+
+_ODD = re.compile(r"\\u[dD]|NaN|Infinity")
+"""Perhaps half of a character, or a constant that is no JSON."""
+
+
+def _is_handshake(params: Any) -> bool:
+    match params:
+        case {"protocolVersion": str(), "capabilities": able, "clientInfo": client, **rest}:
+            return _is_client(client, able) and not rest
+    return False
+
+
+def _is_plain(params: Any) -> bool:
+    """True for parameters that say nothing, or no more than how to report progress."""
+    match params:
+        case {"_meta": {"progressToken": int() | str() as token, **more}, **rest}:
+            return not more and not rest and not isinstance(token, bool)
+    return params in ({}, {"_meta": {}})
+
+
+def _is_envelope(params: Any) -> bool:
+    """True for parameters that only say who asks, in the modern protocol."""
+    match params:
+        case {
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": version,
+                "io.modelcontextprotocol/clientInfo": client,
+                "io.modelcontextprotocol/clientCapabilities": able,
+                **meta,
+            },
+            **rest,
+        }:
+            is_plain = _is_plain({"_meta": meta, **rest})
+            return version == MODERN and is_plain and _is_client(client, able)
+    return False
+
+
+def _is_client(client: Any, able: Any) -> bool:
+    """True for a client's names and abilities in a form that all versions of the protocol
+    take.
+    """
+    if not isinstance(client, dict) or not isinstance(able, dict) or "icons" in client:
+        return False
+    if able.get("roots") == {"listChanged": True}:
+        able = able | {"roots": {}}
+    return (
+        client.keys() >= {"name", "version"}
+        and all(isinstance(text, str) for text in client.values())
+        and _is_nested(able, 3)
+        and _is_nested(able.get("tasks", {}), 4)
+    )
+
+
+def _is_nested(value: Any, levels: int) -> bool:
+    """True for an object of objects, so many levels deep; below them may be anything."""
+    if not levels:
+        return True
+    return isinstance(value, dict) and all(
+        _is_nested(inner, levels - 1) for inner in value.values()
+    )

@@ -1,0 +1,112 @@
+"""Reads the text that a client sends as JSON-RPC messages. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from mcp import types
+
+from ..models import Json
+
+BATCHES = "2025-03-26"
+"""The one version of the protocol in which a client may send an array of messages."""
+A_MESSAGE = (
+    'This is not a message: it needs "jsonrpc": "2.0" and a "method" that is a text. '
+    '"params" is an object. The "id" of a request is a text or a whole number.'
+)
+NO_BATCH = f"An array of messages is valid in version {BATCHES} only. Send each by itself."
+EMPTY_BATCH = "This array is empty: it needs one message or more."
+ALONE = "initialize is not valid in an array. Send it by itself, first."
+
+
+class Refusal(NamedTuple):
+    """The answer to what is no message; `id` is the request's, None without a valid one."""
+
+    id: str | float | None
+    code: int
+    message: str
+
+    def as_json(self) -> Json:
+        error = {"code": self.code, "message": self.message}
+        return {"jsonrpc": "2.0", "id": self.id, "error": error}
+
+
+class Messages(NamedTuple):
+    """Messages in their order. `in_array`: over HTTP, so are their answers."""
+
+    each: list[Json | Refusal]
+    in_array: bool = False
+
+
+def read_messages(text: str, version: str) -> Messages:
+    """The messages in a text of a client that speaks this version, in their order.
+
+    | text                                  | result                                  |
+    |---------------------------------------|-----------------------------------------|
+    | a message                             | the message                             |
+    | an array of messages                  | each, but for initialize; in BATCHES    |
+    | an empty line                         | nothing                                 |
+    | not JSON                              | a Refusal, -32700                       |
+    | other JSON, or any of it in an array  | a Refusal, -32600                       |
+    """
+    if not text.strip():
+        return Messages([])
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return Messages([Refusal(None, types.PARSE_ERROR, f"This is not JSON: {error}.")])
+    if not isinstance(value, list):
+        return Messages([_checked(value)])
+    problem = "" if version == BATCHES else NO_BATCH
+    if not value:
+        problem = EMPTY_BATCH
+    if problem:
+        return Messages([Refusal(None, types.INVALID_REQUEST, problem)])
+    return Messages([_in_array(one) for one in value], in_array=True)
+
+
+def _in_array(value: Any) -> Json | Refusal:
+    if isinstance(value, dict) and value.get("method") == "initialize":
+        return Refusal(_id_of(value), types.INVALID_REQUEST, ALONE)
+    return _checked(value)
+
+
+def _checked(value: Any) -> Json | Refusal:
+    """The message, if the SDK reads it as what it is; it reads a request with an odd id as a
+    notification, which nobody answers.
+    """
+    try:
+        message = types.jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValueError:
+        return Refusal(_id_of(value), types.INVALID_REQUEST, A_MESSAGE)
+    is_request = "id" in value and "method" in value
+    if is_request and not isinstance(message, types.JSONRPCRequest):
+        return Refusal(_id_of(value), types.INVALID_REQUEST, A_MESSAGE)
+    return dict(value)
+
+
+def _id_of(value: Any) -> str | float | None:
+    """The id of a request, None without one that JSON-RPC knows.
+
+    The id of a response is ours: echoed, it would name another request of the client.
+    """
+    is_response = isinstance(value, dict) and value.keys() & {"result", "error"}
+    if not isinstance(value, dict) or (is_response and "method" not in value):
+        return None
+    id = value.get("id")
+    return id if isinstance(id, str | float | int) and not isinstance(id, bool) else None
+
+
+def as_line(message: Json) -> str:
+    r"""The message in a line, without halves of characters (`\ud83d` alone), which become `?`.
+
+    JavaScript clients send them where they cut a text within an emoji; the SDK cannot read such
+    a line and would leave the call without an answer.
+    """
+    return without_surrogates(json.dumps(message, ensure_ascii=False)) + "\n"
+
+
+def without_surrogates(text: str) -> str:
+    """Text that can be encoded."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,174 @@
+"""MCP over HTTP: `/mcp` of the program, by the SDK, for bearers of a token of `tokens.toml`.
+
+Each request stands alone, also in the era of sessions: nothing is kept between two of them, so
+a client goes on after the server was started again, and a token that was taken out ends with
+the answer that is under way. The server never speaks first, so there is no stream to open.
+
+The SDK is imported when the server starts, not with the command line.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ..errors import ConfigError
+from ..features.sharing.forwarding import Forwarding
+from ..serving.tokens import Tokens
+from ..serving.worker import GRACE_S, Worker
+from .repeats import Repeats
+
+log = logging.getLogger(__name__)
+CURE = "`synaptic token NAME`, where the server runs, makes one."
+
+
+class Remote:
+    """The ASGI application. It answers while `running` is entered, and its worker ends with
+    that. `writer` is the address of the server that writes the journal, if this one does not.
+    """
+
+    def __init__(self, worker: Worker, tokens: Tokens, read_only: bool, writer: str) -> None:
+        self._worker = worker
+        self._tokens = tokens
+        self._read_only = read_only
+        self._shared = {
+            "repeats": Repeats(),
+            "forwarding": Forwarding(writer) if writer else None,
+        }
+        self._app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (self._refusal(scope) or self._app)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """The refusal of a request without a valid token; a valid one puts its Grant into the
+        scope.
+        """
+        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        try:
+            grant = self._tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
+        except ConfigError as error:
+            log.error("%s", error)
+            return _no(503, "The server's tokens cannot be read; its log says why.", "")
+        if grant and grant.page:
+            asked = 'Bearer error="insufficient_scope"'
+            return _no(403, f"This token opens the page, and no tool. {CURE}", asked)
+        if not grant and token:
+            asked = 'Bearer error="invalid_token"'
+            return _no(401, f"The server knows no such token of its journal. {CURE}", asked)
+        if not grant:
+            return _no(401, f"The request bears no token. {CURE}", "Bearer")
+        scope["grant"] = grant._replace(read_only=grant.read_only or self._read_only)
+        scope.update(self._shared)
+        if scope["method"] != "POST":
+            return Response(status_code=405, headers={"Allow": "POST"})
+        return None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        from mcp.server.transport_security import (
+            DEFAULT_MAX_REQUEST_BODY_SIZE,
+            RequestBodyLimitMiddleware,
+        )
+
+        from .server import build_server
+
+        manager = StreamableHTTPSessionManager(
+            build_server(self._worker), json_response=True, stateless=True
+        )
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            """Answers the request, whose body comes whole; gives up when the client goes."""
+            body = (await receive()).get("body", b"")
+            async with anyio.create_task_group() as tasks:
+
+                async def leave() -> None:
+                    while (await receive())["type"] != "http.disconnect":
+                        pass
+                    tasks.cancel_scope.cancel()
+
+                tasks.start_soon(leave)
+                await _answer(body, scope, receive, send, manager.handle_request)
+                tasks.cancel_scope.cancel()
+
+        self._app = RequestBodyLimitMiddleware(answer, DEFAULT_MAX_REQUEST_BODY_SIZE)
+        try:
+            async with manager.run():
+                yield
+        finally:
+            await asyncio.to_thread(self._worker.close, GRACE_S)
+
+
+async def _answer(
+    body: bytes, scope: Scope, receive: Receive, send: Send, app: ASGIApp
+) -> None:
+    """Has the SDK's `app` answer each message of the body, one after another. An array of
+    messages is answered with an array.
+    """
+    from .messages import BATCHES, Refusal, as_line, read_messages
+
+    # a client that names no version speaks the first one that went over HTTP
+    version = Headers(scope=scope).get("mcp-protocol-version", BATCHES)
+    messages = read_messages(body.decode("utf-8", "replace"), version)
+    if not messages.in_array:
+        for message in messages.each:
+            if isinstance(message, Refusal):
+                await JSONResponse(message.as_json(), 400)(scope, receive, send)
+                return
+            body = as_line(message).encode()
+        await app(scope, _reading(body, receive), send)
+        return
+    answers = []
+    for number, message in enumerate(messages.each):
+        if isinstance(message, Refusal):
+            answers.append(message.as_json())
+            continue
+        answer = Answer()
+        one = _with_own_key(scope, number)
+        await app(one, _reading(as_line(message).encode(), receive), answer.send)
+        if answer.body:
+            answers.append(json.loads(answer.body))
+    response = JSONResponse(answers) if answers else Response(status_code=202)
+    await response(scope, receive, send)
+
+
+class Answer:
+    """The body of an answer of the SDK: JSON, and empty to what is no request."""
+
+    def __init__(self) -> None:
+        self.body = b""
+
+    async def send(self, message: Message) -> None:
+        self.body += message.get("body", b"")
+
+
+def _reading(body: bytes, receive: Receive) -> Receive:
+    """Gives the body at once, and then what `receive` gives."""
+    messages: list[Message] = [{"type": "http.request", "body": body}]
+
+    async def read() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return read
+
+
+def _with_own_key(scope: Scope, number: int) -> Scope:
+    """The scope for a message of an array, whose Idempotency-Key is one for each."""
+    headers = []
+    for name, value in scope["headers"]:
+        own = f"/{number}".encode() if name == b"idempotency-key" else b""
+        headers.append((name, value + own))
+    return {**scope, "headers": headers}
+
+
+def _no(status: int, why: str, asked: str) -> Response:
+    """A refusal in the protocol's own form, so that clients show its words."""
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": why}}
+    return JSONResponse(error, status, {"WWW-Authenticate": asked} if asked else None)

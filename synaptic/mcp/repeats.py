@@ -1,0 +1,73 @@
+"""Answers to calls that write, kept so that a repeated call changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult
+
+KEPT_S = 600.0
+MOST_KEPT = 1_000
+MOST_KEY_CHARS = 200
+
+
+class Made(NamedTuple):
+    """A call with its answer, which may still be under way. `begun` is in seconds."""
+
+    begun: float
+    call: str
+    answer: asyncio.Task[CallToolResult]
+
+
+class Repeats:
+    """The answers of the last `kept_s`, at most MOST_KEPT, in the memory of one event loop."""
+
+    def __init__(self, kept_s: float = KEPT_S) -> None:
+        self._kept_s = kept_s
+        self._made: dict[tuple[str, str], Made] = {}
+
+    async def once(
+        self,
+        name: str,
+        key: str,
+        call: str,
+        make: Callable[[], Coroutine[Any, Any, CallToolResult]],
+    ) -> CallToolResult:
+        """The answer that `make` gives, or gave, to the call with this key of the token `name`.
+
+        It is made to its end also where the client goes. One that failed is not kept: nothing
+        was saved. Raises InvalidArgument for the key of another call, and for one that is too
+        long.
+        """
+        if len(key) > MOST_KEY_CHARS:
+            raise InvalidArgument(
+                f"The Idempotency-Key has {len(key):,} characters.",
+                valid=(f"1 to {MOST_KEY_CHARS}",),
+            )
+        self._forget_old()
+        made = self._made.get((name, key))
+        if made is None:
+            made = Made(time.monotonic(), call, asyncio.create_task(make()))
+            self._made[name, key] = made
+        elif made.call != call:
+            raise InvalidArgument(
+                "This Idempotency-Key was given with another call: nothing was saved.",
+                hint="Give each call a key of its own.",
+            )
+        return await asyncio.shield(made.answer)
+
+    def _forget_old(self) -> None:
+        since = time.monotonic() - self._kept_s
+        for at, made in list(self._made.items()):
+            if not made.answer.done():
+                continue
+            is_many = len(self._made) >= MOST_KEPT
+            failed = made.answer.cancelled() or made.answer.exception() is not None
+            if is_many or made.begun < since or failed or made.answer.result().is_error:
+                del self._made[at]

@@ -1,0 +1,430 @@
+"""The MCP server: tools, resources and prompts over stdio, in both eras of the protocol.
+
+Built on the SDK's low-level `Server`, which leaves schemas, argument checks and error texts to
+us, where `MCPServer` would derive schemas with titles and null unions, drop unknown arguments
+and show pydantic's words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_args
+
+import anyio
+import apsw
+from mcp import types
+from mcp.server import Server, ServerRequestContext
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel
+
+from ..config import resolve_home
+from ..errors import InvalidArgument, Refused, SynapticError, told
+from ..features.sharing.forwarding import POSITION, Forwarding, IndexPosition
+from ..models import Texts
+from ..notes.screening import Screen
+from ..render.fence import one_line
+from ..render.present import brief
+from ..render.wire import error_json
+from ..serving.roles import TOOLS, not_published
+from ..serving.tokens import Grant
+from ..serving.turns import Turns
+from ..serving.worker import Lane, Result, Verb, Worker, for_client
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .answers import Call, answer, day_text, entry_text, review_text
+from .front import HOUR_MS, LISTS, Front, server_info
+from .lines import Lines, Unanswered
+from .messages import without_surrogates
+from .texts import ANSWER_CHARS, for_agents, json_text, shortened_json
+from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
+
+log = logging.getLogger(__name__)
+
+WARM_UP_AFTER_S = 0.02
+"""The answer that starts the warm-up is written first."""
+CATCH_UP_S, LOOK_S = 2.0, 0.05
+"""How long a read waits until a save is published, and between two looks."""
+BEHIND = "Your newest save may be missing here: it is not published yet. Ask again in a second."
+
+Model = TypeVar("Model", bound=BaseModel)
+Context = ServerRequestContext[Worker, Any]
+
+
+def serve(home: str | Path | None, front: Front) -> None:
+    """Answers what `front` left, and ends the process when the client is gone."""
+    folder = os.environ.get("CLAUDE_PROJECT_DIR")
+    if folder:  # a client may start its servers anywhere
+        with suppress(OSError, SynapticError):
+            home = resolve_home(home)
+            os.chdir(folder)
+    logging.basicConfig(
+        level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s"
+    )
+    status = 0
+    try:
+        asyncio.run(_serve(home, front))
+    except BaseException:
+        log.exception("the server ends")
+        status = 1
+    finally:
+        os._exit(status)  # threads may still be at work
+
+
+async def _serve(home: str | Path | None, front: Front) -> None:
+    server = build_server(Worker(home, readers=0))
+    lines = Lines(front)
+    front.hand_over()  # before the SDK takes stdout
+    async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
+        lines.send = writing.send
+        rest = Unanswered(writing, front.script.opening)
+        await server.run(reading, rest, server.create_initialization_options())
+
+
+def build_server(worker: Worker) -> Server[Worker]:
+    """A server on this worker, which begins with the first request after the handshake and ends
+    with the server.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: Server[Worker]) -> AsyncIterator[Worker]:
+        try:
+            yield worker
+        finally:
+            worker.close()
+
+    server = Server(
+        **server_info(),
+        instructions=INSTRUCTIONS,
+        lifespan=lifespan,
+        on_list_tools=_list_tools,
+        on_call_tool=_call_tool,
+        on_list_resources=_listed(types.ListResourcesResult, "resources/list"),
+        on_list_resource_templates=_listed(
+            types.ListResourceTemplatesResult, "resources/templates/list"
+        ),
+        on_read_resource=_read_resource,
+        on_list_prompts=_listed(types.ListPromptsResult, "prompts/list"),
+        on_get_prompt=_get_prompt,
+        # what is read is a person's, and changes at any moment: the SDK's default
+        cache_hints={
+            name: CacheHint(HOUR_MS, "private" if name == "tools/list" else "public")
+            for name in get_args(CacheableMethod)
+            if name != "resources/read"
+        },
+    )
+    server.middleware.append(_warm_up)
+    return server
+
+
+async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Starts the worker after `initialized`, or after the first request where there is no
+    handshake.
+    """
+    try:
+        return await call_next(ctx)
+    finally:
+        if ctx.method != "initialize":
+            asyncio.get_running_loop().call_later(WARM_UP_AFTER_S, ctx.lifespan_context.start)
+
+
+def _listed(kind: type[Model], method: str) -> Callable[[Context, Any], Awaitable[Model]]:
+    """A handler that gives the same list to everybody."""
+    result = kind.model_validate(LISTS[method])
+
+    async def answer(_: Context, __: Any) -> Model:
+        return result
+
+    return answer
+
+
+# -- tools
+# ----------------------------------------------------------------------------------------------
+
+
+async def _list_tools(
+    ctx: Context, _: types.PaginatedRequestParams | None
+) -> types.ListToolsResult:
+    """All tools, or those that read for a client that may do nothing else."""
+    grant = _grant(ctx)
+    tools = LISTS["tools/list"]["tools"]
+    if grant and grant.read_only:
+        tools = [tool for tool in tools if tool["name"] in READING]
+    return types.ListToolsResult.model_validate({"tools": tools})
+
+
+async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
+    given = params.arguments or {}
+    try:
+        if params.name not in BY_NAME:
+            raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
+        if params.name in READING:
+            return await _answer(ctx, params.name, given)
+        async with _turns(ctx).writing():
+            if ctx.request:
+                return await _written(ctx, ctx.request, params.name, given)
+            return await _answer(ctx, params.name, given)
+    except Exception as error:
+        return _failed(error, given)
+
+
+async def _written(
+    ctx: Context, request: Any, name: str, given: dict[str, Any]
+) -> types.CallToolResult:
+    """The answer of a tool that writes to a client over HTTP: that of the writer, if it is
+    another server; for a key of the client the first one.
+    """
+    grant = request.scope["grant"]
+    if grant.read_only:
+        works = f"These work: {', '.join(READING)}."
+        raise Refused("This server is read-only for you: nothing was written.", hint=works)
+    key = request.headers.get("idempotency-key", "")
+    forwarding = request.scope["forwarding"]
+    if forwarding:
+        bearer = request.headers["authorization"]
+        params = {"name": name, "arguments": given}
+        result = await forwarding.call(grant.name, bearer, key, params)
+        return types.CallToolResult.model_validate(result)
+    if not key:
+        return await _answer(ctx, name, given)
+
+    async def make() -> types.CallToolResult:
+        try:
+            return await _answer(ctx, name, given)
+        except Exception as error:
+            return _failed(error, given)
+
+    call = json.dumps([name, given], sort_keys=True)
+    return cast(
+        "types.CallToolResult", await request.scope["repeats"].once(grant.name, key, call, make)
+    )
+
+
+async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> types.CallToolResult:
+    worker = ctx.lifespan_context
+    grant = _grant(ctx)
+    args = check_arguments(BY_NAME[name], given)
+    known = ctx.session.client_params
+    client = None
+    if grant:
+        client = grant.name
+    elif known:
+        # as entries and counts may hold it: screened before it is cut
+        said = Screen("redact").mark("client's name", one_line(known.client_info.name))
+        client = said[:60] or None
+    is_meant = "query" in args and args.get("strategy") != "lexical"
+    notices: Texts = ()
+    if name in READING:
+        notices = await _in_turn(ctx, is_meant=is_meant)
+    elif name == "context_save":
+        await worker.model_tried()
+    call = Call(
+        args,
+        client,
+        worker.loading,
+        session="" if grant else worker.session,
+        may_write=not (grant and grant.read_only),
+        notices=notices,
+    )
+    lane: Lane = "write"
+    if "as_of" in args and grant:  # it holds a copy of the index in memory
+        lane = "beside"
+    elif name in READING and name != "context_brief":  # which keeps how far a client has read
+        lane = "read"
+    writes = grant is not None and name not in READING
+
+    def run(ws: Workspace) -> tuple[str, str]:
+        return answer(ws, name, call), _position(ws) if writes else ""
+
+    text, position = await _ask(ctx, run, lane)
+    return _result(text, _meta={POSITION: position} if position else None)
+
+
+def _position(ws: Workspace) -> str:
+    """The position of the index after a change; empty where it could not be kept in step."""
+    with suppress(SynapticError, apsw.Error):
+        return str(IndexPosition(*ws.index.latest_change()))
+    return ""
+
+
+def _turns(ctx: Context) -> Turns:
+    """The turns of this client: of its token over HTTP."""
+    grant = _grant(ctx)
+    return ctx.lifespan_context.turns[grant.name if grant else ""]
+
+
+async def _in_turn(ctx: Context, *, is_meant: bool = False) -> Texts:
+    """Returns when a call that reads may enter the queue, which it must do at once.
+
+    By then the writes that this client sent before are done, and the model was tried if the
+    call `is_meant` to search by it. A notice where a write is not to be seen yet.
+    """
+    worker = ctx.lifespan_context
+    forwarding = ctx.request.scope["forwarding"] if ctx.request else None
+    if forwarding:
+        notices = await _caught_up(ctx, forwarding)
+        if is_meant:
+            await worker.model_tried()
+        return notices
+    async with _turns(ctx).reading():
+        if is_meant:
+            await worker.model_tried()
+    return ()
+
+
+async def _caught_up(ctx: Context, forwarding: Forwarding) -> Texts:
+    """Waits until what is published shows the changes of this token that went through this
+    server, CATCH_UP_S at most; a notice where it does not.
+    """
+    grant = _grant(ctx)
+    name = grant.name if grant else ""
+    until = time.monotonic() + CATCH_UP_S
+    patience_s = 0 if name in forwarding.behind else CATCH_UP_S
+    try:
+        async with asyncio.timeout(patience_s), _turns(ctx).reading():
+            pass
+    except TimeoutError:  # the writer has not answered
+        return (BEHIND,)
+    while (position := forwarding.newest.get(name)) is not None:
+        shown = await _ask(ctx, lambda ws: in_step(ws, lambda _: ws.index.positions()))
+        if any(position.is_within(IndexPosition(*pair)) for pair in shown):
+            forwarding.newest.pop(name)
+            break
+        if name in forwarding.behind or time.monotonic() >= until:
+            forwarding.behind.add(name)
+            return (BEHIND,)
+        await asyncio.sleep(LOOK_S)
+    return ()
+
+
+def _grant(ctx: Context) -> Grant | None:
+    """The grant of a client over HTTP; None over stdio."""
+    return cast("Grant | None", ctx.request.scope["grant"]) if ctx.request else None
+
+
+async def _ask(ctx: Context, verb: Verb[Result], lane: Lane = "read") -> Result:
+    """The result of the verb, for this client, on a thread of this lane."""
+    if grant := _grant(ctx):
+        verb = partial(for_client, verb, grant)
+    return await ctx.lifespan_context.ask(verb, lane)
+
+
+def _result(text: str, **more: Any) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=without_surrogates(text))
+    return types.CallToolResult(content=[content], **more)
+
+
+def _failed(error: Exception, given: dict[str, Any]) -> types.CallToolResult:
+    as_json = str(given.get("format")).strip().lower() == "json"
+    return _result(_error_text(told(error), as_json), is_error=True)
+
+
+def _error_text(error: SynapticError, as_json: bool = False) -> str:
+    if as_json:
+        return for_agents(json_text(shortened_json(error_json(error), ANSWER_CHARS)))
+    return for_agents(brief(str(error)))
+
+
+# -- resources and prompts
+# ------------------------------------------------------------------------------
+
+
+JOURNAL = "synaptic://journal/"
+ENTRY = "synaptic://entry/"
+MOST_URI_CHARS = 1_000
+
+
+async def _read_resource(
+    ctx: Context, params: types.ReadResourceRequestParams
+) -> types.ReadResourceResult:
+    uri = str(params.uri)
+    try:
+        if len(uri) > MOST_URI_CHARS:
+            valid = (f"1 to {MOST_URI_CHARS:,}",)
+            raise InvalidArgument(f"The URI has {len(uri):,} characters.", valid=valid)
+        if uri.startswith(ENTRY):
+            await _in_turn(ctx)
+            text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY)))
+        elif uri.startswith(JOURNAL):
+            await _in_turn(ctx)
+            text = await _ask(ctx, lambda ws: day_text(ws, uri.removeprefix(JOURNAL)))
+        elif uri.startswith(HELP):
+            text = help_text(uri.removeprefix(HELP))
+        else:
+            templates = LISTS["resources/templates/list"]["resourceTemplates"]
+            known = [template["uriTemplate"] for template in templates]
+            raise InvalidArgument(f"There is no resource {uri}.", valid=known)
+    except SynapticError as error:
+        raise _refused(_error_text(error), uri=uri) from error
+    content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
+    return types.ReadResourceResult(contents=[content])
+
+
+def _refused(message: str, **data: str) -> MCPError:
+    data = {name: brief(value) for name, value in data.items()}
+    return MCPError(code=types.INVALID_PARAMS, message=brief(message), data=data)
+
+
+HANDOFF = """\
+Write a hand-off, so that the next session can go on without asking{focus}.
+
+1. context_recent: see what is already noted, and the last handoff.
+2. Save what is still only in this conversation: decisions with their reasons, findings, \
+open issues.
+3. context_save with type "handoff": what was to be done, what is done, what is not and why, \
+the exact next step, the files in play. Put the last handoff's id in supersedes, if this one \
+replaces it.
+
+No secrets. Then show me the hand-off in a few lines."""
+
+
+REVIEW = """\
+Review the journal with me{focus}: look at both entries of each finding with context_get, \
+say what you would do and why, and do it only when I agree.
+
+- supersede: context_update of the second, with the first's id in supersedes, beside those \
+that it has
+- merge: context_update of the second, with append, then context_delete of the first
+- close: context_update with add_tag ["done"]
+- delete: context_delete of the first
+- pin, keep: nothing; I can run `synaptic review pin FINDING`, or keep, so that it is not \
+listed again
+
+{findings}"""
+
+_TEXTS = {"handoff": (HANDOFF, "focus"), "review": (REVIEW, "project")}
+"""By prompt: its text and the name of its argument."""
+
+
+async def _get_prompt(
+    ctx: Context, params: types.GetPromptRequestParams
+) -> types.GetPromptResult:
+    if params.name not in _TEXTS:
+        raise _refused(f"There is no prompt {params.name!r}. Valid: {', '.join(_TEXTS)}.")
+    text, argument = _TEXTS[params.name]
+    given = dict(params.arguments or {})
+    value = brief(given.pop(argument, ""))
+    for unknown in given:
+        raise _refused(f"{params.name} has no argument {unknown!r}. Valid: {argument}.")
+    findings = ""
+    if ctx.lifespan_context.is_published and TOOLS[params.name] != "reader":
+        raise _refused(_error_text(not_published(f"The prompt {params.name}")))
+    if params.name == "review":
+        await _in_turn(ctx)
+        findings = await _ask(ctx, partial(review_text, project=value), "apart")
+    text = text.format(focus=f": {value}" if value else "", findings=findings)
+    content = types.TextContent(type="text", text=text)
+    message = types.PromptMessage(role="user", content=content)
+    return types.GetPromptResult(messages=[message])

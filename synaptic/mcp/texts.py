@@ -1,0 +1,137 @@
+"""Texts for agents: our messages in their words, and no answer longer than its room. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import islice
+from typing import Any
+
+from ..models import Json
+from ..render.present import cleaned, end_of, fitting
+from ..render.wire import WHOLE_CONTENT
+from .tools import CHARS_PER_TOKEN
+
+ANSWER_CHARS = 10_000 * CHARS_PER_TOKEN
+"""The length of an answer to a call without `max_tokens`. Clients refuse or store away answers
+above 25,000 tokens.
+"""
+REMARK_CHARS = 400
+"""The room that lists leave for the remarks below them."""
+CUT = "Long texts and lists of this answer are cut."
+_FOR_AGENTS = (
+    (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
+    (r"`synaptic delete ([^`\s]+)` removes", r"`context_delete` with id \1 removes"),
+    (r"`synaptic (recent|search|find|get)[^`]*`", r"`context_\1`"),
+    (r"`--(\w+)`", r"`\1: true`"),
+    (r"`(synaptic [^`]+)`", r"`\1` (the user's to run)"),
+)
+"""What our messages tell people to type, and what an agent does instead."""
+_MOST_FIELDS = 40
+"""More than any object of ours has; those of a note may have more."""
+
+
+def for_agents(text: str) -> str:
+    """A message of ours that names tools instead of commands."""
+    for command, tool in _FOR_AGENTS:
+        text = re.sub(command, tool, text)
+    return text
+
+
+def json_text(data: Json) -> str:
+    """The JSON as a text that may be displayed."""
+    if "notices" in data:
+        data = data | {"notices": list(map(for_agents, data["notices"]))}
+    return json.dumps(cleaned(data), ensure_ascii=False)
+
+
+def cut_text(text: str, room: int, way_on: str) -> str:
+    """The text, or as much of its beginning as leaves room for the `way_on`. A fence that is
+    open where the text is cut is closed there.
+    """
+    if len(text) <= room:
+        return text
+    remark = f"{{:,}} more characters did not fit: {way_on}."
+    widest = max(map(len, re.findall("`+", text)), default=0)
+    left = room - len(remark) - widest - len(f"{len(text):,}")
+    end = end_of(text, left) if left > widest else 0  # of the opening fence, too
+    shown = text[:end].rstrip("\n")
+    lines = [shown, _open_fence(shown), remark.format(len(text) - end)]
+    return "\n".join(filter(None, lines))
+
+
+def _open_fence(text: str) -> str:
+    """The fence that is open at the end of the text; empty where none is."""
+    fence = ""
+    for line in text.split("\n"):
+        if fence and line == fence:
+            fence = ""
+        elif not fence and (found := _FENCE.match(line)):
+            fence = found[0]
+    return fence
+
+
+_FENCE = re.compile("`{3,}")
+
+
+def shortened_json(data: Json, room: int) -> Json:
+    """The JSON, with its longest texts and lists cut until `json_text` of it fits the room,
+    which a room of ANSWER_CHARS always is for what we answer; a notice says so.
+    """
+    if len(json_text(data)) <= room:
+        return data
+    cut = _shrunk({"notices": [], **data}, room - len(CUT) - 4, least=4)
+    return cut | {"notices": [CUT, *cut["notices"]]}
+
+
+def _shrunk(data: Json, room: int, least: int = 64) -> Json:
+    """The JSON with its texts cut to half as much again and again, until it fits the room or
+    they have the `least` length, which keeps ids whole.
+    """
+    most = room
+    cut = data
+    while len(json_text(cut)) > room and most > least:
+        most = max(least, most // 2)
+        cut = _cut(data, most)
+    return cut
+
+
+def _cut(value: Any, most: int) -> Any:
+    """The value with texts of at most `most` characters and lists of a twentieth as many."""
+    if isinstance(value, str):
+        return value if len(value) <= most else value[: most - 1] + "…"
+    if isinstance(value, list | tuple):
+        return [_cut(one, most) for one in value[: max(1, most // 20)]]
+    if isinstance(value, dict):
+        fields = islice(value.items(), max(_MOST_FIELDS, most // 20))
+        return {name[: max(_MOST_FIELDS, most)]: _cut(one, most) for name, one in fields}
+    return value
+
+
+def fitting_rows(data: Json, name: str, room: int, cure: str) -> Json:
+    """The JSON of a list with as many of its rows `data[name]` as fit the room; the others are
+    counted in `omitted`, and a notice names the `cure`.
+
+    Where not all fit, long contents are cut as in a search, and marked `truncated`.
+    """
+    if len(json_text(data)) <= room:
+        return data
+    rows = [_short_row(row, room) for row in data[name]]
+    remark = f"{len(rows)} more did not fit: {cure}."
+    head = data | {name: [], "omitted": len(rows), "notices": [*data["notices"], remark]}
+    head = _shrunk(head, max(room // 2, REMARK_CHARS))
+    sizes = [len(json_text(row)) + 2 for row in rows]
+    count = fitting(sizes, room - len(json_text(head)))
+    omitted = len(rows) - count
+    if not omitted:
+        return data | {name: rows}
+    notices = [*head["notices"][:-1], f"{omitted} more did not fit: {cure}."]
+    return head | {name: rows[:count], "omitted": omitted, "notices": notices}
+
+
+def _short_row(row: Json, room: int) -> Json:
+    content = row["content"]
+    end = end_of(content, WHOLE_CONTENT)
+    if end < len(content) and not row["truncated"]:
+        row = row | {"content": content[:end], "truncated": True, "next_offset": end}
+    return _shrunk(row, max(room // 4, 2 * WHOLE_CONTENT))

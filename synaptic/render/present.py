@@ -1,0 +1,388 @@
+"""Entries as compact Markdown for an agent: retrieved text is fenced, as data. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..language.lexicon import sentence_ends
+from ..models import Entry, Hit, Json, Link, SearchResult
+from ..notes.header import markup, shortened
+from ..notes.marks import front_fields
+from ..search.snippet import snippet
+from .fence import clean, fenced, one_line
+from .wire import why_json
+
+if TYPE_CHECKING:
+    from ..verbs.browse import Listing
+    from ..verbs.mentions import Links
+    from ..verbs.review import Matter
+
+IsHit = Callable[[str], bool]
+"""True for a word that was sought."""
+
+BRIEF_CHARS = 600
+CHANGED_SHOWN = 5
+LINKS_SHOWN = 20
+BESIDE_CHARS = 80
+TITLE_CHARS = 100
+SNIPPET_CHARS = 240
+PAGE_CHARS = 4_000
+"""Characters of a whole file that its day shows."""
+HEADING_CHARS = 160
+"""A longer first line or sentence is cut to make a title."""
+
+
+class Item(NamedTuple):
+    """An entry ready to be shown.
+
+    `partial`: `text` is a part of its content. `remark`: our own words about it.
+    `detailed`: all its marks and its place are shown.
+    """
+
+    entry: Entry
+    text: str
+    snippet: str = ""
+    partial: bool = False
+    superseded_by: str | None = None
+    remark: str = ""
+    detailed: bool = False
+    links: Links | None = None
+    chain: Sequence[Entry] = ()
+
+
+def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> list[Item]:
+    """The hits of a search with their contents; of one above `length` the best passage."""
+    items = []
+    for hit in result.hits:
+        content = hit.entry.content
+        text = hit.passage if len(content) > length else content
+        # a short list has no room for them: 3 tokens more an answer, and no more entries found
+        beside = lines_beside(hit) if detailed else []
+        score = f"score {hit.score:.2f}" if detailed and not hit.why else ""
+        items.append(
+            Item(
+                entry=hit.entry,
+                text="\n".join((text, *beside)),
+                snippet=hit.snippet,
+                partial=text != content,
+                superseded_by=hit.superseded_by,
+                remark=" · ".join(filter(None, (score, remark_on(hit)))),
+                detailed=detailed,
+            )
+        )
+    return items
+
+
+def entry_items(listing: Listing, *, length: int | None = None) -> list[Item]:
+    """The entries of a listing, each whole or cut to about `length` characters."""
+    items = []
+    for entry in listing.entries:
+        content = entry.content
+        text = content if length is None else _beginning(content, length)
+        items.append(
+            Item(
+                entry=entry,
+                text=text,
+                snippet=_beginning(text, SNIPPET_CHARS),
+                partial=text != content,
+                superseded_by=listing.superseded_by.get(entry.id),
+                detailed=True,
+                links=listing.links.get(entry.id),
+                chain=listing.chains.get(entry.id, ()),
+            )
+        )
+    return items
+
+
+def _beginning(text: str, length: int) -> str:
+    return snippet(text, lambda _: (), length=length)[0]
+
+
+def headed(title: str, text: str) -> tuple[str, str]:
+    """The heading of an entry, and the text below it, which does not repeat the heading.
+
+    | title       | text                         | heading          | below         |
+    |-------------|------------------------------|------------------|---------------|
+    | Moved       | Moved. (a line) The rest     | Moved.           | The rest      |
+    | We moved t… | We moved to Ely. The rest    | We moved to Ely. | The rest      |
+    | We moved t… | We moved to Ely (above 160)  | We moved t…      | …o Ely        |
+    | Ely         | We moved.                    | Ely              | We moved.     |
+    """
+    text = clean(text)
+    stem = _stem_of_title(title)
+    is_cut = title.endswith("…")
+    opening = markup(text)
+    if not stem or (opening and not opening.startswith("#")):
+        return title, text
+    wanted = stem.replace("**", "")
+    first_line = len(text.partition("\n")[0])
+    for end in (first_line, *sentence_ends(text[: 2 * HEADING_CHARS]), len(text)):
+        heading = text[len(opening) : end].strip()
+        said = _stem_of_title(heading.replace("**", ""))
+        says_title = said.startswith(wanted) if is_cut else said == wanted
+        if says_title and len(heading) <= HEADING_CHARS and not _is_in_marks(heading):
+            return heading, text[end:].lstrip()
+    if is_cut and text.startswith(stem) and not _is_in_marks(stem):
+        return title, f"…{text[len(stem) :]}"
+    return title, text
+
+
+def _stem_of_title(title: str) -> str:
+    return one_line(title).rstrip(".… ")
+
+
+def _is_in_marks(text: str) -> bool:
+    """True when emphasis, code or a link is still open at the end of the text."""
+    is_odd = any(text.count(mark) % 2 for mark in "*`")
+    return is_odd or text.count("[") != text.count("]")
+
+
+def end_of(text: str, room: int) -> int:
+    """The length of a beginning of the text that fits into `room` characters.
+
+    It ends after a line, unless that line ends in the first half of the room.
+    """
+    if len(text) <= room:
+        return len(text)
+    return text.rfind("\n", room // 2, room) + 1 or room
+
+
+def page_end(text: str) -> int:
+    """The length of the beginning of a whole file that its day shows."""
+    return end_of(text, PAGE_CHARS)
+
+
+def fitting(sizes: Iterable[int], room: int) -> int:
+    """The number of sizes, from the first on, that fit into the room together."""
+    return bisect_right(list(accumulate(sizes)), room)
+
+
+def listed(items: Sequence[Item], room: int) -> list[str]:
+    """The lines of the entries that fit into `room` characters.
+
+    Entries get a title as long as there is room. The rest of the room goes to whole texts, else
+    snippets, from the first entry on: that shows more answers than a snippet of each (LoCoMo,
+    entries of ten turns: 63 % against 29 %).
+    """
+    lines = [_in_list(item, "") for item in items]
+    sizes = [len(line) + 1 for line in lines]
+    lines = lines[: fitting(sizes, room)]
+    left = room - sum(sizes[: len(lines)])
+    for at, line in enumerate(lines):
+        for text in (items[at].text, items[at].snippet):
+            fuller = _in_list(items[at], text)
+            if len(fuller) - len(line) <= left:
+                lines[at] = fuller
+                left -= len(fuller) - len(line)
+                break
+    return lines
+
+
+def _in_list(item: Item, text: str) -> str:
+    """An entry in a list; an ellipsis at its end says that there is more.
+
+    All lines but the first are indented, so that none looks like another entry.
+    """
+    entry = item.entry
+    title = one_line(entry.title)
+    body = clean(text)
+    if not one_line(body).startswith(_stem_of_title(title)):
+        body = f"{shortened(title, TITLE_CHARS)}\n{body}".rstrip()
+    is_cut = len(text) < len(item.text) and one_line(body) != one_line(item.text)
+    if (item.partial or is_cut) and not body.endswith("…"):
+        body += " …"
+    day = entry.date if entry.dated else "undated"
+    stamp = f"{entry.short_id} {day} {entry.type}"
+    about = marks(entry, item.superseded_by)
+    if about:
+        stamp += f" ({about})"
+    lines = [line.rstrip() for line in (*body.split("\n"), item.remark) if line.strip()]
+    return f"{stamp}: " + "\n  ".join(lines)
+
+
+def line_of(entry: Entry) -> str:
+    """An entry in a line: id, date, type, title and marks."""
+    return f"{_stamp(entry)}: {one_line(' · '.join((entry.title, *entry.marks)))}"
+
+
+def render(item: Item) -> str:
+    """One entry as a block that only its own fence closes."""
+    entry = item.entry
+    text = clean(item.text)
+    title = one_line(entry.title)
+    about = marks(entry, item.superseded_by, full=item.detailed)
+    if item.detailed and entry.place:
+        about = " · ".join(
+            filter(None, (about, one_line(f"{entry.place.path}:{entry.place.line}")))
+        )
+    heading = "" if text.startswith(_stem_of_title(title)) else title
+    lines = [line for line in (heading, about, item.remark) if line]
+    part = ", a part of it" if item.partial else ""
+    body = "\n".join((*lines, text, *chain_line(item.chain), *link_lines(item.links)))
+    return fenced(f"entry {_stamp(entry)}{part}", body)
+
+
+def matter_text(matter: Matter) -> str:
+    """A finding of a review: the problem, a line for each entry, and the command to answer."""
+    subject = "the first" if matter.about[1:] else "it"
+    problem = f"{matter.kind}: {subject} {matter.said}"
+    entries = [line_of(subject.entry) for subject in matter.about]
+    command = f"synaptic review {'|'.join(matter.answers)} {matter.key}"
+    return "\n  ".join((problem, *entries, command))
+
+
+def cleaned(value: Any) -> Any:
+    """JSON with every text cleaned."""
+    if isinstance(value, dict):
+        return {clean(name): cleaned(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [cleaned(each) for each in value]
+    return clean(value) if isinstance(value, str) else value
+
+
+def brief(text: str) -> str:
+    """A message within a line, without the middle of a long one."""
+    text = one_line(text)
+    if len(text) <= 2 * BRIEF_CHARS:
+        return text
+    return f"{text[:BRIEF_CHARS]} … {text[-BRIEF_CHARS:]}"
+
+
+def done_text(done: str, notices: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The first words of the answer to a write, and the notices that remain."""
+    nothing_written = {"already saved": "Already saved as", "nothing changed": "Unchanged:"}
+    if notices and notices[0] in nothing_written:
+        return nothing_written[notices[0]], notices[1:]
+    return done, notices
+
+
+def short(id: str) -> str:
+    """The part of an id that people see."""
+    return id.partition("-")[2] or id
+
+
+def term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> IsHit:
+    """A test of a lower-case word: true for every form of a term, and for words that begin as
+    a term with `*`.
+    """
+    stem = cache(stem)
+    sought = {stem(term) for term in terms} - {None}
+    begun = tuple(term[:-1] for term in terms if term.endswith("*"))
+    return lambda word: stem(word) in sought or word.startswith(begun)
+
+
+def remark_on(hit: Hit) -> str:
+    """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
+    places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
+    parts = [f"also in {_first_of(places, CHANGED_SHOWN)}"] if places else []
+    if hit.told:
+        parts.append(one_line(hit.told))
+    if hit.why:
+        parts.append(f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}")
+    return " · ".join(parts)
+
+
+def lines_beside(hit: Hit) -> list[str]:
+    """A line for each entry beside a hit: its time and the beginning of its text."""
+    lines = []
+    for entry in hit.beside:
+        name = "before" if entry.there.line < hit.entry.there.line else "after"
+        text = one_line(_beginning(entry.content, BESIDE_CHARS))
+        lines.append(f"{name}, {entry.time if entry.timed else entry.date}: {text}")
+    return lines
+
+
+def marks(entry: Entry, superseded_by: str | None, *, full: bool = False) -> str:
+    """The marks of an entry in a line, as `#db · importance 8 · by claude`; the rare ones only
+    if `full`.
+    """
+    pairs: list[tuple[str, object]] = [
+        ("", " ".join(f"#{tag}" for tag in entry.tags)),
+        ("superseded by", superseded_by and short(superseded_by)),
+    ]
+    simple = ("importance", "project", "branch", "parent", "expires", "due", "by", "via")
+    below = (*simple, "expired") if full else ()
+    pairs += [("", mark) for mark in entry.marks if mark.split()[0] not in below]
+    if full:
+        pairs += [(name, getattr(entry, name)) for name in simple]
+        reach = "for its project" if entry.project else "for all"
+        pairs += [
+            ("source", not (entry.via or "").startswith("import:") and entry.source),
+            ("pinned", entry.pin and reach),
+            ("files", _files(entry, entry.files)),
+            ("supersedes", ", ".join(entry.supersedes)),
+            *front_fields(entry),
+        ]
+    else:
+        pairs.append(("files", _files(entry, entry.changed_files[:CHANGED_SHOWN])))
+    said = [f"{name} {value}" for name, value in pairs if value not in (None, "", False)]
+    return one_line(" · ".join(said))
+
+
+def link_text(link: Link) -> str:
+    """The entry at the other end of a link: `Ely (7k3m9q2x)`."""
+    id = short(link.id) if link.id else "no entry"
+    return f"{one_line(link.title or link.text)} ({id})"
+
+
+def link_lines(found: Links | None) -> list[str]:
+    """A line for the links of an entry and one for its backlinks, if it has any."""
+    if not found:
+        return []
+    lines = []
+    for name, links in (("links", found.links), ("backlinks", found.backlinks)):
+        ends = list(dict.fromkeys(map(link_text, links)))
+        if ends:
+            lines.append(f"{name}: {_first_of(ends, LINKS_SHOWN)}")
+    return lines
+
+
+def chain_line(chain: Sequence[Entry]) -> list[str]:
+    """A line of entries that replaced each other, if there are any."""
+    steps = [f"{entry.short_id} {entry.date} {one_line(entry.title)}" for entry in chain]
+    return [f"history: {' → '.join(steps)}"] if steps else []
+
+
+def _first_of(names: Sequence[str], most: int) -> str:
+    shown = ", ".join(names[:most])
+    more = len(names) - most
+    return f"{shown}, and {more:,} more" if more > 0 else shown
+
+
+def _files(entry: Entry, files: Sequence[str]) -> str:
+    changed = entry.changed_files
+    names = [f"{path} (changed since)" if path in changed else path for path in files]
+    return ", ".join(names)
+
+
+def _stamp(entry: Entry) -> str:
+    """Id, date and type: `7k3m9q2x 2026-11-21 09:31 decision`."""
+    when = entry.date if entry.dated else "undated"
+    if entry.dated and entry.timed:
+        when += f" {entry.time}"
+    return f"{entry.short_id} {when} {entry.type}"
+
+
+def outline(data: Json) -> str:
+    """JSON for people: a line for each field that is not empty."""
+    lines = []
+    for name, value in data.items():
+        if value:
+            lines.append(f"{name.replace('_', ' '):18} {_value_text(value)}")
+    return "\n".join(lines)
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return "; ".join(map(_value_text, value))
+    if not isinstance(value, dict):
+        return one_line(str(value))
+    return ", ".join(
+        f"{name.replace('_', ' ')} {_value_text(inner)}"
+        for name, inner in value.items()
+        if inner
+    )

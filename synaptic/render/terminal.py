@@ -1,0 +1,505 @@
+"""Results as text for people: aligned lines, highlighted snippets, and progress.
+
+Whatever comes out of a file passes `clean` first, so that no entry can steer the terminal.
+Colours appear only on a terminal, and never with NO_COLOR.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import JournalError, SynapticError
+from ..journal.names import shown
+from ..models import Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
+from .fence import INVISIBLE, clean, one_line
+from .present import (
+    LINKS_SHOWN,
+    IsHit,
+    chain_line,
+    headed,
+    lines_beside,
+    link_lines,
+    link_text,
+    marks,
+    remark_on,
+    short,
+)
+
+if TYPE_CHECKING:
+    from ..features.lab.evaluate import Evaluation
+    from ..features.lab.model_switch import Model, Switch
+    from ..verbs.adopt import Adopted
+    from ..verbs.browse import Days, Listing, Status
+    from ..verbs.doctor import Checkup
+    from ..verbs.mentions import Links
+    from ..verbs.writing import Deleted
+    from ..workspace.sync import RebuildReport
+
+_STYLES = {"bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
+_WORD = re.compile(r"\w+")
+_SHOWN = 10
+"""Findings of a kind that are shown."""
+_COUNTS_SHOWN = 6
+_SNIPPET_LINES = 6
+REPORT_S = 0.1
+"""The line of progress is written anew after so many seconds."""
+
+
+class Output(NamedTuple):
+    """The target of the text. `width` is None in a pipe: nothing is wrapped there.
+
+    `place` gives the whole path of a file of the journal.
+    """
+
+    colour: bool
+    width: int | None
+    place: Callable[[str | Path], Path]
+
+    def paint(self, text: str, style: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
+
+    def path(self, path: str | Path) -> str:
+        """A path that can be pasted into a shell."""
+        return one_line(str(self.place(path)))
+
+    def at(self, path: str, line: int, text: str = "") -> str:
+        """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
+        label = text or self.paint(f"{self.path(path)}:{line}", "dim")
+        if not self.colour:
+            return label
+        return f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{label}\x1b]8;;\x1b\\"
+
+
+def screen(place: Callable[[str | Path], Path]) -> Output:
+    """The screen that standard output is."""
+    if not is_terminal(sys.stdout):
+        return Output(False, None, place)
+    return Output("NO_COLOR" not in os.environ, shutil.get_terminal_size().columns, place)
+
+
+def is_terminal(*streams: object) -> bool:
+    """True when all of these streams are a terminal."""
+    return all(stream is not None and getattr(stream, "isatty", bool)() for stream in streams)
+
+
+# -- output
+# -------------------------------------------------------------------------------------------
+
+
+def emit(text: str) -> None:
+    """Prints `text` to standard output. It is no error when the reader has closed the pipe:
+    `synaptic find | head`.
+    """
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        _discard_output()
+        raise JournalError(f"The answer could not be written: {error.strerror}.") from error
+
+
+def emit_json(data: Json) -> None:
+    """Prints `data` to standard output as JSON, with invisible characters escaped."""
+    utf8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+    text = json.dumps(data, indent=2, ensure_ascii=not utf8)
+    emit(INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text))
+
+
+def say(text: str) -> None:
+    """Prints `text`, which is no data, to standard error."""
+    with suppress(OSError):
+        print(clean(text), file=sys.stderr, flush=True)
+
+
+def say_error(error: SynapticError) -> None:
+    """Prints to standard error what happened, the valid values and the next step."""
+    say(f"synaptic: {error.message}")
+    if error.valid:
+        say(f"  Valid: {', '.join(error.valid)}")
+    if error.hint:
+        say(f"  {error.hint}")
+
+
+def _discard_output() -> None:
+    """Drops the buffered output and all that follows, so that nothing fails at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# -- entries
+# ------------------------------------------------------------------------------------------
+
+
+def listing_text(listing: Listing, to: Output) -> str:
+    """One line for each entry: id, time, type, title, marks; on a terminal numbered."""
+    lines = []
+    for number, entry in enumerate(listing.entries, 1):
+        count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
+        title = to.at(entry.path, entry.there.line, one_line(entry.title))
+        about = to.paint(marks(entry, listing.superseded_by.get(entry.id)), "dim")
+        lines.append(f"{count}{_stamp(entry, to)}  {title}  {about}".rstrip())
+    return "\n".join(lines)
+
+
+def entries_text(listing: Listing, to: Output) -> str:
+    """Entries whole: a header, where they stand, and their Markdown."""
+    blocks: list[str] = []
+    for entry in listing.entries:
+        heading, below = headed(entry.title, entry.content)
+        about = marks(entry, listing.superseded_by.get(entry.id), full=True)
+        place = to.at(entry.path, entry.there.line)
+        header = f"{_stamp(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
+        if about:
+            header += f" · {to.paint(about, 'dim')}"
+        chain = chain_line(listing.chains.get(entry.id, ()))
+        links = "\n".join((*chain, *link_lines(listing.links.get(entry.id))))
+        blocks += filter(None, [header, below, to.paint(links, "dim")])
+    return "\n\n".join(blocks)
+
+
+def deleted_text(found: Sequence[Deleted], to: Output) -> str:
+    """For each entry in the trash a line, id, the time of its deletion, title and file, and its
+    text below.
+    """
+    lines = []
+    for one in found:
+        heading, below = headed(one.title, one.text)
+        place = to.paint(one_line(one.path), "dim")
+        lines.append(f"{short(one.id)}  {one.date} {one.time}  {one_line(heading)}  {place}")
+        lines += [f"  {line}" for line in _lines(below)]
+    return "\n".join(lines) or "Nothing is deleted."
+
+
+def links_text(found: Links, to: Output) -> str:
+    """A line for each link and each backlink: the link, the entry at the other end, and where
+    it stands.
+    """
+    lines = []
+    for name, links in (("links", found.links), ("backlinks", found.backlinks)):
+        if links:
+            lines.append(to.paint(name, "bold"))
+        for link in links[:LINKS_SHOWN]:
+            place = to.at(link.path, link.line)
+            lines.append(f"  [[{one_line(link.text)}]]  {link_text(link)}  {place}")
+        lines += _rest(len(links) - LINKS_SHOWN, "--json")
+    return "\n".join(lines) or "No links."
+
+
+def tasks_text(tasks: Sequence[Task], to: Output) -> str:
+    """The tasks of each day, each with its due date and where it stands."""
+    lines = []
+    day: str | None = ""
+    for task in tasks:
+        if task.date != day:
+            day = task.date
+            lines.append(to.paint(day or "undated", "bold"))
+        line = f"  [{'x' if task.done else ' '}] {one_line(task.text)}  "
+        if task.due and task.due not in task.text:
+            line += f"due {task.due}  "
+        if task.overdue:
+            line += f"{to.paint('overdue', 'warning')}  "
+        lines.append(line + to.at(task.path, task.line))
+    return "\n".join(lines) or "No such tasks."
+
+
+def days_text(days: Days, to: Output) -> str:
+    """The entries of the days as Markdown, rendered on a terminal; then the titles of the same
+    day in other years.
+    """
+    parts = []
+    for day, group in groupby(days.found.entries, key=lambda entry: entry.at.date()):
+        parts.append(f"# {day:%A}, {day}")
+        for entry in group:
+            parts += _of_day(entry)
+    if not parts:
+        none = f"No entries on {days.since}"
+        if days.until != days.since:
+            none += f" to {days.until}"
+        beside = " and ".join(filter(None, (days.before, days.after)))
+        parts.append(f"{none}. The nearest days with entries: {beside or 'none'}.")
+    if days.on_this_day.entries:
+        then = [
+            f"- {entry.date} {one_line(entry.title)} · {short(entry.id)}"
+            for entry in days.on_this_day.entries
+        ]
+        parts += ["---", "On this day", "\n".join(then)]
+    text = "\n\n".join(parts)
+    if to.width is None:
+        return text
+    from rich.console import Console  # slow to import
+    from rich.markdown import Markdown
+
+    console = Console(width=to.width, force_terminal=to.colour, no_color=not to.colour)
+    with console.capture() as shown:
+        console.print(Markdown(text, hyperlinks=False))
+    return shown.get().rstrip()
+
+
+def _of_day(entry: Entry) -> list[str]:
+    """The paragraphs of an entry of a day: its heading, its type, tags and id, and its text."""
+    title, text = headed(entry.title, entry.content)
+    heading = f"{entry.time if entry.timed else ''} {title}"
+    about = [f"#{tag}" for tag in entry.tags] + [short(entry.id)]
+    if entry.type != "note":
+        about.insert(0, entry.type)
+    return [f"## {one_line(heading)}", one_line(" · ".join(about)), text]
+
+
+def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
+    """For each hit its title line, where it stands, and the snippet with the sought words
+    highlighted.
+    """
+    blocks = []
+    for number, hit in enumerate(result.hits, 1):
+        lines = _hit(hit, is_hit, to)
+        remark = remark_on(hit)
+        if remark:
+            lines.append(f"   {remark}")
+        blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
+    return "\n\n".join(blocks)
+
+
+def _hit(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
+    entry = hit.entry
+    heading, below = headed(entry.title, hit.snippet)
+    about = to.paint(marks(entry, hit.superseded_by), "dim")
+    lines = [
+        _lit(one_line(heading), is_hit, to),
+        f"   {_stamp(entry, to)}  {about}".rstrip(),
+        f"   {to.at(entry.path, hit.snippet_line)}",
+    ]
+    lines += [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
+    return lines + [f"     {to.paint(line, 'dim')}" for line in lines_beside(hit)]
+
+
+def facets_text(facets: Facets, to: Output) -> str:
+    """Types, tags and projects, each with how often it occurs."""
+    lines = []
+    for name in ("types", "tags", "projects"):
+        lines.append(to.paint(name, "bold"))
+        counts = getattr(facets, name)
+        lines += [f"{count:>7,}  {one_line(value)}" for value, count in counts]
+    return "\n".join(lines)
+
+
+def _stamp(entry: Entry, to: Output) -> str:
+    when = "undated"
+    if entry.dated:
+        when = f"{entry.date} {entry.time if entry.timed else ''}"
+    id = to.paint(f"{one_line(entry.short_id):8}", "dim")
+    return f"{id}  {when:16}  {to.paint(f'{entry.type:9}', 'info')}"
+
+
+def _lines(text: str) -> list[str]:
+    """The first lines of a text that are not empty."""
+    return [line for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
+
+
+def _lit(text: str, is_hit: IsHit, to: Output) -> str:
+    """The text with its sought words highlighted."""
+
+    def light(match: re.Match[str]) -> str:
+        return to.paint(match[0], "hit") if is_hit(match[0].lower()) else match[0]
+
+    return _WORD.sub(light, text) if to.colour else text
+
+
+def _rest(number: int, command: str) -> list[str]:
+    """A line that says how many more there are, if there are."""
+    return [f"  and {number:,} more: {command}"] if number > 0 else []
+
+
+# -- reports
+# ------------------------------------------------------------------------------------------
+
+
+def status_text(status: Status, to: Output) -> str:
+    """The state of the home in aligned lines."""
+    passages = f"{status.chunks:,}"
+    if status.pending_vectors:
+        passages += f", {status.pending_vectors:,} of them found by words only"
+        passages += "; `synaptic rebuild-index` finishes them"
+    rows = {
+        "home": to.path(status.home),
+        "journal": to.path(status.journal),
+        "entries": f"{status.entries:,} in {_files(status.files)}",
+        "passages": passages,
+        "model": one_line(status.model),
+        "index": f"{status.index_bytes / 1e6:.1f} MB",
+        "not read": f"{len(status.issues) + len(status.left_out):,}",
+        "months": _counted(status.months),
+    }
+    for name in ("types", "tags", "projects"):
+        rows[name] = _counted(getattr(status.facets, name))
+    for name, root in status.roots.items():
+        rows[shown(name)] = f"{to.path(root['folder'])}, {_files(root['files'])}"
+    for verb, figures in status.figures.items():
+        total = figures["stages"]["total"]
+        rows[verb] = f"{total['p50']:.0f} ms, 95 % within {total['p95']:.0f} ms"
+    lines = [
+        f"{to.paint(f'{name:9}', 'bold')} {value}" for name, value in rows.items() if value
+    ]
+    return "\n".join((*lines, *_issue_lines(status.issues, to)))
+
+
+def _counted(counts: Counts) -> str:
+    shown = [f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN]]
+    if len(counts) > _COUNTS_SHOWN:
+        shown.append("...")
+    return ", ".join(shown)
+
+
+def entries_counted(number: int) -> str:
+    """`1 entry`, `2 entries`."""
+    return f"{number:,} {'entry' if number == 1 else 'entries'}"
+
+
+def _files(number: int) -> str:
+    return f"{number:,} {'file' if number == 1 else 'files'}"
+
+
+def adopted_text(home: Adopted, to: Output) -> str:
+    """The result of `init`. All paths are whole: they are meant to be copied."""
+    found = f"{entries_counted(home.entries)} in {_files(home.files)}"
+    lines = [f"Journal: {to.path(home.journal)}, {found}."]
+    if home.undated:
+        dated = home.entries - home.undated
+        lines.append(
+            f"Entries with a date: {dated:,}; without one: {home.undated:,}, which no "
+            f"search by date finds."
+        )
+    lines += map(one_line, home.remarks)
+    lines.append(f"New entries go to {to.path(home.new_entries_go_to)}")
+    config = to.path(home.home / "config.toml")
+    if home.to_add:
+        lines.append(
+            f"{config} was there already; to have it so, write these lines at its top in "
+            f"place of their like:"
+        )
+        lines += home.to_add
+    elif home.remarks:
+        lines.append(f"`exclude` and `day_file` in {config} change that.")
+    if home.issues:
+        lines.append("Pieces that could not be read as meant:")
+        lines += _issue_lines(home.issues, to)
+    if home.entries:
+        lines.append(
+            "Next: `synaptic rebuild-index` makes all of it searchable by meaning too; "
+            "words work at once."
+        )
+    return "\n".join(lines)
+
+
+def rebuild_text(report: RebuildReport) -> str:
+    """The report of a rebuild in a line."""
+    text = f"{entries_counted(report.entries)}, {report.chunks:,} passages: "
+    text += (
+        f"{report.embedded:,} embedded, {report.reused:,} reused, in {report.seconds:.1f} s."
+    )
+    if report.issues:
+        text += f" Not read as meant: {len(report.issues):,}; `synaptic status` shows them."
+    return text
+
+
+def evaluation_text(found: Evaluation, to: Output) -> str:
+    """The figure of each way to search, over which questions, and the first that the default
+    does not answer.
+    """
+    if not found.questions:
+        return "Nothing in this journal can be asked."
+    lines = [f"{to.paint(f'{way:8}', 'bold')} {mrr:.2f}" for way, mrr in found.mrr.items()]
+    lines.append(
+        f"\nMean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 "
+        f"where second."
+    )
+    lines.append(f"Questions: {found.questions:,}, in {found.seconds:.0f} s.")
+    if found.missed:
+        lines.append(f"\nNot among the first 20 of a default search: {len(found.missed):,}.")
+    for missed in found.missed[:_SHOWN]:
+        place = to.at(missed.path, missed.line)
+        lines.append(f"  {one_line(missed.question)}  {missed.date or 'undated'}  {place}")
+    lines += _rest(len(found.missed) - _SHOWN, "synaptic evaluate --json")
+    return "\n".join(lines)
+
+
+def models_text(found: Sequence[Model]) -> str:
+    """A line for each model: name, languages, size, dimensions, marks."""
+    lines = []
+    for one in found:
+        about = "ships" if one.ships else "downloaded" if one.downloaded else ""
+        if one.in_use:
+            about += ", in use"
+        size = f"{one.megabytes:,} MB" if one.megabytes else ""
+        name = one_line(one.name)
+        dimensions = one.dimensions or ""
+        lines.append(
+            f"{name:60} {one.languages:19} {size:>8} {dimensions:>6}  {about}".rstrip()
+        )
+    return "\n".join(lines)
+
+
+def comparison_text(tried: Switch) -> str:
+    """Two lines: the success of the default search with each model."""
+    lines = []
+    for name, one in ((tried.before, tried.with_before), (tried.model, tried.with_model)):
+        if not one:
+            return (
+                f"Not compared with {tried.before}: it has read too little of this journal, "
+                f"or too little can be asked."
+            )
+        found = one.questions - len(one.missed)
+        lines.append(
+            f"{one_line(name):60} mean reciprocal rank {one.mrr['default']:.2f} "
+            f"± {one.margin:.2f}, {found:,} of {one.questions:,} among the first 20"
+        )
+    return "\n".join(lines)
+
+
+def checkup_text(checkup: Checkup, to: Output) -> str:
+    """The findings, a line each: level, code, message, and the way to mend it."""
+    lines = []
+    for found in checkup.findings:
+        level = to.paint(f"{found.level:7}", found.level)
+        said = f"{one_line(found.message)}  {one_line(found.fix)}".rstrip()
+        lines.append(f"{level}  {found.code}  {said}")
+    return "\n".join(lines)
+
+
+def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
+    lines = [
+        f"  {to.path(shown(issue.path))}:{issue.line}  {one_line(issue.message)}"
+        for issue in issues[:_SHOWN]
+    ]
+    return lines + _rest(len(issues) - _SHOWN, "synaptic status --json")
+
+
+# -- progress
+# -----------------------------------------------------------------------------------------
+
+
+def progress() -> Callable[[str, int, int], None]:
+    """A function to report (phase, done, total) to, which keeps a line of a terminal."""
+    last = 0.0
+
+    def report(phase: str, done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        is_last = done >= total
+        if is_terminal(sys.stderr) and (is_last or now - last > REPORT_S):
+            last = now
+            line = f"\r{phase} {done:,}/{total:,}"
+            with suppress(OSError):
+                print(f"{line:60}", end="\n" if is_last else "", file=sys.stderr, flush=True)
+
+    return report

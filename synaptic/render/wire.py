@@ -1,0 +1,172 @@
+"""Results as JSON: the field names that users script against."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SynapticError
+from ..journal.names import shown
+from ..models import Entry, Facets, Hit, Json, SearchResult, Why
+
+if TYPE_CHECKING:
+    from ..verbs.browse import Days, Listing, Status
+    from ..verbs.review import Matter
+
+WHOLE_CONTENT = 2_000
+"""Characters. A search shows only the best passage of a longer entry."""
+
+OF_AN_ENTRY = (
+    """id at date time date_source type title tags project importance files changed_files
+    parent supersedes
+    superseded_by by via branch expires due source pin fields content truncated path line"""
+).split()
+OF_AN_ERROR = ("code", "message", "valid", "hint")
+OF_A_ROW = (
+    "id at date type title content tags project importance files by via path line".split()
+)
+
+
+def as_json(value: Any) -> Any:
+    """The value as `json` can write it: a dataclass as an object, a path as a text."""
+    if is_dataclass(value):
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {name: as_json(each) for name, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [as_json(each) for each in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float):
+        return round(value, 4)
+    return str(value) if isinstance(value, Path) else value
+
+
+def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
+    properties: dict[str, list[str]] = {}
+    for name, value in entry.fields:
+        properties.setdefault(name, []).append(value)
+    data = {name: as_json(getattr(entry, name, None)) for name in OF_AN_ENTRY}
+    data |= {"superseded_by": superseded_by, "fields": properties, "truncated": False}
+    return data | {"line": entry.there.line}
+
+
+def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
+    """The lines of an array, an object each."""
+    before = "["
+    for data in map(entry_json, entries):
+        yield before + json.dumps({name: data[name] for name in OF_A_ROW}, ensure_ascii=False)
+        before = ","
+    yield "]" if before == "," else "[]"
+
+
+def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
+    """The lines of a table (RFC 4180), names first; a list stands in a cell, an item a line.
+
+    A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
+    Injection).
+    """
+    yield ",".join(OF_A_ROW)
+    for data in map(entry_json, entries):
+        line = io.StringIO()
+        csv.writer(line).writerow(_cell(data[name]) for name in OF_A_ROW)
+        yield line.getvalue().removesuffix("\r\n")
+
+
+def _cell(value: Any) -> Any:
+    text = "\n".join(value) if isinstance(value, list) else value
+    return f"'{text}" if str(text).startswith(_FORMULA) else text
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def hit_json(hit: Hit) -> Json:
+    result = entry_json(hit.entry, hit.superseded_by)
+    if len(hit.entry.content) > WHOLE_CONTENT:
+        result |= {"content": hit.passage, "truncated": True}
+    result |= {"score": hit.score, "snippet": hit.snippet, "snippet_line": hit.snippet_line}
+    result["also_in"] = [f"{place.path}:{place.line}" for place in hit.also]
+    if hit.why:
+        result["why"] = why_json(hit.why)
+    return result
+
+
+def why_json(why: Why) -> Json:
+    data: Json = as_json(why)
+    scores = as_json(why.signals._asdict())
+    del data["signals"]
+    data["scores"] = scores | {"combined": data.pop("combined")}
+    data["ranks"] = {"lexical": data.pop("lexical_rank"), "semantic": data.pop("semantic_rank")}
+    return data
+
+
+def search_json(result: SearchResult) -> Json:
+    data: Json = as_json(replace(result, hits=()))
+    data["hits"] = [hit_json(hit) for hit in result.hits]
+    del data["terms"]
+    for name in ("rounds", "choice"):
+        if not data[name]:
+            del data[name]
+    return data
+
+
+def listing_json(listing: Listing) -> Json:
+    entries = []
+    for entry in listing.entries:
+        data = entry_json(entry, listing.superseded_by.get(entry.id))
+        if listing.links:
+            data |= as_json(listing.links[entry.id])
+        entries.append(data)
+    found = {"total": listing.total, "entries": entries, "notices": list(listing.notices)}
+    if listing.cursor:
+        found["cursor"] = listing.cursor
+    if listing.facets:
+        found["facets"] = facets_json(listing.facets)
+    return found
+
+
+def days_json(days: Days) -> Json:
+    data = {name: getattr(days, name) for name in ("since", "until", "before", "after")}
+    on_this_day = listing_json(days.on_this_day)["entries"]
+    return data | listing_json(days.found) | {"on_this_day": on_this_day}
+
+
+def facets_json(facets: Facets) -> Json:
+    return {kind: _counts(pairs) for kind, pairs in as_json(facets).items()}
+
+
+def status_json(status: Status) -> Json:
+    issues = [replace(issue, path=shown(issue.path)) for issue in status.issues]
+    data: Json = as_json(replace(status, issues=tuple(issues)))
+    return data | {"facets": facets_json(status.facets), "months": _counts(status.months)}
+
+
+def matter_json(matter: Matter) -> Json:
+    entries = [
+        {name: getattr(one.entry, name) for name in ("id", "date", "type", "title", "project")}
+        for one in matter.about
+    ]
+    commands = {answer: f"synaptic review {answer} {matter.key}" for answer in matter.answers}
+    return {
+        "finding": matter.key,
+        "kind": matter.kind,
+        "about": matter.said,
+        "entries": entries,
+        "answers": commands,
+    }
+
+
+def error_json(error: SynapticError) -> Json:
+    details = {name: as_json(getattr(error, name)) for name in OF_AN_ERROR}
+    return {"success": False, "error": details}
+
+
+def _counts(pairs: Any) -> list[Json]:
+    return [{"name": name, "count": count} for name, count in pairs]

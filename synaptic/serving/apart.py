@@ -1,0 +1,165 @@
+"""Processes beside this one: a command that outlives it, and one that runs a server's verbs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from ..config import Config
+from ..errors import JournalError, SynapticError, told
+from ..workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+    from subprocess import Popen
+
+Outcome = tuple[Any, BaseException | None]
+LOOK_S = 0.1
+"""Between two looks at whether anybody still waits for an answer."""
+NICE = 10
+"""How far such work stands back behind searches and saves."""
+
+
+def run_apart(config: Config, *words: str, parent: bool = False) -> Popen[bytes]:
+    """The process of `synaptic` with these words, on the same home. With `parent` it ends with
+    this one, and says what it does where this one does.
+    """
+    from subprocess import DEVNULL, Popen  # a hook that needs none waits for it
+
+    command = [sys.executable, "-m", "synaptic", "--home", str(config.home), *words]
+    if parent:
+        environ = os.environ | {"SYNAPTIC_PARENT": str(os.getpid())}
+        return Popen(command, cwd=config.home, stdin=DEVNULL, env=environ)
+    return Popen(
+        command,
+        cwd=config.home,
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+        start_new_session=True,
+    )
+
+
+class Apart:
+    """A reader in a process of its own, where Python's lock is not that of the searches.
+
+    It starts at the first need and ends with `end`, or with this process, however that ends.
+    """
+
+    def __init__(self, config: Config, ask_writer: Callable[..., Any]) -> None:
+        self._config = config
+        self._ask_writer = ask_writer
+        self._process: BaseProcess | None = None
+        self._pipe: Connection
+
+    def run(self, verb: Callable[..., Any], gone: threading.Event) -> Any:
+        """The result of a verb that can be pickled, as its result can. Raises what it does.
+
+        The process is killed once `gone` is set.
+        """
+        try:
+            if self._process is None:
+                self._start()
+            self._pipe.send(verb)
+            while True:
+                while not self._pipe.poll(LOOK_S):
+                    if gone.is_set():
+                        raise CancelledError
+                is_for_writer, *said = self._pipe.recv()
+                if not is_for_writer:
+                    break
+                self._pipe.send(_sendable(outcome(self._ask_writer, *said)))
+        except (EOFError, OSError) as error:
+            self.end()
+            told_so = "The process that did this was ended from outside."
+            raise SynapticError(told_so, hint="Ask again.") from error
+        except BaseException:
+            self.end()
+            raise
+        return _given(*said)
+
+    def end(self) -> None:
+        """Ends the process and its work."""
+        if self._process:
+            self._process.kill()
+            self._process.join()
+            self._pipe.close()
+            self._process = None
+
+    def _start(self) -> None:
+        from multiprocessing import get_context  # most commands need none
+
+        spawning = get_context("spawn")
+        ends: Any = spawning.Pipe()  # of another type on Windows
+        self._pipe, other = ends
+        self._process = spawning.Process(target=_work, args=(other, self._config), daemon=True)
+        self._process.start()
+        other.close()
+
+
+def _work(pipe: Connection, config: Config) -> None:
+    """Runs verbs in the process of an Apart."""
+    from multiprocessing import parent_process
+
+    def end_with_parent() -> None:
+        parent = parent_process()
+        assert parent
+        parent.join()
+        os._exit(0)
+
+    def ask_writer(verb: Callable[..., Any], **named: Any) -> Any:
+        pipe.send((True, partial(verb, **named)))
+        return _given(*pipe.recv())
+
+    @cache
+    def reader() -> Workspace:
+        try:
+            return open_reader(open_workspace(config), ask_writer)
+        except JournalError as error:
+            raise NeedsWriter from error
+
+    def run(verb: Callable[[Workspace], Any]) -> Any:
+        return verb(reader())
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
+    if sys.platform != "win32":
+        os.nice(NICE)
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send((False, *_sendable(outcome(run, pipe.recv()))))
+
+
+def outcome(call: Callable[..., Any], *args: Any) -> Outcome:
+    """The result of a call, or the error that it raises, which is the caller's to handle."""
+    try:
+        return call(*args), None
+    except BaseException as error:
+        return None, error
+
+
+def _sendable(outcome: Outcome) -> Outcome:
+    """An outcome whose error another process can read."""
+    result, error = outcome
+    if isinstance(error, apsw.Error):
+        error = NeedsWriter()
+    if isinstance(error, NeedsWriter | CancelledError | None):
+        return result, error
+    return None, told(error)
+
+
+def _given(result: Any, error: BaseException | None) -> Any:
+    """The result of an outcome. Raises its error."""
+    if error:
+        raise error
+    return result

@@ -1,0 +1,43 @@
+"""The arguments of a user, by name, as the verbs take them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from ..language.query import FILTER_NAMES, build_filters
+from ..models import Filters
+from ..render.terminal import is_terminal
+from ..workspace.workspace import Workspace
+
+AGENTS = {
+    "CLAUDECODE": "claude-code",
+    "CODEX_THREAD_ID": "codex",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_CI": "codex",
+    "GEMINI_CLI": "gemini-cli",
+    "OPENCODE": "opencode",
+    "CURSOR_AGENT": "cursor",
+}
+"""What agents set in the shells they open."""
+
+
+def take_filters(ws: Workspace, given: dict[str, Any]) -> Filters:
+    """The filters among the arguments, which it takes out. Raises InvalidArgument."""
+    if "tags" in given:
+        given["tag"] = given.pop("tags")
+    filters = {name: given.pop(name) for name in FILTER_NAMES & given.keys()}
+    return build_filters(now=ws.clock(), **filters)
+
+
+def agent() -> str | None:
+    """The agent in whose shell this process runs; None in a person's."""
+    return next((name for variable, name in AGENTS.items() if os.environ.get(variable)), None)
+
+
+def is_person() -> bool:
+    """True where a person sits at a terminal, and no agent opened it: only such a person
+    confirms a preference.
+    """
+    return agent() is None and is_terminal(sys.stdin, sys.stderr)

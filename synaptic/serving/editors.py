@@ -1,0 +1,58 @@
+"""The editor that a person has chosen, and how it shows a file at a line."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import ConfigError
+
+_PLUS_LINE = frozenset(
+    ("vi", "vim", "nvim", "gvim", "nano", "emacs", "emacsclient", "micro", "kak", "ed", "joe")
+)
+_GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
+_COLON_LINE = frozenset(("hx", "helix", "subl", "zed"))
+RETURNS_AT_ONCE = _GOTO | {"subl", "zed"}
+"""Editors with a window of their own, for which nobody waits unless they are told to."""
+
+
+def chosen() -> list[str] | None:
+    """The command in VISUAL, else EDITOR, as a list; None where neither is set. Raises
+    ConfigError.
+    """
+    for name in ("VISUAL", "EDITOR"):
+        if command := os.environ.get(name, "").strip():
+            try:
+                return shlex.split(command)
+            except ValueError as error:
+                raise ConfigError(
+                    f"${name} is {command!r}, which is no command: {error}."
+                ) from error
+    return None
+
+
+def name_of(command: Sequence[str]) -> str:
+    """`code` of `/usr/bin/code --wait`."""
+    return Path(command[0]).stem.lower()
+
+
+def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str]:
+    """The command that shows a file at a line.
+
+    | editor          | arguments          |
+    |-----------------|--------------------|
+    | `vim`, `nano`   | `+12 notes.md`     |
+    | `hx`, `subl`    | `notes.md:12`      |
+    | `code --wait`   | `--goto notes.md:12` |
+    | any other       | `notes.md`         |
+    """
+    name = name_of(command)
+    if line is None:
+        return [*command, str(path)]
+    if name in _PLUS_LINE:
+        return [*command, f"+{line}", str(path)]
+    if name in _GOTO:
+        return [*command, "--goto", f"{path}:{line}"]
+    return [*command, f"{path}:{line}" if name in _COLON_LINE else str(path)]

@@ -1,0 +1,126 @@
+"""The tokens of a server over HTTP: a table each in `tokens.toml`.
+
+[anna-laptop]
+token = "at least 32 characters"
+project = "ledger"      # the project of new entries; its entries are listed first
+read-only = true        # else false
+page = true             # it opens the page, as a person, in place of /mcp
+journals = ["platform"] # it opens these published journals, and their own servers; else all
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..config import resolve_home
+from ..errors import ConfigError, InvalidArgument
+from ..files import file_lock
+from ..journal.disk import PUBLISHED, kept_in, overwrite
+from ..models import PERSON, Texts
+from ..render.fence import one_line
+from ..verbs.adopt import toml_lines
+
+LEAST_CHARS = 32
+MOST_NAME = 60
+_KINDS = {"token": str, "project": str, "read-only": bool, "page": bool, "journals": list}
+
+
+class Grant(NamedTuple):
+    """The rights of a token; its saves are signed with `name`."""
+
+    name: str
+    project: str | None = None
+    read_only: bool = False
+    page: bool = False
+    journals: Texts | None = None
+
+
+class Tokens:
+    """The tokens of a file, else of the home's, read anew for each question: one that is taken
+    out opens nothing.
+    """
+
+    def __init__(
+        self, home: str | Path | None, file: str | None, *, of_published: bool = False
+    ) -> None:
+        self._home = resolve_home(home)
+        self._of_published = of_published
+        self.path = Path(file).expanduser() if file else self._home / "tokens.toml"
+
+    def grant(self, token: str) -> Grant | None:
+        """The rights of this token; None for one that is unknown, and at the server of a
+        journal for one of other journals. Raises ConfigError for a file that cannot be used.
+        """
+        found = None
+        for secret, grant in self.read():
+            if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
+                found = grant  # and go on: the time tells nothing
+        if found and found.journals is not None and not self._of_published:
+            own_name = kept_in(self._home / ".state" / PUBLISHED).get("journal", "")
+            return found if own_name in found.journals else None
+        return found
+
+    def read(self) -> list[tuple[str, Grant]]:
+        """Each token with its grant; none without a file. Raises ConfigError that names the
+        table.
+        """
+        try:
+            with self.path.open("rb") as file:
+                if os.name != "nt" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                    raise ConfigError(
+                        f"Others may read {self.path}.", hint=f"chmod 600 {self.path}"
+                    )
+                tables = tomllib.load(file)
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{self.path} cannot be read: {error}.") from error
+        return [self._read(name, table) for name, table in tables.items()]
+
+    def add(self, name: str, table: Mapping[str, Any]) -> None:
+        """Writes one more table below what stands there. Raises ConfigError for one that could
+        not be read again.
+        """
+        self._read(name, table)
+        head = f"[{json.dumps(name, ensure_ascii=False)}]"
+        block = "\n".join([head, *toml_lines(table), ""])
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with file_lock(self.path.with_name(f".{self.path.name}.lock")):
+            if any(grant.name == name for _, grant in self.read()):
+                raise InvalidArgument(
+                    f"{self.path} has a token named {name!r}.",
+                    hint="Take its table out there, or give another name.",
+                )
+            before = self.path.read_bytes().rstrip() if self.path.exists() else b""
+            overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
+
+    def _read(self, name: str, table: Any) -> tuple[str, Grant]:
+        where = f"[{name}] in {self.path}"
+        if not isinstance(table, dict) or len(str(table.get("token", ""))) < LEAST_CHARS:
+            raise ConfigError(f"{where} needs a token of at least {LEAST_CHARS} characters.")
+        for key, value in table.items():
+            if key not in _KINDS or not isinstance(value, _KINDS[key]):
+                raise ConfigError(
+                    f"{where}: {key} is unknown, or has no such value.", valid=_KINDS
+                )
+        journals = table.get("journals", ["-"])
+        for text in (name, table.get("project", "-"), *(journals or [""])):
+            is_text = isinstance(text, str) and text == one_line(text)[:MOST_NAME]
+            if not is_text or text in ("", PERSON):
+                raise ConfigError(
+                    f"{where}: {text!r} is no name. Give 1 to {MOST_NAME} characters, not "
+                    f"{PERSON!r}."
+                )
+        allowed = {
+            key.replace("-", "_"): value for key, value in table.items() if key != "token"
+        }
+        if "journals" in allowed:
+            allowed["journals"] = tuple(journals)
+        return table["token"], Grant(name, **allowed)

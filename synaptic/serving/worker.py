@@ -1,0 +1,414 @@
+"""The threads of a server: the writer, the readers beside it, and one that loads the model."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import count
+from pathlib import Path
+from queue import Empty, PriorityQueue, SimpleQueue
+from typing import Any, Literal, TypeVar
+
+import apsw
+
+from ..config import load_config
+from ..errors import IndexUnusable, told
+from ..features.importing.import_runs import catch_up
+from ..index.counters import Counters
+from ..index.embedding import Embedder
+from ..models import Texts
+from ..workspace.checkout import ELSEWHERE
+from ..workspace.sync import in_step, verify
+from ..workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
+from .apart import Apart, outcome, run_apart
+from .tokens import Grant
+from .turns import Turns
+
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+Verb = Callable[[Workspace], Result]
+Lane = Literal["write", "read", "beside", "apart"]
+"""The thread of a verb: the writer, one of the readers, or one of the two readers of what takes
+long, of which one is a process of its own: its verbs and their results must be pickled.
+"""
+READERS = 2
+"""More would wait for Python's lock, and each has a cache of the index."""
+STEPS = 20_000
+"""Of SQLite's machine, a millisecond, between two looks at whether the client has gone."""
+IDLE_S = 60.0
+"""How long the process of what takes long stays without work."""
+END, COUNTS, FOLLOW, IN_TURN = range(4)
+"""The order in which the writer takes its jobs."""
+
+GRACE_S = 2
+"""Seconds that open answers, and then the worker, get to end when a server ends."""
+SLICE_S = 0.05
+"""How long the idle thread embeds before it looks for a call again."""
+QUIET_S = 0.1
+"""Seconds without a call before it begins to embed, so that calls in quick succession never
+wait for it.
+"""
+FLUSH_EVERY_S = 10.0
+"""How soon the index is told what was read."""
+RETRY_AFTER_S = 60.0
+"""How soon a model that could not be loaded is tried again; the embedder remembers as long why
+it could not.
+"""
+SYNC_EVERY_S = 60.0
+FIRST_CALL_S = 2.0
+"""How long after the first call that needs the model such calls wait for it."""
+
+
+@dataclass(order=True, slots=True)
+class Job:
+    """A verb that waits. `gone` is set when nobody waits for it any more."""
+
+    rank: int
+    number: int
+    verb: Verb[Any] = field(compare=False)
+    future: Future[Any] = field(compare=False, default_factory=Future)
+    gone: threading.Event = field(compare=False, default_factory=threading.Event)
+
+
+class Worker:
+    """Runs verbs on the one Workspace that writes, in the order they come; between them it
+    checks and embeds. Verbs that only read run on readers beside it.
+
+    The Workspace is opened at the first need. A home or a config that cannot be used is an
+    error of each call, not of the server, and is tried anew by the next: mending the file is
+    enough. Without `readers` all reads keep their order among the writes of the one client.
+    With the `address` of a database nothing is written: all read what is published there.
+    """
+
+    def __init__(
+        self,
+        home: str | Path | None = None,
+        embedder: Embedder | None = None,
+        *,
+        read_only: bool = False,
+        readers: int = READERS,
+        address: str = "",
+    ) -> None:
+        self._threads: dict[Lane, int] = {"write": 0, "read": readers, "beside": 1, "apart": 1}
+        self.session = os.urandom(8).hex()
+        self.turns: defaultdict[str, Turns] = defaultdict(Turns)
+        """By client: the order of its calls."""
+        self._home = home
+        self._read_only = read_only
+        self._address = address
+        self._given = embedder
+        self._jobs: PriorityQueue[Job] = PriorityQueue()
+        self._numbers = count()
+        self._reads: dict[Lane, SimpleQueue[Job]] = {}
+        self._is_asked = False
+        self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
+        self._ws: Workspace | None = None
+        self._load_at = 0.0
+        self._tried = threading.Event()
+        self._wait_until = 0.0
+        self._checked = False
+        self._flush_at = 0.0
+        self._sync_at = 0.0
+        self._synced = 0
+
+    @property
+    def is_published(self) -> bool:
+        """True where it answers from a database, and writes nothing."""
+        return bool(self._address)
+
+    @property
+    def loading(self) -> bool:
+        """False once the model was tried, well or badly; until then no call should ask for it
+        and wait.
+        """
+        return not self._tried.is_set()
+
+    def start(self) -> None:
+        """Open the Workspace and begin to load the model, in the background. Idempotent."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def submit(self, verb: Verb[Result], lane: Lane = "write") -> Future[Result]:
+        """A future of the result of `verb`. A call cancelled in the queue is skipped."""
+        return self._put(verb, lane).future
+
+    async def ask(self, verb: Verb[Result], lane: Lane = "write") -> Result:
+        """Returns the result of `verb`. Raises what it raises; a defect as SynapticError.
+
+        Where the asker is cancelled, a verb on a reader ends at its next step in SQLite.
+        """
+        job = self._put(verb, lane)
+        try:
+            return await asyncio.wrap_future(job.future)
+        except asyncio.CancelledError:
+            job.gone.set()
+            raise
+        except Exception as error:
+            raise told(error) from error
+
+    def _put(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
+        job = Job(rank, next(self._numbers), verb)
+        self.start()
+        if self._address and rank == IN_TURN and lane == "write":
+            lane = "read"
+        if not self._threads[lane] or self._ws is None or _has_trouble(self._ws):
+            self._jobs.put(job)
+            return job
+        if lane not in self._reads:
+            self._reads[lane] = SimpleQueue()
+            for _ in range(self._threads[lane]):
+                reading = threading.Thread(
+                    target=self._read_published if self._address else self._read,
+                    args=(lane, self._ws),
+                    name=f"synaptic-{lane}",
+                    daemon=True,
+                )
+                reading.start()
+        self._reads[lane].put(job)
+        if not self._ws.embedder.ready:
+            self._put(_nothing, rank=COUNTS)  # the writer may try to load it again
+        return job
+
+    async def model_tried(self) -> None:
+        """Returns once the model was tried, or FIRST_CALL_S after the first time. Raises what
+        opening a home does.
+        """
+        if not self.loading:
+            return
+        ready = await self.ask(lambda ws: ws.embedder.ready)
+        now = time.monotonic()
+        self._wait_until = self._wait_until or now + FIRST_CALL_S
+        if not ready and now < self._wait_until:
+            await asyncio.to_thread(self._tried.wait, self._wait_until - now)
+
+    def close(self, wait_s: float = 0.0) -> None:
+        """End the thread after what it is doing, which may be waited for; what waits is
+        dropped.
+        """
+        end = Job(END, next(self._numbers), _nothing)
+        for jobs in self._reads.values():
+            jobs.put(end)
+        self._jobs.put(end)
+        if self._thread.ident:
+            self._thread.join(wait_s)
+
+    def _run(self) -> None:
+        patience: float | None = 0.0
+        while True:
+            try:
+                job = self._jobs.get(timeout=patience)
+            except Empty:
+                patience = self._idle()
+                continue
+            if job.rank == END:
+                break
+            patience = QUIET_S
+            if not job.future.set_running_or_notify_cancel():
+                continue
+            self._is_asked = job.rank == IN_TURN
+            result, error = outcome(self._write, job)
+            self._is_asked = False  # before the answer: its client may search next
+            _settle(job.future, result, error)
+        if self._ws:
+            while not self._jobs.empty():
+                job = self._jobs.get()
+                if job.rank == COUNTS:
+                    job.verb(self._ws)
+                elif job.rank == FOLLOW:
+                    job.future.cancel()  # a reader waits for it
+            self._ws.close()
+
+    def _write(self, job: Job) -> Any:
+        return job.verb(self._workspace())
+
+    def _read(self, lane: Lane, writer: Workspace) -> None:
+        """Runs the verbs of a lane on a reader of its own."""
+        jobs = self._reads[lane]
+
+        def ask_writer(verb: Verb[Any], *, at_leisure: bool = False) -> Any:
+            if at_leisure and self._is_asked:
+                return None
+            return self._put(verb, rank=IN_TURN if at_leisure else FOLLOW).future.result()
+
+        ws = open_reader(writer, ask_writer)
+        apart = Apart(ws.config, ask_writer)
+
+        def read(job: Job) -> Any:
+            if lane == "apart":
+                return apart.run(job.verb, job.gone)
+            if lane == "beside":
+                ws.index.file.db.set_progress_handler(job.gone.is_set, STEPS)
+            return job.verb(ws)
+
+        while True:
+            try:
+                job = jobs.get(timeout=IDLE_S)
+            except Empty:
+                apart.end()
+                continue
+            if job.rank == END:
+                jobs.put(job)  # for the next reader
+                break
+            if not job.future.set_running_or_notify_cancel():
+                continue
+            result, error = outcome(read, job)
+            counted = ws.index.counters.take()
+            if counted:  # before the answer: what the client does next may write it
+                self._put(partial(_add_counts, counted), rank=COUNTS)
+            if isinstance(error, NeedsWriter | IndexUnusable | apsw.Error) and (
+                not job.gone.is_set()
+            ):
+                again = self._put(job.verb)
+                again.future.add_done_callback(partial(_pass_on, job.future))
+            else:
+                _settle(job.future, result, error)
+        apart.end()
+        ws.index.file.close()
+
+    def _read_published(self, lane: Lane, first: Workspace) -> None:
+        """Runs the verbs of a lane on a connection of its own to what is published."""
+        jobs = self._reads[lane]
+        opened = cache(lambda: replace(self._open(), embedder=first.embedder))
+        while (job := jobs.get()).rank != END:
+            if job.future.set_running_or_notify_cancel():
+                _settle(job.future, *outcome(_answered, job.verb, opened))
+        jobs.put(job)  # for the next reader
+        if opened.cache_info().currsize:
+            opened().close()
+
+    def _open(self) -> Workspace:
+        config = load_config(self._home)
+        if not self._address:
+            return open_workspace(config, embedder=self._given)
+        from ..features.sharing.published import open_published  # slow to import
+
+        return open_published(config, self._address)
+
+    def _workspace(self) -> Workspace:
+        if self._ws is None:
+            self._ws = self._open()
+        now = time.monotonic()
+        if now >= self._load_at and not self._ws.embedder.ready:
+            self._load_at = now + RETRY_AFTER_S
+            self._tried.clear()
+            threading.Thread(target=self._load, args=(self._ws.embedder,), daemon=True).start()
+        return self._ws
+
+    def _load(self, embedder: Embedder) -> None:
+        try:
+            embedder.load()
+        except Exception as error:
+            log.warning("%s", told(error))
+        self._tried.set()
+        self._put(_nothing, rank=COUNTS)  # there may be passages to embed
+
+    def _idle(self) -> float | None:
+        """Does one small piece of work that can wait. Returns the seconds to the next; None
+        without one.
+        """
+        try:
+            ws = self._workspace()
+            if not self._checked:
+                self._checked = True
+                # so that no search waits for its patterns
+                from ..search import pipeline, understanding  # noqa: F401
+
+                if ws.published:
+                    return None
+                if not verify(ws):
+                    log.warning("The index was damaged and has been made anew.")
+                if not self._read_only:
+                    catch_up(ws)
+                return 0.0
+            if ws.published:
+                return None
+            if in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000):
+                return 0.0
+        except Exception as error:
+            log.warning("%s", told(error))  # the next call says so too
+            return None
+        now = time.monotonic()
+        wait = self._flush_at - now
+        if wait <= 0:
+            self._flush_at = now + FLUSH_EVERY_S
+            wait = 0 if ws.index.flush() else FLUSH_EVERY_S
+        if ws.config.sync.auto and not self._read_only:
+            with suppress(OSError):
+                wait = min(self._sync(ws, now), wait or SYNC_EVERY_S)
+        return wait or None
+
+    def _sync(self, ws: Workspace, now: float) -> float:
+        """Has another process sync what was saved, or edited by hand, at most once a minute;
+        returns the seconds until then, if anything waits.
+        """
+        changed = [ws.journal.saved.folder.stat().st_mtime_ns]
+        with suppress(apsw.Error):  # the next call mends the index
+            changed += (proof[1] for proof in ws.index.proofs().values() if proof)
+        if max(changed) <= self._synced:
+            return SYNC_EVERY_S
+        if now >= self._sync_at:
+            self._sync_at = now + SYNC_EVERY_S
+            self._synced = time.time_ns()
+            process = run_apart(ws.config, "sync")
+            threading.Thread(target=process.wait, daemon=True).start()
+        return self._sync_at - now
+
+
+def _has_trouble(ws: Workspace) -> bool:
+    """True where the index is in the memory of the writer alone."""
+    return not ws.published and bool(ws.index.file.trouble)
+
+
+def _answered(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
+    return verb(opened())
+
+
+def _nothing(_: Workspace) -> None:
+    """A verb that only wakes a thread."""
+
+
+def _add_counts(counted: Counters, ws: Workspace) -> None:
+    ws.index.counters.add(counted)
+
+
+def _settle(future: Future[Any], result: Any, error: BaseException | None) -> None:
+    if error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+def _pass_on(waiting: Future[Any], done: Future[Any]) -> None:
+    error = CancelledError() if done.cancelled() else done.exception()
+    _settle(waiting, None if error else done.result(), error)
+
+
+def for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:
+    """Returns the result of the verb for a remote client, with its project and not that of the
+    server's folder, and of the journals that it may read.
+    """
+
+    def run() -> Result:
+        ELSEWHERE.set(True)
+        own = replace(ws, config=replace(ws.config, project=grant.project))
+        return of_journals(verb, grant.journals, own)
+
+    return copy_context().run(run)
+
+
+def of_journals(verb: Verb[Result], journals: Texts | None, ws: Workspace) -> Result:
+    """Returns the result of the verb; of published journals it sees these, None for all, in one
+    snapshot.
+    """
+    allowed = replace(ws, journals=journals)
+    return in_step(allowed, lambda _: verb(allowed)) if ws.published else verb(ws)

@@ -1,0 +1,230 @@
+"""The server as a client starts it, and the clients of `data/clients.toml`."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import platformdirs
+
+from ..config import resolve_home
+from ..errors import InvalidArgument, JournalError
+from ..files import DATA
+from ..journal.disk import make_dirs, overwrite
+from ..models import Json, Texts
+from . import jsonc
+
+NAME = "synaptic"
+"""The server's name in every client."""
+
+PLUGIN = f"{NAME}@{NAME}"
+PROGRAMS = ("synaptic", "synaptic-journal")
+ODD = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""A file whose contents have another form than they should raises one of these."""
+
+_URL = re.compile(
+    r"(?i)(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?"
+)
+"""An address without characters that a client would expand."""
+
+
+class Server(NamedTuple):
+    """A command with its environment, or the address of a server elsewhere."""
+
+    command: str
+    args: Texts
+    env: Mapping[str, str] = {}
+    url: str = ""
+
+    def hook_words(self, client: str) -> list[str]:
+        """Returns the command of this client's hooks without the event, its last word."""
+        words = [self.command, *self.args[:-1]]
+        home = self.env.get("SYNAPTIC_HOME")
+        if home:
+            words += ["--home", home]
+        return [*words, "hook", "--client", client]
+
+    def hook(self, event: str, client: str) -> str:
+        """Returns the command of a hook as a line for the shell."""
+        words = [*self.hook_words(client), event]
+        if os.name == "nt":
+            return subprocess.list2cmdline(words)
+        return shlex.join(words)
+
+
+def this_server(home: str | None, project: str | None) -> Server:
+    """Returns this very program by its absolute path, as a desktop program has no PATH; a home
+    that was chosen by --home or SYNAPTIC_HOME is part of it.
+    """
+    env = {}
+    if home or os.environ.get("SYNAPTIC_HOME"):
+        env["SYNAPTIC_HOME"] = str(resolve_home(home))
+    if project:
+        env["SYNAPTIC_PROJECT"] = project
+    program = shutil.which(NAME, path=Path(sys.executable).parent)
+    if program:
+        return Server(program, ("mcp",), env)
+    return Server(sys.executable, ("-m", "synaptic", "mcp"), env)
+
+
+def server_at(url: str) -> Server:
+    """Returns the server at this address; without a path it is `/mcp`. Raises
+    InvalidArgument.
+    """
+    parts = _URL.fullmatch(url)
+    if not parts:
+        raise InvalidArgument(
+            f"{url!r} is no address of a server.", "--url http://192.168.1.5:8765/mcp"
+        )
+    place, path = parts.groups(default="")
+    path = path.rstrip("/") or "/mcp"
+    return Server("", (), url=place + path)
+
+
+class Client(NamedTuple):
+    """A program that speaks MCP; `data/clients.toml` says what each field means."""
+
+    name: str
+    title: str
+    files: Sequence[str]
+    check: str
+    entry: Mapping[str, Any]
+    programs: Sequence[str]
+    key: str = "mcpServers"
+    remote: Mapping[str, Any] = {}
+    signs: Sequence[str] = ()
+    add: Sequence[str] = ()
+    removal: Sequence[str] = ()
+    strict: bool = False
+    memory: str = ""
+    hooks: Mapping[str, Any] = {}
+
+    def shape(self, server: Server) -> Json:
+        """Returns the entry of this server."""
+        values = {
+            "{url}": server.url,
+            "{command}": server.command,
+            "{args}": list(server.args),
+            "{words}": [server.command, *server.args],
+            "{env}": dict(server.env),
+        }
+        entry = {}
+        form = self.remote if server.url else self.entry
+        for name, value in form.items():
+            filled = values.get(str(value), value)
+            if filled != {}:
+                entry[name] = filled
+        return entry
+
+    @property
+    def file(self) -> Path:
+        """The file of its servers: the first that exists, else the first."""
+        files = list(map(expand, self.files))
+        existing = [file for file in files if file.exists()]
+        return (existing or files)[0]
+
+    @property
+    def program(self) -> str | None:
+        """The client's own command, if it is on the PATH."""
+        for name in self.programs:
+            path = shutil.which(name)
+            if path:
+                return path
+        return None
+
+    @property
+    def found(self) -> bool:
+        """True when the client seems to be on this machine."""
+        if self.program:
+            return True
+        return any(expand(sign).exists() for sign in self.signs)
+
+
+def _client(row: Json) -> Client:
+    name = row["name"]
+    usual = {
+        "title": name.replace("-", " ").title(),
+        "programs": [name],
+        "entry": {"command": "{command}", "args": "{args}", "env": "{env}"},
+    }
+    return Client(**usual | row)
+
+
+_TABLE = (DATA / "clients.toml").read_text("utf-8")
+CLIENTS = [_client(row) for row in tomllib.loads(_TABLE)["client"]]
+
+
+def named(names: Iterable[str], *, remote: bool) -> list[Client]:
+    """Returns the clients of these names, or all; with `remote` those that know a server
+    elsewhere. Raises InvalidArgument.
+    """
+    valid = {client.name: client for client in CLIENTS if client.remote or not remote}
+    chosen = dict.fromkeys(name.lower() for name in names)
+    unknown = chosen.keys() - valid.keys()
+    if unknown:
+        raise InvalidArgument(f"No such client: {', '.join(unknown)}.", valid=valid)
+    return [valid[name] for name in chosen or valid]
+
+
+def folders(platform: str = sys.platform) -> dict[str, Path]:
+    """Returns this machine's folders, with which the clients' paths begin."""
+    home = Path.home()
+    config = _folder("XDG_CONFIG_HOME", home / ".config")
+    app = config
+    zed = config / "zed"
+    if platform == "darwin":
+        app = home / "Library" / "Application Support"
+        zed = home / ".config" / "zed"
+    elif platform == "win32":
+        app = _folder("APPDATA", home / "AppData" / "Roaming")
+        zed = app / "Zed"
+    return {
+        "home": home,
+        "config": config,
+        "app": app,
+        "zed": zed,
+        "claude": _folder("CLAUDE_CONFIG_DIR", home),
+        "claude_dir": _folder("CLAUDE_CONFIG_DIR", home / ".claude"),
+        "codex": _folder("CODEX_HOME", home / ".codex"),
+        "gemini": _folder("GEMINI_CLI_HOME", home) / ".gemini",
+    }
+
+
+def _folder(name: str, usual: Path) -> Path:
+    return Path(os.environ.get(name) or usual)
+
+
+def expand(path: str) -> Path:
+    """Returns the path with its folder in place of the name in braces."""
+    return Path(path.format_map(folders()))
+
+
+# -- Claude Code's plugin
+# ----------------------------------------------------------------------------------------------
+
+
+def note_command(server: Server) -> None:
+    """Notes for the plugin, which is the same everywhere, how to start Synaptic here."""
+    words = server.hook_words("")[:-3]
+    note = platformdirs.user_state_path(NAME) / "command"
+    with suppress(OSError, JournalError):
+        make_dirs(note.parent, private=True)
+        overwrite(note, os.fsencode(shlex.join(words)))
+
+
+def has_plugin() -> bool:
+    """True when Claude Code's plugin is installed, and not switched off."""
+    folder = folders()["claude_dir"]
+    with suppress(OSError, *ODD):
+        manifest = (folder / "plugins" / "installed_plugins.json").read_text("utf-8")
+        settings = (folder / "settings.json").read_text("utf-8")
+        on = jsonc.parse(settings)["enabledPlugins"][PLUGIN] is not False
+        return on and bool(jsonc.parse(manifest)["plugins"][PLUGIN])
+    return False

@@ -1,0 +1,151 @@
+"""Puts a part of Synaptic into a client's file, or takes it out again."""
+
+import json
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import Changed, JournalError, SynapticError
+from ..files import open_regular, real_path
+from ..journal import disk
+from ..models import Texts
+from . import jsonc
+from .clients import NAME, ODD
+from .parts import Part
+
+_TIMEOUT_S = 120
+
+BACKUP = ".before-synaptic"
+"""The ending of a file's copy from before the first change."""
+
+
+@dataclass(slots=True)
+class Step:
+    """The action for a part: register, remove, nothing, or fail and `why`.
+
+    `there` says whether the file held the part before, `done` whether the action was carried
+    out. `by` is the client's own command for it; without one the file is edited, and `backup`
+    is the copy that was made of it.
+    """
+
+    part: Part
+    action: str = "nothing"
+    there: bool = False
+    why: str = ""
+    by: Texts = ()
+    done: bool = False
+    backup: Path | None = None
+
+    @property
+    def state(self) -> str:
+        if self.action == "fail":
+            return "unreadable"
+        if not self.there:
+            return "not registered"
+        return "outdated" if self.action == "register" else "registered"
+
+
+def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
+    """Returns the step for this part, which is carried out unless it only `reads`."""
+    step = Step(part)
+    try:
+        old = _read(part.file)
+        text = (old or b"").decode()
+        if remove and NAME not in text:
+            return step
+        strict = part.client.strict and part.file.suffix == ".json"
+        if strict and not remove and jsonc.plain(text) != text:
+            raise ValueError(
+                f"{part.client.title} ignores all of a file with comments or a last comma"
+            )
+        without = part.edit(text, drop=True)
+        new = without if remove else part.edit(text)
+        step.there = without != text
+        if new == text:
+            return step
+        step.action = "remove" if remove else "register"
+        step.by = _own_command(step)
+        if reads:
+            return step
+        if step.by:
+            _run(step)
+        else:
+            _write(step, old, new.encode())
+        step.done = True
+    except SynapticError as problem:
+        step.action = "fail"
+        step.why = str(problem)
+    except ODD as problem:
+        reason = problem if isinstance(problem, ValueError) else "it has an unexpected form"
+        step.action = "fail"
+        step.why = f"{part.file}: {reason}."
+    return step
+
+
+def _own_command(step: Step) -> Texts:
+    """Returns the client's own command for the step; empty where it has none."""
+    client = step.part.client
+    program = client.program
+    if step.part.name != "server" or not client.add or program is None:
+        return ()
+    if step.action == "remove":
+        return (program, *client.removal)
+    if step.there:
+        return ()
+    [entry] = json.loads(step.part.edit(""))[client.key].values()
+    return (program, *client.add, json.dumps(entry))
+
+
+def _run(step: Step) -> None:
+    """Runs the client's own command. Raises JournalError where it changed nothing."""
+    try:
+        ended = subprocess.run(
+            step.by,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise JournalError(f"{step.by[0]}: {error}") from error
+    if work_on(step.part, remove=step.action == "remove").action != "nothing":
+        said = (ended.stderr or ended.stdout).strip()
+        raise JournalError(f"{step.part.file} did not change; {step.by[0]} said: {said}")
+
+
+def _read(file: Path) -> bytes | None:
+    """Returns the bytes; None where there is no file. Raises JournalError."""
+    with disk.disk_errors(file, "read"):
+        try:
+            with open_regular(file) as opened:
+                return opened.read()
+        except FileNotFoundError:
+            return None
+
+
+def _write(step: Step, old: bytes | None, new: bytes) -> None:
+    """Replaces the file's bytes in one step; mode and owner stay, and a link is written
+    through. Raises JournalError, and Changed when another program wrote meanwhile.
+    """
+    file = step.part.file
+    target = real_path(file)
+    backup = file.with_name(file.name + BACKUP)
+    with disk.disk_errors(file):
+        if old is None:
+            disk.make_dirs(target.parent, private=False)
+            disk.create(target, new, private=False)
+            return
+        if not disk.replace(target, old, target.stat().st_ino, new):
+            raise Changed(f"{file} was changed by another program meanwhile.")
+        if step.action == "remove" and backup.exists():
+            backup.unlink()
+        elif step.action == "remove" and b"".join(new.split()) in (b"", b"{}"):
+            target.unlink()
+            with suppress(OSError):
+                target.parent.rmdir()  # a folder that was made for it
+    if not step.there:
+        with suppress(OSError):
+            disk.create(backup, old, private=True)
+            step.backup = backup
