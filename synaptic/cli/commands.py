@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config import load_config, make_clock
+from ..doors import the_one
 from ..errors import InvalidArgument, Refused
 from ..journal.journal import Journal
 from ..language.query import build_preference
@@ -261,9 +262,7 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
     """
     found = browse.get(ws, [listed_id(ws, id) for id in ids])
     if source:
-        from ..features.importing.import_runs import with_source  # only here
-
-        found = with_source(ws, found)
+        found = the_one("transcripts", ws, found)
     answer_entries(ws, found)
 
 

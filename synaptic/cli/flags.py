@@ -14,7 +14,6 @@ import typer
 
 from ..config import load_config
 from ..errors import SynapticError
-from ..features.importing.readers.record import IN_PLACE, READERS
 from ..index.index import known
 from ..models import ORDERS, STRATEGIES, TYPES
 from ..search.ranking import PRESETS, SIGNALS
@@ -164,9 +163,6 @@ CLIENT = argument(
     list[str] | None, "clients", "CLIENT", "[default: all clients on this machine]"
 )
 DRY_RUN = switch("dry_run", "Show the changes without making them.")
-SOURCE = argument(
-    str | None, "source", "[SOURCE]", f"One of {', '.join((*READERS, *IN_PLACE))}."
-)
 
 # the server over HTTP
 READ_ONLY = switch("read_only", "Refuse every change.")

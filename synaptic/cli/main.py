@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
+from .. import doors
 from ..errors import InvalidArgument, SynapticError, known
 from ..render import terminal, wire
 from ..render.terminal import emit, emit_json
@@ -66,17 +67,27 @@ def program_for(args: Sequence[str]) -> typer.Typer:
     than many a command; with all of them where it is unknown.
     """
     place = 2 if args[:1] == ["--home"] else 0
-    for info in app.registered_commands:
-        if info.name in args[place : place + 1]:
-            program = copy.copy(app)
-            program.registered_commands = [info]
-            return program
+    [name] = args[place : place + 1] or [""]
+    for add in (None, doors.add_own_command, _add_upkeep, doors.add_plug_in_command):
+        if add:
+            add(name)
+        for info in app.registered_commands:
+            if info.name == name:
+                program = copy.copy(app)
+                program.registered_commands = [info]
+                return program
     return whole_program()
 
 
-def whole_program() -> typer.Typer:
+def _add_upkeep(_: str) -> None:
     from . import upkeep  # noqa: F401, it adds its commands; slow to import
 
+
+def whole_program() -> typer.Typer:
+    """The program with all our own commands."""
+    from . import upkeep  # noqa: F401
+
+    doors.add_own_commands()
     return app
 
 

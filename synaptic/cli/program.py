@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import typer
 
 from ..config import load_config
+from ..doors import through
 from ..workspace.past import as_of
 from ..workspace.workspace import Workspace, open_workspace
 from .asking import name_waiting
@@ -50,11 +51,7 @@ def command(
                 return run(ctx.obj, **given)
             with open_home(ctx.obj) as ws:
                 if any((ws.config.state / "capture").glob("[!.]*")):
-                    from ..features.importing.import_runs import (
-                        catch_up,  # only where a session waits
-                    )
-
-                    catch_up(ws)
+                    through("catch_up", ws)
                 with as_of(ws, given.pop("as_of", None)) as then:
                     return run(then, **given)
 

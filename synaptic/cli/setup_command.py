@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import typer
 
 from ..config import load_config, resolve_home
+from ..doors import the_one
 from ..errors import InvalidArgument
-from ..features.importing.import_command import offer
 from ..models import Json
 from ..render.fence import clean
 from ..render.terminal import emit, say
@@ -87,10 +87,10 @@ def run(
     absent = [client.name for client in clients if client not in found]
     data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
     if adds and as_json and not url:
-        data |= offer(home, wanted=take_in)
+        data |= the_one("offer", home, take_in)
     answer(data, _remarks(done, absent, dry_run=dry_run), notices)
     if adds and not (url or as_json):
-        offer(home, wanted=take_in)
+        the_one("offer", home, take_in)
     return 1 if failed and not (show or status) else 0
 
 

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from ..doors import the_one
 from ..errors import InvalidArgument, SynapticError, check_range, one_of
-from ..features.importing.import_runs import with_source
 from ..language.query import build_preference
 from ..models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
 from ..notes.header import shortened, taken
@@ -227,7 +227,7 @@ def _get(ws: Workspace, call: Call) -> Answer:
     if call.args.get("source"):
         if ws.published:
             raise not_published("The transcript of a session")
-        listing = with_source(ws, listing)
+        listing = the_one("transcripts", ws, listing)
     entries = listing.entries
     if offset and len(entries) > 1:
         raise InvalidArgument("offset goes with one id.", "Call it for each id.")

@@ -18,8 +18,8 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..doors import the_one
 from ..errors import ConfigError
-from ..features.sharing.forwarding import Forwarding
 from ..serving.tokens import Tokens
 from ..serving.worker import GRACE_S, Worker
 from .repeats import Repeats
@@ -39,7 +39,7 @@ class Remote:
         self._read_only = read_only
         self._shared = {
             "repeats": Repeats(),
-            "forwarding": Forwarding(writer) if writer else None,
+            "forwarding": the_one("forward", writer) if writer else None,
         }
         self._app: ASGIApp
 

@@ -31,12 +31,12 @@ from pydantic import BaseModel
 
 from ..config import resolve_home
 from ..errors import InvalidArgument, Refused, SynapticError, told
-from ..features.sharing.forwarding import POSITION, Forwarding, IndexPosition
 from ..models import Texts
 from ..notes.screening import Screen
 from ..render.fence import one_line
 from ..render.present import brief
 from ..render.wire import error_json
+from ..serving.positions import POSITION, Forwards, IndexPosition
 from ..serving.roles import TOOLS, not_published
 from ..serving.tokens import Grant
 from ..serving.turns import Turns
@@ -284,7 +284,7 @@ async def _in_turn(ctx: Context, *, is_meant: bool = False) -> Texts:
     return ()
 
 
-async def _caught_up(ctx: Context, forwarding: Forwarding) -> Texts:
+async def _caught_up(ctx: Context, forwarding: Forwards) -> Texts:
     """Waits until what is published shows the changes of this token that went through this
     server, CATCH_UP_S at most; a notice where it does not.
     """

@@ -36,8 +36,6 @@ from .present import (
 )
 
 if TYPE_CHECKING:
-    from ..features.lab.evaluate import Evaluation
-    from ..features.lab.model_switch import Model, Switch
     from ..verbs.adopt import Adopted
     from ..verbs.browse import Days, Listing, Status
     from ..verbs.doctor import Checkup
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
 
 _STYLES = {"bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
 _WORD = re.compile(r"\w+")
-_SHOWN = 10
+SHOWN = 10
 """Findings of a kind that are shown."""
 _COUNTS_SHOWN = 6
 _SNIPPET_LINES = 6
@@ -192,7 +190,7 @@ def links_text(found: Links, to: Output) -> str:
         for link in links[:LINKS_SHOWN]:
             place = to.at(link.path, link.line)
             lines.append(f"  [[{one_line(link.text)}]]  {link_text(link)}  {place}")
-        lines += _rest(len(links) - LINKS_SHOWN, "--json")
+        lines += rest(len(links) - LINKS_SHOWN, "--json")
     return "\n".join(lines) or "No links."
 
 
@@ -315,7 +313,7 @@ def _lit(text: str, is_hit: IsHit, to: Output) -> str:
     return _WORD.sub(light, text) if to.colour else text
 
 
-def _rest(number: int, command: str) -> list[str]:
+def rest(number: int, command: str) -> list[str]:
     """A line that says how many more there are, if there are."""
     return [f"  and {number:,} more: {command}"] if number > 0 else []
 
@@ -412,60 +410,6 @@ def rebuild_text(report: RebuildReport) -> str:
     return text
 
 
-def evaluation_text(found: Evaluation, to: Output) -> str:
-    """The figure of each way to search, over which questions, and the first that the default
-    does not answer.
-    """
-    if not found.questions:
-        return "Nothing in this journal can be asked."
-    lines = [f"{to.paint(f'{way:8}', 'bold')} {mrr:.2f}" for way, mrr in found.mrr.items()]
-    lines.append(
-        f"\nMean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 "
-        f"where second."
-    )
-    lines.append(f"Questions: {found.questions:,}, in {found.seconds:.0f} s.")
-    if found.missed:
-        lines.append(f"\nNot among the first 20 of a default search: {len(found.missed):,}.")
-    for missed in found.missed[:_SHOWN]:
-        place = to.at(missed.path, missed.line)
-        lines.append(f"  {one_line(missed.question)}  {missed.date or 'undated'}  {place}")
-    lines += _rest(len(found.missed) - _SHOWN, "synaptic evaluate --json")
-    return "\n".join(lines)
-
-
-def models_text(found: Sequence[Model]) -> str:
-    """A line for each model: name, languages, size, dimensions, marks."""
-    lines = []
-    for one in found:
-        about = "ships" if one.ships else "downloaded" if one.downloaded else ""
-        if one.in_use:
-            about += ", in use"
-        size = f"{one.megabytes:,} MB" if one.megabytes else ""
-        name = one_line(one.name)
-        dimensions = one.dimensions or ""
-        lines.append(
-            f"{name:60} {one.languages:19} {size:>8} {dimensions:>6}  {about}".rstrip()
-        )
-    return "\n".join(lines)
-
-
-def comparison_text(tried: Switch) -> str:
-    """Two lines: the success of the default search with each model."""
-    lines = []
-    for name, one in ((tried.before, tried.with_before), (tried.model, tried.with_model)):
-        if not one:
-            return (
-                f"Not compared with {tried.before}: it has read too little of this journal, "
-                f"or too little can be asked."
-            )
-        found = one.questions - len(one.missed)
-        lines.append(
-            f"{one_line(name):60} mean reciprocal rank {one.mrr['default']:.2f} "
-            f"± {one.margin:.2f}, {found:,} of {one.questions:,} among the first 20"
-        )
-    return "\n".join(lines)
-
-
 def checkup_text(checkup: Checkup, to: Output) -> str:
     """The findings, a line each: level, code, message, and the way to mend it."""
     lines = []
@@ -479,9 +423,9 @@ def checkup_text(checkup: Checkup, to: Output) -> str:
 def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
     lines = [
         f"  {to.path(shown(issue.path))}:{issue.line}  {one_line(issue.message)}"
-        for issue in issues[:_SHOWN]
+        for issue in issues[:SHOWN]
     ]
-    return lines + _rest(len(issues) - _SHOWN, "synaptic status --json")
+    return lines + rest(len(issues) - SHOWN, "synaptic status --json")
 
 
 # -- progress

@@ -22,8 +22,8 @@ from typing import Any, Literal, TypeVar
 import apsw
 
 from ..config import load_config
+from ..doors import the_one, through
 from ..errors import IndexUnusable, told
-from ..features.importing.import_runs import catch_up
 from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..models import Texts
@@ -290,9 +290,8 @@ class Worker:
         config = load_config(self._home)
         if not self._address:
             return open_workspace(config, embedder=self._given)
-        from ..features.sharing.published import open_published  # slow to import
-
-        return open_published(config, self._address)
+        published: Workspace = the_one("access", config, self._address)
+        return published
 
     def _workspace(self) -> Workspace:
         if self._ws is None:
@@ -328,7 +327,7 @@ class Worker:
                 if not verify(ws):
                     log.warning("The index was damaged and has been made anew.")
                 if not self._read_only:
-                    catch_up(ws)
+                    through("catch_up", ws)
                 return 0.0
             if ws.published:
                 return None

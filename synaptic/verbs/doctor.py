@@ -12,8 +12,8 @@ from typing import Literal
 
 import apsw
 
+from ..doors import through
 from ..errors import ModelError, NotFound, SynapticError
-from ..features.importing.import_runs import resume
 from ..files import lock_refusal, without_locks
 from ..journal.disk import reason_of
 from ..journal.losses import find_losses
@@ -70,7 +70,7 @@ def fix(ws: Workspace) -> Checkup:
     with suppress(SynapticError):  # the obstacle is a finding
         with ws.journal.writing():  # which takes what an older version left waiting
             pass
-        resume(ws)
+        through("recover", ws)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
                 ws.journal.hide(stamp.path, ws.journal.read(stamp.path))

@@ -2,3 +2,51 @@
 
 `import_runs` plans, runs and undoes an import; `readers/` reads the files of each program.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...models import Json
+    from ...verbs.browse import Listing
+    from ...workspace.workspace import Workspace
+
+COMMANDS = dict.fromkeys(("import", "forget", "replay"), f"{__name__}.importing_commands")
+
+
+def recover(ws: Workspace) -> list[str]:
+    """Finishes imports that were killed; returns the names of the runs."""
+    from .import_runs import resume
+
+    return resume(ws)
+
+
+def catch_up(ws: Workspace) -> None:
+    """Digests the sessions that a hook noted."""
+    from .import_runs import digest_noted
+
+    digest_noted(ws)
+
+
+def news(ws: Workspace) -> list[str]:
+    """A sentence on what could be imported."""
+    from .import_command import found_text
+    from .import_runs import left_out
+
+    files = left_out(ws.config)
+    return [f"{found_text(files)} `synaptic import` lists them."] if files else []
+
+
+def offer(home: str | None, wanted: bool | None) -> Json:
+    """Imports what other programs have left here if `wanted`, or if a person agrees."""
+    from .import_command import offer_sources
+
+    return offer_sources(home, wanted=wanted)
+
+
+def transcripts(ws: Workspace, listing: Listing) -> Listing:
+    """The digests of a listing with the lines of the transcripts from which they were made."""
+    from .import_runs import with_source
+
+    return with_source(ws, listing)

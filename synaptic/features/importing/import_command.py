@@ -121,7 +121,7 @@ def found_text(found: Mapping[str, int]) -> str:
     return f"Not imported yet, with the number of files: {', '.join(counts)}."
 
 
-def offer(home: str | None, *, wanted: bool | None) -> Json:
+def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
     """Says what other programs have left here; takes it in if `wanted`, or if a person agrees.
 
     The files of each source, and the new entries.

@@ -404,7 +404,7 @@ def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     return Done(name if blocks else "", len(coming))
 
 
-def catch_up(ws: Workspace) -> None:
+def digest_noted(ws: Workspace) -> None:
     """Digests the sessions that `capture` noted. What cannot be read now is not tried again."""
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:

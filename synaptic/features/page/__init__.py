@@ -2,3 +2,5 @@
 
 Begin in `app`: it puts the rooms of the page together, `guard` before all of them.
 """
+
+COMMANDS = dict.fromkeys(("serve", "token"), f"{__name__}.page_commands")

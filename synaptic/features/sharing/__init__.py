@@ -2,3 +2,54 @@
 
 `syncing` and `merge` for the first, `publisher` and `published` for the second.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...journal.disk import PUBLISHED
+
+if TYPE_CHECKING:
+    from ...config import Config
+    from ...models import Json
+    from ...workspace.workspace import Workspace
+    from .forwarding import Forwarding
+
+COMMANDS = dict.fromkeys(
+    ("sync", "publish", "git-setup", "git-merge"), f"{__name__}.sharing_commands"
+)
+
+
+def news(ws: Workspace) -> list[str]:
+    """Sentences on the last sync and the last publication, where there are any."""
+    sentences: list[str] = []
+    if ws.config.sync.url:
+        from .syncing import state as sync_state
+
+        sentences += sync_state(ws.config)
+    if (ws.config.state / PUBLISHED).exists():
+        from .publisher import state as publication_state
+
+        sentences += publication_state(ws)
+    return sentences
+
+
+def served(flags: Json) -> dict[str, Any]:
+    """The arguments of a server that reads or writes a database, by the flags of `serve`."""
+    from .databases import served as arguments
+
+    return arguments(**flags)
+
+
+def access(config: Config, address: str) -> Workspace:
+    """A workspace on the journals that a database publishes."""
+    from .published import open_published
+
+    return open_published(config, address)
+
+
+def forward(address: str) -> Forwarding:
+    """What hands calls on to the server that writes the journal."""
+    from .forwarding import Forwarding
+
+    return Forwarding(address)

@@ -12,41 +12,17 @@ The writer answers a repeated call, which has the same Idempotency-Key, with its
 from __future__ import annotations
 
 import secrets
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from ...errors import InvalidArgument, Unreachable
 from ...render.fence import one_line
+from ...serving.positions import POSITION, IndexPosition
 from ...serving.running import is_loopback
 
 CONNECT_S, ANSWER_S = 5.0, 60.0
-POSITION = "synaptic/position"
-"""In `_meta` of an answer that changed the journal: the position of its index after that,
-`tally:number`. (Some clients show their model nothing but `structuredContent` if there is any.)
-"""
 _NOTHING = "Nothing was saved."
 _LOOK = "Call again later; the user can look at the address of --writer and at its log."
-
-
-class IndexPosition(NamedTuple):
-    """The number of an index's count of changes, and of its latest change."""
-
-    tally: int
-    number: int
-
-    @classmethod
-    def read(cls, text: object) -> IndexPosition | None:
-        tally, _, number = str(text).partition(":")
-        if tally.isdecimal() and number.isdecimal():
-            return cls(int(tally), int(number))
-        return None
-
-    def is_within(self, other: IndexPosition) -> bool:
-        """True where an index at the `other` position shows this change."""
-        return self.tally == other.tally and self.number <= other.number
-
-    def __str__(self) -> str:
-        return f"{self.tally}:{self.number}"
 
 
 def checked_writer(url: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ....doors import readers
 from ....errors import SynapticError, one_of
 from ....models import EntryType, Texts
 
@@ -121,6 +122,11 @@ READERS = {
 """The module of each source, in the order in which help lists them."""
 
 
+def sources() -> dict[str, str]:
+    """By the name of each source the module of its reader; those of plug-ins last."""
+    return {source: f"{__package__}.{name}" for source, name in READERS.items()} | readers()
+
+
 def reader_of(source: str) -> Any:
     """The reader of a source: a module of this room, its READER, or one of its BY_SOURCE.
     Raises InvalidArgument for an unknown name.
@@ -130,7 +136,7 @@ def reader_of(source: str) -> Any:
     is of this program. `find(home, environ)`, which not all have, returns the places of the
     program's data below `home`, or where `environ` says.
     """
-    name = READERS[one_of(READERS, source, "source")]
-    module = importlib.import_module(f".{name}", __package__)
+    modules = sources()
+    module = importlib.import_module(modules[one_of(modules, source, "source")])
     of_module = getattr(module, "READER", module)
     return getattr(module, "BY_SOURCE", {}).get(source, of_module)

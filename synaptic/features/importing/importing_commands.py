@@ -1,0 +1,106 @@
+"""The commands `import`, `forget` and `replay`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...cli import flags as f
+from ...cli.flags import A_PROJECT, argument, option, text_option, texts_option
+from ...cli.program import command
+from ...cli.replies import agreed, answer
+from ...errors import NotFound
+from ...models import SESSIONS, SearchResult
+from ...render import terminal, wire
+from ...render.fence import clean
+from ...render.present import hit_items, listed, outline
+from ...workspace.workspace import Workspace
+from .readers.record import IN_PLACE, sources
+
+SOURCE = argument(
+    str | None, "source", "[SOURCE]", f"One of {', '.join((*sources(), *IN_PLACE))}."
+)
+
+
+@command(
+    "import",
+    SOURCE,
+    argument(
+        str | None, "place", "[PATH]", "A file or folder. [default: where the program keeps it]"
+    ),
+    f.DRY_RUN,
+    text_option("since", "Only records from this day on: 2026-01-01, last month."),
+    texts_option(
+        "project",
+        "Only records of this project; records without a project get it. Repeatable.",
+        **A_PROJECT,
+    ),
+    text_option(
+        "into", "A folder of the journal for new day files. [default: the journal's day files]"
+    ),
+    text_option("undo", "Undo the import with this name."),
+    f.YES,
+)
+def _import(ws: Workspace, **given: Any) -> int:
+    """Take in what other programs have written: sessions, memories, diaries.
+
+    It shows what would come and asks. Without SOURCE it says what it finds on this machine.
+
+    Example: synaptic import claude-code --dry-run
+    """
+    from .import_command import run  # only this command needs it
+
+    return run(ws, **given)
+
+
+@command(
+    "forget",
+    option(
+        str, "session", "The client's id of the session, or the id of its digest.", default=...
+    ),
+    f.YES,
+)
+def _forget(ws: Workspace, yes: bool, session: str) -> None:
+    """Remove the digests of an agent's session for good.
+
+    The session is never imported again. The client keeps its transcript.
+
+    Example: synaptic forget --session 7k3m9q2x
+    """
+    from .import_runs import forget
+
+    if agreed("forget", f"Forget the session {session} for good?", yes=yes):
+        done = forget(ws, session)
+        text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
+        answer({"success": True} | wire.as_json(done), text)
+
+
+@command(
+    "replay",
+    option(int | None, "prompts", "At most so many prompts, the newest. [default: 200]"),
+)
+def _replay(ws: Workspace, **given: Any) -> None:
+    """Ask the prompts of your agents' sessions again, each of the memory of its time.
+
+    It counts how often the answer named a file edited later, or an error met later.
+
+    Example: synaptic replay --prompts 100
+    """
+    from . import replay  # only this command needs it
+
+    def show(found: SearchResult) -> str:
+        """The text of an answer, as an agent reads it."""
+        return "\n".join(listed(hit_items(found, length=280), 1400))
+
+    cases = replay.replay(ws, show, progress=terminal.progress(), **given)
+    if not cases:
+        raise NotFound("No session on this machine holds a prompt to ask.", valid=SESSIONS)
+    rows = replay.table(cases)
+    lines = [outline(rows)]
+    ends = replay.extremes(cases)
+    for end, some in ends.items():
+        lines += [f"\n{end}:"]
+        for case in some:
+            named = ", ".join(case.named["memory"]) or f"none of {', '.join(case.later)}"
+            prompt = " ".join(case.prompt.split())
+            lines += [f"  {case.at:%Y-%m-%d %H:%M} {prompt:.70}\n    named {named:.90}"]
+    answer({"table": rows, **wire.as_json(ends)}, clean("\n".join(lines)))

@@ -1,0 +1,79 @@
+"""The commands `evaluate` and `model`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from ...cli import flags as f
+from ...cli.flags import argument, option
+from ...cli.program import command
+from ...cli.replies import answer, check_can_ask, screen_of, when_empty
+from ...errors import InvalidArgument
+from ...render import terminal, wire
+from ...workspace.workspace import Workspace
+from .lab_texts import comparison_text, evaluation_text, models_text
+
+
+@command(
+    "evaluate",
+    option(int | None, "questions", "At most so many questions, 1 to 300. [default: 300]"),
+)
+def _evaluate(ws: Workspace, **given: Any) -> None:
+    """Measure how well a search finds your own entries.
+
+    It searches for their titles in a copy of the journal without them.
+
+    Example: synaptic evaluate --questions 100
+    """
+    from .evaluate import evaluate  # only this command needs it
+
+    _end_like_control_c()
+    found = evaluate(ws, progress=terminal.progress(), **given)
+    text = evaluation_text(found, screen_of(ws))
+    answer(wire.as_json(found), when_empty(ws) or text, found.notices)
+
+
+def _end_like_control_c() -> None:
+    """So that a copy of the index is deleted."""
+    import signal
+
+    for name in ("SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, name, signal.SIGINT), signal.default_int_handler)
+
+
+@command(
+    "model",
+    argument(list[str] | None, "words", "[use NAME|FOLDER]", "The model to use from now on."),
+    f.YES,
+)
+def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
+    """List the models that find notes by meaning, or use another.
+
+    `use` loads it, compares the two on your own notes, and asks.
+
+    Example: synaptic model use BAAI/bge-small-en-v1.5
+    """
+    from . import model_switch as models  # only this command needs it
+
+    if not words:
+        found = models.models(ws)
+        return answer({"models": wire.as_json(found)}, models_text(found))
+    if len(words) != 2 or words[0] != "use":
+        raise InvalidArgument(
+            f"model {' '.join(words)} is unknown.", valid=("model", "model use NAME|FOLDER")
+        )
+    check_can_ask("model use", yes=yes)
+
+    def agree(tried: models.Switch) -> bool:
+        terminal.say(comparison_text(tried))
+        return yes or typer.confirm(f"Use {tried.model}?", default=True, err=True)
+
+    _end_like_control_c()
+    done = models.use(ws, words[1], agree=agree, progress=terminal.progress())
+    text = f"In use: {done.model if done.kept else done.before}."
+    if done.kept and done.before != done.model:
+        text += f" `synaptic model use {done.before}` goes back at once."
+    return answer(wire.as_json(done), text, done.notices)

@@ -1,0 +1,157 @@
+"""The commands `serve` and `token`."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from ...cli import flags as f
+from ...cli.flags import A_PROJECT, argument, option, switch, text_option, texts_option
+from ...cli.program import command
+from ...cli.replies import answer
+from ...doors import the_one
+from ...errors import InvalidArgument
+from ...render.present import outline
+from ...render.terminal import emit
+from ...serving.tokens import Tokens
+
+DATABASE_FLAGS = ("read", "publish", "insecure", "writer")
+"""The flags of `serve` that the feature `sharing` reads."""
+
+
+@command(
+    "serve",
+    text_option(
+        "host",
+        "The address to listen on; other machines need --token-file.",
+        default="127.0.0.1",
+    ),
+    option(
+        int | None,
+        "port",
+        "The port; 0 takes a free one, but `setup --url` needs a fixed one. [default: `port` "
+        "of config.toml, else 0]",
+        min=0,
+        max=65535,
+    ),
+    switch("open_it", "Open the page in the browser.", "--open"),
+    switch("no_link", "Print no login; `synaptic open --page` gives one."),
+    switch("install", "Serve from each login on this machine on, by systemd or launchd."),
+    switch("uninstall", "Undo --install."),
+    switch("publish", "Also publish after each save (see `publish`)."),
+    texts_option(
+        "revoke", "Log out the browser of this name that stays logged in; or all; repeatable."
+    ),
+    f.READ_ONLY,
+    switch("read", "Show the journals published in the database of SYNAPTIC_DATABASE."),
+    text_option("writer", "With --read: the address of the server that writes the journal."),
+    f.INSECURE,
+    f.TOKEN_FILE,
+    texts_option("allow_host", "A host name that a proxy uses for this server; repeatable."),
+    opens=False,
+    json=False,
+)
+def serve(
+    home: str | None, install: bool, uninstall: bool, revoke: Sequence[str] = (), **given: Any
+) -> None:
+    """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
+
+    Example: synaptic serve --open
+    """
+    if install + uninstall + bool(revoke) > 1:
+        raise InvalidArgument("--install, --uninstall and --revoke exclude each other.")
+    if revoke:
+        return _log_out(home, revoke)
+    if install or uninstall:
+        from . import service  # only here
+
+        if uninstall:
+            return service.uninstall(home)
+        port = given.pop("port", None)
+        read_only = given.pop("read_only")
+        if given.pop("host") != "127.0.0.1" or any(given.values()):
+            raise InvalidArgument("--install goes with --port and --read-only alone.")
+        return service.install(home, port, read_only=read_only)
+    about_database = {name: given.pop(name, None) for name in DATABASE_FLAGS}
+    given |= the_one("served", about_database)
+    from ...mcp.remote import Remote  # slow to import
+    from . import app
+
+    return app.serve(home, Remote, **given)
+
+
+def _log_out(home: str | None, names: Sequence[str]) -> None:
+    from .devices import Devices  # only here
+
+    devices = Devices(home)
+    found = devices.read()
+    known = sorted({"all", *(device.name for device in found.values())})
+    for name in names:
+        if name not in known:
+            raise InvalidArgument(f"No browser {name!r} stays logged in.", valid=known)
+    gone = [id for id, device in found.items() if {device.name, "all"} & {*names}]
+    devices.remove(*gone)
+    emit(f"Browsers logged out: {len(gone)}")
+
+
+@command(
+    "token",
+    argument(
+        str | None,
+        "name",
+        "[NAME]",
+        "The name of its user; entries saved with it are signed so.",
+    ),
+    text_option(
+        "project", "The project of new entries; its entries are listed first.", **A_PROJECT
+    ),
+    text_option(
+        "journals",
+        "The published journals that it may read, as platform,web. [default: all that the "
+        "role of the database may]",
+    ),
+    f.READ_ONLY,
+    switch("page", "The token opens the page for a person, but no tools."),
+    f.TOKEN_FILE,
+    opens=False,
+)
+def token(
+    home: str | None,
+    read_only: bool,
+    page: bool,
+    name: str | None = None,
+    project: str | None = None,
+    journals: str | None = None,
+    token_file: str | None = None,
+) -> None:
+    """Make a token for a client of `synaptic serve`; without NAME list the tokens.
+
+    The token is shown once and written to tokens.toml. Remove its table there to revoke it.
+
+    Example: synaptic token anna-laptop --project ledger
+    """
+    tokens = Tokens(home, token_file)
+    file = str(tokens.path)
+    if name is None:
+        listed = {}
+        for _, grant in tokens.read():
+            fields = grant._asdict().items()
+            listed[grant.name] = {field.replace("_", "-"): value for field, value in fields}
+        text = outline(listed) or f"No tokens in {file}. `synaptic token NAME` makes one."
+        return answer({"file": file, "tokens": list(listed.values())}, text)
+    secret = secrets.token_urlsafe(32)
+    said: dict[str, object] = {
+        "token": secret,
+        "project": project,
+        "read-only": read_only,
+        "page": page,
+    }
+    if journals is not None:
+        said["journals"] = [each.strip() for each in journals.split(",")]
+    tokens.add(name, {key: value for key, value in said.items() if value})
+    use = "Its client sends it as a bearer token: `synaptic setup --url` says how."
+    if page:
+        use = "Type it on the page."
+    data = {"success": True, "name": name, "token": secret, "file": file}
+    return answer(data, f"{secret}\n{use}")

@@ -1,0 +1,188 @@
+"""The commands `sync`, `publish` and `git-setup`, and the merge driver that git calls."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ...cli import flags as f
+from ...cli.flags import argument, switch, text_option
+from ...cli.program import app, command
+from ...cli.replies import answer, can_ask, check_can_ask
+from ...config import load_config
+from ...errors import Refused, SynapticError
+from ...render import terminal, wire
+from ...render.fence import clean
+from ...render.terminal import emit
+from ...serving.arguments import agent
+from ...verbs.adopt import write_setting
+from ...workspace.workspace import Workspace
+from . import merge_driver
+from .databases import database_address
+
+if TYPE_CHECKING:
+    from .publisher import PublishReport
+
+
+@command("git-setup", f.REMOVE, opens=False)
+def git_setup(home: str | None, remove: bool) -> None:
+    """Let git merge the journal entry by entry.
+
+    Once in each clone; nothing in the journal changes.
+
+    Example: synaptic git-setup
+    """
+    done = merge_driver.set_up(load_config(home), remove=remove)
+    text = f"Merges in {done.repository} are git's own again."
+    notices = []
+    if not remove:
+        text = (
+            f"Merges of the journal in {done.repository} go by entries now ({done.attributes}: "
+            f"{done.line})."
+        )
+        notices.append("Run it once in every clone. `synaptic git-setup --remove` undoes it.")
+    answer({"success": True} | wire.as_json(done), text, notices)
+
+
+@command(
+    "sync",
+    text_option("init", "Share the journal through the git repository at this address."),
+    text_option("allow", "Send the secret with this id all the same."),
+    switch(
+        "auto",
+        "Also after saves and when a session starts; only a person switches it on.",
+        "--auto/--no-auto",
+        default=None,
+    ),
+    f.YES,
+    opens=False,
+)
+def _sync(
+    home: str | None,
+    yes: bool,
+    init: str | None = None,
+    allow: str | None = None,
+    auto: bool | None = None,
+) -> None:
+    """Share the journal with your other machines, through a git repository.
+
+    It commits notes and attachments, takes what the others sent, entry by entry, and sends.
+
+    Example: synaptic sync --init git@example.org:ada/journal.git
+    """
+    from . import syncing  # only this command needs it
+
+    config = load_config(home)
+    if (init or allow or auto) and agent():
+        raise Refused("Only a person changes what is sent where.")
+    if auto is not None:
+        if auto and not can_ask():
+            raise Refused("Only a person switches that on, on a terminal.")
+        if not auto or typer.confirm("Sync by itself from now on?", err=True):
+            write_setting(config.home, "sync.auto", auto)
+        now = load_config(home).sync.auto
+        return answer({"success": True, "auto": now}, f"Syncs by itself: {now}")
+    if allow:
+        syncing.allow(config, allow)
+    if init is not None:
+        check_can_ask("sync --init", yes=yes)
+        done = syncing.init(config, init, lambda asked: yes or typer.confirm(asked, err=True))
+    else:
+        done = syncing.sync(config)
+    if not done:
+        return None
+    notices = [*done.notices]
+    if done.conflicts:
+        notices.append(
+            f"Both machines changed one entry in {', '.join(done.conflicts)}: both texts stand "
+            f"there; `synaptic status` names the lines."
+        )
+    text = (
+        "" if done.sent is None else f"Files sent: {done.sent:,}; received: {done.received:,}."
+    )
+    return answer({"success": True} | wire.as_json(done), clean(text), notices)
+
+
+@command(
+    "publish",
+    argument(
+        str | None,
+        "address",
+        "[ADDRESS]",
+        "The database, by libpq. [default: SYNAPTIC_DATABASE]",
+    ),
+    text_option("journal", "The name of this journal there; it is remembered."),
+    switch("follow", "Go on after each change, until Ctrl-C."),
+    switch("drop", "Take the journal out of the database."),
+    switch("insecure", "Do not ask the database to prove who it is."),
+)
+def _publish(
+    ws: Workspace,
+    follow: bool,
+    drop: bool,
+    insecure: bool,
+    address: str | None = None,
+    journal: str | None = None,
+) -> None:
+    """Publish the journal in a PostgreSQL database, for readers without it (docs/TEAM.md).
+
+    Private passages and secrets stay here. Only what changed is sent.
+
+    Example: synaptic publish --journal platform
+    """
+    address = database_address(address, insecure=insecure)
+    from . import publisher as publish  # needs the extra
+
+    if follow:
+        parent = os.environ.get("SYNAPTIC_PARENT")  # `serve --publish`, which it ends with
+        return publish.keep_publishing(
+            ws,
+            address,
+            journal,
+            lambda done: emit(_published_text(done)),
+            lambda: parent in (None, str(os.getppid())),
+        )
+    publisher = publish.Publisher(ws, address, journal)
+    if drop:
+        publisher.drop()
+        return answer(
+            {"success": True}, f"The journal {publisher.journal} is out of the database."
+        )
+    progress = terminal.progress()
+    publisher.begin(progress)
+    done = publisher.follow(progress)
+    return answer({"success": True} | wire.as_json(done), _published_text(done))
+
+
+def _published_text(done: PublishReport | SynapticError) -> str:
+    if isinstance(done, SynapticError):
+        return clean(str(done))
+    text = f"Published as {done.journal}: files {done.files:,}, removed {done.removed:,}."
+    if done.left_out:
+        text += f" Left out, with a secret in the name: {done.left_out:,}."
+    if not done.readers:
+        text += " Nobody may read it: CREATE ROLE synaptic_reader NOLOGIN, then run it again."
+    return text
+
+
+# a file of the journal may be called -x.md or --help.md
+@app.command(
+    "git-merge",
+    hidden=True,
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True},
+)
+def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> int:
+    """The merge driver that git calls; exit status 0 for a clean merge, 10 for one with
+    conflicts, else `ours` is as it was.
+    """
+    try:
+        return merge_driver.drive(
+            base, ours, theirs, path, day_file=load_config(ctx.obj).day_file
+        )
+    except Exception as error:
+        terminal.say(f"synaptic: {path} cannot be merged: {error}")
+        return 1
