@@ -31,6 +31,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from .errors import PlugInError
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -90,6 +92,21 @@ def plug_in_text(point: EntryPoint) -> str:
     return f"{point.name} ({dist.name} {dist.version})" if dist else point.name
 
 
+def load(module: str) -> ModuleType:
+    """The module of a feature by its whole name. Raises PlugInError where it is not ours and
+    cannot be imported.
+    """
+    try:
+        return import_module(module)
+    except Exception as error:
+        if module.startswith(f"{__package__}."):
+            raise
+        raise PlugInError(
+            f"{module} cannot be loaded: {type(error).__name__}: {error}.",
+            hint="Update or uninstall the package that has it.",
+        ) from error
+
+
 def _feature(name: str) -> ModuleType:
     return import_module(f".features.{name}", __package__)
 
@@ -98,7 +115,7 @@ def _add(command: str, features: Iterable[ModuleType]) -> None:
     for feature in features:
         module = getattr(feature, "COMMANDS", {}).get(command)
         if module:
-            import_module(module)
+            load(module)
             return
 
 
@@ -106,13 +123,6 @@ def _plug_in_features() -> Iterator[ModuleType]:
     """The plug-ins that can be loaded; a broken one is named and left out."""
     for point in plug_ins():
         try:
-            feature = point.load()
-        except Exception as error:
-            log.warning(
-                "The plug-in %s is left out: %s: %s. Update or uninstall it.",
-                plug_in_text(point),
-                type(error).__name__,
-                error,
-            )
-            continue
-        yield feature
+            yield load(point.value)
+        except PlugInError as error:
+            log.warning("The plug-in %s is left out: %s", plug_in_text(point), error)

@@ -11,6 +11,7 @@
     ├── JournalError        the disk, git or a client's file failed: full, read-only, missing
     ├── IndexUnusable       the index cannot be opened (a stranger's database, no permission)
     ├── ModelError          the embedding model cannot be loaded
+    ├── PlugInError         another package's plug-in cannot be loaded
     └── Unreachable         the server that writes the journal gave no answer, or refused
 
 A message says what happened; `valid` lists the values that would have worked; `hint` is the
@@ -85,6 +86,10 @@ class IndexUnusable(SynapticError):
 
 class ModelError(SynapticError):
     code = "model-error"
+
+
+class PlugInError(SynapticError):
+    code = "plug-in-error"
 
 
 class Unreachable(SynapticError):

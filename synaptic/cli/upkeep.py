@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from ..doors import through
+from ..doors import plug_in_text, plug_ins, through
 from ..errors import InvalidArgument, JournalError, SynapticError, check_range
 from ..journal import losses
 from ..language.query import MAX_LIMIT
@@ -57,7 +57,9 @@ def status(ws: Workspace, use: bool) -> None:
         return answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
-    news = chain.from_iterable(through("news", ws))
+    news = [*chain.from_iterable(through("news", ws))]
+    if plug_ins():
+        news.append(f"Plug-ins: {', '.join(map(plug_in_text, plug_ins()))}.")
     now = replace(now, notices=(*now.notices, *language_notice(ws), *news))
     return answer(wire.status_json(now), text, now.notices)
 

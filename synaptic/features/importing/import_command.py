@@ -19,7 +19,7 @@ from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace
 from . import import_runs as importing
-from .readers.record import IN_PLACE, READERS
+from .readers.record import IN_PLACE, sources
 
 SHOWN, EXAMPLES = 5, 3
 """Projects and skipped records that are named; entries that are shown."""
@@ -50,7 +50,7 @@ def run(
     if source is None:
         _list_sources(ws)
         return 0
-    if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
+    if one_of((*IN_PLACE, *sources()), source, "source") in IN_PLACE:
         return _in_place(ws, source, place, dry_run=dry_run, yes=yes)
     if not dry_run:
         for name in importing.resume(ws):

@@ -24,7 +24,16 @@ from typing import NamedTuple
 from platformdirs import user_config_path
 
 from ...config import Config, read_sources
-from ...errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, SynapticError, one_of
+from ...errors import (
+    Ambiguous,
+    Busy,
+    InvalidArgument,
+    NotFound,
+    PlugInError,
+    Refused,
+    SynapticError,
+    one_of,
+)
 from ...index.rows import hash_of
 from ...journal.folder import Roots, scan
 from ...journal.imports import drop_pictures, put_picture, take_in, take_out
@@ -45,7 +54,7 @@ from ...workspace.embed import Progress
 from ...workspace.preferences import current_log, end, read_log
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting
+from .readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting, sources
 from .readers.source import changed_at, files_below
 
 SETTLED = timedelta(minutes=10)
@@ -117,12 +126,16 @@ def places_of(source: str) -> list[Path]:
 def look_around(config: Config, progress: Progress) -> Iterator[Json]:
     """The readable data on this machine: source, place, number of records, dates."""
     found = []
-    for number, source in enumerate(READERS, 1):
-        for place in places_of(source):
+    names = list(sources())
+    for number, source in enumerate(names, 1):
+        places = []
+        with suppress(PlugInError):  # importing from it says so
+            places = places_of(source)
+        for place in places:
             with suppress(SynapticError):
                 records = _records(source, [place], lambda where, why: None, None)
                 found.append((source, place, [record.at.date() for record in records]))
-        progress("looking", number, len(READERS))
+        progress("looking", number, len(names))
     for vault in vaults():
         notes = scan(Roots({"": vault}))
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
@@ -224,7 +237,7 @@ def plan(
     `into` is a folder of the journal for the day files. Raises InvalidArgument for an unknown
     source and a place without its data.
     """
-    source = one_of(READERS, source, "source")
+    source = one_of(sources(), source, "source")
     places = [place.expanduser().absolute()] if place else places_of(source)
     if not places:
         raise InvalidArgument(

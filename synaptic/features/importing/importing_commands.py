@@ -14,10 +14,10 @@ from ...render import terminal, wire
 from ...render.fence import clean
 from ...render.present import hit_items, listed, outline
 from ...workspace.workspace import Workspace
-from .readers.record import IN_PLACE, sources
+from .readers.record import IN_PLACE, READERS
 
 SOURCE = argument(
-    str | None, "source", "[SOURCE]", f"One of {', '.join((*sources(), *IN_PLACE))}."
+    str | None, "source", "[SOURCE]", f"One of {', '.join((*READERS, *IN_PLACE))}."
 )
 
 

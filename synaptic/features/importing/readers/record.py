@@ -1,13 +1,12 @@
 """The record, which every reader yields, and the table of readers."""
 
-import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ....doors import readers
+from ....doors import load, readers
 from ....errors import SynapticError, one_of
 from ....models import EntryType, Texts
 
@@ -137,6 +136,6 @@ def reader_of(source: str) -> Any:
     program's data below `home`, or where `environ` says.
     """
     modules = sources()
-    module = importlib.import_module(modules[one_of(modules, source, "source")])
+    module = load(modules[one_of(modules, source, "source")])
     of_module = getattr(module, "READER", module)
     return getattr(module, "BY_SOURCE", {}).get(source, of_module)

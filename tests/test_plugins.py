@@ -1,0 +1,88 @@
+"""Other people's packages: the one of docs/PLUGINS.md, installed by pip."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parent.parent / "docs" / "PLUGINS.md"
+NAME = "synaptic_csv_diary"
+METADATA = "Metadata-Version: 2.1\nName: synaptic-csv-diary\nVersion: 1.0\n"
+WHEEL = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
+
+def wheel_of(folder: Path, **replaced: str) -> Path:
+    """A wheel with the files of the page; `replaced` texts by module take their place."""
+    python = re.findall(r"^```python\n# (\S+)\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    [entry_points] = re.findall(
+        r"^\[project\.entry-points\.synaptic\]\n(.*?)^```", PAGE.read_text(), re.M | re.S
+    )
+    files = dict(python)
+    assert list(files) == [f"{NAME}/__init__.py", f"{NAME}/reader.py", f"{NAME}/commands.py"]
+    files |= {f"{NAME}/{module}.py": text for module, text in replaced.items()}
+    info = f"{NAME}-1.0.dist-info"
+    files[f"{info}/METADATA"] = METADATA
+    files[f"{info}/WHEEL"] = WHEEL
+    files[f"{info}/entry_points.txt"] = "[synaptic]\n" + entry_points.replace('"', "")
+    record = "".join(f"{path},,\n" for path in files) + f"{info}/RECORD,,\n"
+    wheel = folder / f"{NAME}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for path, text in (files | {f"{info}/RECORD": record}).items():
+            archive.writestr(path, text)
+    return wheel
+
+
+class Installed:
+    """A home, and a folder of packages into which pip installed the plug-in."""
+
+    def __init__(self, folder: Path, **replaced: str) -> None:
+        self.home = folder / "home"
+        self.packages = folder / "packages"
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+        wheel = wheel_of(folder, **replaced)
+        subprocess.run([*pip, "--target", str(self.packages), str(wheel)], check=True)
+
+    def run(self, *args: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "synaptic", "--home", str(self.home), *args]
+        environ = os.environ | {"PYTHONPATH": str(self.packages)}
+        return subprocess.run(command, env=environ, capture_output=True, text=True)
+
+
+def test_the_plug_in_of_the_page_reads_and_commands(tmp_path: Path) -> None:
+    plug_in = Installed(tmp_path)
+    diary = tmp_path / "diary.csv"
+    diary.write_text(
+        '2026-11-20T09:00,"Fed the cat."\nnonsense\n2026-11-21T10:00,"Rain, all day."\n'
+    )
+    done = plug_in.run("import", "csv-diary", str(diary), "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["skipped"]) == 1
+    found = json.loads(plug_in.run("search", "rain", "--json").stdout)["hits"]
+    assert found[0]["content"] == "Rain, all day."
+    assert plug_in.run("longest").stdout == "Rain, all day.\n"
+    assert "csv-diary (synaptic-csv-diary 1.0)" in plug_in.run("status").stderr
+    unknown = plug_in.run("import", "csv-diarx")
+    assert unknown.returncode == 2 and "csv-diary" in unknown.stderr
+
+
+@pytest.mark.parametrize("module", ["__init__", "reader", "commands"])
+def test_a_broken_plug_in_is_named_and_everything_else_works(
+    tmp_path: Path, module: str
+) -> None:
+    plug_in = Installed(tmp_path, **{module: "import a_module_that_nobody_has"})
+    for args in (("save", "The pump is loud."), ("search", "pump"), ("status",), ("import",)):
+        assert plug_in.run(*args).returncode == 0, args
+    if module == "__init__":
+        assert "csv-diary (synaptic-csv-diary 1.0) is left out" in plug_in.run("import").stderr
+    if module != "reader":
+        assert plug_in.run("longest").returncode in (1, 2)
+    if module != "commands":
+        failed = plug_in.run("import", "csv-diary", str(tmp_path / "diary.csv"))
+        assert failed.returncode in (1, 2) and "Traceback" not in failed.stderr
