@@ -2,6 +2,6 @@
 asks a clock.
 
 `markdown.py` is where to begin: it reads a file into entries and renders an entry as its block.
-Below it are `reading`, `header`, `frontmatter` and `blocks`; beside it `merge`, `privacy`,
+Below it are `reading`, `header`, `frontmatter` and `blocks`; beside it `privacy`,
 `screening`, `redaction`.
 """

@@ -1,1 +1,1 @@
-"""Shared by the surfaces: the thread of a server, tokens, arguments, and the user's editor."""
+"""Shared by servers and commands: the threads of a server, tokens, arguments, and the user's editor."""
