@@ -1,1 +1,1 @@
-"""Shared by servers and commands: the threads of a server, tokens, arguments, and the user's editor."""
+"""Shared by servers and commands: a server's threads, tokens, arguments, the user's editor."""

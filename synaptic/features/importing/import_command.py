@@ -18,7 +18,7 @@ from ...serving.arguments import is_person
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace
-from . import import_runs as importing
+from . import import_runs
 from .readers.record import IN_PLACE, sources
 
 SHOWN, EXAMPLES = 5, 3
@@ -39,7 +39,7 @@ def run(
     yes = yes or IN_JSON.get()
     if undo is not None:
         if agreed("import --undo", f"Take {undo} back?", yes=yes):
-            back = importing.undo(ws, undo, confirms=is_person())
+            back = import_runs.undo(ws, undo, confirms=is_person())
             text = (
                 f"Took back {back.entries:,} of {back.run}; the same import brings them again."
             )
@@ -53,10 +53,10 @@ def run(
     if one_of((*IN_PLACE, *sources()), source, "source") in IN_PLACE:
         return _in_place(ws, source, place, dry_run=dry_run, yes=yes)
     if not dry_run:
-        for name in importing.resume(ws):
+        for name in import_runs.resume(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
     path = Path(place) if place else None
-    planned = importing.plan(ws, source, path, progress=terminal.progress(), **given)
+    planned = import_runs.plan(ws, source, path, progress=terminal.progress(), **given)
     if not IN_JSON.get():
         terminal.emit(_plan_text(planned))
     coming = len(planned.new) + len(planned.grown)
@@ -64,7 +64,7 @@ def run(
         answer(_plan_json(planned), "")
     elif agreed("import", f"Import {coming:,}?", yes=yes):
         told = len(planned.skipped)
-        done = importing.run(ws, planned)
+        done = import_runs.run(ws, planned)
         lines = [_done_text(done)]
         for where, why in planned.skipped[told:]:
             lines.append(f"A picture was left out, {where}: {why}.")
@@ -96,7 +96,7 @@ def _list_sources(ws: Workspace) -> None:
         terminal.say(
             f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
         )
-    sources = list(importing.look_around(ws.config, terminal.progress()))
+    sources = list(import_runs.look_around(ws.config, terminal.progress()))
     lines = []
     for one in sources:
         count = terminal.entries_counted(one["records"])
@@ -108,7 +108,7 @@ def _list_sources(ws: Workspace) -> None:
     answer({"found": wire.as_json(sources)}, clean("\n".join(lines)))
 
 
-def _done_text(done: importing.Done) -> str:
+def _done_text(done: import_runs.Done) -> str:
     if not done.run:
         return f"Imported {done.entries:,}."
     back = f"`synaptic import --undo {done.run}` takes the new ones back."
@@ -127,7 +127,7 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
     The files of each source, and the new entries.
     """
     config = load_config(home)
-    found = importing.left_out(config)
+    found = import_runs.left_out(config)
     new: dict[str, int] = {}
     if found:
         terminal.say(found_text(found))
@@ -140,13 +140,13 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
     with open_workspace(config) as ws:
         for source in found:
             if source == "memories":
-                importing.add_sources(config, importing.new_memories(config))
+                import_runs.add_sources(config, import_runs.new_memories(config))
                 terminal.say("Agents' own memories are read where they are from now on.")
                 continue
             with suppress(InvalidArgument):  # nothing in it is of this program
-                planned = importing.plan(ws, source, progress=terminal.progress())
+                planned = import_runs.plan(ws, source, progress=terminal.progress())
                 new[source] = len(planned.new)
-                terminal.say(f"{source}: {_done_text(importing.run(ws, planned))}")
+                terminal.say(f"{source}: {_done_text(import_runs.run(ws, planned))}")
         _index(ws)
     return {"found": found, "imported": new}
 
@@ -155,32 +155,32 @@ def _in_place(
     ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool
 ) -> int:
     if source == "memories":
-        new = importing.new_memories(ws.config)
+        new = import_runs.new_memories(ws.config)
         lines = [*new]
         count = sum(map(len, new.values()))
     else:
         found = [Path(place).expanduser().absolute()] if place else []
         if source == "obsidian" and not place:
-            found = importing.vaults()
+            found = import_runs.vaults()
         if len(found) != 1:
             known = "; ".join(map(str, found)) or "no folder"
             raise InvalidArgument(f"Which folder? {source} names {known}.", "Name it as PATH.")
         lines = [str(found[0])]
-        count = importing.notes_in(ws.config, found[0])
-    importing.add_sources(ws.config, lines, dry_run=True)
+        count = import_runs.notes_in(ws.config, found[0])
+    import_runs.add_sources(ws.config, lines, dry_run=True)
     named = clean(", ".join(lines) or "nothing new")
     terminal.say(f"{count:,} Markdown files, to be read where they are: {named}")
     text = ""
     if lines and not dry_run and agreed("import", "Read them?", yes=yes):
-        importing.add_sources(ws.config, lines)
+        import_runs.add_sources(ws.config, lines)
         text = "Done. `synaptic rebuild-index` embeds them at once."
     answer({"success": True, "files": count}, text)
     return 0
 
 
-def _plan_text(planned: importing.ImportPlan) -> str:
+def _plan_text(planned: import_runs.ImportPlan) -> str:
     counts = []
-    for state, said in importing.STATES.items():
+    for state, said in import_runs.STATES.items():
         if planned.counts[state]:
             counts.append(f"{planned.counts[state]:,} {said}")
     lines = [f"{planned.source}: {', '.join(counts) or 'nothing'}"]
@@ -199,7 +199,7 @@ def _plan_text(planned: importing.ImportPlan) -> str:
     return clean("\n".join(lines))
 
 
-def _plan_json(planned: importing.ImportPlan) -> Json:
+def _plan_json(planned: import_runs.ImportPlan) -> Json:
     examples = []
     for path, entry, _ in planned.new[:EXAMPLES]:
         marks = {name: getattr(entry, name) for name in ("date", "type", "title")}

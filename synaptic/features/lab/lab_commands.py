@@ -56,10 +56,10 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
 
     Example: synaptic model use BAAI/bge-small-en-v1.5
     """
-    from . import model_switch as models  # only this command needs it
+    from . import model_switch  # only this command needs it
 
     if not words:
-        found = models.models(ws)
+        found = model_switch.models(ws)
         return answer({"models": wire.as_json(found)}, models_text(found))
     if len(words) != 2 or words[0] != "use":
         raise InvalidArgument(
@@ -67,12 +67,12 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
         )
     check_can_ask("model use", yes=yes)
 
-    def agree(tried: models.Switch) -> bool:
+    def agree(tried: model_switch.Switch) -> bool:
         terminal.say(comparison_text(tried))
         return yes or typer.confirm(f"Use {tried.model}?", default=True, err=True)
 
     _end_like_control_c()
-    done = models.use(ws, words[1], agree=agree, progress=terminal.progress())
+    done = model_switch.use(ws, words[1], agree=agree, progress=terminal.progress())
     text = f"In use: {done.model if done.kept else done.before}."
     if done.kept and done.before != done.model:
         text += f" `synaptic model use {done.before}` goes back at once."

@@ -28,11 +28,18 @@ from ...serving.roles import PAGES, not_published
 from ...serving.running import Running, announced, is_loopback
 from ...serving.tokens import Grant, Tokens
 from ...serving.worker import GRACE_S, Worker
-from . import attachments as files
-from . import browsers as devices
-from . import days, entries, exporting, following, moving, searching
-from . import edit_pages as editing
-from . import health_pages as upkeep
+from . import (
+    attachments,
+    browsers,
+    days,
+    edit_pages,
+    entries,
+    exporting,
+    following,
+    health_pages,
+    moving,
+    searching,
+)
 from .assets import Assets
 from .browsers import SECRET, come_back, may_stay, open_session
 from .connections import IDLE_S, Connection, Listener, most_connections
@@ -90,14 +97,14 @@ def routes(mcp: Any) -> list[Route | Mount]:
         Route("/login", _login, methods=["GET", "POST"]),
         Route("/logout", _logout, methods=["POST"]),
         *days.ROUTES,
-        *devices.ROUTES,
+        *browsers.ROUTES,
         *following.ROUTES,
         *searching.ROUTES,
         *entries.ROUTES,
-        *files.ROUTES,
-        *editing.ROUTES,
+        *attachments.ROUTES,
+        *edit_pages.ROUTES,
         *exporting.ROUTES,
-        *upkeep.ROUTES,
+        *health_pages.ROUTES,
         *moving.ROUTES,
     ]
 

@@ -134,18 +134,18 @@ def _publish(
     Example: synaptic publish --journal platform
     """
     address = database_address(address, insecure=insecure)
-    from . import publisher as publish  # needs the extra
+    from .publisher import Publisher, keep_publishing  # needs the extra
 
     if follow:
         parent = os.environ.get("SYNAPTIC_PARENT")  # `serve --publish`, which it ends with
-        return publish.keep_publishing(
+        return keep_publishing(
             ws,
             address,
             journal,
             lambda done: emit(_published_text(done)),
             lambda: parent in (None, str(os.getppid())),
         )
-    publisher = publish.Publisher(ws, address, journal)
+    publisher = Publisher(ws, address, journal)
     if drop:
         publisher.drop()
         return answer(

@@ -30,13 +30,13 @@ from ....errors import SynapticError
 from ....files import PICTURE_BYTES, is_picture_name, real_path
 from ....journal.folder import Roots, is_note
 from ....journal.names import is_readable, shown
-from .. import merge_driver as gitdriver
+from .. import merge_driver
 
 Entry = tuple[str, str]
 """The mode and the object of a file in a commit."""
 FILE_MODES = ("100644", "100755")
 SETUP = {
-    ".gitattributes": f"*.md merge={gitdriver.DRIVER} -text\n",
+    ".gitattributes": f"*.md merge={merge_driver.DRIVER} -text\n",
     ".gitignore": ".state/\ntokens.toml\n.*.synaptic\n",
 }
 """The files that the first sync adds to the repository. Later they are neither sent nor

@@ -15,7 +15,7 @@ from ....config import Config
 from ....errors import InvalidArgument, JournalError, Refused
 from ....journal.names import shown
 from ....workspace.git import git
-from .. import merge_driver as gitdriver
+from .. import merge_driver
 from .shares import visible
 from .sync_repository import Repo
 
@@ -93,7 +93,7 @@ def branch_of(config: Config, url: str) -> str:
         if failed:
             reason = reason_of(config, output, url, branch)
             raise JournalError(f"{url} cannot be read: {reason}")
-        signs = ("-e", f"merge={gitdriver.DRIVER}", "-e", "<!-- syn:")
+        signs = ("-e", f"merge={merge_driver.DRIVER}", "-e", "<!-- syn:")
         if remote("grep", "-q", "-F", *signs, TIP)[0]:
             raise Refused(
                 f"{url} holds something, but no journal of Synaptic.",

@@ -30,7 +30,7 @@ from ....journal.journal import Journal
 from ....journal.names import shown
 from ....notes.privacy import mask, passages
 from ....verbs.adopt import write_setting
-from .. import merge_driver as gitdriver
+from .. import merge_driver
 from .memory import memory, remember
 from .received import finish, take
 from .sent import NOT_SENT, ignored_notice, note_paths, snapshot
@@ -123,7 +123,7 @@ def init(config: Config, url: str, agree: Callable[[str], bool]) -> Synced | Non
         file = config.journal / name
         old = file.read_bytes() if file.exists() else b""
         file.write_bytes(_union(old, lines.encode()))
-    gitdriver.set_up(config)
+    merge_driver.set_up(config)
     shutil.rmtree(config.state / "sync.git", ignore_errors=True)
     write_setting(config.home, "sync.url", url)
     write_setting(config.home, "sync.branch", branch)

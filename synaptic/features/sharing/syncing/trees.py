@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ....errors import JournalError, Refused
 from ....journal.folder import is_note
-from .. import merge_driver as gitdriver
+from .. import merge_driver
 from ..merge import merge
 from .shares import FILE_MODES, SETUP, clashes, name_some
 from .sync_repository import Changes, Repo, Tree, differing
@@ -119,7 +119,7 @@ def join(repo: Repo, path: str, versions: Versions) -> tuple[bytes | None, bool]
     if is_note(path):
         with suppress(JournalError):  # git merges no text with NUL by lines
             texts = (base or b"", ours or b"", theirs or b"")
-            done = merge(*texts, path, repo.config.day_file, gitdriver.by_lines)
+            done = merge(*texts, path, repo.config.day_file, merge_driver.by_lines)
             clash = done.conflicts > 0
             if clash and None in (ours, theirs):
                 return edited, False
