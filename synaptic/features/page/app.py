@@ -8,8 +8,14 @@ import secrets
 import socket
 import time
 import webbrowser
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import (
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -254,18 +260,30 @@ def serve(
         sessions.link = ""
         link = at
         way = "`synaptic open --page` logs a browser in"
-    print(f"Synaptic is at {link}\n({way}; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
+    text = f"Synaptic is at {link}\n({way}; Ctrl-C ends it). MCP: {at}/mcp"
     if not local:
-        print(ADVICE, flush=True)
-    if open_it:
-        webbrowser.open(link)
+        text += f"\n{ADVICE}"
     if publish is not None:
         run_apart(load_config(home), "publish", "--follow", *publish, parent=True)
-    announcing = announced(home, running) if running else None
+    announcing = _greeting(home, running, text, link if open_it else "")
     refuses = read_only or bool(database and not writer)
     mcp = make_mcp_app(worker, tokens, refuses, writer)
     app = build_app(site, names, mcp, announcing)
     _run(app, listening, behind_proxy=bool(allow_host))
+
+
+@contextmanager
+def _greeting(
+    home: str | Path | None, running: Running | None, text: str, link: str
+) -> Iterator[None]:
+    """A context in which other commands find the server. Its text is printed, and the link
+    opened, when they do.
+    """
+    with announced(home, running) if running else nullcontext():
+        print(text, flush=True)
+        if link:
+            webbrowser.open(link)
+        yield
 
 
 def _run(app: ASGIApp, listening: Listener, *, behind_proxy: bool) -> NoReturn:
