@@ -58,6 +58,9 @@ class Outcome(NamedTuple):
 def main() -> int:
     """0 when every row and attack passed."""
     words = sys.argv[1:]
+    if words in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     begin = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
     names, options = words[:begin], words[begin:]
     if "attacks" in names:
