@@ -10,7 +10,15 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 import apsw
 
-from ..errors import Changed, InvalidArgument, NotFound, Refused, SynapticError, check_range
+from ..errors import (
+    Changed,
+    InvalidArgument,
+    JournalError,
+    NotFound,
+    Refused,
+    SynapticError,
+    check_range,
+)
 from ..index.rows import Stored, hash_of
 from ..journal.disk import disk_errors
 from ..journal.folder import writable
@@ -281,7 +289,8 @@ def _note_preference(
     state = ws.config.state
     is_rule = entry.type == "preference"
     was_waiting = False
-    with suppress(OSError):  # then it waits for a person
+    # the change is done; what cannot be noted waits for a person
+    with suppress(OSError, SynapticError, apsw.Error):
         if before and confirms and (before.id != entry.id or not is_rule):
             end(state, before.id)
         if not is_rule:
@@ -771,7 +780,9 @@ def restore(
 
 def _note_restored(ws: Workspace, path: str, entry: Entry, *, confirms: bool) -> list[str]:
     """A notice if a preference waits that came back by somebody who does not confirm."""
-    present = ws.journal.present(path, entry.id)
+    present = None
+    with suppress(JournalError):  # the text is back; a rule that cannot be read waits
+        present = ws.journal.present(path, entry.id)
     if confirms and present:
         return _note_preference(ws, present[1], path, confirms=True)
     if present and present[1].type == "preference":
