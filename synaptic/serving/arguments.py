@@ -19,8 +19,17 @@ AGENTS = {
     "GEMINI_CLI": "gemini-cli",
     "OPENCODE": "opencode",
     "CURSOR_AGENT": "cursor",
+    "COPILOT_CLI": "copilot",
+    "QWEN_CODE": "qwen-code",
+    "CRUSH": "crush",
+    "CLINE_ACTIVE": "cline",
+    "AUGMENT_AGENT": "augment",
+    "GOOSE_TERMINAL": "goose",
+    "ANTIGRAVITY_AGENT": "antigravity",
+    "AI_AGENT": "agent",
+    "AGENT": "agent",
 }
-"""What agents set in the shells they open."""
+"""What agents set in the shells they open; the last two are any agent's."""
 
 
 def take_filters(ws: Workspace, given: dict[str, Any]) -> Filters:

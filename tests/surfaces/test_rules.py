@@ -151,8 +151,10 @@ def _piped(home: ForkedHome, text: str) -> None:
 
 
 def _agents_shell(home: ForkedHome, text: str) -> None:
-    shown = home.person("save", text, "--type", "preference", CLAUDECODE="1").out
-    assert "waits" in shown and "synaptic confirm" in shown
+    for variable in ("CLAUDECODE", "COPILOT_CLI", "AI_AGENT"):
+        said = f"{text} {variable}"
+        shown = home.person("save", said, "--type", "preference", **{variable: "1"}).out
+        assert "waits" in shown and "synaptic confirm" in shown
 
 
 def _by_tool(home: ForkedHome, text: str) -> None:
