@@ -19,7 +19,7 @@ from ..render import terminal, wire
 from ..render.briefing import text_of
 from ..render.present import outline, short
 from ..search.search import search as search_journal
-from ..serving.arguments import agent, is_person, take_filters
+from ..serving.arguments import agent, is_person, not_a_person, take_filters
 from ..verbs import brief as brief_verb
 from ..verbs import browse, mentions, rules, writing
 from ..verbs.adopt import adopt
@@ -367,13 +367,18 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     """
     may_ask = can_ask() and is_person()
     if ids and not may_ask:
-        raise Refused("Only a person confirms, on a terminal.", "The page can do it too.")
+        raise Refused(
+            f"Only a person confirms, on a terminal: {not_a_person()}.",
+            "The page can do it too.",
+        )
     if ids:
         entries = browse.get(ws, [listed_id(ws, id) for id in ids]).entries
         return ask_about(ws, entries, remove=remove)
     waiting = rules.waiting(ws)
     if may_ask and waiting and not remove:
         return ask_about(ws, waiting)
+    if not waiting:
+        return answer({"total": 0, "entries": []}, "No preference waits.")
     return answer_listing(ws, browse.Listing(len(waiting), waiting))
 
 

@@ -49,4 +49,14 @@ def is_person() -> bool:
     """True where a person sits at a terminal, and no agent opened it: only such a person
     confirms a preference.
     """
-    return agent() is None and is_terminal(sys.stdin, sys.stderr)
+    return not not_a_person()
+
+
+def not_a_person() -> str:
+    """The reason why nobody counts as a person here; empty for a person at a terminal."""
+    variable = next(filter(os.environ.get, AGENTS), None)
+    if variable:
+        return f"{variable} is set, as in an agent's shell"
+    if not is_terminal(sys.stdin, sys.stderr):
+        return "there is none to answer on"
+    return ""

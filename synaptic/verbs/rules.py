@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from ..errors import Changed, InvalidArgument, Refused
+from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.disk import disk_errors
 from ..models import Entry
 from ..workspace import preferences
@@ -57,17 +57,27 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
     """Puts a preference into force, or out of it, with the text that a person was shown.
 
     A typed entry gets its id written into its file, where that is possible, so that the
-    confirmation names a stable id. Raises InvalidArgument for another type, NotFound, and
-    Changed if its file says something else by now.
+    confirmation names a stable id. Raises InvalidArgument for another type, and Changed if its
+    file says something else by now.
     """
     if entry.type != "preference":
         raise InvalidArgument(
             f"{entry.short_id} is of type {entry.type}; only a preference is confirmed.",
             f"`synaptic update {entry.short_id} --type preference` makes it one.",
         )
-    found = in_step(ws, lambda _: ws.index.resolve(entry.id))
+    changed = Changed(
+        f"{entry.short_id} was changed meanwhile; nothing was confirmed.",
+        "`synaptic confirm` shows its present text.",
+    )
+    try:
+        found = in_step(ws, lambda _: ws.index.resolve(entry.id))
+    except NotFound:  # the id of a typed entry goes with its heading
+        raise changed from None
     own_id = found.own_id
     path = found.entry.path
+    present = ws.journal.present(path, own_id)
+    if present is None or hash_of_rule(present[1]) != hash_of_rule(entry):
+        raise changed
     if remove:
         with disk_errors(ws.config.state, "used"):
             preferences.end(ws.config.state, own_id, hash_of_rule(entry))
@@ -75,13 +85,12 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
 
     def with_id(old: Entry) -> Entry:
         if hash_of_rule(old) != hash_of_rule(entry):
-            raise Changed(f"{entry.short_id} was changed meanwhile.", "Look at it again.")
+            raise changed
         return replace(old, id=entry.id, derived_id=False)
 
     if found.entry.derived_id or own_id != entry.id:
-        with suppress(
-            Refused
-        ):  # a whole-file note has the id of its path; a source is only read
+        # a whole-file note has the id of its path; a source is only read
+        with suppress(Refused):
             ws.journal.edit(path, own_id, with_id, keep=False)
             own_id = entry.id
     with disk_errors(ws.config.state, "used"):

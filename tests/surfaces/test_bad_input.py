@@ -46,7 +46,10 @@ COMMANDS: dict[str, tuple[str, int]] = {
     "save text --supersedes nothere": ("No entry has the id 'nothere'.", 1),
     "due --until nonsense": ("no date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
     "history nothere": ("Nothing is called 'nothere': no id, title, page, alias or path.", 1),
-    "confirm nothere": ("Only a person confirms, on a terminal. The page can do it too.", 1),
+    "confirm nothere": (
+        "Only a person confirms, on a terminal: there is none to answer on. The page can do it too.",
+        1,
+    ),
     "blame src/gone.py": (
         "No entry names src/gone.py or its folder: save one with `--file`.",
         0,

@@ -16,6 +16,10 @@ from briefs import rules, told, typed
 from forks import ForkedHome
 from served import served
 
+from synaptic import load_config, open_workspace
+from synaptic.errors import Changed
+from synaptic.verbs.rules import confirm, waiting
+
 NOW = "2026-11-21T10:30:00"
 
 
@@ -449,3 +453,16 @@ def test_a_kill_before_the_log_leaves_a_rule_waiting(at: ForkedHome, way: str) -
         if way == "update":  # and what it replaced does not come back by an agent
             assert "waits" in server.text("update", id=[id], restore=True)
             assert not rules(server.text("brief"))
+
+
+def test_a_rule_that_changes_under_the_question_is_not_confirmed(home: ForkedHome) -> None:
+    """The other text waits, and the answer says so."""
+    day = home.journal / "2026-11-21.md"
+    with open_workspace(load_config(home.path)) as ws:
+        for comment in ("", "<!-- syn:20261121-7k3m9q2x h2=0 -->\n"):
+            day.write_text(f"## 09:30 preference: Never mock the database.\n{comment}")
+            [entry] = waiting(ws)
+            day.write_text(f"## 09:30 preference: Always mock the database.\n{comment}")
+            with pytest.raises(Changed, match="nothing was confirmed"):
+                confirm(ws, entry)
+            assert len(waiting(ws)) == 1
