@@ -92,11 +92,11 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
         section = re.search(rf"(?s)<h2[^>]*>{part} (.*?)</section>", page.text)
         assert section and f'href="/entry/{id}"' in section[1]
     told = text_of(page)
-    assert "since 10 November" in told and "1 February 2027" in told and "📅" not in told
+    assert "due 10 November" in told and "1 February 2027" in told and "📅" not in told
     assert "Sow soon" in told and "2026-11-31" in told  # no day of a calendar
     for part, where in (("Overdue", "/tasks"), ("This week", "/")):
         box = text_of(server.client.get("/").text.partition('class="due"')[2])
-        assert f"Renew for {part}" in box and "☐ Call Ida since 20 November Plan" in box
+        assert f"Renew for {part}" in box and "☐ Call Ida due 20 November Plan" in box
         found = re.search(
             rf'action="/entry/{ids[part]}/edit">.*?name="back" value="{where}"',
             server.client.get(where).text,

@@ -32,7 +32,7 @@ ANSWERED = {
     "supersede": "The second supersedes the first.",
     "merge": "Merged: the second has the text of the first, which Undo brings back.",
     "close": "Closed with the tag #done.",
-    "pin": "Pinned: each session begins with it.",
+    "pin": "Pinned: agents see it at the start of each session.",
     "keep": "Kept. The review asks again after it was edited.",
 }
 
@@ -70,8 +70,8 @@ async def _review(request: Request) -> Response:
 
 
 def _findings(ws: Workspace, projects: Sequence[str], page: str) -> Values:
-    """The findings of this page, else of the first, with the texts of their entries, which
-    count as no read; the `total`, and the projects of all.
+    """The findings of this page, else of the first, with the texts of their entries, which do
+    not count as read; the `total`, and the projects of all.
     """
     found = review.review(ws, project=projects)
     start = 0
