@@ -189,7 +189,8 @@ def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, P
             continue
         if name.casefold() in map(str.casefold, folders):
             raise ConfigError(
-                f"{path}: two folders are {name}.", f'Name one: sources = ["NAME={folder}"].'
+                f"{path}: two folders have the name {name}.",
+                f'Name one: sources = ["NAME={folder}"].',
             )
         if os.path.realpath(folder) in map(os.path.realpath, folders.values()):
             raise ConfigError(
@@ -215,11 +216,11 @@ def make_clock() -> Callable[[], datetime]:
     try:
         moment = datetime.fromisoformat(fixed)
     except ValueError as error:
-        message = f"SYNAPTIC_NOW is {fixed!r}, which is no ISO date-time."
+        message = f"SYNAPTIC_NOW is {fixed!r}, which is not an ISO date-time."
         raise ConfigError(message, hint) from error
     if moment.year not in CLOCK_YEARS:
         raise ConfigError(
-            f"SYNAPTIC_NOW is {fixed!r}, too near to an end of the calendar.",
+            f"SYNAPTIC_NOW is {fixed!r}, outside of the supported years.",
             hint,
             valid=(f"the years {CLOCK_YEARS[0]} to {CLOCK_YEARS[-1]}",),
         )

@@ -85,7 +85,7 @@ def init(home: str | None, journal: str | None = None) -> None:
     ),
     text_option("parent", "The entry that this one continues.", **AN_ID),
     text_option("source", "Where the text comes from, if from outside."),
-    switch("pin", "Show it at the start of every session of its project."),
+    switch("pin", "Show it to agents at the start of each session in its project."),
     switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
 )

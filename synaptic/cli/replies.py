@@ -68,7 +68,7 @@ def check_can_ask(command: str, *, yes: bool) -> None:
     """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
     if not (yes or can_ask()):
         raise InvalidArgument(
-            f"{command} asks first, and nobody can be asked here.", "Add --yes."
+            f"{command} asks a person first, and there is no terminal to ask on.", "Add --yes."
         )
 
 
@@ -90,7 +90,7 @@ def check_id(name: str) -> None:
     """
     if _is_number(name):
         raise InvalidArgument(
-            f"{name} is a place in a list and no id; here nobody is asked.",
+            f"{name} is a place in a list, not an id, and there is no terminal to ask on.",
             "`synaptic recent` and `synaptic search` show ids; on a terminal a number will do.",
         )
 

@@ -52,10 +52,10 @@ def run(
 ) -> int:
     """Returns the exit status: 1 where a client could not be served."""
     if show + status + remove > 1:
-        raise InvalidArgument("--print, --status and --remove exclude each other.")
+        raise InvalidArgument("Give one of --print, --status and --remove, not several.")
     if url and (project or capture):
         hint = "The server's token names the project; --capture belongs on its machine."
-        raise InvalidArgument("--url goes without --project and --capture.", hint)
+        raise InvalidArgument("--url cannot be given with --project or --capture.", hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
     found = clients

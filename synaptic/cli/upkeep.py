@@ -87,7 +87,7 @@ def _doctor(
     """
     if fix + secrets + bool(restore) + bool(dismiss) > 1:
         raise InvalidArgument(
-            "--fix, --restore, --dismiss and --secrets exclude each other.", "Give one of them."
+            "Give one of --fix, --restore, --dismiss and --secrets, not several."
         )
     with open_home(home) as ws:
         if restore:

@@ -77,7 +77,7 @@ _REASONS = {
         "its name or its path is too long",
         "Give the file or its folder a shorter name; it is read as it is.",
     ),
-    errno.EISDIR: ("it is no regular file", "Move it out of the way."),
+    errno.EISDIR: ("it is not a regular file", "Move it out of the way."),
     errno.EIO: ("input/output error", "Check the disk (`dmesg` says more), then try again."),
 }
 
@@ -486,6 +486,6 @@ def exchange(one: Path, other: Path) -> bool:
 @cache
 def c_function(name: str) -> Callable[..., Any] | None:
     """The function of the C library; None if the library has no such function."""
-    import ctypes  # 4 ms: few calls need it
+    import ctypes  # imported late: ctypes takes 4 ms, and few calls need it
 
     return None if WINDOWS else getattr(ctypes.CDLL(None), name, None)

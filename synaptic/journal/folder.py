@@ -362,7 +362,7 @@ def _check(path: str) -> None:
     steps = path.split("/")
     if "" in steps or ".." in steps or not is_readable(path):
         raise JournalError(
-            f"{path!r} is no path inside the journal.", "Give it relative to the journal."
+            f"{path!r} is not a path inside the journal.", "Give it relative to the journal."
         )
 
 

@@ -57,9 +57,9 @@ def _weave(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
         others = [entry for entry in now if entry.id not in texts]
         if others != list(here) or len(now) != len(others) + len(texts):
             raise JournalError(
-                f"{journal.place(path)} cannot take entries between its own.",
-                "Look for a fence or a <private> that nothing closes, mend it, and import "
-                "again.",
+                f"No entry can be inserted into {journal.place(path)}: a code fence, a "
+                "comment or a <private> is not closed there.",
+                "Close it and import again.",
             )
         return Draft(woven)
 
@@ -110,7 +110,7 @@ def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
     if not locate(journal.roots, path).exists():
         data = read()
         if not picture_kind(data[:32]):
-            raise ValueError("it is no picture")
+            raise ValueError("it is not a picture")
         with journal.writing():
             journal.writer.change(path, lambda _, status: None if status else Draft(data))
     return path

@@ -123,7 +123,8 @@ class Journal:
         is_own = name in folder.OWN or not any(part.startswith(".") for part in parts)
         if is_own or self._config.secrets == "allow":
             return data
-        from ..notes.screening import Screen  # most journals do without
+        # imported late: most journals have no hidden source
+        from ..notes.screening import Screen
 
         text = data.decode("utf-8", "surrogateescape")
         return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
@@ -358,7 +359,10 @@ class Journal:
         _, start, end = entry_of(parsed, path, old.id)
         place = self.place(path)
         if in_logseq(path) and old.content.startswith("-"):
-            raise Refused(f"{path} is a day of Logseq, which writes it anew.", f"Edit {place}.")
+            raise Refused(
+                f"{path} is a day of Logseq, which would overwrite the change.",
+                f"Edit {place}.",
+            )
         if not new:
             if end - start < len(data):
                 raise Refused(
@@ -371,14 +375,14 @@ class Journal:
             after = data[:start] + text + data[end:]
             if said(self.parse(path, after, status.st_mtime_ns).entries) == wanted:
                 return text
-        hint = f"For all else edit {place}."
+        hint = f"For any other change edit {place}."
         added = " #".join(tag for tag in new.tags if tag not in old.tags)
         if added:
             hint = f"Edit {place}, or write #{added} into its text."
         raise Refused(
-            f"{path}:{old.there.line} is a note without entry headings: it takes appended "
-            f"text, and added tags if its front matter has a usual form and is of no other "
-            f"entry. Nothing was changed.",
+            f"{path}:{old.there.line} is one note without entry headings: you can append text "
+            "to it, and add tags only where it has simple front matter of its own. Nothing was "
+            "changed.",
             hint,
         )
 
@@ -429,7 +433,7 @@ class Journal:
                     left[name] = error
         for first in left.values():
             raise JournalError(
-                f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: "
+                f"{path} no longer holds {id}, but copies may be left in {', '.join(left)}: "
                 f"{first.message}",
                 f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
             )

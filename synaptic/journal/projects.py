@@ -131,8 +131,8 @@ def claim(state: Path, here: Checkout) -> tuple[str, str]:
             return name, ""
         holder = projects.place_of(here.project)
         return name, (
-            f"The project is {name}, as {holder} is {here.project} already; config.toml may "
-            f"name another."
+            f"The project is {name}, because {holder} is called {here.project} already; "
+            "config.toml may name another."
         )
 
 
@@ -237,7 +237,7 @@ def _changing(state: Path) -> Iterator[Projects]:
     the next save tries again.
     """
     lock = None
-    with suppress(OSError, JournalError):  # a Timeout is an OSError
+    with suppress(OSError, JournalError):  # filelock.Timeout is an OSError, too
         lock = file_lock(state / f"{FILE}.lock", LOCK_TIMEOUT_S)
         lock.acquire()
     try:

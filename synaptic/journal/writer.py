@@ -217,8 +217,8 @@ class FileWriter:
             data, status = self._read(path)
             if status and status.st_nlink > 1:  # an exchange would part the two
                 raise Refused(
-                    f"{path} has a second name (a hard link), and a change would part the two. "
-                    f"Nothing was saved.",
+                    f"{path} has a second name (a hard link), and a change would make two "
+                    "files of them. Nothing was saved.",
                     f"Make it a file of its own: cp -p {real} {real}.copy && "
                     f"mv {real}.copy {real}",
                 )

@@ -160,7 +160,8 @@ def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]
     operator = _OPERATOR.search(text)
     if operator:
         notices.append(
-            f"{operator[1]} is no operator: what holds more of the words comes first. `-word` "
+            f"{operator[1]} is not an operator: entries with more of the words come first. "
+            "`-word` "
             f'leaves out, "a phrase" alone must occur.'
         )
     return text, filters, notices
@@ -190,7 +191,7 @@ class _Inline:
             key, value = "where", f"{key}={value}"
         elif key not in _KEYS or (sign and key in _DATES):
             shown = key if key.startswith("has:") else f"{name}:"
-            said = f"`{sign or ''}{shown}` is no filter, so it was searched as a word"
+            said = f"`{sign or ''}{shown}` is not a filter, so it was searched as a word"
             self._notices[f"{said}. Filters: {', '.join(_KEYS)}."] = None
             return match[0]
         if key == "type":
@@ -252,7 +253,7 @@ def build_filters(
     """
     if days is not None:
         if since is not None:
-            raise InvalidArgument("days and since exclude each other.", "Give days or since.")
+            raise InvalidArgument("Give days or since, not both.")
         check_range("days", days, 0, 400_000)
         from .timephrase.table import shift  # most saves and searches need none of its words
 
@@ -355,11 +356,11 @@ def _no_time(name: str, text: str) -> InvalidArgument:
     shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
     if name == "at":
         valid = ["2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"]
-        return InvalidArgument(f"at is {shown!r}, which is no time.", valid=valid)
+        return InvalidArgument(f"at: {shown!r} is not a time.", valid=valid)
     valid = ["2026-11-03", "yesterday", "10 days ago", "last tuesday", "Q2", "early October"]
     if name in _AHEAD:
         valid = ["2026-12-31", "tomorrow", "in 10 days", "next friday", "Q1 2027"]
-    return InvalidArgument(f"{name} is {shown!r}, which is no date.", valid=valid)
+    return InvalidArgument(f"{name}: {shown!r} is not a date.", valid=valid)
 
 
 def _values(name: str, value: str | Sequence[str]) -> Texts:

@@ -230,7 +230,7 @@ def _get(ws: Workspace, call: Call) -> Answer:
         listing = the_one("transcripts", ws, listing)
     entries = listing.entries
     if offset and len(entries) > 1:
-        raise InvalidArgument("offset goes with one id.", "Call it for each id.")
+        raise InvalidArgument("offset can be given with one id only.", "Call it for each id.")
     check_range("offset", offset, 0, max(0, len(entries[0].content) - 1))
     most = call.most_chars
 
@@ -288,7 +288,8 @@ def _update(ws: Workspace, call: Call) -> Answer:
         )
     if args:
         raise InvalidArgument(
-            "restore undoes the last change, and changes nothing else.", valid=("id", "restore")
+            "restore undoes the last change, and cannot be given with other changes.",
+            valid=("id", "restore"),
         )
     return _each(ids, lambda id: restore(ws, id, by_person=False), "Restored")
 

@@ -414,7 +414,7 @@ def check_tag(tag: str) -> str:
     slug = slug_tag(tag)
     if not slug or "\0" in tag:
         raise InvalidArgument(
-            f"{tag!r} is no tag.",
+            f"{tag!r} is not a tag.",
             valid=("letters, digits, _ - and /, with at least one letter",),
         )
     return slug

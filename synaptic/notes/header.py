@@ -248,7 +248,7 @@ def _number(value: str) -> int | None:
         return None
     number = int(value) if re.fullmatch("[0-9]{1,3}", value) else -1
     if number not in range(11):
-        raise ValueError("it is no whole number from 0 to 10")
+        raise ValueError("it is not a whole number from 0 to 10")
     return number
 
 
@@ -280,7 +280,7 @@ def read_comment(text: str) -> Comment:
     id = first.lower() if ID.match(first.lower()) else None
     if id is None:
         problems.append(
-            f"{first[:40]!r} is no id; an id is 8 digits, a dash and 8 letters or digits"
+            f"{first[:40]!r} is not an id; an id is 8 digits, a dash and 8 letters or digits"
         )
     raw: dict[str, str] = {}
     values: Json = {}

@@ -124,7 +124,7 @@ def compose_entry(
 def _normal_content(content: str, notices: list[str]) -> str:
     text = without_surrogates(content)
     if text != content:
-        notices.append("Characters that are no Unicode text were replaced by U+FFFD.")
+        notices.append("Characters that are not valid Unicode were replaced by U+FFFD.")
     text = newlines(text)
     start, end = body_span(text, 0, len(text))
     text = text[start:end]
@@ -179,8 +179,8 @@ def proven_block(entry: Entry) -> bytes:
     is_open = mask(block) == block and _leaves_what_follows(block)
     if not is_open or not _says(block, entry, dated=False):
         raise Refused(
-            "This text would not read back as it was given; nothing was saved.",
-            "Word it otherwise.",
+            "This text would be read differently from the file; nothing was saved.",
+            "Change the wording.",
         )
     return block
 
@@ -226,7 +226,7 @@ def rewrite_block(block: bytes, old: Entry, new: Entry, agent: str = "") -> byte
     if MASK in edit.masked:
         raise edit.holds_private()
     raise Refused(
-        "This entry would not read back as it was given; nothing was changed.",
+        "This entry would be read differently from the file; nothing was changed.",
         "Save a new entry, or ask the person to edit the file.",
     )
 

@@ -404,8 +404,9 @@ class _Reader:
             message = "this is not UTF-8; what cannot be read shows as U+FFFD"
             self._issue(error.start, "encoding", message)
         for piece in found.unclosed:
+            name = "code block" if piece.kind == "fence" else piece.kind
             message = (
-                f"this {piece.kind} is never closed; what stands below is read as its text"
+                f"the {name} that begins here is never closed; the text below is read as its"
             )
             self._issue(piece.start, f"open-{piece.kind}", message)
         for at in unclosed_tags(self.raw):
@@ -414,8 +415,8 @@ class _Reader:
         for start, end in found.opaque:
             if self.text[start : start + 7].lstrip().startswith("<!--"):
                 for stray in _OF_AN_ENTRY.finditer(self.text, start, end):
-                    message = "this comment of a saved entry is not read"
-                    message += ": it stands below no heading with a time"
+                    message = "this comment of a saved entry is ignored"
+                    message += ": no heading with a time stands above it"
                     self._issue(stray.start(), "stray-comment", message)
         last = max(self.text.rfind("\n>>>>>>> "), 0)
         for begin in _CONFLICT.finditer(self.text, self.start, last):

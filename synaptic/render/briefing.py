@@ -69,7 +69,7 @@ def text_of(ws: Workspace, briefing: Briefing, *, max_tokens: int, always: bool 
     )
     if always and not text:
         known = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
-        head += f" Nothing stands there. Known projects: {', '.join(known) or 'none'}."
+        head += f" It has no entries. Known projects: {', '.join(known) or 'none'}."
     return (text or head) + end if text or always or briefing.unread_files else ""
 
 

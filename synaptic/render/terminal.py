@@ -326,8 +326,8 @@ def status_text(status: Status, to: Output) -> str:
     """The state of the home in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
-        passages += f", {status.pending_vectors:,} of them found by words only"
-        passages += "; `synaptic rebuild-index` finishes them"
+        passages += f", {status.pending_vectors:,} of them cannot be found by meaning yet"
+        passages += "; `synaptic rebuild-index` prepares them"
     rows = {
         "home": to.path(status.home),
         "journal": to.path(status.journal),
@@ -382,8 +382,8 @@ def adopted_text(home: Adopted, to: Output) -> str:
     config = to.path(home.home / "config.toml")
     if home.to_add:
         lines.append(
-            f"{config} was there already; to have it so, write these lines at its top in "
-            f"place of their like:"
+            f"{config} was there already and stays as it is; to use these settings, write "
+            "these lines at its top in place of the present ones:"
         )
         lines += home.to_add
     elif home.remarks:

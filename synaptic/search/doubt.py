@@ -220,8 +220,8 @@ def notices_of(
         notices.append(evidence.trouble)
     elif report.pending_entries:
         notices.append(
-            f"{report.pending_entries:,} of {entries:,} notes are found by words only; "
-            "`synaptic rebuild-index` finishes them."
+            f"{report.pending_entries:,} of {entries:,} notes cannot be found by meaning yet, "
+            "only by their words; `synaptic rebuild-index` prepares them all at once."
         )
     notices += report.notices
     asks_nothing = request.is_list and request.filters.each().keys() <= {"include_superseded"}
@@ -230,7 +230,8 @@ def notices_of(
         notices.append("The query holds no words to search for; these are the newest entries.")
     if request.min_similarity is not None and any(r.similarity is None for r in kept):
         notices.append(
-            "Some of these have no vector to compare yet; min_similarity let them pass."
+            "Some of these cannot be compared by meaning yet, so min_similarity did not "
+            "apply to them."
         )
     if not kept and entries:
         notices.append(request.nothing or _why_nothing(evidence.ws, request, answer.ranked))
@@ -242,8 +243,8 @@ def _why_nothing(ws: Workspace, request: Request, ranked: Ranking) -> str:
     if ranked:
         nearest = max(r.similarity or 0.0 for r in ranked)
         return (
-            f"min_similarity {request.min_similarity} cut all {len(ranked)}; the nearest has "
-            f"{nearest:.3f}. Try less."
+            f"No entry reaches min_similarity {request.min_similarity}; the nearest of "
+            f"{len(ranked)} has {nearest:.3f}. Try a lower value."
         )
     filters = request.filters.each()
     if filters and not ws.index.listing(request.filters, order="newest", limit=1)[0]:

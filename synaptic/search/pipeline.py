@@ -45,7 +45,7 @@ from .understanding import (
 )
 
 BY_TIME = "Nothing fits the other words; these are the entries of that time, newest first."
-REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."
+REPLACED = "Only entries that a later one replaced fit; `superseded by` names the later one."
 
 REASON_CHARS = 160
 REASONS = 3

@@ -127,7 +127,7 @@ def _answer(
     if budget_ms is not None:
         embed_ms = 0  # what waits for vectors can wait longer
         if not is_automatic:
-            message = f"budget_ms does not go with strategy {request.strategy!r}."
+            message = f"budget_ms cannot be given with strategy {request.strategy!r}."
             raise InvalidArgument(message, valid=("auto",))
     tells_choice = is_automatic and (request.explain or budget_ms is not None)
     watch = Stopwatch()

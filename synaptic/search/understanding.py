@@ -129,7 +129,7 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
         order = listed.order or ("newest" if asked.recent else "oldest")
     request = replace(request, order=order, limit=request.limit or listed.most)
     told = f"Searched among: {what}." if listed.among else _told(ws, request, what, total)
-    if changes:  # in their order, which is not that of their entries
+    if changes:  # keep the order of the changes, not of the entries' dates
         filters = replace(filters, since=None, until=None)
         request = replace(request, order="relevance", filters=filters, changes=changes)
         request = replace(request, within=list(changes))
@@ -238,7 +238,7 @@ def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
     if request.within is not None:
         return f"{said}."
     if replaced:
-        said += f"; {replaced:,} that later entries replaced left out"
+        said += f"; {replaced:,} that a later entry replaced are left out"
         said += ", include_superseded shows them"
     if total > shown:
         most = min(total, MAX_LIMIT)

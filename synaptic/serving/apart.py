@@ -81,7 +81,7 @@ class Apart:
                 self._pipe.send(_sendable(outcome(self._ask_writer, *said)))
         except (EOFError, OSError) as error:
             self.end()
-            told_so = "The process that did this was ended from outside."
+            told_so = "The background process was killed, perhaps for lack of memory."
             raise SynapticError(told_so, hint="Ask again.") from error
         except BaseException:
             self.end()

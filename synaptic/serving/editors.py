@@ -28,7 +28,7 @@ def chosen() -> list[str] | None:
                 return shlex.split(command)
             except ValueError as error:
                 raise ConfigError(
-                    f"${name} is {command!r}, which is no command: {error}."
+                    f"${name} is {command!r}, which is not a command: {error}."
                 ) from error
     return None
 

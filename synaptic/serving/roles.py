@@ -74,6 +74,6 @@ PAGES: Mapping[str, Role] = {
 def not_published(thing: str) -> Refused:
     """The error of a thing that only the machine of the journal has."""
     return Refused(
-        f"{thing} is not published: this server has the entries alone.",
+        f"{thing} is not published: this server has only the entries.",
         hint="Look at it where the journal is.",
     )

@@ -115,8 +115,8 @@ class Tokens:
             is_text = isinstance(text, str) and text == one_line(text)[:MOST_NAME]
             if not is_text or text in ("", PERSON):
                 raise ConfigError(
-                    f"{where}: {text!r} is no name. Give 1 to {MOST_NAME} characters, not "
-                    f"{PERSON!r}."
+                    f"{where}: {text!r} cannot be a name. Give 1 to {MOST_NAME} characters, "
+                    f"not {PERSON!r}."
                 )
         allowed = {
             key.replace("-", "_"): value for key, value in table.items() if key != "token"

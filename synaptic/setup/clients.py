@@ -81,7 +81,7 @@ def server_at(url: str) -> Server:
     parts = _URL.fullmatch(url)
     if not parts:
         raise InvalidArgument(
-            f"{url!r} is no address of a server.", "--url http://192.168.1.5:8765/mcp"
+            f"{url!r} is not the address of a server.", "--url http://192.168.1.5:8765/mcp"
         )
     place, path = parts.groups(default="")
     path = path.rstrip("/") or "/mcp"

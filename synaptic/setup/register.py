@@ -57,7 +57,8 @@ def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
         strict = part.client.strict and part.file.suffix == ".json"
         if strict and not remove and jsonc.plain(text) != text:
             raise ValueError(
-                f"{part.client.title} ignores all of a file with comments or a last comma"
+                f"{part.client.title} ignores a settings file that has comments or a trailing "
+                "comma"
             )
         without = part.edit(text, drop=True)
         new = without if remove else part.edit(text)

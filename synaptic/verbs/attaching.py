@@ -40,7 +40,7 @@ def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
         said = f"`{shown}` has more than {FILE_BYTES // 1_000_000} MB."
         raise InvalidArgument(said, "Make it smaller, or copy it into the journal yourself.")
     if is_note(shown):
-        said = f"`{shown}` is a note, which is no attachment."
+        said = f"`{shown}` is a note and cannot be an attachment."
         raise InvalidArgument(said, "`synaptic import` takes in notes.")
     try:
         parts = without_place(data, kind or "")

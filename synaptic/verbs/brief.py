@@ -135,7 +135,9 @@ def brief(
     Raises InvalidArgument for another `since`.
     """
     if project == "*":
-        raise InvalidArgument("A brief is of one project, not '*'.", "Name it.")
+        raise InvalidArgument(
+            "A briefing is for one project, so '*' cannot be given.", "Name it."
+        )
     here = checkout_around(folder, ws.config) if folder else None
     project = project or project_of(ws.config, here)
     every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
@@ -190,7 +192,9 @@ def _start(
     since = since.strip()
     if since == LAST:
         if not before:
-            remark = "No last position is kept here: this is new since the last hand-off."
+            remark = (
+                "No earlier briefing of yours is known: this is new since the last hand-off."
+            )
             return Start(left_off or now - WEEK, None, remark)
         since = before
     if not since.startswith("p:"):
@@ -199,7 +203,7 @@ def _start(
     position = _POSITION.fullmatch(since)
     if not position:
         raise InvalidArgument(
-            f"since is {since[:40]!r}, which is no position.",
+            f"since: {since[:40]!r} is not a position.",
             valid=("p:... from the end of a briefing", LAST, "2026-11-03", "yesterday"),
         )
     count, number, seconds = map(int, position.groups())

@@ -10,7 +10,7 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.folder import writable
 from ..journal.rewriting import rewrite
 from ..journal.text import entry_of, line_end
-from ..models import Entry, ParsedFile, Texts
+from ..models import Entry, ParsedFile, Task, Texts
 from ..notes.blocks import MASK, newlines
 from ..notes.marks import tasks_of
 from ..notes.privacy import mask
@@ -67,7 +67,9 @@ def write_text(
     entry would take in another.
     """
     if not text.strip():
-        raise InvalidArgument("There is no text.", "Delete removes it, and asks before.")
+        raise InvalidArgument(
+            "The text is empty.", "To remove the entry, use Delete; it asks first."
+        )
     own_id = _own_id(ws, path, id)
     rules = _Rules(ws, path)
 
@@ -133,12 +135,12 @@ def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
             )
         starts = [0, *(match.end() for match in _LINE_ENDS.finditer(data))]
         row = _TASK.match(data, starts[at[0].line - 1])
-        if not row or MASK in masked[row.start() : row.end()] or _REPEATS in text:
-            raise Refused(
-                f"{path}:{at[0].line} is not ticked here: it repeats, holds private text, or "
-                f"its state is a word such as LATER.",
-                "Tick it in your editor.",
-            )
+        if not row:
+            raise _not_ticked(path, at[0], "its state is not one of [ ], [x], TODO and DONE")
+        if MASK in masked[row.start() : row.end()]:
+            raise _not_ticked(path, at[0], "its line holds private text")
+        if _REPEATS in text:
+            raise _not_ticked(path, at[0], "it is a task that repeats")
         before, box, words, name = row.groups()
         marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
         words = words + stamp if done else _TICKED_ON.sub(b"", words, 1)
@@ -149,6 +151,11 @@ def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
     rules.confirm()
     index_now(ws, path)
     return told[0]
+
+def _not_ticked(path: str, task: Task, reason: str) -> Refused:
+    message = f"{path}:{task.line} cannot be ticked here: {reason}."
+    return Refused(message, "Tick it in your editor.")
+
 
 
 class _Rules:
@@ -214,7 +221,7 @@ def _passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -> OpenTex
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise Refused(f"{path} is no text in UTF-8.", "Edit it in your editor.")
+        raise Refused(f"{path} is not UTF-8 text.", "Edit it in your editor.")
     return OpenText(title, newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
 
 

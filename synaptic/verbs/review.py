@@ -132,7 +132,9 @@ def _named(ws: Workspace, key: str, said: str) -> Matter:
     is_pair = "supersede" in answers or "merge" in answers
     if len(ids) != 1 + is_pair:
         raise InvalidArgument(
-            f"{key} is no finding.", valid=(f"{kind}:ID",), hint="`synaptic review` lists them."
+            f"{key} is not the name of a finding.",
+            valid=(f"{kind}:ID",),
+            hint="`synaptic review` lists them.",
         )
     return Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
 

@@ -70,11 +70,11 @@ NOBODY = "a command without a person at a terminal"
 MAX_PINS = 10
 """In a project, and without one: a session should begin with few words."""
 NO_PROJECT = (
-    "It has no project: no git repository is around. Give `project`, or `synaptic setup "
-    "--project NAME`."
+    "It has no project: the folder is not in a git repository. Give `project`, or `synaptic "
+    "setup --project NAME`."
 )
 EMPTY_PROJECT = (
-    "It has no project, as `project` is ''. Leave it out for that of the repository."
+    "It has no project, because `project` is ''. Leave that out to use the repository's."
 )
 UNCONFIRMED = (
     "This preference waits: it is marked unconfirmed, or stands in no briefing, until the user "
@@ -334,9 +334,7 @@ def update(
     """
     given: Json = {name: value for name, value in parts.items() if value is not None}
     if "content" in given and "append" in given:
-        raise InvalidArgument(
-            "content and append exclude each other.", "Give content or append."
-        )
+        raise InvalidArgument("Give content or append, not both.")
     if all(value == () for value in given.values()):
         names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
         raise InvalidArgument("Nothing to update.", valid=names)
@@ -429,7 +427,7 @@ def _one_project(project: str | None) -> str | None:
     name = (project or "").strip()
     if name == "*":
         raise InvalidArgument(
-            "An entry has one project, not '*'.", "Name it, or give none: '' is none."
+            "An entry has one project, not '*'.", "Name one project, or give '' for none."
         )
     return name or None
 

@@ -191,7 +191,7 @@ def one_process(lock: Path, timeout_s: float) -> Iterator[bool]:
     try:
         file = file_lock(lock)
         file.acquire(timeout=timeout_s, poll_interval=0.01)
-    except (OSError, JournalError):  # a Timeout is one; or the disk refuses files or locks
+    except (OSError, JournalError):  # filelock.Timeout is an OSError, too; or the disk refuses
         yield False
         return
     try:

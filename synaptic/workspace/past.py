@@ -76,14 +76,14 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
         moment = datetime.combine(day, time.max, now.tzinfo)
     if moment.year < CLOCK_YEARS[0]:
         raise InvalidArgument(
-            f"as_of is {when!r}, and no journal is as old.",
+            f"as_of is {when!r}, which is before any journal.",
             valid=(f"a time from the year {CLOCK_YEARS[0]} on",),
         )
     if moment.year in CLOCK_YEARS:
         moment = moment.astimezone(now.tzinfo)
     if moment.date() > now.date():
         raise InvalidArgument(
-            f"as_of is {moment:%Y-%m-%d %H:%M}, which lies ahead.",
+            f"as_of is {moment:%Y-%m-%d %H:%M}, which is in the future.",
             valid=(f"a time up to {now:%Y-%m-%d %H:%M}",),
         )
     moment = min(moment, now)

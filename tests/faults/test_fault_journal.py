@@ -463,7 +463,7 @@ def test_a_purge_that_cannot_reach_a_copy_says_that_the_entry_is_deleted(home: H
     )
     assert answer.code == 1, answer
     assert (
-        f"{DAY} holds {id} no more, but copies may be left in trash.md: "
+        f"{DAY} no longer holds {id}, but copies may be left in trash.md: "
         in answer.json["error"]["message"]
     )
     assert holding(home, b"hunter2") == [".state/trash.md"]

@@ -250,7 +250,7 @@ def test_the_repository_does_not_choose_where_the_driver_is_set_up(
     attributes.unlink()
     os.mkfifo(attributes)
     refused = home.run("git-setup")
-    assert refused.code == 1 and "no regular file" in refused.err
+    assert refused.code == 1 and "not a regular file" in refused.err
 
 
 # -- no file of it is waited for

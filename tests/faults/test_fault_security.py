@@ -666,7 +666,7 @@ def test_a_filter_is_its_value(tmp_path: Path) -> None:
                 {id} if (id := ids.get(f"#{slug_tag(tag)}")) else set()
             ), tag
         for tag in ("%", "_", "*", '"', "' '1'='1"):
-            with pytest.raises(InvalidArgument, match="is no tag"):
+            with pytest.raises(InvalidArgument, match="is not a tag"):
                 found(tag=tag)
         assert schema(ws.index.file.path) == before
 

@@ -348,7 +348,7 @@ def test_no_permission(nobodys_home: Path) -> None:
 
 def test_what_stands_in_the_way_of_a_day_file(journal: Journal, tmp_path: Path) -> None:
     (journal.root / DAY).mkdir()
-    with pytest.raises(JournalError, match="no regular file"):
+    with pytest.raises(JournalError, match="not a regular file"):
         journal.append(numbered(1))
     (journal.root / DAY).rmdir()
     (journal.root / DAY).write_bytes("# Tag\n".encode("utf-16"))

@@ -121,10 +121,10 @@ def test_a_dash_before_a_word_leaves_it_out_and_says_so(
     ("typed", "named"),
     [
         ("-kafka", "leaves a word out of something else"),
-        ("redis OR kafka", "OR is no operator"),
+        ("redis OR kafka", "OR is not an operator"),
         ("redis NOT kafka", "`-word`"),
         ("has:teeth x", "has:task, has:body, has:files"),
-        ("-since:yesterday x", "`-since:` is no filter"),
+        ("-since:yesterday x", "`-since:` is not a filter"),
     ],
 )
 def test_what_looks_like_an_operator_and_is_none_says_so(typed: str, named: str) -> None:
@@ -236,8 +236,8 @@ def test_what_is_no_date_names_examples(text: str) -> None:
     [
         ({"type": "plan"}, "decision"),
         ({"tag": "!!!"}, "at least one letter"),
-        ({"tag": ["db", "2026"]}, "'2026' is no tag"),
-        ({"days": 3, "since": "today"}, "exclude each other"),
+        ({"tag": ["db", "2026"]}, "'2026' is not a tag"),
+        ({"days": 3, "since": "today"}, "not both"),
         ({"days": -1}, "0 to 400000"),
         ({"since": "today", "until": "yesterday"}, "later than"),
         ({"min_importance": 11}, "0 to 10"),
@@ -260,7 +260,7 @@ def test_what_is_preferred_is_read_as_filters_are() -> None:
         now=NOW, type="Decision", tag=["Node.js", "c++"], project=" CAFE\u0301 "
     )
     assert build_preference(values) == filters
-    with pytest.raises(InvalidArgument, match="no tag"):
+    with pytest.raises(InvalidArgument, match="not a tag"):
         build_preference({"tag": "!!!"})
 
 

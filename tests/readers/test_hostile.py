@@ -352,7 +352,7 @@ def test_a_fifo_and_a_device_are_told(home: Home, tmp_path: Path) -> None:
         }
     os.mkfifo(tmp_path / "diary.txt")
     refused = home.run("import", "jrnl", str(tmp_path / "diary.txt"), "--yes", "--json")
-    assert refused.code == 2 and "no regular file" in refused.json["error"]["message"]
+    assert refused.code == 2 and "not a regular file" in refused.json["error"]["message"]
     for name in ("qwen", "copilot", "crush", "cline", "aider", "cursor", "vscode"):
         assert home.run("import", name, str(tmp_path / "diary.txt"), "--yes").code in (0, 1, 2)
     for name in ("claude-mem", "mcp-memory-service", "server-memory", "day-one", "chatgpt"):
@@ -464,8 +464,8 @@ def test_a_wrong_value_is_told_by_name(tmp_path: Path) -> None:
     records, skipped = read("day-one", tmp_path)
     assert [record.key for record in records] == ["C"]
     assert skipped == [
-        ("Journal.json, record 1", "5 in its tags is no text"),
-        ("Journal.json, record 2", "5 in its key is no text"),
+        ("Journal.json, record 1", "5 in its tags is not text"),
+        ("Journal.json, record 2", "5 in its key is not text"),
     ]
 
 

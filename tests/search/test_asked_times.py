@@ -73,7 +73,7 @@ def test_what_only_a_replaced_entry_says_is_shown_and_marked(ws: Workspace) -> N
     assert [hit.entry.title for hit in found.hits[:1]] == ["Debezium it is"] and found.hits[
         0
     ].superseded_by
-    assert any("later entry replaced" in notice for notice in found.notices)
+    assert any("later one replaced" in notice for notice in found.notices)
     assert not any("no close match" in notice for notice in found.notices)
     assert all(hit.superseded_by is None for hit in search(ws, "Grafana dashboards").hits)
 
@@ -88,7 +88,7 @@ def test_a_list_of_a_time_holds_what_was_replaced_since(ws: Workspace) -> None:
 
 def test_a_list_of_what_holds_now_says_that_more_was_replaced(ws: Workspace) -> None:
     found = search(ws, "list the decisions")
-    assert len(found.hits) == 2 and "1 that later entries replaced" in found.notices[0]
+    assert len(found.hits) == 2 and "1 that a later entry replaced" in found.notices[0]
 
 
 @pytest.mark.parametrize(

@@ -802,7 +802,7 @@ def test_inline_filters_narrow_what_the_parameters_left_open(ws: Workspace) -> N
         titles(ws, "harbour days 3", limit=20)
     )
     assert any(
-        "`days:` is no filter" in notice for notice in search(ws, "harbour days:3").notices
+        "`days:` is not a filter" in notice for notice in search(ws, "harbour days:3").notices
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from forks import ForkedHome, Forks
 
 NOW = "2026-11-21T10:30:00"
-A_DATE = "no date. Valid: 2026-11-03, yesterday"
+A_DATE = "is not a date. Valid: 2026-11-03, yesterday"
 A_TYPE = "decision, progress, issue, handoff, insight, reference, preference, note"
 
 
@@ -26,25 +26,31 @@ def at(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> ForkedHome:
 
 
 COMMANDS: dict[str, tuple[str, int]] = {
-    "search pump --as-of nonsense": (f"as_of is 'nonsense', which is {A_DATE}", 2),
-    "search pump --as-of 2031-01-01": ("lies ahead. Valid: a time up to 2026-11-21 10:30", 2),
+    "search pump --as-of nonsense": (f"as_of: 'nonsense' {A_DATE}", 2),
+    "search pump --as-of 2031-01-01": (
+        "is in the future. Valid: a time up to 2026-11-21 10:30",
+        2,
+    ),
     "search pump --as-of 2019-01-01": ("no entry at that time: give a later as_of", 0),
     "find --as-of 2019-01-01": ("no entry at that time: give a later as_of", 0),
-    "find --as-of nonsense": (f"which is {A_DATE}", 2),
-    "brief --as-of 2019-01-01": ("Nothing stands there. Known projects: none", 0),
-    "brief --since p:17": ("is no position. Valid: p:... from the end of a briefing, last", 2),
-    "brief --since nonsense": (f"which is {A_DATE}", 2),
+    "find --as-of nonsense": (A_DATE, 2),
+    "brief --as-of 2019-01-01": ("It has no entries. Known projects: none", 0),
+    "brief --since p:17": (
+        "is not a position. Valid: p:... from the end of a briefing, last",
+        2,
+    ),
+    "brief --since nonsense": (A_DATE, 2),
     "brief --since p:77-7-1795000000": ("no longer has that position: this goes by dates", 0),
-    "brief --project nowhere": ("Nothing stands there. Known projects: ledger", 0),
-    "search pump --since nonsense": (f"since is 'nonsense', which is {A_DATE}", 2),
+    "brief --project nowhere": ("It has no entries. Known projects: ledger", 0),
+    "search pump --since nonsense": (f"since: 'nonsense' {A_DATE}", 2),
     "search pump --strategy fast": ("'fast' is unknown. Valid: auto, hybrid, lexical", 2),
-    "save text --due nonsense": ("no date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
+    "save text --due nonsense": ("is not a date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
     "save text --type nonsense": (
         f"type 'nonsense' is unknown. Valid: {A_TYPE}, choice, adr",
         2,
     ),
     "save text --supersedes nothere": ("No entry has the id 'nothere'.", 1),
-    "due --until nonsense": ("no date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
+    "due --until nonsense": ("is not a date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
     "history nothere": ("Nothing is called 'nothere': no id, title, page, alias or path.", 1),
     "confirm nothere": (
         "Only a person confirms, on a terminal: there is none to answer on. The page can do it too.",
@@ -89,21 +95,17 @@ def test_only_a_preference_is_confirmed(at: ForkedHome) -> None:
 
 A_TEXT = {"content": "First."}
 TOOLS: tuple[tuple[str, dict[str, Any], str], ...] = (
-    (
-        "search",
-        {"query": "pump", "as_of": "nonsense"},
-        f"as_of is 'nonsense', which is {A_DATE}",
-    ),
+    ("search", {"query": "pump", "as_of": "nonsense"}, f"as_of: 'nonsense' {A_DATE}"),
     (
         "search",
         {"query": "pump", "options": {"as_of": "2031-01-01"}},
-        "lies ahead. Valid: a time",
+        "is in the future. Valid: a time",
     ),
     ("search", {"query": "pump", "as_of": "2019-01-01"}, "give a later as_of"),
     ("search", {"query": "pump", "options": {"speed": 1}}, "'speed'. Valid: query, type, tag"),
     ("search", {"query": "pump", "options": "no"}, "options is 'no'. Valid: an object."),
     ("search", {"query": "pump", "type": "bugg"}, f"is unknown. Valid: {A_TYPE}, choice, adr"),
-    ("search", {"query": "pump", "since": "p:17"}, f"since is 'p:17', which is {A_DATE}"),
+    ("search", {"query": "pump", "since": "p:17"}, f"since: 'p:17' {A_DATE}"),
     ("save", {}, "context_save needs content or entries. Call it again with one of them."),
     ("save", {"entries": []}, "context_save needs content or entries."),
     ("save", {"entries": "one"}, "entries is 'one'. Valid: a list of objects."),
@@ -119,15 +121,19 @@ TOOLS: tuple[tuple[str, dict[str, Any], str], ...] = (
         {"entries": [A_TEXT, {"content": "x", "pin": True}]},
         "Entry 2: context_save has no argument 'pin'. Nothing was saved. Valid: content, type",
     ),
-    ("save", {**A_TEXT, "due": "nonsense"}, "no date. Valid: 2026-12-31, tomorrow"),
+    ("save", {**A_TEXT, "due": "nonsense"}, "is not a date. Valid: 2026-12-31, tomorrow"),
     ("save", {**A_TEXT, "supersedes": ["nothere"]}, "No entry has the id 'nothere'."),
-    ("brief", {"since": "p:17"}, "no position. Valid: p:... from the end of a briefing, last"),
+    (
+        "brief",
+        {"since": "p:17"},
+        "not a position. Valid: p:... from the end of a briefing, last",
+    ),
     (
         "brief",
         {"since": "p:77-7-1795000000"},
         "no longer has that position: this goes by dates",
     ),
-    ("brief", {"project": "nowhere"}, "Nothing stands there. Known projects: ledger."),
+    ("brief", {"project": "nowhere"}, "It has no entries. Known projects: ledger."),
     (
         "get",
         {"id": "nothere"},

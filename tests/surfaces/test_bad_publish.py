@@ -56,11 +56,14 @@ def said(at: ForkedHome, address: str, *args: str, code: int = 1) -> str:
 
 
 ADDRESSES: dict[str, tuple[str, int]] = {
-    "": ("SYNAPTIC_DATABASE names no database. export SYNAPTIC_DATABASE=", 2),
-    "nonsense": ("This is no address of a PostgreSQL database. Valid: postgresql://", 2),
+    "": ("SYNAPTIC_DATABASE does not name a database. export SYNAPTIC_DATABASE=", 2),
+    "nonsense": ("This is not the address of a PostgreSQL database. Valid: postgresql://", 2),
     "postgresql://me:hunter2@ss@127.0.0.1/notes": ("@ and / are written %40 and %2F", 2),
     "postgresql://me:hunter2/ss@127.0.0.1/notes": ("@ and / are written %40 and %2F", 2),
-    "host=127.0.0.1 password='hunter2": ("This is no address of a PostgreSQL database.", 2),
+    "host=127.0.0.1 password='hunter2": (
+        "This is not the address of a PostgreSQL database.",
+        2,
+    ),
     "postgresql://me:hunter2@127.0.0.1:1/notes": ("Look whether the database runs", 1),
     "host=/nowhere dbname=notes password=hunter2": ("Look whether the database runs", 1),
     "host=127.0.0.1 port=hunter dbname=notes": ("Look whether the database runs", 1),

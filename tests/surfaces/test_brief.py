@@ -94,7 +94,7 @@ def test_a_position_of_a_lost_index_counts_by_time_and_says_so(at: ForkedHome) -
 
 def test_last_is_moved_by_the_brief_of_a_new_session_alone(at: ForkedHome) -> None:
     at.ask("save", "Before all.", "--type", "handoff")
-    assert "No last position is kept" in told(at, since="last")
+    assert "No earlier briefing of yours" in told(at, since="last")
     at.ask("save", "Between the first two.")
     with at.server() as server:
         assert "Between the first two" in " ".join(new(server.text("brief", since="last")))
@@ -104,8 +104,8 @@ def test_last_is_moved_by_the_brief_of_a_new_session_alone(at: ForkedHome) -> No
     shown = " ".join(new(told(at, since="last")))
     assert "During the second" in shown and "Between" not in shown
     # a person, another project and another client have their own
-    assert "No last position is kept" in at.run("brief", "--since", "last").out
-    assert "No last position is kept" in told(at, since="last", project="web")
+    assert "No earlier briefing of yours" in at.run("brief", "--since", "last").out
+    assert "No earlier briefing of yours" in told(at, since="last", project="web")
 
 
 def test_the_tools_of_a_session_go_on_where_its_hook_began(at: ForkedHome) -> None:
@@ -127,7 +127,7 @@ def test_the_tools_of_a_session_go_on_where_its_hook_began(at: ForkedHome) -> No
 
 @pytest.mark.parametrize(
     ("since", "says"),
-    [("p:1-2", "which is no position"), ("soonish", "which is no date"), ("p:x", "Valid: p:")],
+    [("p:1-2", "is not a position"), ("soonish", "is not a date"), ("p:x", "Valid: p:")],
 )
 def test_another_since_is_an_error_that_names_what_is_valid(
     at: ForkedHome, since: str, says: str
@@ -390,7 +390,7 @@ def test_what_is_due_begins_each_session_until_it_is_done_or_moved(at: ForkedHom
     assert [one["due"] for one in at.ask("due")["entries"]] == ["2026-11-20", "2027-01-01"]
     at.ask("update", id, "--due", "today", "--add-tag", "done")
     assert "Check the certificate" not in told(at).partition("```entries: due")[2]
-    assert "which is no date" in at.run("due", "--until", "whenever").err
+    assert "is not a date" in at.run("due", "--until", "whenever").err
 
 
 def test_due_and_source_stay_in_merges_and_edits(at: ForkedHome) -> None:

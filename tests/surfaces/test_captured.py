@@ -72,7 +72,7 @@ def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Pat
         } <= {"import:claude-code"}
         other = server.call("search", query="cents invoice", sessions=True)["hits"][0]["id"]
         assert "asked" in server.call("get", ids=[other], source=True)["entries"][0]["content"]
-        with pytest.raises(Refusal, match="no digest of a session"):
+        with pytest.raises(Refusal, match="not a digest of a session"):
             server.call("get", ids=[hits[0]["id"]], source=True)
     assert home.run("forget", "--session", pool["id"], "--json").code == 2
     assert home.ask("forget", "--session", pool["id"], "--yes")["entries"] == 1

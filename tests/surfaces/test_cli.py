@@ -562,12 +562,12 @@ def test_search_says_all_that_changes_what_is_shown(filled: Run) -> None:
     notices = filled("search", "cahce status:open", "--json").json["notices"]
     assert answer.err.splitlines() == [f"note: {notice}" for notice in notices]
     assert "Nothing holds `cahce`; searched for `cache`." in notices
-    assert any("`status:` is no filter" in notice for notice in notices)
+    assert any("`status:` is not a filter" in notice for notice in notices)
     doubted = filled("search", "zzzz qqqq status:open", "--json").json["notices"]
     assert (
         "no close match" in doubted[0]
     )  # what speaks against the answer stands before what speaks of the query
-    assert any("`status:` is no filter" in notice for notice in doubted)
+    assert any("`status:` is not a filter" in notice for notice in doubted)
 
 
 def test_what_a_query_leaves_out_needs_no_quotes(filled: Run) -> None:

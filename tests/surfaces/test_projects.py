@@ -157,7 +157,7 @@ def test_two_repositories_in_folders_of_one_name_are_two_projects(
     assert project(web, "Sessions live in Redis.") == project(web, "Invoices are PDF.") == "api"
     home.folder = other
     told = home.run("save", "Sessions live in a cookie.", "--type", "decision")
-    assert "The project is job/api, as" in told.err and str(web) in told.err
+    assert "The project is job/api, because" in told.err and str(web) in told.err
     assert (
         "The project is" not in home.run("save", "Invoices are HTML.", "--type", "decision").err
     )

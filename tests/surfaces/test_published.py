@@ -349,18 +349,21 @@ def test_what_an_answer_about_the_past_keeps_is_not_of_the_present(team: Team) -
 OF_READER = "reader:hush"  # apart: no file of the project holds a secret
 HUSH = f"postgresql://{OF_READER}@db.example.org/notes"
 BAD = {
-    "--read": ("", "SYNAPTIC_DATABASE names no database"),
-    "--read --no-link": ("nonsense", "no address of a PostgreSQL database"),
+    "--read": ("", "SYNAPTIC_DATABASE does not name a database"),
+    "--read --no-link": ("nonsense", "not the address of a PostgreSQL database"),
     "--read --port 0": (f"{HUSH}?sslmode=require", "sslmode=require does not prove"),
-    "--read --publish": ("service=notes", "--read and --publish exclude each other"),
-    "--read --writer ftp://memory.example": (HUSH, "--writer is no address that begins with"),
+    "--read --publish": ("service=notes", "Give --read or --publish, not both"),
+    "--read --writer ftp://memory.example": (
+        HUSH,
+        "--writer is not an address that begins with",
+    ),
     f"--read --writer https://{OF_READER}@memory.example": (
         HUSH,
         "takes no name and no password",
     ),
-    "--writer https://memory.example": (HUSH, "--writer goes with --read"),
-    "--insecure": (HUSH, "--insecure goes with --read or --publish"),
-    "--read --install": (HUSH, "--install goes with --port and --read-only alone"),
+    "--writer https://memory.example": (HUSH, "--writer can only be given with --read"),
+    "--insecure": (HUSH, "--insecure can only be given with --read or --publish"),
+    "--read --install": (HUSH, "With --install only --port and --read-only"),
 }
 
 

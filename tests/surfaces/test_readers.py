@@ -245,7 +245,7 @@ def test_a_process_ends_with_its_client_and_another_goes_on(
     while not waiting.running():
         time.sleep(0.001)
     os.kill(another, signal.SIGKILL)
-    with pytest.raises(SynapticError, match="ended from outside"):
+    with pytest.raises(SynapticError, match="was killed"):
         waiting.result(60)
     assert worker.submit(process_of, "apart").result(60)[1] == 1
 

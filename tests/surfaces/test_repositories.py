@@ -107,7 +107,7 @@ def test_a_moved_repository_hands_nothing_to_the_next_of_its_name(
     other = repository(tmp_path / "client-b" / "api", OTHER)
     assert is_stranger(people, other)
     notice = people.save_in(other)
-    assert "The project is zenith/api, as" in notice
+    assert "The project is zenith/api, because" in notice
     assert is_stranger(people, other) and is_at_home(people, moved)
     assert f"The project is api: this repository was {client_a} before." in people.save_in(
         moved
@@ -351,7 +351,7 @@ def test_two_first_saves_at_once_take_two_names(people: People, tmp_path: Path) 
         claim = {"name": "api", "repositories": [[str(folders[1]), "", ""]]}
         file.write_text(json.dumps({"api": claim}))
     _, errors = saving.communicate(timeout=60)
-    assert b"The project is one/api, as" in errors
+    assert b"The project is one/api, because" in errors
     assert people.project_in(folders[1]) == "api"
 
 
@@ -366,7 +366,7 @@ def test_an_agent_saves_without_a_project_where_it_says_so(
             server.text("save", content="Of none, too.", entries=None, project="  "),
         ]
     assert "no project" not in said[0]
-    assert all("It has no project, as `project` is ''." in one for one in said[1:])
+    assert all("It has no project, because `project` is ''." in one for one in said[1:])
     found = {one["content"]: one["project"] for one in people.ask("recent")["entries"]}
     assert found == {"Of the repository.": "api", "Of none.": None, "Of none, too.": None}
 

@@ -188,7 +188,7 @@ def test_every_file_is_read_once_and_by_one_name(home: Home, vault: Path) -> Non
     ("sources", "said"),
     [
         (["~/vault", "~/other/vault"], 'sources = ["NAME='),
-        (["~/Sessions"], "two folders are @Sessions"),
+        (["~/Sessions"], "two folders have the name @Sessions"),
         (["~/vault", "again=~/other/../vault"], "a folder twice"),
         (["notes=~/home/journal"], "a folder twice"),
         ("~/vault", "a list of folders"),

@@ -329,7 +329,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
             {"query": "x", "max_tokens": 3},
             ["max_tokens is 3", "100 to 100000"],
         ),
-        ("context_search", {"query": "x", "days": 3, "since": "yesterday"}, ["days and since"]),
+        ("context_search", {"query": "x", "days": 3, "since": "yesterday"}, ["days or since"]),
         ("context_search", {}, ["context_search needs query"]),
         (
             "context_search",
@@ -1132,7 +1132,7 @@ async def test_idle_time_is_used_to_embed(connect: Callable[..., Client], home: 
     (home / "journal" / "2026-03-04.md").write_text("\n".join(entries))
     async with connect() as client:
         first = await call(client, "context_search", query="topic")
-        assert "found by words only" in first["notices"][0]
+        assert "only by their words" in first["notices"][0]
         for _ in range(150):
             await asyncio.sleep(0.1)
             if not (await call(client, "context_search", query="topic", strategy="lexical"))[

@@ -443,8 +443,7 @@ def test_a_file_that_may_not_be_written(ada: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "says"),
-    [(("emacs",), "zed, opencode"), (("--print", "--status"), "exclude each other")],
+    ("args", "says"), [(("emacs",), "zed, opencode"), (("--print", "--status"), "not several")]
 )
 def test_what_cannot_be_asked_names_what_can(
     ada: Machine, args: tuple[str, ...], says: str
@@ -610,8 +609,10 @@ def test_a_file_of_claude_code_with_comments_is_not_called_done(
     answer = ada.run("claude-code")
     assert answer.code == 1 and file.read_text() == text
     failed = answer.out.partition(str(file))[2]
-    assert "ignores all of a file with comments" in failed and "Done." not in failed
-    assert "ignores all of a file with comments" in ada.run("claude-code", "--status").text
+    assert "ignores a settings file that has comments" in failed and "Done." not in failed
+    assert (
+        "ignores a settings file that has comments" in ada.run("claude-code", "--status").text
+    )
     again = ada.ask("claude-code", "--print", "--json")["hooks"][0]
     assert again["state"] == "unreadable" and json.loads(again["snippet"])["hooks"]
     assert ada.run("claude-code", "--remove").code == 0 and file.read_text() == text
@@ -778,7 +779,7 @@ def test_no_backup_is_claimed_that_was_not_made(ada: Machine, there: str) -> Non
 def test_what_is_no_file_is_not_waited_for(ada: Machine) -> None:
     os.mkfifo(ada.file("claude-code"))
     answer = ada.run("claude-code")
-    assert answer.code == 1 and "no regular file" in answer.out
+    assert answer.code == 1 and "not a regular file" in answer.out
 
 
 # -- the clients' own commands

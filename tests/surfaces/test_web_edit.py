@@ -140,7 +140,7 @@ def test_an_entry_of_a_file_is_edited_alone_and_undone(server: Served, home: Pat
     for text, said in (
         (f"{form['text']}\r\n```", "take in another"),
         (f"{form['text']} <private>x</private>", "private passage"),
-        (" ", "no text"),
+        (" ", "text is empty"),
     ):
         answer = sent(server, day.name, id, **form | {"text": text})
         assert answer.status_code in (400, 403) and said in answer.text
@@ -208,7 +208,7 @@ def test_only_notes_of_the_journal_are_opened_and_none_with_private_text(
         assert tick(server, path, 1, "x").status_code == 404
     for path, said in (
         ("2026-11-20.md", "holds private text"),
-        ("Old.md", "no text in UTF-8"),
+        ("Old.md", "not UTF-8 text"),
         ("@vault/Read.md", "read in place"),
     ):
         answer = server.client.get("/edit", params={"path": path})

@@ -90,7 +90,7 @@ def fields(page: httpx.Response) -> dict[str, str]:
             re.findall(r"<option selected>(.*?)<", options)
             or re.findall(r"<option[^>]*>(.*?)<", options)
         )[0]
-    found["importance"] = found.get("importance", "").replace("Not said", "")
+    found["importance"] = found.get("importance", "").replace("Not set (counts as 5)", "")
     return {
         name: html.unescape(value).replace("\r\n", "\n").replace("\n", "\r\n")
         for name, value in found.items()
@@ -186,7 +186,7 @@ def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served, home
         ({"expires": "never ever"}, "never ever"),
         ({"importance": "11"}, "Valid: 0, 1"),
         ({"content": " "}, "no text"),
-        ({"tags": "!!"}, "no tag"),
+        ({"tags": "!!"}, "not a tag"),
     ):
         typed = form | {"content": "Pay it <later> & on paper."} | wrong
         for path in ("/new", f"/entry/{id}/edit"):

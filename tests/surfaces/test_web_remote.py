@@ -492,7 +492,7 @@ def test_each_token_has_its_own_last_position(server: Served, tokens: dict[str, 
                 _, text = await call(anna, "context_brief", project="tide", since="last")
                 assert "The tide table moved." in text
             assert (
-                "No last position"
+                "No earlier briefing"
                 in (await call(ben, "context_brief", project="tide", since="last"))[1]
             )
             await call(anna, "context_brief", project="tide")

@@ -101,7 +101,7 @@ def test_a_long_day_is_shown_in_parts(server: Served) -> None:
     assert [*titles(page), *titles(rest)] == [f"Step {n}" for n in range(120)]
     assert "cursor=" not in rest
     assert "Nothing on this day" in server.shown("/day/2024-03-01")
-    assert "is no date" in server.shown("/day/someday", 400)
+    assert "is not a date" in server.shown("/day/someday", 400)
 
 
 def test_the_calendar_leads_to_each_day_and_is_a_table_too(server: Served) -> None:

@@ -138,7 +138,7 @@ def test_a_note_that_is_a_part_of_a_file_ends_where_the_next_entry_begins(notes:
     above, one, below, two = notes.entries("2026-11-20.md")
     notes.ask("update", below["id"], "--append", "Salt.")
     told = notes.refusal("update", above["id"], "--append", "Pepper.", "--add-tag", "home")
-    assert "of no other entry" in told and "write #home into its text" in told
+    assert "front matter of its own" in told and "write #home into its text" in told
     notes.ask("update", above["id"], "--append", "Pepper. #home")
     after = DAY.replace(b"Below.", b"Below.\n\nSalt.").replace(
         b"Above.", b"Above.\n\nPepper. #home"
@@ -299,7 +299,7 @@ def test_other_front_matter_is_left_alone_and_named(notes: Notes, yaml: bytes) -
 def test_nothing_else_is_changed_in_a_whole_file(notes: Notes, flags: list[str]) -> None:
     path = notes.put(b"---\ntags: [a]\n---\nMilk.\n")
     told = notes.refusal("update", notes.entries()[0]["id"], *flags)
-    assert "appended text" in told and "added tags" in told and str(path) in told
+    assert "append text" in told and "add tags only" in told and str(path) in told
     assert path.read_bytes() == b"---\ntags: [a]\n---\nMilk.\n"
 
 
@@ -363,7 +363,7 @@ async def test_an_agent_adds_and_does_not_delete(notes: Notes, anyio_backend: st
         assert path.read_bytes() == b"---\ntags: [shop]\n---\n# Plan\n\nMilk.\n\nSalt.\n"
         for tool, args, named in (
             ("context_delete", {"id": id}, f"`synaptic delete {id[-8:]}`"),
-            ("context_update", {"id": id, "title": "x"}, "appended text"),
+            ("context_update", {"id": id, "title": "x"}, "append text"),
             ("context_save", {"content": "a\0b"}, "NUL"),
         ):
             refused = await client.call_tool(tool, args)

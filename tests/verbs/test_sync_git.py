@@ -193,7 +193,7 @@ def test_only_a_journal_is_joined(machines: Machines, tmp_path: Path) -> None:
     (code / "README.md").write_text("# A program\n")
     git(code, "add", ".")
     git(code, "commit", "-qm", "Code")
-    assert "no journal" in home.run("sync", "--init", str(code), "--yes").err
+    assert "does not hold a journal" in home.run("sync", "--init", str(code), "--yes").err
     assert not (home.journal / ".git").exists()
     addresses = (
         "ext::sh -c id",

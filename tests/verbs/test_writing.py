@@ -63,7 +63,7 @@ def _bare(text: str) -> str:
         ({"content": " \n"}, "no text"),
         ({"content": "x", "type": "plan"}, "decision"),
         ({"content": "x", "importance": 11}, "0 to 10"),
-        ({"content": "x", "tags": ["!!"]}, "no tag"),
+        ({"content": "x", "tags": ["!!"]}, "not a tag"),
         ({"content": "x\0y"}, "NUL"),
         ({"content": "x", "title": "a\0b"}, "NUL"),
         ({"content": "x", "tags": ["a\0"]}, "NUL"),
@@ -87,11 +87,11 @@ def test_a_save_that_is_refused_writes_nothing(
     ("arguments", "named"),
     [
         ({}, "add_tags"),
-        ({"content": "a", "append": "b"}, "exclude each other"),
+        ({"content": "a", "append": "b"}, "not both"),
         ({"content": ""}, "no text"),
         ({"type": "plan"}, "decision"),
         ({"importance": -1}, "0 to 10"),
-        ({"add_tags": ["!!"]}, "no tag"),
+        ({"add_tags": ["!!"]}, "not a tag"),
         ({"supersedes": ["zzzzzzzz"]}, "zzzzzzzz"),
     ],
 )
@@ -260,7 +260,7 @@ def test_to_remove_a_tag_that_is_not_there_says_so(ws: Workspace) -> None:
     id = save(ws, "Words.", tags=["a", "area/kitchen"]).id
     [notice] = update(ws, id, remove_tags=["area"], importance=3).notices
     assert "#area" in notice and "#a, #area/kitchen" in notice
-    with pytest.raises(InvalidArgument, match="no tag"):
+    with pytest.raises(InvalidArgument, match="not a tag"):
         update(ws, id, remove_tags=["!!!"])
     assert update(ws, id, add_tags=["Node.js"], remove_tags=["node.js"]).notices == (
         "nothing changed",

@@ -104,7 +104,7 @@ def _list_sources(ws: Workspace) -> None:
         lines.append(f"{one['source']}: {count}, {days}, in {one['place']}")
     lines.append("`synaptic import SOURCE` shows what would come, and asks.")
     if not sources:
-        lines = ["No program has left anything here that can be read."]
+        lines = ["No data of a program that can be imported was found on this machine."]
     answer({"found": wire.as_json(sources)}, clean("\n".join(lines)))
 
 

@@ -457,7 +457,7 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
         source = (entry.via or "").removeprefix("import:")
         if source not in SESSIONS or "lines" not in extra:
             raise InvalidArgument(
-                f"{entry.short_id} is no digest of a session, so it has no transcript.",
+                f"{entry.short_id} is not a digest of a session, so it has no transcript.",
                 "`synaptic search --sessions` finds those.",
             )
         key = extra["source"].partition("/")[0]
@@ -508,7 +508,7 @@ def forget(ws: Workspace, session: str) -> Done:
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
         hint = "`synaptic search --sessions` lists ids."
-        raise NotFound(f"Nothing here tells of the session {session!r}.", hint)
+        raise NotFound(f"The journal has no digest of the session {session!r}.", hint)
     # before its digest goes: a kill must not bring it back
     with (ws.config.state / FORGOTTEN).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)

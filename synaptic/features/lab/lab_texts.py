@@ -15,7 +15,7 @@ def evaluation_text(found: Evaluation, to: Output) -> str:
     does not answer.
     """
     if not found.questions:
-        return "Nothing in this journal can be asked."
+        return "No entry of this journal can be made a question."
     lines = [f"{to.paint(f'{way:8}', 'bold')} {mrr:.2f}" for way, mrr in found.mrr.items()]
     lines.append(
         f"\nMean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 "

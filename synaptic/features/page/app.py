@@ -130,8 +130,8 @@ async def _at_writer(request: Request) -> Response:
     writer = site_of(request).writer
     if not writer:
         raise NotFound(
-            "This server only reads, and knows no page at which the journal is written.",
-            hint="It is named by `synaptic serve --read --writer URL`.",
+            "This server only reads, and was not told which server writes the journal.",
+            hint="Start it with `synaptic serve --read --writer URL`.",
         )
     return RedirectResponse(f"{writer}{request.url.path}?{request.url.query}".rstrip("?"), 303)
 
@@ -236,7 +236,7 @@ def serve(
     if not local and not (grants and token_file):
         command = f"synaptic token NAME --token-file {tokens.path}"
         raise InvalidArgument(
-            "Another host than this machine needs --token-file with a token.",
+            "To listen for other machines, give --token-file with a token in it.",
             f"`{command}` writes one; give that file here, too.",
         )
     if port is None:
@@ -317,7 +317,7 @@ def _listen(host: str, port: int) -> Listener:
         listening = socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
         raise ConfigError(
-            f"{host}:{port} cannot be had: {error}.",
+            f"{host}:{port} cannot be used: {error}.",
             "Give another --port; 0 takes a free one. Where the page is served there "
             "already, `synaptic open --page` opens it.",
         ) from error

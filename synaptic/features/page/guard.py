@@ -193,7 +193,7 @@ class Guard:
         origin = headers.get("origin")
         called = _HOST.fullmatch(host)
         if not called or not self._knows(called[1] or called[2]):
-            told = "This host is unknown here: synaptic serve --allow-host NAME lets it in.\n"
+            told = "Unknown host name: synaptic serve --allow-host NAME lets it in.\n"
             return PlainTextResponse(told, 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             return PlainTextResponse("This request comes from another site.\n", 403)

@@ -60,7 +60,7 @@ def serve(
     Example: synaptic serve --open
     """
     if install + uninstall + bool(revoke) > 1:
-        raise InvalidArgument("--install, --uninstall and --revoke exclude each other.")
+        raise InvalidArgument("Give one of --install, --uninstall and --revoke, not several.")
     if revoke:
         return _log_out(home, revoke)
     if install or uninstall:
@@ -71,7 +71,7 @@ def serve(
         port = given.pop("port", None)
         read_only = given.pop("read_only")
         if given.pop("host") != "127.0.0.1" or any(given.values()):
-            raise InvalidArgument("--install goes with --port and --read-only alone.")
+            raise InvalidArgument("With --install only --port and --read-only can be given.")
         return service.install(home, port, read_only=read_only)
     about_database = {name: given.pop(name, None) for name in DATABASE_FLAGS}
     given |= the_one("served", about_database)

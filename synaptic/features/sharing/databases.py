@@ -28,17 +28,17 @@ def served(*, read: bool, publish: bool, insecure: bool, writer: str | None) -> 
     """The arguments of a server that reads or writes a database. Raises InvalidArgument."""
     if read and publish:
         raise InvalidArgument(
-            "--read and --publish exclude each other.",
+            "Give --read or --publish, not both.",
             "The server of a journal publishes it; others read it.",
         )
     if writer and not read:
         raise InvalidArgument(
-            "--writer goes with --read: any other server writes its own journal.",
+            "--writer can only be given with --read: any other server writes its own journal.",
             "`synaptic serve --read --writer URL`, or without it.",
         )
     if not (read or publish):
         if insecure:
-            raise InvalidArgument("--insecure goes with --read or --publish.")
+            raise InvalidArgument("--insecure can only be given with --read or --publish.")
         return {}
     database = database_address(None, insecure=insecure)
     if publish:

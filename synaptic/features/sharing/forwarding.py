@@ -35,7 +35,7 @@ def checked_writer(url: str) -> str:
         place, name, port = urlsplit(""), "", ""
     problem = ""
     if place.scheme not in ("https", "http") or not name:
-        problem = "is no address that begins with https://."
+        problem = "is not an address that begins with https://."
     elif "@" in place.netloc:
         problem = "takes no name and no password: each client's own token goes with its calls."
     elif place.path or place.query or place.fragment:

@@ -469,7 +469,7 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
     elif isinstance(error, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile):
         hint = "Have pgvector 0.8 or later installed where the database runs."
     elif " SSL" in said:
-        hint = "--insecure goes without, in a network that you trust."
+        hint = "--insecure connects without that, in a network that you trust."
     elif "password" in said:
         hint = "Put the right one into ~/.pgpass, or name a service."
     else:

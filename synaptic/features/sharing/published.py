@@ -77,7 +77,7 @@ def check_address(address: str, *, insecure: bool = False, typed: bool = False) 
     """
     if not address:
         raise InvalidArgument(
-            f"{VARIABLE} names no database.",
+            f"{VARIABLE} does not name a database.",
             hint=f"export {VARIABLE}=postgresql://me@db.example.org/notes, or service=notes; "
             "the password goes into ~/.pgpass.",
         )
@@ -87,7 +87,7 @@ def check_address(address: str, *, insecure: bool = False, typed: bool = False) 
         about = conninfo_to_dict(address)
     except ProgrammingError as error:
         raise InvalidArgument(
-            "This is no address of a PostgreSQL database.",
+            "This is not the address of a PostgreSQL database.",
             valid=(
                 "postgresql://USER@HOST/DATABASE",
                 "host=HOST dbname=DATABASE",
@@ -109,6 +109,6 @@ def check_address(address: str, *, insecure: bool = False, typed: bool = False) 
         raise InvalidArgument(
             f"sslmode={mode} does not prove that {hosts} is the database.",
             valid=("sslmode=verify-full",),
-            hint="--insecure goes without, in a network that you trust.",
+            hint="--insecure connects without that, in a network that you trust.",
         )
     return make_conninfo(address, sslmode="verify-full")

@@ -270,14 +270,14 @@ def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
     name = name or before
     if before not in ("", name):
         raise InvalidArgument(
-            f"This journal is published as {before}; under a second name that would stay as "
-            "it is now.",
+            f"This journal is published as {before}. Publishing it under a second name would "
+            "leave the first there, never updated again.",
             valid=(before,),
-            hint="`synaptic publish --drop` takes that away.",
+            hint="`synaptic publish --drop` removes the first.",
         )
     if not _NAME.fullmatch(name):
         raise InvalidArgument(
-            f"{name!r} is no name for a published journal."
+            f"{name!r} cannot be the name of a published journal."
             if name
             else "The journal has no name yet under which it is published.",
             valid=("1 to 40 small letters, digits, - and _",),

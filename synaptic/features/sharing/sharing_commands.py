@@ -77,10 +77,12 @@ def _sync(
 
     config = load_config(home)
     if (init or allow or auto) and agent():
-        raise Refused("Only a person changes what is sent where.")
+        raise Refused("Only a person may change where the journal is sent.")
     if auto is not None:
         if auto and not can_ask():
-            raise Refused("Only a person switches that on, on a terminal.")
+            raise Refused(
+                "Only a person may switch on automatic syncing, and only in a terminal."
+            )
         if not auto or typer.confirm("Sync by itself from now on?", err=True):
             write_setting(config.home, "sync.auto", auto)
         now = load_config(home).sync.auto
@@ -149,7 +151,7 @@ def _publish(
     if drop:
         publisher.drop()
         return answer(
-            {"success": True}, f"The journal {publisher.journal} is out of the database."
+            {"success": True}, f"The journal {publisher.journal} was taken out of the database."
         )
     progress = terminal.progress()
     publisher.begin(progress)

@@ -128,4 +128,4 @@ def read_items(
         except Exception as error:  # of the disk, the zip and the parser
             skipped(name, f"it is damaged after its record {number}: {error}")
     if not is_export:
-        raise InvalidArgument(f"{path} is no such export.", hint)
+        raise InvalidArgument(f"{path} is not such an export.", hint)

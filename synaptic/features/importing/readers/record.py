@@ -58,7 +58,7 @@ class Record:
             value = getattr(self, name)
             for text in value if isinstance(value, tuple) else (value,):
                 if not isinstance(text, str | None):
-                    raise ValueError(f"{text!r:.60} in its {name} is no text")
+                    raise ValueError(f"{text!r:.60} in its {name} is not text")
         if not self.key:
             raise ValueError("it has no id")
 
@@ -79,7 +79,7 @@ def reporting(skipped: Skipped, where: str) -> Iterator[None]:
     except (OSError, ValueError) as error:
         skipped(where, f"{error!s:.300}")
     except Exception as error:
-        skipped(where, f"it makes no sense: {error!r:.300}")
+        skipped(where, f"it cannot be understood: {error!r:.300}")
 
 
 IN_PLACE = ("obsidian", "logseq", "markdown", "memories")

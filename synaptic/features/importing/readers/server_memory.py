@@ -63,7 +63,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 def _add(entities: dict[str, Entity], item: Any) -> None:
     is_relation = item["type"] == "relation"
     if not is_relation and item["type"] != "entity":
-        raise ValueError("it is no entity and no relation")
+        raise ValueError("it is neither an entity nor a relation")
     entity = entities.setdefault(item["from" if is_relation else "name"], Entity())
     if is_relation:
         kind = text_of(item, "relationType") or "relates_to"

@@ -1,6 +1,7 @@
 """A session of an agent as events, and helpers for the readers of transcripts."""
 
 import io
+import json
 import os
 import re
 import sqlite3
@@ -273,7 +274,9 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
                         value = read_json(line.decode("utf-8", "replace"))
                 except (ValueError, RecursionError) as error:
                     if line.endswith(b"\n") or len(line) > RECORD_BYTES:
-                        skipped(f"{path.name}:{number}", f"it is no JSON, or {error}")
+                        broken = isinstance(error, json.JSONDecodeError)
+                        reason = "it is not JSON" if broken else str(error)
+                        skipped(f"{path.name}:{number}", reason)
                 if isinstance(value, dict):
                     yield number, value
                 while len(line) > RECORD_BYTES and not line.endswith(b"\n"):

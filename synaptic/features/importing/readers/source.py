@@ -60,7 +60,7 @@ def files_below(folder: Path, skipped: Skipped, *patterns: str) -> list[Path]:
             elif path.is_file():
                 files.append(path)
             elif name in names:
-                skipped(str(path), "it is no regular file")
+                skipped(str(path), "it is not a regular file")
     return sorted(files)
 
 
@@ -80,7 +80,7 @@ def read_json(data: object) -> Any:
     if isinstance(data, bytes):
         data = data.decode()
     if not isinstance(data, str):  # a database may hold any value
-        raise ValueError("it is no text")
+        raise ValueError("it is not text")
     _check_limits(data)
     return json.loads(data)
 

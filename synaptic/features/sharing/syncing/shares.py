@@ -137,7 +137,7 @@ class Shares:
                 return None
             if not stat.S_ISDIR(mode):
                 words = (
-                    f"{shown(here.relative_to(self.config.journal).as_posix())} is no folder"
+                    f"{shown(here.relative_to(self.config.journal).as_posix())} is not a folder"
                 )
                 return Obstacle(f"{words} here", "Rename that, then sync.")
         mode = _mode(here / name)

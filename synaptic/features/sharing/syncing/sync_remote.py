@@ -45,7 +45,7 @@ def check_url(url: str) -> None:
     """Raises InvalidArgument for an address that git may not be given."""
     if not _URL.fullmatch(url):
         raise InvalidArgument(
-            "That is no address to share a journal through; it may hold no password.",
+            "A journal cannot be shared through this address. It may hold no password.",
             valid=_VALID_URLS,
             hint="A password belongs into git's credential helper.",
         )
@@ -82,7 +82,7 @@ def branch_of(config: Config, url: str) -> str:
         if failed:
             raise JournalError(
                 f"{url} cannot be reached: {reason_of(config, output)}",
-                hint="The repository must be there before.",
+                hint="Create the repository first.",
             )
         head = re.findall(r"^ref: refs/heads/(\S+)\tHEAD", output, re.MULTILINE)
         branches = head + re.findall(r"\trefs/heads/(\S+)$", output, re.MULTILINE)
@@ -96,7 +96,7 @@ def branch_of(config: Config, url: str) -> str:
         signs = ("-e", f"merge={merge_driver.DRIVER}", "-e", "<!-- syn:")
         if remote("grep", "-q", "-F", *signs, TIP)[0]:
             raise Refused(
-                f"{url} holds something, but no journal of Synaptic.",
+                f"{url} is not empty, and does not hold a journal of Synaptic.",
                 hint="Name an empty repository.",
             )
         return branch

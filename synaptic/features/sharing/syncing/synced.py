@@ -100,7 +100,8 @@ def init(config: Config, url: str, agree: Callable[[str], bool]) -> Synced | Non
     root = repo.look("rev-parse", "--show-toplevel")
     if root and real_path(root) != real_path(config.journal):
         raise Refused(
-            f"The journal lies inside of the git repository {root}, which holds more.",
+            f"The journal lies inside of the git repository {root}, which holds other files "
+            "too.",
             hint="`synaptic git-setup` lets that repository merge the journal by entries.",
         )
     head = repo.look("symbolic-ref", "-q", "--short", "HEAD") if root else ""
@@ -218,7 +219,7 @@ def _repo(config: Config) -> Repo:
     root, *places = repo.look("rev-parse", *about).split("\n")
     if not places or real_path(root) != real_path(folder):
         raise Refused(
-            f"{folder} is no git repository of its own.",
+            f"{folder} is not a git repository of its own.",
             hint=f"Begin anew: synaptic sync --init {config.sync.url}",
         )
     if any(Path(places[0], name).exists() for name in _BUSY):
