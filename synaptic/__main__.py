@@ -5,8 +5,8 @@ import sys
 
 
 def main() -> int:
-    """The exit status. A server and a hook begin before the commands are loaded: a client
-    waits.
+    """The exit status. A server or a hook is started before the commands are loaded, because a
+    client waits for it.
     """
     # to begin more threads takes longer than all that a command multiplies
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

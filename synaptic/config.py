@@ -21,12 +21,12 @@ from typing import Any, Literal
 from .errors import ConfigError
 
 Secrets = Literal["redact", "refuse", "allow"]
-"""What happens to passwords, tokens and keys in a text that is saved."""
+"""The policies for passwords, tokens and keys in a text that is saved."""
 
 DEFAULT_MODEL = "synaptic-minilm-1"
 """The model that ships inside the package."""
 FORMER_MODEL = "all-MiniLM-L6-v2-int8"
-"""What shipped until 0.2; where it is named, the present one is meant."""
+"""The model that shipped until 0.2; a config that names it means the present one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ CLOCK_YEARS = range(1000, 9000)
 def make_clock() -> Callable[[], datetime]:
     """A function that returns the present moment, aware and local; `SYNAPTIC_NOW` fixes it.
 
-    Raises ConfigError for a `SYNAPTIC_NOW` that is no ISO date-time, or not in CLOCK_YEARS.
+    Raises ConfigError if `SYNAPTIC_NOW` is not an ISO date-time, or lies outside CLOCK_YEARS.
     """
     fixed = os.environ.get("SYNAPTIC_NOW")
     if not fixed:

@@ -71,7 +71,7 @@ def add_own_commands() -> None:
 
 
 def readers() -> dict[str, str]:
-    """By the name of a source the module of its reader, those of other people last."""
+    """Maps the name of a source to the module of its reader; plug-ins come last."""
     modules: dict[str, str] = {}
     for feature in (*map(_feature, FEATURES), *_plug_in_features()):
         modules = getattr(feature, "READERS", {}) | modules
@@ -80,7 +80,7 @@ def readers() -> dict[str, str]:
 
 @cache
 def plug_ins() -> Sequence[EntryPoint]:
-    """What other people's distributions name. Only metadata is read."""
+    """The plug-ins that other people's distributions name. Only metadata is read."""
     from importlib.metadata import entry_points  # late: a scan of all distributions
 
     return tuple(sorted(entry_points(group=GROUP), key=lambda point: point.name))

@@ -39,7 +39,9 @@ PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
     "image/avif": (4, (b"ftypavif",), (".avif",)),
     "image/heic": (4, (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1"), (".heic", ".heif")),
 }
-"""What stands where in a picture, and how its name ends. SVG is none: it is a program."""
+"""By media type the bytes at a place of a picture, and the endings of its names. SVG does not
+count as a picture, because it can hold programs.
+"""
 ATTACHMENTS = frozenset(
     [suffix for *_, suffixes in PICTURES.values() for suffix in suffixes]
     + ".bmp .svg .tif .tiff".split()
@@ -94,7 +96,7 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def lock_refusal(folder: Path, *, ranges: bool = False) -> str:
-    """The reason why the disk of a folder grants no locks; none where it grants them. `ranges`:
+    """The reason why the disk of a folder does not support locks; empty if it does. `ranges`:
     also locks of a part of a file, as SQLite wants them.
     """
     try:
@@ -130,7 +132,7 @@ def _try_locks(folder: Path, device: int, ranges: bool) -> None:
 
 
 def without_locks(notes: Path | str = "NOTES") -> str:
-    """The way out where a disk grants no locks; `notes` is the journal."""
+    """The advice for a disk that does not support locks; `notes` is the journal."""
     return (
         "Keep the home on a disk of this machine, and only the notes on this one: "
         f"synaptic --home DIR init --journal {notes}, and SYNAPTIC_HOME=DIR from then on."
@@ -150,7 +152,7 @@ def file_lock(path: Path, timeout_s: float = -1, notes: Path | str = "NOTES") ->
 
 
 def picture_kind(begin: bytes) -> str | None:
-    """The kind of the picture whose first 32 bytes these are; None if it is none."""
+    """The kind of the picture whose first 32 bytes these are; None if it is not a picture."""
     for kind, (at, signs, _) in PICTURES.items():
         if begin.startswith(signs, at):
             return kind
@@ -171,7 +173,7 @@ def _check(found: os.stat_result, path: Path) -> None:
 @cache
 def folder_of_memory(memory: Path) -> Path | None:
     """The folder of which an agent's memory folder tells, as a whole path; None if `memory` is
-    no such folder, and if nothing says which it is.
+    not such a folder, or if nothing says which folder it belongs to.
 
     Claude Code: `projects/-home-ada-shop/memory`, the path with a dash for each other sign. Its
     worktrees, `SHOP/.claude/worktrees/NAME`, belong to the folder before them. A folder that is

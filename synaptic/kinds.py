@@ -31,7 +31,7 @@ OPEN_ISSUES, DECISIONS, FINDINGS, PROGRESS = SHELVES = (
 
 @frozen
 class Kind:
-    """What an entry type means.
+    """The meaning of an entry type.
 
     `synonyms`: names that people and agents give to it. `foreign`: kinds of other programs that
     are read as it. `can_close`: a closing tag ends it. `settles`: such an entry may say how an

@@ -38,7 +38,7 @@ def frozen(kind: type[Value]) -> type[Value]:
 
 
 PERSON = "person"
-"""The `by` of an entry that a person saved."""
+"""The value of `by` of an entry that a person saved."""
 TOKEN_BITS = 64
 """The components of a token's vector, of which the index keeps the signs."""
 

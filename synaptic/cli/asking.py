@@ -23,7 +23,7 @@ LOOK_S = 0.2
 MOST_NAMED = 8
 MOST_AHEAD = 1024
 LINE_END_S = 0.05
-"""Within this time a line end belongs to the key before it."""
+"""Seconds within which a line end belongs to the key before it."""
 
 
 def name_waiting(ws: Workspace) -> None:

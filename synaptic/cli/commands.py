@@ -326,7 +326,8 @@ def update(home: str | None, id: str, **changes: Any) -> None:
     f.REMOVE,
 )
 def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
-    """Show an entry at the start of every session; without an ID, list the pinned entries.
+    """Show an entry to agents at the start of each of their sessions; without an ID, list the
+    pinned entries.
 
     A pin holds for the sessions of the entry's project, or for all if it has none; at most 10
     are shown. Only a person pins.
@@ -572,7 +573,7 @@ def tags(ws: Workspace) -> None:
 
 
 def _said(text: Words) -> str:
-    """The words in one text, or where they are `-` standard input."""
+    """The words joined to one text; standard input if they are `-`."""
     return _read_stdin() if list(text) == ["-"] else " ".join(text)
 
 

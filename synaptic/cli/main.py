@@ -63,8 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def program_for(args: Sequence[str]) -> typer.Typer:
-    """The program with the command of these arguments alone, as making the others takes longer
-    than many a command; with all of them where it is unknown.
+    """The program with only the command that these arguments name, because making all of them
+    takes longer than many a command; with all of them if the command is unknown.
     """
     place = 2 if args[:1] == ["--home"] else 0
     [name] = args[place : place + 1] or [""]
@@ -92,7 +92,7 @@ def whole_program() -> typer.Typer:
 
 
 def _with_words_last(args: Sequence[str]) -> Sequence[str]:
-    """`search redis -kafka` with the words that it leaves out behind `--`."""
+    """The arguments of a search, with excluded words such as `-kafka` moved behind `--`."""
     name = next((arg for arg in args if not arg.startswith("-")), "")
     if "--" in args or name not in ("search", "find", "recent"):
         return args
@@ -101,7 +101,7 @@ def _with_words_last(args: Sequence[str]) -> Sequence[str]:
 
 
 def _told(error: Exception) -> SynapticError:
-    """The error in our own form. One of typer is a usage error, any other a defect."""
+    """The error as a SynapticError: one of typer is a usage error, any other is a defect."""
     own = known(error)
     if own:
         return own

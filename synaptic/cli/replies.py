@@ -38,7 +38,7 @@ def screen_of(ws: Workspace) -> Output:
 
 
 def when_empty(ws: Workspace) -> str:
-    """The place of an empty journal and how to begin; nothing for any other."""
+    """For an empty journal its place and how to begin; otherwise an empty text."""
     if ws.index.counts().entries:
         return ""
     if ws.journal.is_past:
@@ -49,7 +49,7 @@ def when_empty(ws: Workspace) -> str:
 
 
 def answer(data: Json, text: str, notices: Sequence[str] = ()) -> None:
-    """Answers with the JSON, or with the notices and the text, if there is any."""
+    """Prints the JSON, or the notices and the text, if there is any."""
     if IN_JSON.get():
         return emit_json(data)
     for notice in notices:
@@ -65,7 +65,7 @@ def can_ask() -> bool:
 
 
 def check_can_ask(command: str, *, yes: bool) -> None:
-    """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
+    """Raises InvalidArgument without `yes` if there is nobody to ask."""
     if not (yes or can_ask()):
         raise InvalidArgument(
             f"{command} asks a person first, and there is no terminal to ask on.", "Add --yes."
@@ -180,7 +180,7 @@ def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
 
 
 def _answer_found(ws: Workspace, found: Sequence[object], data: Json, text: str) -> None:
-    """Answers with what was found, or with a remark: nothing was, or the journal is empty."""
+    """Prints the entries found, or a remark: nothing was found, or the journal is empty."""
     notices = data["notices"]
     if found:
         return answer(data, text, notices)

@@ -131,7 +131,9 @@ def _end_capture(home: str | None) -> list[str]:
 def _work_off(
     parts: Sequence[Part], *, status: bool, remove: bool, reads: bool, as_json: bool
 ) -> list[Step]:
-    """Says and does the step of each part; returns those that matter, as they ended."""
+    """Prints and carries out the step of each part; returns the steps that matter, with their
+    results.
+    """
     done: list[Step] = []
     plugin = has_plugin() and not remove
     for part in parts:

@@ -154,7 +154,7 @@ def _review(
 
 
 def _settle(ws: Workspace, said: str, key: str) -> None:
-    """Does what the answer to a finding says."""
+    """Carries out the answer to a finding."""
     receipt = review.answer(ws, key, said, by_person=not agent(), confirms=is_person())
     if not receipt:
         return answer({"success": True, "kept": key}, f"Kept {key}")

@@ -25,8 +25,8 @@ TAIL_BYTES = 100_000
 _PATCHED = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
 _PATHS = ("file_path", "notebook_path", "path")
 _FAILED = re.compile(r"(?m)^Exit Code: [1-9]")
-"""How Gemini CLI tells that a command failed; Claude Code has an event for it, and Codex writes
-it down.
+"""The mark of a failed command in the answer of Gemini CLI. Claude Code has an event for it,
+and Codex writes it into its transcript.
 """
 
 
@@ -79,7 +79,7 @@ def _failed_in_codex(said: Said) -> bool:
 def _told(
     config: Config, said: Said, about: str, find: Callable[[Memory], Sequence[Named]]
 ) -> str:
-    """Returns the text about the best entries that this session was not told of."""
+    """Returns the text about the best entries that this session has not been shown."""
     session = str(said.get("session_id") or "")
     if not re.fullmatch(r"[\w.:-]{1,200}", session) or not about:
         return ""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
 
 SYNC_S = 0.5
-"""How long a session that starts waits for the other machines' entries."""
+"""Seconds for which a session that starts waits for the entries of other machines."""
 PROMPT_HITS = 3
 LEAST_WORDS = 3
 CLEAR_SCORE = 0.4
@@ -40,7 +40,7 @@ one half of the questions of the panel; on the other the hook shows 271 right en
 asks the model for 60 of 100. With the model for each it shows 271 of 377.
 """
 PROMPT_CHARS = 2_000
-"""The model reads no more of a longer prompt."""
+"""The characters of a prompt that the model reads."""
 
 _CONTEXT = re.compile(r"(?s)\A<hook_context>.*?</hook_context>\s*")
 """Gemini CLI puts this in front of a prompt that came with its command line."""
@@ -54,7 +54,7 @@ HEAD = (
 )
 OF_TOOLS = ("pre-tool", "tool-failure")
 _STOPPED = {"codex": "block", "gemini": "deny"}
-"""What a client wants to hear to go on; others take it as context."""
+"""The decision by which a client goes on instead of stopping; others read it as context."""
 
 _NAMES = {
     "session-start": "SessionStart",

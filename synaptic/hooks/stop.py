@@ -55,7 +55,7 @@ def note(config: Config, said: Said, event: str) -> list[tuple[datetime, str]]:
 
 
 def stop(config: Config, said: Said) -> str:
-    """Returns the question to the agent; empty where it should just stop.
+    """Returns the question to the agent; empty if it may stop at once.
 
     It is asked once in a session, only where a person reads the answer, if files of the
     checkout changed or `TURNS` turns passed, and nothing was saved since the session began.

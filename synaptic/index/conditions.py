@@ -38,8 +38,8 @@ SUPERSEDED = """
                 CROSS JOIN supersedes t ON t.entry = e.rowid)
             SELECT 1 FROM replaced WHERE id = new.own_id))"""
 """SQL for every entry `old` that an entry `new` supersedes. Of entries that supersede each
-other, also in a circle, only a later one does: they would all be hidden. In this order, and
-without an index made for the query: the targets are few, the entries many.
+other, also in a circle, only a later one supersedes: otherwise all would be hidden. The joins
+have this order because the targets are few and the entries many.
 """
 
 SOURCE = """
@@ -47,7 +47,7 @@ SOURCE = """
         SELECT CASE WHEN path LIKE '@%/%' THEN substr(path, 1, instr(path, '/') - 1)
             ELSE 'by hand' END
         FROM source WHERE id = e.source))"""
-"""SQL for what `Filters.sources` compares."""
+"""SQL for the value that `Filters.sources` is compared with."""
 
 COUNTED = {
     "source": SOURCE,
@@ -55,7 +55,7 @@ COUNTED = {
     "day": "CASE e.dated WHEN 1 THEN e.date END",
     "week": "CASE e.dated WHEN 1 THEN e.date END",
 }
-"""SQL for what entries are counted by."""
+"""SQL for the values by which entries are counted."""
 
 
 def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:

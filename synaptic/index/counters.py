@@ -20,7 +20,7 @@ CALLS_KEPT = 1_000
 """Calls of each verb whose times are kept."""
 
 USES = ("searches", "nothing_found", "shown", "opened", "saved", "sessions", "tokens")
-"""What is counted for each agent: its searches, those that found nothing close, the entries
+"""The counts kept for each agent: its searches, those that found nothing close, the entries
 that were shown, opened and saved, and the sessions begun with a briefing, with its tokens.
 """
 
@@ -76,7 +76,9 @@ class Counters:
             self._uses[week, client, name] += count
 
     def take(self) -> Counters | None:
-        """All that waits, which is forgotten here; None where nothing does."""
+        """Returns all counts that are not written yet, and clears them here; None if there are
+        none.
+        """
         if not self.waits:
             return None
         taken = Counters(self._engine)
@@ -85,7 +87,7 @@ class Counters:
         return taken
 
     def add(self, others: Counters) -> None:
-        """Adds what waits in others."""
+        """Adds the unwritten counts of others."""
         self._reads.update(others._reads)
         self._read_at = max(self._read_at, others._read_at)
         self._uses.update(others._uses)

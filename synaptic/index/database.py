@@ -112,7 +112,7 @@ class Database:
 
     @property
     def origin(self) -> tuple[object, ...]:
-        """A value that differs for another file, and for a copy in memory."""
+        """A value that identifies the open file; a copy in memory has another value."""
         return self._identity, self.trouble
 
     @property
@@ -121,8 +121,8 @@ class Database:
         return Vectors(self.db)
 
     def look(self) -> None:
-        """Leaves a file that others replaced, and tries a file again that could not be written.
-        What was begun ends on the file it began on.
+        """Closes a file that others replaced, and retries a file that could not be written. A
+        transaction ends on the file on which it began.
         """
         if self._connection is None or self._connection.in_transaction:
             return
@@ -134,7 +134,7 @@ class Database:
             self.close() if self.read_only else self._reset()
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """Every row of a query. Raises apsw.CorruptError for text that is none."""
+        """Every row of a query. Raises apsw.CorruptError for text that is not UTF-8."""
         try:
             return self.db.execute(sql, values).fetchall()
         except UnicodeDecodeError as error:
@@ -155,11 +155,8 @@ class Database:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, new))
 
     def keep(self, name: str, make: Callable[[], Made]) -> Made:
-        """The last result of `make`, which is called only where nothing valid
-        is in `kept`.
-
-        When another process has written, everything is forgotten; when this one has, or where
-        only is read, everything but LAGGING.
+        """Returns the cached value `name`, calling `make` on a miss. A write by another process
+        clears the cache; our own write, or a read-only connection, keeps the names in LAGGING.
         """
         at = self.value("PRAGMA data_version"), self.db.total_changes()
         if at != self._kept_at:
@@ -173,7 +170,9 @@ class Database:
         return cast("Made", self.kept[name])
 
     def rows_written(self) -> int:
-        """A number that grows by the rows that are written; where only is read, roughly."""
+        """A number that grows with each row that is written; roughly so on a read-only
+        connection.
+        """
         if not self.read_only:
             return self.db.total_changes()
         return self.value(_ROWS_WRITTEN) or 0
@@ -210,8 +209,8 @@ class Database:
         return sum(path.stat().st_size for path in files if path.exists())
 
     def copy_to(self, path: Path) -> None:
-        """Copies the index as it is to a new file. Where it cannot be read, the copy is empty
-        or broken; it heals.
+        """Copies the index as it is to a new file. If it cannot be read, the copy is empty or
+        broken, and is healed on use.
         """
         path.touch(0o600)
         with suppress(apsw.Error), closing(apsw.Connection(str(path))) as new:

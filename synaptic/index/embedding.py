@@ -41,7 +41,7 @@ MODEL_SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     "tokenizer_config.json": "1d232460a8aa598b77b03e901dde1cb4310c2435036a281eed8a1d96d2f1db44",
 }
-"""What the shipped files must hash to; a test compares them."""
+"""The hashes of the shipped files; a test compares them."""
 
 USUAL = 0.1
 """The mean cosine of the unrelated questions and notes of data/models.toml to the shipped

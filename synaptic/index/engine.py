@@ -1,4 +1,5 @@
-"""The things that an engine of the index does in its own way; all else is SQL of both.
+"""The interface of an engine of the index. Whatever is not listed here is SQL that both engines
+share.
 
 `candidates.SqliteEngine` has the index beside a journal, `postgres.PostgresEngine` a published
 one. The SQL is SQLite's as far as PostgreSQL agrees; `postgres` says what it words otherwise.
@@ -37,7 +38,7 @@ class Engine(Protocol):
         """
 
     def keep(self, name: str, make: Callable[[], Made]) -> Made:
-        """The last result of `make`, which is called again once the index changed."""
+        """Returns the cached value `name`; calls `make` on a miss or after a change."""
 
     def transaction(self, /, *allowed: Any) -> AbstractContextManager[Any]:
         """A context in which all queries see one state. It may nest."""

@@ -1,4 +1,4 @@
-"""The whole index: what is asked of it, and the way to change it."""
+"""The index: its questions and answers, and the way to change it."""
 
 from __future__ import annotations
 
@@ -172,8 +172,8 @@ class Index:
         """Cosines of the model in use as the shipped one would have them, so that one rule fits
         both.
 
-        What either finds usual becomes the same, and 1 stays 1: E5's .7 to 1 become about -.2
-        to 1.
+        The usual cosine of one becomes that of the other, and 1 stays 1: E5's .7 to 1 become
+        about -.2 to 1.
         """
         apart = spread(self.engine)
         return cosines if apart == 1 else 1 - (1 - cosines) / apart
@@ -288,8 +288,8 @@ class Index:
         return set(self.engine.column(sql, json.dumps(rowids), *values))
 
     def _grouped(self, sql: str, *values: Any) -> dict[int, list[Any]]:
-        """The other columns of each row, by the first; the values themselves where it is one
-        column.
+        """Rows grouped by their first column: the other columns, or plain values if there is
+        one.
         """
         groups: dict[int, list[Any]] = {}
         for key, *columns in self.engine.rows(sql, *values):
@@ -424,8 +424,8 @@ class Index:
         return set(self.engine.column(_CHANGED, number))
 
     def consents(self, ids: Sequence[str]) -> dict[tuple[str, str], Any]:
-        """Of a published index: by id and path who stands for a preference. Journals may share
-        an id.
+        """Maps (id, path) of a published preference to the person or agent who stands for it.
+        Journals may share an id.
         """
         sql = f"""
             SELECT e.id, s.path, e.consent, e.consent_by FROM entry e
@@ -434,7 +434,9 @@ class Index:
         return {(id, path): consent for id, path, *consent in rows}
 
     def own_ids(self, ids: Sequence[str]) -> dict[str, str]:
-        """By id the id that the entry's file gives it: another file may have that in force."""
+        """Maps each id to the id in the entry's own file: that id may be in force for an entry
+        of another file.
+        """
         sql = f"SELECT id, own_id FROM entry WHERE id IN {THESE}"
         return dict(self.engine.rows(sql, json.dumps(ids)))
 
@@ -443,17 +445,17 @@ class Index:
         return self.engine.column("SELECT own_id FROM entry ORDER BY at LIMIT 1000")
 
     def made_of(self) -> dict[str, str]:
-        """By path of each file all that its rows are made of, and what was settled besides."""
+        """Maps the path of each file to a text of everything from which its rows are made."""
         return dict(self.engine.rows(_MADE_OF))
 
     def settled(self, path: str) -> dict[str, tuple[int, str | None, int]]:
-        """By own id of a file's entries: `twin`, `other_id`, and the number of the change that
-        brought what it says.
+        """Maps the own id of each entry of a file to (`twin`, `other_id`, the number of the
+        change that brought its text).
         """
         return {own_id: tuple(rest) for own_id, *rest in self.engine.rows(_SETTLED, path)}
 
     def meanings_of_file(self, path: str) -> dict[int, tuple[bytes, bytes]]:
-        """By the hash of its text the vector and the codes of each passage of a file."""
+        """Maps the hash of the text of each passage of a file to its vector and codes."""
         return {hash: (vector, codes) for hash, vector, codes in self.engine.rows(_MEANT, path)}
 
     def paths_in_force(self) -> list[str]:
@@ -463,8 +465,8 @@ class Index:
             WHERE e.id IS NOT NULL""")
 
     def dated_by_file(self) -> dict[str, str | None]:
-        """By path of each file with entries that it does not date itself: their date by git, or
-        None.
+        """Maps the path of each file with entries that it does not date to their date by git,
+        or None.
         """
         return dict(self.engine.rows(_DATED_BY_FILE))
 
@@ -643,7 +645,7 @@ class Index:
         return [Passage(*row) for row in self.engine.rows(sql, after, limit)]
 
     def proofs(self) -> Mapping[str, Proof | None]:
-        """By path, proof that an indexed file is as it was; None where nothing proves it. Kept
+        """Maps the path of each indexed file to the proof that it is unchanged, or None. Kept
         in memory.
         """
 
@@ -659,7 +661,7 @@ class Index:
         return next(iter(self.engine.rows(sql, path)), None)
 
     def ids_by_file(self) -> dict[str, tuple[int, set[str]]]:
-        """By path the hash of the bytes of an indexed file, and the ids that it gives."""
+        """Maps the path of each indexed file to the hash of its bytes and the ids in it."""
         rows = self.engine.rows(_IDS_BY_FILE)
         return {path: (digest, set(json.loads(ids))) for path, digest, ids in rows}
 

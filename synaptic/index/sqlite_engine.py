@@ -188,8 +188,8 @@ class SqliteEngine(Database):
     def _likely(self, vector: bytes, limit: int, passing: array[int] | None) -> Sequence[int]:
         """The chunks that the sketch takes for the nearest, some times `limit`.
 
-        All that knows of the sketch is here: where the table of vectors finds the nearest of a
-        large journal itself, this goes, and `sketch`.
+        Only this method uses the sketch: once the table of vectors finds the nearest of a large
+        journal itself, this method and `sketch` can be deleted.
         """
         from .sketch import Sketch
 

@@ -1,4 +1,5 @@
-"""Gives a new index all of an index of another version that no file of the journal says.
+"""Carries into a new index whatever an index of another version holds and no file of the
+journal says.
 
 These are the counts of reads, the numbers of changes, and the vectors, of which each took the
 model milliseconds. A vector goes by the hash of the text that was embedded: it waits in the

@@ -40,7 +40,7 @@ sizes and times.
 """
 
 USUAL_DIMENSIONS = 384
-"""Of the table in an index that no model has been used for yet: those of the shipped model."""
+"""Dimensions of the table before any model was used: those of the shipped model."""
 
 DEAD_OF = 10
 """The table is made anew when a tenth of its slots is dead."""

@@ -48,7 +48,8 @@ it gets SIGCONT.
 PREFERENCES = "preferences.log"
 """The file in the state folder that says who gave which preference."""
 PUBLISHED = "publish.json"
-"""The file there with the name under which the journal is published, and up to where."""
+"""The file in the state folder with the name under which the journal is published, and how far.
+"""
 WINDOWS = os.name == "nt"
 HELD_TRIES = 10
 HELD_WAIT_S = 0.05

@@ -101,7 +101,7 @@ def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str
 
 def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
     """The path of an imported picture, which is created where it is not there. Raises
-    ValueError for no picture.
+    ValueError if it is not a picture.
     """
     plain = name == PurePosixPath(name).name and "\\" not in name and name[0] != "."
     if not plain or not is_picture_name(name):

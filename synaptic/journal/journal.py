@@ -99,7 +99,7 @@ class Journal:
     # -- reading
 
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """By path the bytes of these files; a file that is gone is left out."""
+        """Maps paths to the bytes of these files; a file that is gone is left out."""
         found = {}
         for path in paths:
             with suppress(NotFound):

@@ -73,7 +73,7 @@ def _is_control(sign: str) -> bool:
 
 
 def shown(path: str) -> str:
-    r"""The path as it can be printed anywhere: a byte that is no text as `\xff`, other signs
+    r"""The path as it can be printed anywhere: a byte that is not text as `\xff`, other signs
     that nobody sees as `\n` or `\u202e`, a secret by its kind, and at most 200 characters.
     """
     from ..notes.redaction import redact  # most journals leave nothing out

@@ -277,7 +277,7 @@ def _of_path(key: str, git: str) -> Project:
 
 
 def _of_json(value: Any) -> Project:
-    """Raises TypeError, KeyError or ValueError for what is no project."""
+    """Raises TypeError, KeyError or ValueError if this is not a project."""
     repositories = [Repository(*map(str, parts)) for parts in value["repositories"]]
     if not repositories:
         raise ValueError

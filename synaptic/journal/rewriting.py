@@ -1,4 +1,4 @@
-"""Changes a file as its person would in an editor, and keeps the texts that it replaces."""
+"""Changes a file as a person would in an editor, and keeps the replaced texts in the trash."""
 
 import stat
 from collections.abc import Callable

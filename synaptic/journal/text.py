@@ -40,10 +40,9 @@ def in_place_of(present: bytes, text: bytes) -> bytes:
 
 
 def is_later(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
-    """True if `now` is `saved`, or a later change of it.
-
-    It is none if its words are nearer to those of an older text, or of no text at all, and if
-    it is a beginning of `saved` that ends within a line: an editor has read half of it.
+    """True if `now` is `saved`, or a later change of it. False if its words are nearer to those
+    of an older text, or of no text at all, and if it is a beginning of `saved` that ends within
+    a line: then an editor has read half of it.
     """
     rest = saved.removeprefix(now.rstrip(b"\n"))
     if rest != saved and not rest.startswith(b"\n"):

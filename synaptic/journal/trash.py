@@ -23,7 +23,7 @@ a person had replaced it by hand, or its loss was dismissed. `vanished`: an olde
 back over it, or it was
 gone. `undone`: the import that brought it was taken back."""
 UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
-"""Reasons for which a text is not to stand in the journal again."""
+"""The reasons that mark a text as not missed: it need not return to the journal."""
 _TOP = b"# Trash\n"
 _PIECE = re.compile(rb"(?m)^<!-- trash (\{.*\}) -->\n")
 _LOOKS_LIKE = re.compile(rb"(?m)^(\\*)(?=<!-- trash )")
@@ -90,7 +90,7 @@ class Trash:
         return self.rewrite(lambda piece: None if piece.id == id else piece)
 
     def settle(self, id: str, whys: Collection[Why]) -> None:
-        """Marks the pieces of this id with one of these reasons as ones that nobody misses."""
+        """Marks the pieces of this id that have one of these reasons as not missed."""
         self.rewrite(
             lambda piece: (
                 piece._replace(why="edited") if piece.id == id and piece.why in whys else piece

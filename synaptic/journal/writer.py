@@ -36,7 +36,7 @@ ATTEMPTS = 5
 """How often a write is tried when an editor changes the file each time."""
 LOCK_POLL_S = 0.003
 _LOOK_S = 0.25
-"""How often one that waits for the lock looks who holds it."""
+"""Seconds between two looks at who holds the lock."""
 PATIENCE_S = 30.0
 """The longest wait for the lock while it goes from hand to hand."""
 _EMPTIED_S = 0.01

@@ -104,14 +104,16 @@ COUNTS |= {word: 10 * number for number, word in enumerate(SHARED.ordered("tens"
 COUNTS |= {"a": 1, "an": 1}
 
 STOP_WORDS = SHARED.stop
-"""Words that say nothing by themselves."""
+"""Stop words: they mean nothing by themselves."""
 
 TYPE_NAMES: dict[str, EntryType] = {name: name for name in TYPES}
 TYPE_NAMES |= {kind.plural: kind.name for kind in KINDS.values()}
 """Every type, alone and as a plural."""
 
 TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided, "decision")}
-"""Words by which people ask for notes of a type, which need not say them."""
+"""Words by which people ask for notes of a type; the notes themselves need not hold these
+words.
+"""
 
 
 def is_tool(word: str) -> bool:
@@ -127,7 +129,7 @@ def is_foreign(texts: Iterable[str]) -> bool:
     """True if most of these texts are not English: by small words, and by letters that are not
     Latin.
 
-    Four such letters count like a word; a text without either tells nothing.
+    Four such letters count like a word; a text with neither is ignored.
     """
     votes = 0
     for text in texts:

@@ -64,7 +64,7 @@ NOTES = Words("notes")
 PRONOUNS, TITLES, FIRST_NAMES = map(NOTES.table, ("pronouns", "titles", "first_names"))
 _NO_NAMES = {*MONTHS, *WEEKDAYS}
 _AFTER_OBJECT = STOP_WORDS.union(COUNTS, NOTES.after_object)
-"""Words before which "her" is no possessive."""
+"""Words before which "her" is not a possessive."""
 _REACH = 200
 """Characters before a pronoun in which a clause may begin. By eye."""
 

@@ -27,8 +27,8 @@ MAX_VALUES, MAX_VALUE = 100, 1_000
 """Values of one filter, and characters of a value."""
 
 MAX_DATES = 8
-"""`since:` or `until:` of a query that are read; the last counts. To refuse one that is no date
-takes 10 ms.
+"""`since:` or `until:` of a query that are read; the last counts. To refuse a text that is not
+a date takes 10 ms.
 """
 
 MAX_NOTICES = 8
@@ -51,7 +51,7 @@ _TAG = re.compile(r"(?<!\S)(-?)#([^\W_][\w/-]*)(?=[,;.?!]?(?:\s|\Z))")
 _OPERATOR = re.compile(r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])')
 
 _AHEAD = ("due", "expires")
-"""What lies ahead of the day on which it is said."""
+"""Names of values that lie in the future."""
 
 Fields = Callable[[], Collection[str]]
 """The names of fields, or the tags, that some entry has; asked for only where a query may name
@@ -180,7 +180,7 @@ class _Inline:
         self._notices: dict[str, None] = {}
 
     def take(self, match: re.Match[str]) -> str:
-        """Keeps a filter and returns a blank; returns the text of what is none."""
+        """Keeps a filter and returns a blank; returns any other text unchanged."""
         sign, name, quoted, plain = match.groups()
         key = name.lower()
         value = plain if quoted is None else quoted
@@ -217,7 +217,7 @@ class _Inline:
         return replace(_built(self._wanted, self._now), without=unwanted)
 
     def told(self) -> list[str]:
-        """The notices, of words that are no filters at most MAX_NOTICES."""
+        """The notices; at most MAX_NOTICES of them are about words that are not filters."""
         said = list(self._notices)
         more = len(said) - MAX_NOTICES
         if more > 0:
@@ -248,8 +248,8 @@ def build_filters(
     until: str | None = None,
     **given: Any,
 ) -> Filters:
-    """Checked filters from what a user gave, by the names of FILTER_NAMES; those of `_LISTS`
-    take one text or several. Raises InvalidArgument that names the valid values.
+    """The checked filters of a user, by the names of FILTER_NAMES; a filter of `_LISTS` takes
+    one text or several. Raises InvalidArgument that names the valid values.
     """
     if days is not None:
         if since is not None:

@@ -47,7 +47,7 @@ ORDER = (
     (r"^(\d{4}) (\D.*)$", r"\2 \1"),
     (r"^(?:on |in )?weekend$", "on the weekend"),
 )
-"""What stands in another order in English, and how it reads there."""
+"""Patterns whose word order differs in English, with the English order."""
 
 _ANY_TIME = {"on the weekend", *_DAYS, *_MONTHS, *SERIES["in months"]}
 """Times that also stand in names of things: `金曜ロードショー`, `bolsa de fin de semana`."""
@@ -86,8 +86,8 @@ def without_frame(text: str, tongue: str) -> str:
 
 
 def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
-    """(first character, the one after the last, what it says in English) of what may be a time,
-    the longest first.
+    """(first character, the one after the last, the English of it) for each text that may be a
+    time, the longest first.
     """
     runs: list[list[re.Match[str]]] = []
     end = -1
@@ -123,7 +123,7 @@ def fold(text: str) -> str:
 
 
 def _is_name(text: str, last: re.Match[str], tongue: str) -> bool:
-    """True if a weekday, a month or a weekend only names a thing.
+    """True if a weekday, a month or a weekend is only part of the name of a thing.
 
     In Chinese and Japanese a noun follows at once: `金曜ロードショー`. In Romance languages and
     Dutch it has a capital, or no article behind "de": `sac de week-end`, but `du week-end`.

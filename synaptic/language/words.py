@@ -8,7 +8,7 @@ happens here, alike for the text that is indexed and for the query that looks fo
 | Chinese, Japanese, Korean              | overlapping pairs: 東京都: 東京 京都 都         |
 | Thai, Lao, Khmer, Burmese              | the same, a letter with its marks being one     |
 | Arabic                                 | one form of alef, ya and ta; no vowels, article |
-| letters that are no letter plus accent | ß ss, ł l, ø o, đ d, æ ae, œ oe                 |
+| letters that are not a letter plus accent | ß ss, ł l, ø o, đ d, æ ae, œ oe                 |
 | full-width and other compatible forms  | the plain ones (NFKC)                           |
 
 Pairs are what Lucene's CJKAnalyzer makes of such text; a text without blanks needs no

@@ -76,7 +76,7 @@ WHOLE_BY_ID = "context_get with its id gives the whole"
 PROMPT_CHARS = 3_000
 """The room that a prompt leaves for our own words, and for what the client gives it."""
 NAME_CHARS = 60
-"""Of a tag, a type or a project that is counted."""
+"""The most characters of a tag, a type or a project in counts."""
 REVIEWED = 20
 """Findings in the prompt to review."""
 
@@ -85,7 +85,7 @@ BY_DATES = (
     "texts are of today, and what was deleted since is missing."
 )
 _TELLING = (ABSENT, ONLY_REPLACED, "As of ")
-"""The beginnings of notices that an agent must not miss."""
+"""Beginnings of the notices that an agent must see."""
 
 
 class Call(NamedTuple):
@@ -148,7 +148,7 @@ def answer(ws: Workspace, name: str, call: Call) -> str:
 
 
 def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
-    """Keeps the number of what an answer shows, for `status --use`."""
+    """Counts the entries that an answer shows, for `status --use`."""
     shown = len(data.get("hits") or data.get("entries") or ())
     if name == "context_get":
         counts = {"opened": shown}

@@ -172,7 +172,7 @@ def _message(line: str) -> Json:
 
 
 _ODD = re.compile(r"\\u[dD]|NaN|Infinity")
-"""Perhaps half of a character, or a constant that is no JSON."""
+"""Perhaps half of a character, or a constant that is not JSON."""
 
 
 def _is_handshake(params: Any) -> bool:

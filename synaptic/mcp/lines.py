@@ -22,7 +22,7 @@ GRACE_S = 0.3
 
 
 class Lines:
-    """The client's messages, a line each; what is no message is refused by `send`.
+    """The client's messages, a line each; a line that is not a message is refused by `send`.
 
     When they end, the process does, in GRACE_S at most, even during a call.
     """

@@ -21,7 +21,9 @@ ALONE = "initialize is not valid in an array. Send it by itself, first."
 
 
 class Refusal(NamedTuple):
-    """The answer to what is no message; `id` is the request's, None without a valid one."""
+    """The answer to a text that is not a message; `id` is the request's, None without a valid
+    one.
+    """
 
     id: str | float | None
     code: int

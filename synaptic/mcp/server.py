@@ -63,7 +63,7 @@ Context = ServerRequestContext[Worker, Any]
 
 
 def serve(home: str | Path | None, front: Front) -> None:
-    """Answers what `front` left, and ends the process when the client is gone."""
+    """Answers the messages that `front` left, and ends the process when the client is gone."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR")
     if folder:  # a client may start its servers anywhere
         with suppress(OSError, SynapticError):

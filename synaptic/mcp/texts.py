@@ -26,9 +26,9 @@ _FOR_AGENTS = (
     (r"`--(\w+)`", r"`\1: true`"),
     (r"`(synaptic [^`]+)`", r"`\1` (the user's to run)"),
 )
-"""What our messages tell people to type, and what an agent does instead."""
+"""Patterns of commands in our messages, and the tool call that an agent makes instead."""
 _MOST_FIELDS = 40
-"""More than any object of ours has; those of a note may have more."""
+"""More items than any object of ours has; objects from a note may have more."""
 
 
 def for_agents(text: str) -> str:

@@ -23,7 +23,7 @@ FORMATS = ("concise", "detailed", "json")
 OPTIONS_NAMED = 5
 """Options that the schema of a tool names; its resource explains all."""
 HELP = "synaptic://help/"
-"""What the resources begin with that explain the options of a tool."""
+"""The beginning of the URI of a resource that explains the options of a tool."""
 
 AT_ONCE = ("context_brief", "context_save", "context_search")
 """Tools that Claude Code shows whole from the first request on. Others it names, and loads when
@@ -192,8 +192,8 @@ def _listed(value: Any) -> Any:
 
 
 def _left_out(name: str, value: Any) -> bool:
-    """True if a client means nothing by a value. A text may say null; an empty one may take a
-    mark away.
+    """True if a value counts as left out: null, also as text. An empty text does not: it may
+    remove a mark.
     """
     if name in ("content", "append", "title", "query", "text"):
         return value is None
@@ -206,7 +206,7 @@ _SEPARATED = {
     **dict.fromkeys(("tag", "add_tag", "remove_tag", "project"), ","),
     **dict.fromkeys(("type", "id", "supersedes"), r"[,\s]"),
 }
-"""What stands between the values of a list that comes as one text. Paths and questions may hold
+"""The pattern between the values of a list that comes as one text. Paths and questions may hold
 commas.
 """
 

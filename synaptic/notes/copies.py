@@ -46,9 +46,8 @@ def numbered_copies(path: str) -> list[str]:
 
 
 def copied_from(path: str, paths: Container[str], read: Callable[[str], bytes]) -> str | None:
-    """The file in `paths` of which this file is a conflict copy; None if it is none.
-
-    A mark in the name is enough. A number is not: the two texts must be alike, too.
+    """The file in `paths` of which this file is a conflict copy; None if it is not a copy. A
+    mark in the name is enough; with a number, the two texts must be alike, too.
     """
     original = original_of(path)
     if original != path:

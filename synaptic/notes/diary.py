@@ -39,7 +39,9 @@ _RELEASE = re.compile(
     r"[ \t]*[`\[(]*(?:[\w.]{1,20}[ \t])?(?:[Vv]ersion[ "
     r"\t]+[0-9]|v[0-9]+\.[0-9]|[0-9]+\.[0-9]+\.[0-9])"
 )
-"""What follows the date of a release: 22 changelogs of Node.js and others are no diaries."""
+"""Text behind the date of a release: with it, 22 changelogs of Node.js and others are not taken
+for diaries.
+"""
 _TO_TITLE = re.compile(rf"[.,:;|]?(?:[ \t]+{_DASH}(?=[ \t]))?")
 
 

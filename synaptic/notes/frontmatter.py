@@ -79,7 +79,8 @@ def front_matter_end(text: str, start: int) -> re.Match[str] | None:
 
 
 def read_front_matter(text: str) -> FrontMatter | None:
-    """The front matter in the YAML `text`; None if it is no mapping but text between two rules.
+    """The front matter in the YAML `text`; None if it is not a mapping but text between two
+    rules.
 
     Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises
     yaml.YAMLError.

@@ -61,7 +61,7 @@ _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 def fields_of(front_matter: Iterable[tuple[str, str]], text: str) -> Pairs:
     """(name, value) of each field: of the front matter, then of the properties in `text`.
 
-    The title, the tags, the date and the state of an editor are no fields.
+    The title, the tags, the date and the state of an editor do not count as fields.
     """
     fields: dict[tuple[str, str], None] = {}
     for written, text_of_value in (*front_matter, *_properties(text)):

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
-"""In the data of a JPEG: the next segment."""
+"""The beginning of the next segment in the data of a JPEG."""
 _END_OF_IMAGE, _START_OF_SCAN = 0xD9, 0xDA
 _COMMENT, _JFIF, _PROFILE, _ADOBE = 0xFE, 0xE0, 0xE2, 0xEE
 _ORIENTATION = 0x0112

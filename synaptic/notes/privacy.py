@@ -18,7 +18,7 @@ A tag stands on one line and has any case: `<private`, then nothing or a blank a
 but `<` and `>`, then `>`. A save writes no tag that acts: `without_private` leaves pairs out,
 and `escape_tags` escapes the tags that are left.
 
-`mask` replaces each private byte by a byte that is no UTF-8, so that every offset and line
+`mask` replaces each private byte by a byte that UTF-8 never uses, so that every offset and line
 stays. `blocks.shown` leaves these bytes out.
 """
 

@@ -136,8 +136,8 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
 
 
 def _diary_level(marks: Sequence[Mark], least: int) -> int:
-    """The level of the headings that begin the entries of a diary in one file; 0 where the file
-    is none.
+    """The level of the headings that begin the entries of a diary in one file; 0 if the file is
+    not such a diary.
 
     Most headings of the level begin with a date, and at least that many, or one that Synaptic
     has marked; the level with most dates wins.

@@ -12,8 +12,8 @@
 | `passphrase one-two-...`                  | three words or more, joined by hyphens          |
 
 `data/secrets.toml` holds the patterns, the words for "password" in other languages, and the
-example keys of manuals. A hash, a UUID or an id alone is no secret. Zero-width characters or a
-line end inside a token do not hide it.
+example keys of manuals. A hash, a UUID or an id alone does not count as a secret. Zero-width
+characters or a line end inside a token do not hide it.
 """
 
 import base64
@@ -145,7 +145,7 @@ _MEANINGS = {
 
 @cache
 def _table() -> dict[str, Any]:
-    """The table, read when it is first needed."""
+    """data/secrets.toml, read on first use."""
     path = DATA / "secrets.toml"
     text = path.read_text(encoding="utf-8")
     for name, meaning in _MEANINGS.items():
@@ -544,7 +544,7 @@ def _is_passphrase(name: re.Match[str], value: str) -> bool:
 
 
 def _is_value(name: re.Match[str], full_name: str, value: str, *, quoted: bool) -> bool:
-    """True if the value of a name is a secret, and no word, placeholder, code, path or name."""
+    """True if the value of a name is a secret, not a word, placeholder, code, path or name."""
     word = name["word"].lower()
     if len(value) < 6 or _placeholder(value):
         return False

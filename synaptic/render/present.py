@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..verbs.review import Matter
 
 IsHit = Callable[[str], bool]
-"""True for a word that was sought."""
+"""Returns True for a word of the query."""
 
 BRIEF_CHARS = 600
 CHANGED_SHOWN = 5

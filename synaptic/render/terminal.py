@@ -95,8 +95,8 @@ def is_terminal(*streams: object) -> bool:
 
 
 def emit(text: str) -> None:
-    """Prints `text` to standard output. It is no error when the reader has closed the pipe:
-    `synaptic find | head`.
+    """Prints `text` to standard output. A reader that closes the pipe early does not cause an
+    error: `synaptic find | head`.
     """
     try:
         print(text, flush=True)
@@ -115,7 +115,7 @@ def emit_json(data: Json) -> None:
 
 
 def say(text: str) -> None:
-    """Prints `text`, which is no data, to standard error."""
+    """Prints a remark to standard error; only data goes to standard output."""
     with suppress(OSError):
         print(clean(text), file=sys.stderr, flush=True)
 

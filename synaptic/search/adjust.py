@@ -20,11 +20,9 @@ from .later import later_first
 from .ranking import Ranking, best_first
 
 AWAY, GONE, EXPIRED, SESSION = 0.6, 0.9, 0.5, 0.9
-"""What an entry counts that is not of the asker's project, one whose branch is gone, one that
-has expired, and what the digest of a session counts.
-
-The first is chosen on half of tests/data/projects.json: .4 and .5 lose what only another
-project knows. The others are by eye.
+"""Factors of a score: for an entry of another project, for one whose branch is gone, for one
+that has expired, and for the digest of a session. The first is chosen on half of
+tests/data/projects.json: .4 and .5 lose what only another project knows. The others are by eye.
 """
 
 

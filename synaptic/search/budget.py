@@ -12,7 +12,9 @@ Costs = Mapping[str, Mapping[str, float]]
 """The milliseconds within which 95 % of the searches stayed, by strategy and stage."""
 
 REMEMBERED_S = 3_600
-"""Seconds for which a search tells a cost: an old one must not rule out a strategy for ever."""
+"""Seconds for which the time of a search counts: a slow search must not rule out a strategy for
+ever.
+"""
 
 REASONS: Mapping[str, str] = {
     "lexical": "it is to be found as it is written",

@@ -1,5 +1,5 @@
-"""The candidates of one query as a ranking: fetched, scored, and adjusted by what is known of
-each and of those beside it.
+"""The ranked candidates of one query: fetched, scored, and adjusted by the facts about each
+entry and its neighbours.
 
 | adjustment                                        | when                        |
 |---------------------------------------------------|-----------------------------|
@@ -74,9 +74,7 @@ def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> 
 def known(
     evidence: Evidence, rowids: Sequence[int], lists: Lists, meaning: Meaning | None = None
 ) -> Ranking:
-    """These entries with what speaks for each of them, still without a score; superseded ones
-    are left out.
-    """
+    """These entries with their signals, still without a score; superseded ones are left out."""
     request = evidence.request
     present = instant(evidence.request.now)
     standings = evidence.standings(rowids)

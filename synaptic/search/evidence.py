@@ -1,4 +1,4 @@
-"""All that a search asks of the model, the index and the journal."""
+"""Everything that one search asks of the model, the index and the journal."""
 
 from __future__ import annotations
 

@@ -7,16 +7,18 @@ from .evidence import Evidence, Lists, Query, language_known
 from .ranking import Ranking, score_aware_rrf
 
 PREFERENCE = 1.5
-"""The weight of the list of what meets preferences, beside the lists by words and by meaning.
-By eye.
+"""The weight of the list of entries that meet preferences, beside the lists by words and by
+meaning. By eye.
 """
 
 AWAY_A_DAY = 0.1
-"""What a preferred entry loses for each day that it is away from "two weeks ago". By eye."""
+"""A preferred entry counts 1 / (1 + rate * days), where days lie between it and the day that
+"two weeks ago" names. By eye.
+"""
 
 NEAR = 4.0
-"""The deviations above the usual cosine from which on the nearest has a full vote: else nothing
-is really near.
+"""The list by meaning has a full vote if its nearest entry lies this many deviations above the
+usual cosine; below that nothing is really near.
 
 Chosen on `bench.py panel`; 3 or 5 do nearly as well.
 """
@@ -25,8 +27,8 @@ PIECES = 16
 """The tokens of a question from which on they count less: in a long one many meet by chance."""
 
 LEAST = 0.1
-"""Deviations that what is no nearer than usual counts, and the least weight of meaning, so that
-the rank decides. By eye.
+"""Deviations given to an entry that is no nearer than usual, and the least weight of meaning:
+both are above 0, so that the rank decides. By eye.
 """
 
 

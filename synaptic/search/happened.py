@@ -17,7 +17,7 @@ NEWEST = 5
 MONTHS = 12
 """Entries and months that an answer names. By eye."""
 EVER = "0001-01-01"
-"""From this day on every date is; what has none is left out."""
+"""A day before every date: as a filter it leaves out undated entries."""
 
 
 class Happened(NamedTuple):

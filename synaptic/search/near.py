@@ -28,10 +28,10 @@ REJECTED = re.compile(
       (?: (?!\b(?:for|in|on|at|because|since|as|to)\b | [,;:(\n] | \.\s) . )*
     """
 )
-"""What an entry says that it did not choose. Later entries need not name it: of 20 pairs with
-such words (tests/data/replaced.json) 9 of 10 corrections are named instead of 4, and no more
-where nothing
-is replaced."""
+"""Words in which an entry says what it did not choose. Later entries need not name it: of 20
+pairs with such words (tests/data/replaced.json) 9 of 10 corrections are named instead of 4, and
+no more where nothing is replaced.
+"""
 
 COMPARED, MOST = 40, 2
 """The nearest passages that are looked at, and the entries that are named."""
@@ -101,8 +101,8 @@ def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> b
     """True if the new entry lacks a name that the old one has: Rome is not Paris. Numbers are
     what changes.
 
-    What the old one rejected is no subject of its own. In a script without capitals every word
-    may be a name.
+    What the old one rejected does not count as its subject. In a script without capitals every
+    word may be a name.
     """
     text = REJECTED.sub(" ", f"{old.title}\n{old.content}")
     names = NAME.findall(text)

@@ -62,8 +62,8 @@ def run(
 
     Where nothing close is found, the search runs once more among replaced entries. Where no
     entry holds a word as typed either, it runs with the nearest word for each unknown one.
-    Where meaning found something close, `signing` is no typing error for `singing`, unless both
-    find the same.
+    Where meaning found something close, `signing` does not count as a typing error for
+    `singing`, unless both find the same.
     """
     request = evidence.request
     notices = list(remarks)
@@ -299,7 +299,7 @@ def read(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
 
 
 def reasons(evidence: Evidence, ids: Sequence[str]) -> dict[str, str]:
-    """By id what a later entry says in a line: day, title, and why."""
+    """Maps the id of a replaced entry to a line about the later one: day, title, and why."""
     index = evidence.index
     said = {}
     for entry in read_entries(evidence.ws, [index.resolve(id).rowid for id in ids]).values():

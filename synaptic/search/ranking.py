@@ -158,8 +158,8 @@ def choose_weights(
     instead.
 
     A signal that is not named keeps the preset's weight; without a preset that of `layers`.
-    Raises InvalidArgument for unknown names, for what is no number from 0 to 1, and where
-    nothing is left.
+    Raises InvalidArgument for unknown names, for a value that is not a number from 0 to 1, and
+    where nothing is left.
     """
     if not preset and not weights:
         return None

@@ -20,7 +20,8 @@ from .ranking import Ranked, best_first, score_aware_rrf
 from .talk import speakers_first
 
 PART_WEIGHT = 0.25
-"""Of a sub-query, where the question itself has 1. Chosen on LoCoMo, like the two below."""
+"""The weight of a sub-query; the question itself has 1. Chosen on LoCoMo, like the two below.
+"""
 LOOKED_AT, BEGINNING = 3, 200
 """Answers that are read for the second round, and characters of each."""
 FEEDBACK = 0.5

@@ -18,8 +18,8 @@ ROLES = ("user", ASSISTANT)
 """Speakers of a chat that are written without a capital."""
 
 UNNAMED = 0.5
-"""What an entry counts that is not said by somebody the question names, where others are.
-Chosen on LoCoMo, 1 to 3.
+"""The factor of the score of an entry by a speaker whom the question does not name, if it names
+another. Chosen on LoCoMo, 1 to 3.
 """
 
 ASKS_ASSISTANT = re.compile(

@@ -16,7 +16,7 @@ from .evidence import Evidence
 from .ranking import Ranking, usual
 
 BESIDE = 0.85
-"""What the nearest token of an entry beside counts."""
+"""The factor for the nearest token of a neighbouring entry."""
 ANY_MEAN, ANY_DEVIATION = 0.25, 0.08
 """Mean and deviation of the closeness of questions and passages of other matters, about."""
 

@@ -23,7 +23,7 @@ from .evidence import LIST_LIMIT, Evidence, Request
 from .near import NAME
 
 BOUNDED_DAYS = 90
-"""A bounded search always has a beginning: DESIGN, section 6."""
+"""Days before today at which a bounded search begins where the question names no first day."""
 
 AROUND_DAYS = 3
 """Days on either side of the day that "two weeks ago" names, which count too, the nearer first.
@@ -153,8 +153,8 @@ def _listed(request: Request, asked: Asked, known: Collection[str]) -> Listed | 
 
 
 def _changes(ws: Workspace, filters: Filters) -> dict[int, str]:
-    """By row what happened to each entry that is new or was changed in the time of the filters:
-    the latest first.
+    """Maps the row of each entry that is new or was changed in the time of the filters to what
+    happened to it, the latest first.
     """
     index = ws.index
     _, rows = index.listing(filters, order="newest", limit=MAX_LIMIT)
@@ -230,7 +230,9 @@ def _nearest_days(ws: Workspace, filters: Filters) -> str:
 
 
 def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
-    """A notice of what is listed, how much of it, and of what later entries replaced."""
+    """A notice that says what is listed, how many entries of it, and how many are left out as
+    replaced.
+    """
     first = "nearest" if request.order == "relevance" else request.order
     said = f"Read as a list, {first} first: {what}"
     shown = request.limit or LIST_LIMIT
@@ -332,7 +334,9 @@ def unheld(evidence: Evidence, names: Mapping[str, str]) -> str:
 
 
 def replaced_alone(evidence: Evidence, names: Mapping[str, str]) -> dict[str, str]:
-    """By id the name in the question, as typed, that replaced entries alone hold."""
+    """Maps the id of each replaced entry to the name in the question, as typed, that only
+    replaced entries hold.
+    """
     alone: dict[str, str] = {}
     for word, typed in names.items():
         ids = [standing.id for standing in evidence.holders(word)]

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 Outcome = tuple[Any, BaseException | None]
 LOOK_S = 0.1
-"""Between two looks at whether anybody still waits for an answer."""
+"""Seconds between two looks at whether anybody still waits for an answer."""
 NICE = 10
-"""How far such work stands back behind searches and saves."""
+"""The niceness of such work, which stands back behind searches and saves."""
 
 
 def run_apart(config: Config, *words: str, parent: bool = False) -> Popen[bytes]:
-    """The process of `synaptic` with these words, on the same home. With `parent` it ends with
-    this one, and says what it does where this one does.
+    """The process of `synaptic` with these words, on the same home. With `parent` it ends when
+    this one does, and prints to the same streams.
     """
     from subprocess import DEVNULL, Popen  # a hook that needs none waits for it
 

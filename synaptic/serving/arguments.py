@@ -29,7 +29,7 @@ AGENTS = {
     "AI_AGENT": "agent",
     "AGENT": "agent",
 }
-"""What agents set in the shells they open; the last two are any agent's."""
+"""Variables that agents set in the shells they open; the last two are any agent's."""
 
 
 def take_filters(ws: Workspace, given: dict[str, Any]) -> Filters:

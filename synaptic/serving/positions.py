@@ -32,8 +32,9 @@ class IndexPosition(NamedTuple):
 
 
 class Forwards(Protocol):
-    """What hands calls on to a writer. `newest` holds the position after the last change that
-    went this way, by the name of the token; `behind` the names that waited for theirs in vain.
+    """The interface of the object that hands calls on to a writer. `newest` holds the position
+    after the last change that went this way, by the name of the token; `behind` the names that
+    waited for theirs in vain.
     """
 
     newest: dict[str, IndexPosition]

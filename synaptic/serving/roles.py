@@ -29,7 +29,9 @@ TOOLS: Mapping[str, Role] = {
     "handoff": "reader",
     "review": "writer",
 }
-"""By tool and prompt of MCP. Its resources are days, entries and help, which a reader has."""
+"""The role by the name of a tool or prompt of MCP. Its resources are days, entries and help,
+which a reader has.
+"""
 
 PAGES: Mapping[str, Role] = {
     "/mcp": "reader",
@@ -68,7 +70,7 @@ PAGES: Mapping[str, Role] = {
     "/picture": "neither",
     "/events": "neither",
 }
-"""By the path of a route."""
+"""The role by the path of a route of the page."""
 
 
 def not_published(thing: str) -> Refused:

@@ -29,7 +29,7 @@ from ..journal.disk import make_dirs, overwrite, unlink
 
 VALID_S = 60
 ANSWER_S = 5.0
-"""How long a server may take to sign."""
+"""Seconds that a server may take to sign."""
 
 
 class Running(NamedTuple):
@@ -42,7 +42,7 @@ class Running(NamedTuple):
     began: float
 
     def sign(self, purpose: str, text: str) -> str:
-        """The signature of a text. One for a purpose is none for another."""
+        """The signature of a text. A signature for one purpose is not valid for another."""
         return hmac.new(self.key.encode(), f"{purpose} {text}".encode(), "sha256").hexdigest()
 
     def one_time_token(self) -> str:

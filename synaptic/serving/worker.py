@@ -42,31 +42,33 @@ Lane = Literal["write", "read", "beside", "apart"]
 long, of which one is a process of its own: its verbs and their results must be pickled.
 """
 READERS = 2
-"""More would wait for Python's lock, and each has a cache of the index."""
+"""The most readers: more would wait for Python's lock, and each has a cache of the index."""
 STEPS = 20_000
-"""Of SQLite's machine, a millisecond, between two looks at whether the client has gone."""
+"""Steps of SQLite's virtual machine, about a millisecond, between two looks at whether the
+client has gone.
+"""
 IDLE_S = 60.0
-"""How long the process of what takes long stays without work."""
+"""Seconds after which the process for slow verbs ends without work."""
 END, COUNTS, FOLLOW, IN_TURN = range(4)
 """The order in which the writer takes its jobs."""
 
 GRACE_S = 2
 """Seconds that open answers, and then the worker, get to end when a server ends."""
 SLICE_S = 0.05
-"""How long the idle thread embeds before it looks for a call again."""
+"""Seconds for which the idle thread embeds before it looks for a call again."""
 QUIET_S = 0.1
 """Seconds without a call before it begins to embed, so that calls in quick succession never
 wait for it.
 """
 FLUSH_EVERY_S = 10.0
-"""How soon the index is told what was read."""
+"""Seconds until counts of reads are written to the index."""
 RETRY_AFTER_S = 60.0
-"""How soon a model that could not be loaded is tried again; the embedder remembers as long why
-it could not.
+"""Seconds until a model that could not be loaded is tried again; the embedder remembers the
+reason for as long.
 """
 SYNC_EVERY_S = 60.0
 FIRST_CALL_S = 2.0
-"""How long after the first call that needs the model such calls wait for it."""
+"""Seconds after the first call that needs the model, during which such calls wait for it."""
 
 
 @dataclass(order=True, slots=True)
@@ -373,7 +375,7 @@ def _answered(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
 
 
 def _nothing(_: Workspace) -> None:
-    """A verb that only wakes a thread."""
+    """A verb that does nothing: it wakes a thread."""
 
 
 def _add_counts(counted: Counters, ws: Workspace) -> None:

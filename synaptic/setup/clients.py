@@ -27,7 +27,7 @@ NAME = "synaptic"
 PLUGIN = f"{NAME}@{NAME}"
 PROGRAMS = ("synaptic", "synaptic-journal")
 ODD = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""A file whose contents have another form than they should raises one of these."""
+"""The errors that a file of an unexpected form raises."""
 
 _URL = re.compile(
     r"(?i)(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?"

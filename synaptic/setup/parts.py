@@ -26,7 +26,7 @@ _TIMEOUT_S = 10
 _LAST_TIMEOUT_S = 3
 """A client that ends waits this long; Codex allows no more."""
 _THE_USERS = ("enabled", "type", "timeout", "startup_timeout_sec")
-"""Fields of a server's entry that keep their value."""
+"""Fields of a server's entry whose present value is kept."""
 _OWN_HOOK = re.compile(
     rf"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:{'|'.join(EVENTS)})\b"
 )

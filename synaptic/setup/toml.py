@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _BODY = r".*\n?(?:(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*[^\s#\[].*\n?)*"
-"""The rest of a table's first line, and its lines up to the last that is no comment."""
+"""The rest of a table's first line, and its lines up to the last that is not a comment."""
 
 
 parse = tomllib.loads

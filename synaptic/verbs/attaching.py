@@ -1,4 +1,4 @@
-"""Attach: files that a note shows, kept beside the notes under names of ours."""
+"""Attaches files to a note: stores them beside the notes under names of ours."""
 
 import json
 import posixpath
@@ -16,7 +16,7 @@ from ..notes.pictures import without_place
 from ..workspace.workspace import Workspace
 
 FILE_BYTES, DAY_BYTES = 20_000_000, 1_000_000_000
-"""Of one file, and of all that are attached on a day."""
+"""The most bytes of one file, and of all files that are attached on a day."""
 FOLDER = "attachments"
 SETTINGS, SETTINGS_BYTES = ".obsidian/app.json", 1_000_000
 NAME_CHARS = 60

@@ -348,8 +348,8 @@ def _words(text: str) -> dict[str, float]:
 
 
 def _errors(output: str) -> list[dict[str, float]]:
-    """The words of each line of an output that may tell an error, and of its longer clauses:
-    `Error: UPGRADE FAILED: another operation is in progress`.
+    """The weighted words of each output line that looks like an error, and of each of its
+    clauses, which colons separate: `Error: UPGRADE FAILED: another operation is in progress`.
     """
     lines = output[:OUTPUT_CHARS].splitlines()
     if len(lines) > 2 * OUTPUT_LINES:

@@ -64,7 +64,7 @@ HIGHEST = 10
 LAST = "last"
 READERS_KEPT = 200
 _POSITIONS = "positions.json"
-"""By client and project the last position, the one before it, and the session."""
+"""Maps client and project to the last position, the one before it, and the session."""
 _POSITION = re.compile(r"p:(\d{1,12})-(\d{1,12})-(\d{1,11})")
 """The number of the index's count of changes, of a change, and seconds since 1970 UTC."""
 

@@ -315,7 +315,7 @@ def days(
     """The entries of a day, or of its week from Monday on.
 
     With a `limit` the listing has the `cursor` of the next entries. Raises InvalidArgument for
-    a text that is no date.
+    a text that is not a date.
     """
     day = calendar_day.fromisoformat(read_date(date, ws.clock(), "date"))
     first = last = day

@@ -62,8 +62,9 @@ def checkup(ws: Workspace) -> Checkup:
 
 
 def fix(ws: Workspace) -> Checkup:
-    """The findings that are left after mending what is safe to mend: rights, waiting saves,
-    copies of private text, the index, vectors."""
+    """Mends rights, waiting saves, copies of private text, the index and vectors, as far as
+    that is safe; returns the findings that are left.
+    """
     if _is_exposed(ws.config.home):
         with suppress(OSError):
             ws.config.home.chmod(0o700)
@@ -303,7 +304,7 @@ def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
 
 
 def _lacks(ws: Workspace) -> tuple[str | None, int]:
-    """The fault of the index, or None, and the number of passages without a vector."""
+    """(the fault of the index, or None; the number of passages without a vector)."""
     return ws.index.file.check(whole=True), ws.index.counts().pending_passages
 
 

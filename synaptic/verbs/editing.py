@@ -48,8 +48,8 @@ class OpenText(NamedTuple):
 def opened_text(ws: Workspace, path: str, id: str) -> OpenText:
     """The passage of the file, or of the entry with this id in it.
 
-    Raises NotFound for a path that is no note of the journal, and Refused for one that is only
-    read, and for a text that is private or no UTF-8.
+    Raises NotFound if the path is not a note of the journal, and Refused if the note is only
+    read, or its text is private or not UTF-8.
     """
     own_id = _own_id(ws, path, id)
     data = ws.journal.read(path)
@@ -61,10 +61,9 @@ def write_text(
 ) -> tuple[list[Entry], Texts]:
     """(the entries, as they were, whose text was replaced; notices).
 
-    All bytes outside the passage stay, and within it the line ends.
-    Raises Changed if it is not the text that `seen` proves, InvalidArgument for no text, and
-    Refused as `opened_text` does, for text that would be private, and where the text of an
-    entry would take in another.
+    All bytes outside the passage stay, and within it the line ends. Raises Changed if it is not
+    the text that `seen` proves, InvalidArgument for an empty text, and Refused as `opened_text`
+    does, for text that would be private, and where the text of an entry would take in another.
     """
     if not text.strip():
         raise InvalidArgument(
@@ -152,10 +151,10 @@ def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
     index_now(ws, path)
     return told[0]
 
+
 def _not_ticked(path: str, task: Task, reason: str) -> Refused:
     message = f"{path}:{task.line} cannot be ticked here: {reason}."
     return Refused(message, "Tick it in your editor.")
-
 
 
 class _Rules:
@@ -189,8 +188,8 @@ class _Rules:
 
 
 def _own_id(ws: Workspace, path: str, id: str) -> str:
-    """The id of this entry in its file, or "". Raises NotFound and Refused for a path that is
-    no note that may be written.
+    """The id of this entry in its file, or "". Raises NotFound if the path is not a note, and
+    Refused if the note may not be written.
     """
     if not ws.journal.stamp(path):
         raise NotFound(

@@ -68,7 +68,8 @@ REPEAT_WINDOW = timedelta(minutes=10)
 
 NOBODY = "a command without a person at a terminal"
 MAX_PINS = 10
-"""In a project, and without one: a session should begin with few words."""
+"""The most pinned entries in a project, and without one: a session should begin with few words.
+"""
 NO_PROJECT = (
     "It has no project: the folder is not in a git repository. Give `project`, or `synaptic "
     "setup --project NAME`."
@@ -573,8 +574,8 @@ def clean_entry(
     """The entry of these texts without what is private and without secrets, and notices; see
     `compose_entry`.
 
-    Every value that a writer was given and that a new entry holds goes through here. A branch
-    whose name is long, no line, or holds a secret or a private passage is left out.
+    Every value that a writer was given and that a new entry holds goes through here. The branch
+    is left out if its name is long, has several lines, or holds a secret or a private passage.
     """
     title = screen.text("title", title) if title else None
     branch = branch or ""

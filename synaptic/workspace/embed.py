@@ -31,9 +31,9 @@ LOCK_WAIT_MS = 50
 BATCH = 64
 """Passages that are stored together: what a kill loses is embedded again."""
 SAMPLED = 40
-"""Passages, about, that tell the language of a journal. Chosen by eye."""
+"""About how many passages are read to tell the language of a journal. Chosen by eye."""
 MIN_SAMPLED = 10
-"""Fewer passages do not tell it."""
+"""With fewer passages the language is not judged."""
 
 FOREIGN = (
     "Most of these notes are not English, and the model in use reads English best: "
@@ -41,7 +41,7 @@ FOREIGN = (
 )
 
 MAX_WORKERS = 8
-"""More workers wait for the one thread that feeds them."""
+"""The most workers: more would wait for the one thread that feeds them."""
 
 
 def embed_pending(

@@ -33,7 +33,9 @@ _MERGE = re.compile(
     r"from [^/\s]+/(\S+)"
     r"|\tmerge (?:origin/)?(\S+): "
 )
-"""What git, GitHub and GitLab write of a merge, and git's log of a branch."""
+"""Subjects that git, GitHub and GitLab give to a merge, and lines about a merge in the log of a
+branch.
+"""
 
 _HARMLESS = {
     # the guarantee: no setting of a repository widens it, so nothing is fetched

@@ -63,7 +63,7 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
     It is for one answer: what is saved meanwhile does not reach it. Of published journals it
     hides the entries that bear a later date, which then supersede nothing. `may_write`: the
     asker may restore deleted entries, so their titles are shown. Raises InvalidArgument for a
-    text that is no time, and for a time ahead.
+    text that is not a time, and for a time in the future.
     """
     if not when:
         yield ws

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 Word = Literal["yes", "said", "waits"]
 CHANGED_END = "another, who changed when it ends or what it replaces"
-"""Who says a text that was in force, with another end."""
+"""Stands for the author of a text that was in force, and of which only the end, or what it
+replaces, was changed.
+"""
 
 
 class Consent(NamedTuple):
@@ -130,7 +132,7 @@ def read_log(state: Path) -> Log:
 
 
 def _take(log: Log, row: Mapping[str, str]) -> None:
-    """Takes one row into the state. Raises KeyError for a row that is none."""
+    """Takes one row into the state. Raises KeyError if the row is not one of these."""
     if "format" in row:
         log.older.clear()
         return

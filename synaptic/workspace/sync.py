@@ -1,5 +1,5 @@
-"""Brings the index in step with the journal, and runs questions on it. The index follows; it
-never leads.
+"""Brings the index in step with the journal, and runs questions on it. The journal is never
+changed to fit the index.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ from .workspace import NeedsWriter, Workspace
 
 Result = TypeVar("Result")
 RESETS = 3
-"""How often one answer makes a broken index anew: whatever breaks it may break it again at
-once.
-"""
+"""How often one answer rebuilds a broken index: the cause may break it again at once."""
 _DOCTOR = "`synaptic doctor` says what to do."
 BEHIND = "Another process is writing the index; the latest changes may be missing. Ask again."
 UNSCRUBBED = (
@@ -385,7 +383,7 @@ def _followed(
     rules = read_log(ws.config.state)
 
     def rows() -> Iterator[FileRows | Stamp]:
-        # one file at a time: of a new index there may be thousands
+        # one file at a time: a new index may have thousands
         nonlocal read, size, unread
         for stamp, must_read in _due(ws, changed, redated):
             is_further = read >= LEAST_FILES or size >= LEAST_BYTES

@@ -58,13 +58,15 @@ from .readers.record import MEMORIES, READERS, Record, Skipped, reader_of, repor
 from .readers.source import changed_at, files_below
 
 SETTLED = timedelta(minutes=10)
-"""The files of a session that ended no longer ago are as the session left them."""
+"""Within this time after its end, the files of a session are assumed to be as it left them."""
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
-"""Of a run: they are kept in memory. The next run of the same import goes on behind it."""
+"""Limits of one run, whose entries are kept in memory. The next run of the same import goes on
+after them.
+"""
 FORGOTTEN = "forgotten"
 """The file of the hashes of the sessions that are never imported again."""
 MOST_PARTS = 200
-"""A session has fewer digests."""
+"""More than the digests of any session."""
 
 
 STATES = {
@@ -75,7 +77,7 @@ STATES = {
     "deleted": "deleted before, and not brought back",
     "others": "of other projects",
 }
-"""What may become of a record, and the words for it."""
+"""The states of a record, and the words for each."""
 
 
 class Coming(NamedTuple):
@@ -167,7 +169,7 @@ def vaults() -> list[Path]:
 def left_out(config: Config) -> dict[str, int]:
     """The number of files of each source that was never imported, without reading them.
 
-    A digest that a hook had made is no import. A home that is not there is not made.
+    Digests that a hook made do not count as imports. A missing home is not created.
     """
     taken = {name.rsplit("-", 2)[0] for name in Runs(config.state).names()}
     found = {}
@@ -181,7 +183,7 @@ def left_out(config: Config) -> dict[str, int]:
 
 
 def _pass_over(*_: str) -> None:
-    """Reports nothing: the import does."""
+    """Ignores a report: the import itself makes it."""
 
 
 def new_memories(config: Config) -> dict[str, list[Path]]:
@@ -418,7 +420,9 @@ def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
 
 
 def digest_noted(ws: Workspace) -> None:
-    """Digests the sessions that `capture` noted. What cannot be read now is not tried again."""
+    """Digests the sessions that `capture` noted. A session that cannot be read now is not tried
+    again.
+    """
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
             said = json.loads(noted.read_bytes())
@@ -525,7 +529,7 @@ def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     """Takes a run back, to the trash. Entries that were edited, or that others name, stay and
     are listed; so do preferences in force, unless a person `confirms`.
 
-    Raises InvalidArgument for a run that there is not, with the runs that there are.
+    Raises InvalidArgument for an unknown run, and names the known ones.
     """
     here = {run.name.lower(): run for run in ws.journal.runs.all()}
     run = here[one_of(here, name, "run")]

@@ -62,7 +62,8 @@ def _import(ws: Workspace, **given: Any) -> int:
 def _forget(ws: Workspace, yes: bool, session: str) -> None:
     """Remove the digests of an agent's session for good.
 
-    The session is never imported again. The client keeps its transcript.
+    The session is never imported again. The client keeps its transcript. To remove one entry
+    without a trace, use `synaptic delete ID --purge`.
 
     Example: synaptic forget --session 7k3m9q2x
     """

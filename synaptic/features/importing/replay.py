@@ -27,7 +27,7 @@ from .readers.record import reader_of
 from .readers.session import Session
 
 FEW_WORDS = 3
-"""A prompt with fewer is a word of consent."""
+"""A prompt with fewer words is a word of consent."""
 SHOWN, FETCHED = 5, 50
 """Entries that an answer brings, and those among which ended ones are looked for."""
 CHARS = 4

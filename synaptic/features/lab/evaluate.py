@@ -2,7 +2,7 @@
 
 A question is a title, the right answer its entry (known-item search). The questions are asked
 of a copy of the journal that holds dots in the place of these titles, in each heading, link,
-text and name of a file. A title that two entries share is no question. The copy has no private
+text and name of a file. A title that two entries share is not asked. The copy has no private
 passages and is deleted.
 """
 
@@ -29,7 +29,7 @@ from ...workspace.workspace import Workspace, open_workspace
 
 MAX_QUESTIONS = 300
 TOO_FEW = 10
-"""Fewer questions tell nothing."""
+"""With fewer questions the figures mean nothing."""
 FEW = (
     "Questions: {}, too few to tell anything. Give more entries a title of two telling words "
     "or more, with at least ten words of text below, and ask again."
@@ -102,8 +102,8 @@ def evaluate(
 def _ranks(
     ws: Workspace, asked: Sequence[Entry], progress: Progress | None
 ) -> dict[str, list[float]]:
-    """By way of searching, the reciprocal rank of each of these entries; 0 where it is not
-    found.
+    """For each way of searching, the reciprocal ranks of these entries; 0 for an entry that is
+    not found.
     """
     ranks: dict[str, list[float]] = {way: [] for way in WAYS}
     everywhere = Filters(projects=(ANY_PROJECT,))

@@ -37,7 +37,7 @@ def _evaluate(ws: Workspace, **given: Any) -> None:
 
 
 def _end_like_control_c() -> None:
-    """So that a copy of the index is deleted."""
+    """Lets SIGTERM and SIGHUP end the command as Ctrl-C does: a copied index is deleted."""
     import signal
 
     for name in ("SIGTERM", "SIGHUP"):

@@ -65,7 +65,9 @@ ADVICE = (
 WAITING = 4_096
 """Connections that the system holds until they are accepted; it may allow fewer."""
 SENDING_BYTES = 65_536
-"""Of an answer that the system keeps for a client; it may double that. 5 Mbit/s over 100 ms."""
+"""Bytes of an answer that the system buffers for a client; it may double that. 5 Mbit/s over
+100 ms.
+"""
 
 
 def build_app(
@@ -75,7 +77,7 @@ def build_app(
     announcing: AbstractContextManager[None] | None = None,
 ) -> ASGIApp:
     """The program behind its guard; its worker ends with `mcp`, which answers `/mcp` while its
-    `running` is entered. `announcing` is entered as long.
+    `running` is entered. `announcing` is entered for the same time.
     """
 
     @asynccontextmanager
@@ -96,7 +98,7 @@ def build_app(
 
 
 def routes(mcp: Any) -> list[Route | Mount]:
-    """All that a server of a journal answers."""
+    """The routes of a server of a journal."""
     return [
         Route("/mcp", mcp),
         Mount("/static", Assets(HERE / "static")),
@@ -126,7 +128,7 @@ def _published(all_routes: list[Route | Mount]) -> list[Route | Mount]:
 
 
 async def _at_writer(request: Request) -> Response:
-    """Leads to the same page of the writer, which is another server."""
+    """Redirects to the same page of the writer, which is another server."""
     writer = site_of(request).writer
     if not writer:
         raise NotFound(

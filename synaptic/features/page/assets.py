@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 PART_BYTES = 16_384
-"""Of an asset: one that is not taken waits in no larger piece."""
+"""Bytes of a piece of an asset: the most that waits for a slow client."""
 
 
 @dataclass(frozen=True, slots=True)

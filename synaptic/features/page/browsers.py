@@ -1,4 +1,4 @@
-"""The browsers that stay logged in: how one begins to, comes back, and is put out.
+"""The browsers that stay logged in: how a browser begins to, comes back, and is logged out.
 
 This is offered where the journal is, and nowhere else: the server is local and its port fixed,
 the request names a loopback host, and no proxy says that it handed the request on.
@@ -23,11 +23,11 @@ SECRET = "x-synaptic-device"
 _FORWARDED = ("forwarded", "via", "x-forwarded", "x-real-ip")
 """The beginnings of headers that proxies add."""
 _BROWSERS = {"Edg": "Edge", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
-"""Names by a part of the User-Agent, of which the first counts."""
+"""The name of a browser by a part of its User-Agent; the first match counts."""
 
 
 def may_stay(request: Request, session: Visitor | None = None) -> bool:
-    """True where a browser may stay logged in; that of a token may not."""
+    """True where a browser may stay logged in; a browser that used a token may not."""
     site = site_of(request)
     if any(name.startswith(_FORWARDED) for name in request.headers):
         return False
@@ -72,7 +72,7 @@ async def _devices(request: Request) -> Response:
 
 
 async def _change(request: Request) -> Response:
-    """Has this browser stay, or puts out the browser that is named."""
+    """Keeps this browser logged in, or logs out the browser that is named."""
     form = await form_of(request)
     site = site_of(request)
     session = session_of(request)

@@ -28,9 +28,9 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_S, BODY_S, ANSWER_S, IDLE_S = 10.0, 120.0, 30.0, 5
-"""Seconds. Of an answer they begin anew with each byte that the client takes."""
+"""Limits in seconds. That of an answer begins anew with each byte that the client takes."""
 UNTAKEN_BYTES = 16_384
-"""Of an answer: so much is kept for a client that does not take it, before the rest is made."""
+"""Bytes of an answer that are kept for a slow client before the rest is made."""
 SWEEP_S = 1.0
 """Seconds between two looks at all connections."""
 RESERVE = 128
@@ -111,7 +111,7 @@ class Table:
         connection.transport.abort()
 
     def put_last(self, connection: Connection) -> None:
-        """The connection did a step."""
+        """Notes that the connection took a step."""
         if connection not in self.going:
             self.open.pop(connection, None)
             self.open[connection] = None

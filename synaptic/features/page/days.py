@@ -26,13 +26,15 @@ DAY_ENTRIES = 100
 MOST_WAITING = 5
 """Preferences that a page asks about."""
 GRAIN_NS = 20_000_000
-"""File systems count time in grains; what changed so shortly before counts as later."""
+"""File systems count time in steps; a change this shortly before a moment counts as later."""
 COLOURS = 4
 """Shades of the days in the calendar, without that of an empty day."""
 
 
 def _spoken(day: str, weekday: bool = True) -> str:
-    """A date as people say it: `Saturday, 21 November 2026`; one that is none as it is."""
+    """A date as people say it: `Saturday, 21 November 2026`. Text that is not a date stays as
+    it is.
+    """
     try:
         on = date.fromisoformat(day)
     except ValueError:
@@ -52,7 +54,7 @@ TEMPLATES.filters |= {"spoken": _spoken, "month": _month}
 def _on_day(entry: Entry) -> tuple[str, str]:
     """The heading and the text of an entry on the page of its day.
 
-    A single line is text, and a heading that only says the date is none.
+    A single line is text, not a heading; a heading that only says the date is left out.
     """
     heading, below = plain_heading(entry.title, entry.content)
     if not below.strip():

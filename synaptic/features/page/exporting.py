@@ -30,14 +30,14 @@ from .searching import answer, given_in
 from .site import ask_beside, page, session_of, site_of
 
 ENTRIES, PRINTED = 5_000, 500
-"""Of a zip, and of a page to print."""
+"""The most entries of a zip, and of a page to print."""
 NAME_BYTES, STEM_BYTES, SUFFIX_CHARS = 120, 80, 8
-"""Of a name in a zip, with its folders; and of its parts where it would be longer."""
+"""The most bytes of a name in a zip, with its folders; and of each part of a longer name."""
 FRONT = "title date type tags project importance files due expires by via source id".split()
 _UNSAFE = re.compile(
     r'\A/|[\x00-\x1f\x7f\ud800-\udfff<>:"\\|?*]|(?<![ .])[ .]+(?=/|\Z)'  # `..`, `a. `
 )
-"""No system takes all of these in a name."""
+"""Text that some system does not take in a name."""
 
 
 async def _export(request: Request) -> Response:

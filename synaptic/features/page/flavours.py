@@ -31,7 +31,7 @@ from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, slug_tag
 
 LEVELS = 100
-"""Of lists (two each) and quotes within each other: markdown-it drops the text below."""
+"""Levels of nested lists (two each) and quotes: markdown-it drops the text below."""
 TYPES = """\
 note
 abstract summary tldr
@@ -46,7 +46,7 @@ danger error
 bug
 example
 quote cite"""
-"""Of callouts; the first name of a line stands for the others."""
+"""The types of callouts; the first name of a line stands for the others."""
 CALLOUTS = {name: row.split()[0] for row in TYPES.split("\n") for name in row.split()}
 BLOCK = re.compile(r"\(\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)\)")
 _PICTURE = re.compile(r"(?i)\.(png|jpe?g|gif|webp|avif)$")
@@ -259,7 +259,7 @@ def _rule(pattern: str, show: Inline) -> Callable[[StateInline, bool], bool]:
 
 
 def _in_time(env: Mapping[str, float]) -> bool:
-    """Never true. Raises TimeoutError where the note has had its time."""
+    """Always False. Raises TimeoutError once the note has used its time."""
     if time.thread_time() > env["until"]:
         raise TimeoutError
     return False

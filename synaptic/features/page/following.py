@@ -24,13 +24,13 @@ from .connections import Connection
 from .site import ask, ask_beside, page
 
 LOOK_S = 0.8
-"""Between two looks at the folders and at the notes that changed last."""
+"""Seconds between two looks at the folders and at the notes that changed last."""
 LATEST = 300
 """Notes that are looked at each time. All others are looked at when that costs no more than
 SHARE of the time."""
 SHARE = 0.007
 WAITS_S = 60.0
-"""How long a number of findings is shown before it is counted again."""
+"""Seconds for which the number of findings is shown before it is counted again."""
 
 
 class Follower:

@@ -34,17 +34,20 @@ from ...serving.running import Running
 
 IDLE_S = 12 * 3600.0
 TRIES, WITHIN_S = 5, 60.0
-"""So many wrong tokens an address may try in this time."""
+"""The number of wrong tokens that an address may try, and the seconds within which they count.
+"""
 ADDRESSES = 1_000
-"""That are remembered for it; from others nobody may try while there are so many."""
+"""The most addresses that are remembered for this; while there are so many, no other address
+may try.
+"""
 BODY_BYTES, LOGIN_BYTES, FILES_BYTES = 16_000_000, 10_000, 110_000_000
-"""Of a request, of one to log in, which needs no session, and of a form with files. A form
-makes three bytes of each that is no letter.
+"""The most bytes of a request, of a login, which needs no session, and of a form with files. A
+form sends three bytes for each byte that is not a letter or digit.
 """
 WITH_FILES = re.compile(r"/new|/edit|/entry/[^/]+/edit")
 """The pages whose form takes files."""
 ANY_ADDRESS = "*"
-"""Among hosts: any address, but no name."""
+"""As one of the `hosts`: any IP address, but no name."""
 READING = ("GET", "HEAD", "OPTIONS")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -96,7 +99,7 @@ class Sessions:
         self._wrong: dict[str, list[float]] = {}
 
     def redeem(self, token: str) -> bool:
-        """True when this is the link, or one of `running`; from then on it is none."""
+        """True when this is the link, or one of `running`; each works once."""
         given = token.encode("utf-8", "replace")
         if self.link and hmac.compare_digest(self.link.encode(), given):
             self.link = ""
@@ -107,7 +110,7 @@ class Sessions:
         return True
 
     def begin(self, session: Visitor) -> str:
-        """The value of its cookie."""
+        """Begins a session; returns the value of its cookie."""
         cookie = secrets.token_urlsafe(32)
         self._open[cookie] = session
         return cookie
@@ -220,5 +223,7 @@ class Guard:
 
 
 def cookie_name(scope: Scope) -> str:
-    """Of the session's cookie: browsers share cookies between the ports of a host."""
+    """The name of the session's cookie. It holds the port: browsers share cookies between the
+    ports of a host.
+    """
     return f"synaptic-{Request(scope).url.port or 0}"

@@ -79,12 +79,12 @@ TASKS = {
 """Sign and name of a state, by what stands in the brackets, or Logseq's word."""
 Quoted = Mapping[str, Entry]
 Quote = Callable[[Sequence[str], str], Quoted]
-"""The entries that links with these names in this file lead to, by name."""
+"""Maps names in this file to the entries to which links with these names lead."""
 _DEEP = re.compile(r"(?m)^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})")
 _WORD = re.compile(r"(\w+)")
 _SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
 _TAG_PAGE = re.compile(r"(?i)/tag/(?:[\w/-]|%(?!2[ef])[0-9a-f]{2})+")
-"""Without dots, which would lead elsewhere: `/tag/%2e%2e/new`."""
+"""A name without dots, which would lead elsewhere: `/tag/%2e%2e/new`."""
 _TASK = re.compile(r"(?:\[([^\]\n])\]|(TODO|LATER|WAITING|DOING|NOW|DONE|CANCELL?ED)) ")
 _SIZE = re.compile(r"(?s)(?:(.*)\|)?(\d{1,4})(?:x\d{1,4})?")
 _UNSAFE_MATH = re.compile(r"\\(?:(?:re)?new|provide)command|\\def")

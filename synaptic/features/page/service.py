@@ -23,7 +23,7 @@ from ...setup.clients import this_server
 from ...verbs.adopt import write_setting
 
 PORT = 8765
-"""Of the page, where neither the command nor the config names one."""
+"""The port of the page, if neither the command nor the config names one."""
 _TIMEOUT_S = 60
 Commands = Sequence[Sequence[str]]
 

@@ -33,7 +33,7 @@ Values = dict[str, Any]
 """The values of a template, or of a form, by name."""
 HERE = Path(__file__).parent
 GONE_S = 0.5
-"""Between two looks at whether a browser still waits for what takes long."""
+"""Seconds between two looks at whether a browser still waits for a slow answer."""
 STATUS = {
     "invalid-argument": 400,
     "refused": 403,
@@ -42,7 +42,7 @@ STATUS = {
     "changed": 409,
     "busy": 503,
 }
-"""Of an error's code; anything else is the server's own 500."""
+"""The HTTP status for an error's code; any other error is the server's own 500."""
 _BACK = re.compile(r"/(?:tasks|day/[\d-]{1,12}|entry/[\w-]{1,40}|day)?")
 
 TEMPLATES = Environment(
@@ -182,7 +182,7 @@ async def form_of(request: Request) -> Mapping[str, str]:
 
 
 def back_of(form: Mapping[str, str]) -> str:
-    """The page of ours on which a form stood; empty where it does not say one."""
+    """The page of ours from which a form was sent; empty if the form names none."""
     back = form.get("back", "")
     return back if _BACK.fullmatch(back) else ""
 

@@ -49,7 +49,7 @@ def access(config: Config, address: str) -> Workspace:
 
 
 def forward(address: str) -> Forwarding:
-    """What hands calls on to the server that writes the journal."""
+    """The Forwarding that hands calls on to the server that writes the journal."""
     from .forwarding import Forwarding
 
     return Forwarding(address)

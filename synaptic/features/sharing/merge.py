@@ -14,9 +14,9 @@ merged by itself:
 | edited              | edited otherwise    | both texts, in a conflict within the entry      |
 | edited              | deleted             | the edit                                        |
 
-A file that cannot be read as entries without doubt is left to a merge by lines. That could
-double a saved entry and tear a private passage: where there are any, both versions become one
-conflict.
+A file that cannot be read as entries without doubt is merged by lines. That could double a
+saved entry or tear a private passage, so a file with either becomes one conflict of both
+versions.
 """
 
 import re

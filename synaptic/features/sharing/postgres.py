@@ -37,7 +37,7 @@ Passing = tuple[str, tuple[Any, ...]]
 
 VERSION = 1
 K1, B = 1.2, 0.75
-"""Of BM25, as FTS5 has them."""
+"""The constants k1 and b of BM25, as FTS5 has them."""
 MOST_SCORED = 2_000
 """Chunks of which a search computes the BM25, about. Of 300,000 chunks of recombined sentences
 that finds all of the best 20 of 60 questions.
@@ -49,10 +49,10 @@ FEW = 1_000
 LEAST_COUNTED = 200
 """Passages in which phrases are counted, which takes some 10 ms."""
 MOST_STEM_BYTES = 2_000
-"""A tsvector holds no longer word."""
+"""The longest word that a tsvector holds."""
 CONNECT_S = 10
 STATEMENT_S = 60
-"""A query of a search takes milliseconds; one that takes a minute will not end well."""
+"""Seconds after which PostgreSQL ends a statement; a query of a search takes milliseconds."""
 HOLDING = "chunk_of_words"
 """In SQL: the chunks, as their index of words is used."""
 LAGGING = frozenset({"sample"})
@@ -68,7 +68,7 @@ class Phrase(NamedTuple):
 
     @property
     def query(self) -> str:
-        """It as a tsquery."""
+        """The phrase as a tsquery."""
         quoted = [quote(stem) for stem in self.stems]
         return " <-> ".join(quoted) + ":*" * self.beginning
 
@@ -146,7 +146,7 @@ class PostgresEngine:
         self._hides = True
 
     def _leave(self) -> None:
-        """Ends what was begun, so that nothing of one asker is left to the next."""
+        """Ends the transaction, so that nothing of one asker is left to the next."""
         if self._db is not None:
             try:
                 self._db.rollback()
@@ -226,7 +226,7 @@ class PostgresEngine:
         return self.value("SELECT bytes FROM source WHERE path = ?", path)  # type: ignore[no-any-return]
 
     def bytes_of_all(self, paths: Sequence[str]) -> dict[str, bytes]:
-        """By path the published bytes of these files."""
+        """Maps the path of each of these files to its published bytes."""
         sql = f"SELECT path, bytes FROM source WHERE path IN {THESE}"
         return dict(self.rows(sql, json.dumps(paths)))
 
@@ -235,7 +235,9 @@ class PostgresEngine:
         return int(self.value("SELECT coalesce(sum(length(bytes)), 0) FROM source"))
 
     def meta(self, key: str) -> Any:
-        """None, too, where the journals differ: their vectors cannot be compared."""
+        """As in the engine; also None if the journals have different values, because their
+        vectors cannot be compared.
+        """
         with self.transaction():
             found = {getattr(state, key, None) for state in self._states}
         return found.pop() if len(found) == 1 else None
@@ -354,7 +356,7 @@ class PostgresEngine:
     def passing_chunks(
         self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
     ) -> Passing | None:
-        """The conditions: the query that wants them applies them."""
+        """The filters as SQL conditions, which the query itself applies."""
         condition, values = of_chunks(filters, within, phrases)
         if self._hides:
             condition += " AND e.at IS NOT NULL"  # of rows that are seen
@@ -539,7 +541,9 @@ _OTHERWISE = [
         (r"\bLIMIT \?", "LIMIT nullif(?::bigint, -1)"),
     )
 ]
-"""What SQLite says, and PostgreSQL otherwise. A list is bound as an array."""
+"""Patterns of SQL of SQLite, and the SQL of PostgreSQL in their place. A list is bound as an
+array.
+"""
 
 SEARCH_PATH = "synaptic, public, extensions"
 """Where the tables and pgvector are; some hosts keep extensions apart."""

@@ -48,12 +48,12 @@ READERS = "synaptic_reader"
 OLDEST_PGVECTOR = [0, 8]
 """The first that goes on searching where filters are narrow."""
 MOST_WORDS = 60_000
-"""Limits of a tsvector. A chunk has few of its size; a hundred thousand tags are cut."""
+"""Limits of a tsvector. Few chunks reach them; a hundred thousand tags are cut."""
 BYTES_A_CHUNK = 900
 """Memory that the graph of nearest vectors takes while it is built, for each."""
 
 Meanings = Mapping[int, tuple[bytes, bytes]]
-"""By the hash of a chunk's text its int8 vector, and the codes of its tokens."""
+"""Maps the hash of a chunk's text to its int8 vector and the codes of its tokens."""
 
 
 @frozen
@@ -232,7 +232,7 @@ class Publication:
     # -- rows
 
     def seen(self) -> dict[str, bytes]:
-        """By path the `seen` of each file that is published."""
+        """Maps the path of each published file to its `seen`."""
         with self._told():
             rows = self._db.execute("SELECT path, seen FROM source").fetchall()
         return {path.removeprefix(f"@{self.journal}/"): seen for path, seen in rows}

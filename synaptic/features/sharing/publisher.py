@@ -29,7 +29,7 @@ from .publication import Position, Publication, PublishedFile, Settled
 BATCH_FILES, BATCH_BYTES = 200, 1_000_000
 """Files, or bytes of them, that are published in one transaction."""
 STEP_S = 0.25
-"""How soon one that follows looks for a change."""
+"""Seconds between two looks for a change."""
 RETRY_S = 5.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 

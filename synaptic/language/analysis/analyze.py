@@ -23,7 +23,7 @@ LONGEST_NAME = 4
 
 _TOKEN = r"""(?:"[^"]{2,120}"|“[^”]{2,120}”|(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*)"""
 _SIGNS = "'./\\:&-"
-"""Marks that end a word and are no part of it."""
+"""Marks that end a word and do not belong to it."""
 
 
 class Known(NamedTuple):

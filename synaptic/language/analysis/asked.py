@@ -20,7 +20,7 @@ QUESTIONS = Words("questions")
 _finder = QUESTIONS.finder
 
 NO_NAMES = STOP_WORDS.union(MONTHS, DAY_NAMES, QUESTIONS.small_talk)
-"""Words that name nobody and nothing, even with a capital."""
+"""Words that are not names, even with a capital."""
 
 READ_CHARACTERS = 2_000
 """Of a longer text only the beginning is analysed; a pasted page asks nothing in its middle."""
@@ -34,9 +34,9 @@ class Asked:
     """`read` is the beginning of the query on one line, `text` all of the query without its
     time phrase.
 
-    `recent`: the newest of the fitting entries is asked for. `reasons`: a choice is, or why it
-    was made. `only_time`: the range is a hard filter. `tongue` is the language of the time, ""
-    for English.
+    `recent`: the question asks for the newest fitting entry. `reasons`: it asks for a choice,
+    or why it was made. `only_time`: the range is a hard filter. `tongue` is the language of the
+    time, "" for English.
     """
 
     read: str

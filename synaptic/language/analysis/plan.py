@@ -49,7 +49,7 @@ _CODE = re.compile(
 
 
 def form_of(parsed: ParsedQuery) -> Strategy:
-    """The strategy that the form of a query asks for, whatever it costs."""
+    """The strategy that fits the form of a query; its cost is not considered."""
     text = parsed.text
     if _ERROR.search(text):
         return "lexical"
@@ -67,7 +67,7 @@ def form_of(parsed: ParsedQuery) -> Strategy:
 
 
 def parts_of(text: str) -> Texts:
-    """The parts of a question, each of which says something; none where it has no parts."""
+    """The parts of a question that can be searched alone; empty if it has no parts."""
     parts = [part.strip(" ,?.!") for part in _CONNECTOR.split(text)]
     telling = [part for part in parts if {word for _, word in words(part)} - STOP_WORDS]
     if telling != parts or not 1 < len(parts) <= MAX_PARTS:

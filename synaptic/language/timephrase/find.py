@@ -29,7 +29,8 @@ from .table import (
 )
 
 LOOKED_AT = 2_000
-"""Characters in which a phrase is sought; a question is shorter, a pasted page has no one time.
+"""Characters in which a phrase is sought; a question is shorter, and a pasted page does not
+mean one time.
 """
 
 _RECENT = (
@@ -51,7 +52,7 @@ _STOPPED = rf"[\w\\/@(=]|[-.:+&~%'’]{{1,2}}\w|%| (?:{'|'.join(TIMES.parts_of_d
 _START = r"(?<![\w\\/@#$=])(?<!\w[-.:+&~])(?<!\w[-.:+&~][-.:+&~])" + "".join(
     rf"(?<!\b{word}\s)" for word in TIMES.every
 )
-"""The place before a phrase: it begins a word that is no piece of a name, a path or a rule."""
+"""The place before a phrase: it begins a word that is not part of a name, a path or a rule."""
 
 _TELLING = r"\d|\b(?:<near>|<period>|<unit>|<month>|<weekday>|<season>|<quarter>)"
 """Every phrase holds one of these."""
@@ -65,13 +66,13 @@ _AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 """Forms in which a text that stands alone is read."""
 
 _NEVER = (ValueError, OverflowError)
-"""There is no such day, or the years of a date do not reach it."""
+"""Errors for a day that does not exist, or lies outside the years of a date."""
 
 
 @frozen
 class TimeRange:
-    """`start` and `end` are local days, both within; None is no bound. `phrase` stands so in
-    the text.
+    """`start` and `end` are local days, both within the range; None means that this end is
+    open. `phrase` stands so in the text.
 
     `about` is the day where the phrase counts more than days, "two weeks ago", and so means
     days around it too.

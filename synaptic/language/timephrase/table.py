@@ -439,6 +439,6 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
         "<day><to><last_day> <month>(?:,? <year>)?": from_to,
     },
 }
-"""For each set of prepositions that may stand before a time, where "" is none: the patterns of
-such times, and the function of each.
+"""For each set of prepositions that may stand before a time, where "" means that none stands
+there: the patterns of such times, and the function of each.
 """

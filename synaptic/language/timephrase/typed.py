@@ -9,7 +9,7 @@ from .find import read_time
 from .table import DAYS_IN, When, counts, pattern, values
 
 MAX_PHRASE = 60
-"""Characters of a time in words; a longer text is none."""
+"""Characters of a time in words; a longer text is not read as a time."""
 
 _MOMENT = re.compile(r"[\d-]{10}(?:t| \d\d:\d\d(?! ?[ap]m))")
 _CLOCK = re.compile(
@@ -19,11 +19,11 @@ _CLOCK = re.compile(
 
 
 Typed = tuple[datetime | None, datetime | None]
-"""The first and the last moment; None is no bound. Naive moments are local."""
+"""The first and the last moment; None means that this end is open. Naive moments are local."""
 
 
 def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None:
-    """The time of the text, before `now` or `ahead` of it; None if it is no time.
+    """The time of the text, before `now` or `ahead` of it; None if it is not a time.
 
     | text                          | on Saturday 2026-11-21, at 09:30        |
     |-------------------------------|-----------------------------------------|

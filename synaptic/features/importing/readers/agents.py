@@ -21,12 +21,12 @@ toolName and arguments; tool.execution_complete has toolCallId, success, result.
 OpenCode's sessions: `~/.local/share/opencode/opencode.db`, or below XDG_DATA_HOME, an
 SQLite database.
 
-`session` has id, parent_id (of a subagent's), directory and title ("New session - TIME" is
-none). `message.data` is `{"role", "summary": true where it is a compaction}`, and `part.data`
-is `{"type": "text", "text", "synthetic": true where a program wrote it}` or `{"type": "tool",
-"callID", "tool", "state": {"status", "input", "output", "error", "metadata": {"exit"}}}`. Times
-are milliseconds since 1970. The line of an event is the number of its message. One session
-alone is read as `opencode.db/ID`.
+`session` has id, parent_id (of a subagent's), directory and title ("New session - TIME" does
+not count as a title). `message.data` is `{"role", "summary": true where it is a compaction}`,
+and `part.data` is `{"type": "text", "text", "synthetic": true where a program wrote it}` or
+`{"type": "tool", "callID", "tool", "state": {"status", "input", "output", "error", "metadata":
+{"exit"}}}`. Times are milliseconds since 1970. The line of an event is the number of its
+message. One session alone is read as `opencode.db/ID`.
 
 Crush's sessions: an SQLite database `crush.db` in the folder `.crush` of each project.
 `~/.local/share/crush/projects.json`, or below XDG_DATA_HOME, names them. Written after its

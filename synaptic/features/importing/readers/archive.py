@@ -22,7 +22,7 @@ BOMB_BYTES, BOMB_RATIO = 100_000_000, 200
 INNER_BYTES, INNER_RATIO = 10_000_000, 10
 """The same limits for a zip in a zip, which is packed already and is copied to the disk."""
 UNPACKED_RATIO = 20
-"""A zip gives at most UNPACKED_BYTES, or so many times its size."""
+"""A zip gives at most UNPACKED_BYTES, or this many times its size."""
 EPOCH = datetime(1980, 1, 1)
 """The first day of zips, for a file whose date is invalid."""
 ZIP_ERRORS = (OSError, RuntimeError, ValueError, NotImplementedError, zipfile.BadZipFile)

@@ -4,8 +4,8 @@
 `observations` have type, title, subtitle, facts, narrative (once `text`), concepts, files_read,
 files_modified (JSON lists), project, merged_into_project (of a worktree) and created_at_epoch
 in milliseconds; `session_summaries` have request, investigated, learned, completed, next_steps,
-notes, files_read and files_edited. Prompts are no entries: `request` holds the question. Older
-databases lack columns, and may hold an observation twice.
+notes, files_read and files_edited. Prompts are not read as entries: `request` holds the
+question. Older databases lack columns, and may hold an observation twice.
 """
 
 from collections.abc import Iterator

@@ -90,8 +90,8 @@ class Transcripts:
 def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
     """The parts of a session in order.
 
-    None if nobody asked, or if only an answer to a greeting followed. None of a session of work
-    without an edit, a commit, an error or FEW_PROMPTS requests.
+    None if nobody asked anything, or if only an answer to a greeting followed; also None for a
+    session without an edit, a commit, an error or FEW_PROMPTS requests.
     """
     turns: list[list[Event]] = []
     for event in screened(session.events):

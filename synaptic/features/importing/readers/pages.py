@@ -30,7 +30,7 @@ from .shared import headed
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
-"""Signs that a link cannot hold."""
+"""Characters that a link cannot hold."""
 _LINK = re.compile(
     r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
 )

@@ -12,7 +12,7 @@ from ....models import EntryType, Texts
 
 Skipped = Callable[[str, str], None]
 """Receives the place of a record that cannot be imported, and the reason:
-`skipped("memory.jsonl:12", "it is no JSON")`.
+`skipped("memory.jsonl:12", "it is not JSON")`.
 """
 
 
@@ -33,7 +33,7 @@ class Record:
     `lines`: first and last line in the source.
     `pictures`: (name, function that reads the bytes) of each `![](attachments/imported/NAME)`.
 
-    Raises ValueError for a value that is no text, and for an empty key.
+    Raises ValueError for a value that is not text, and for an empty key.
     """
 
     key: str

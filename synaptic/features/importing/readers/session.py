@@ -73,7 +73,7 @@ class Session:
     at: datetime = EPOCH
 
     def set_time(self, value: object) -> None:
-        """Sets the time of the next events; a value that is no time changes nothing."""
+        """Sets the time of the next events; a value that is not a time changes nothing."""
         with suppress(ValueError, OverflowError, OSError):
             self.at = (moment(value) or self.at).astimezone()
 
@@ -211,7 +211,8 @@ def sessions_of_lines(
 ) -> Iterator[Session]:
     """A session of each file of JSON lines; `add` adds the events of a line.
 
-    Its key is the name of the file until `add` finds another, or none where it is no session.
+    Its key is the name of the file, unless `add` sets another one; with an empty key the file
+    is left out.
     """
     for file in files:
         session = Session(file.stem, client)

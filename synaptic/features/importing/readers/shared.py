@@ -30,7 +30,7 @@ _CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
 )
 _DEEP = re.compile(r"(?m)^[ \t]*(type|name|modified):([^\n]*)$")
-"""Keys at any depth, as in Claude Code's `metadata`, and of front matter that is no YAML."""
+"""Keys at any depth, as in Claude Code's `metadata`, and of front matter that is not YAML."""
 SETTINGS_BYTES = 1_000_000
 STEPS = 1_000_000_000
 """SQLite's steps for one statement: about ten seconds. A view may never end."""

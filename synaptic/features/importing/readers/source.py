@@ -17,11 +17,11 @@ from typing import IO, Any
 from .record import Skipped
 
 DEEPEST = 100
-"""Levels of lists and objects within each other."""
+"""Levels of nested lists and objects."""
 RECORD_BYTES, RECORD_VALUES = 1 << 24, 500_000
 """Bytes of a line, item or row, and its commas and brackets: memory grows with both."""
 FILE_BYTES = 1 << 26
-"""Bytes of a file that is read whole: a page, a note or a program's settings."""
+"""The most bytes of a file that is read whole: a page, a note or a program's settings."""
 UNPACKED_BYTES = 4_000_000_000
 """Bytes that a packed file may give."""
 _CHUNK = 1 << 20
@@ -75,7 +75,7 @@ def changed_at(path: Path) -> datetime:
 def read_json(data: object) -> Any:
     """The value of a JSON text.
 
-    Raises ValueError for anything else, and for too many levels, bytes or values.
+    Raises ValueError if it is not JSON, or has too many levels, bytes or values.
     """
     if isinstance(data, bytes):
         data = data.decode()

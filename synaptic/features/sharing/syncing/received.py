@@ -25,7 +25,7 @@ from .trees import join
 
 NOT_RECEIVED = "Not received"
 _NO_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-"""With these every other file would fail, too."""
+"""Errors that would strike every other file, too."""
 
 
 def take(repo: Repo, head: str, held: str, merged: str) -> None:

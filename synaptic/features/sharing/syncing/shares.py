@@ -43,7 +43,7 @@ SETUP = {
 received: what they say here is this machine's own.
 """
 PATH_BYTES = 4000
-"""A path that is longer fits on no disk."""
+"""The most bytes of a path; no disk takes a longer one."""
 NAMES = 5
 """Files that one sentence names."""
 _UNSEEN_ON_MAC = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")

@@ -20,7 +20,9 @@ from .shares import visible
 from .sync_repository import Repo
 
 REMOTE_TIMEOUT_S = 3600
-"""For a first join with many pictures; a dead line ends it sooner."""
+"""Seconds for git to fetch or push: enough for a first join with many pictures. A dead line
+ends it sooner.
+"""
 TIP = "refs/heads/tip"
 """In the bare repository: the last commit of the remote branch that was seen."""
 _URL = re.compile(
@@ -121,7 +123,7 @@ def fetch(repo: Repo) -> tuple[str, str]:
 
 
 def push(repo: Repo, commit: str) -> tuple[str, bool]:
-    """(the reason why the commit was not sent or "", True if somebody else was quicker)."""
+    """(the reason why the commit was not sent or "", True if another machine pushed first)."""
     shared = repo.config.sync
     refs = f"{commit}:refs/heads/{shared.branch}"
     failed, output = run(repo, "push", "--porcelain", shared.url, refs)

@@ -41,7 +41,7 @@ from .trees import merge_commits
 from .unseen import screen
 
 TRIES = 6
-"""How often a push is tried while others push first."""
+"""The most tries of a push while others push first."""
 PAUSE_S = 0.2
 LOCK_TIMEOUT_S = 300
 _BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")

@@ -16,11 +16,11 @@ from .shares import FILE_MODES, SETUP, clashes, name_some
 from .sync_repository import Changes, Repo, Tree, differing
 
 Versions = tuple[bytes | None, bytes | None, bytes | None]
-"""The bytes of a file: base, ours, theirs. None is no file."""
+"""The bytes of a file: base, ours, theirs; None where there is no file."""
 
 
 class Merged(NamedTuple):
-    """A commit that holds both sides, and the paths of ours that have no room in it: theirs has
+    """A commit that holds both sides, and the paths of ours that cannot stand in it: theirs has
     a folder where we have a file, or the other way round.
     """
 
@@ -68,7 +68,9 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> Merged:
 
 
 def _not_shared(repo: Repo, paths: Sequence[str], mine: Tree, other: Tree) -> set[str]:
-    """The paths at which theirs stays as it is: one of the two is nothing that is received."""
+    """The paths at which theirs stays as it is: one of the two is a file that is never
+    received.
+    """
     plain = [other[path][1] for path in paths if other.get(path, ("", ""))[0] in FILE_MODES]
     sizes = repo.sizes(plain)
     alone = set()
@@ -107,8 +109,8 @@ def joined(repo: Repo, path: str, versions: Versions, theirs: str) -> Changes:
 
 
 def join(repo: Repo, path: str, versions: Versions) -> tuple[bytes | None, bool]:
-    """(the file with the changes of both, True for a conflict); None is no file. A conflict in
-    which the result is ours leaves out theirs.
+    """(the file with the changes of both, or None for no file; True for a conflict). A conflict
+    in which the result is ours leaves out theirs.
     """
     base, ours, theirs = versions
     if theirs in (ours, base):
