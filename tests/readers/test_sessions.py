@@ -500,12 +500,14 @@ def test_a_torn_last_line_is_silent_and_other_damage_is_told(tmp_path):
         b'{"type": "assis\n',
         b"[1, 2]\n",
         b'{"type": "x\xff"}\n',
+        b"[" * 200 + b"]" * 200 + b"\n",
         agent(said("So."), call("1", "Edit", file_path="/code/shop/a.py")),
         b'{"type": "us',
     ]
     (record,), skipped = read(write(tmp_path, lines))
-    assert "So." in record.text and [where for where, _ in skipped] == [
-        "11111111-a-a-a-a.jsonl:2"
+    assert "So." in record.text and skipped == [
+        ("11111111-a-a-a-a.jsonl:2", "it is not JSON"),
+        ("11111111-a-a-a-a.jsonl:5", "a record has more than 100 levels"),
     ]
     with pytest.raises(InvalidArgument, match="holds no transcript"):
         read(tmp_path, "codex")

@@ -260,6 +260,8 @@ def test_a_tick_changes_three_bytes_and_unticking_takes_it_back(
         ("in code", 14, 409),
     ):
         assert tick(server, "Plan.md", line, text).status_code == status
+    assert "it is a task that repeats." in tick(server, "Plan.md", 9, "Water 🔁 every day").text
+    assert "its state is not one of" in tick(server, "Plan.md", 8, "TODO weed").text
     assert note.read_text() == TASKS
     # the journal has tasks of Obsidian's plugin
     (home / "journal" / "Done.md").write_text("- [x] Swept ✅ 2026-11-01\n")
