@@ -500,6 +500,6 @@ def _regex(glob: str) -> str:
         pattern += sign
     try:
         re.compile(pattern)
-    except re.error:  # brackets that are no character class
+    except re.error:  # brackets that are not a character class
         return re.escape(glob)
     return f"(?s:{pattern})"

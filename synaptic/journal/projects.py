@@ -55,7 +55,7 @@ class Projects:
         return bool(self._by_key)
 
     def find(self, repository: Repository) -> Project | None:
-        """The project that the repository is; None if it is none of them."""
+        """The known project that this repository belongs to, or None."""
         best = 0
         result = None
         for project in self._by_key.values():

@@ -27,7 +27,7 @@ from ..notes.privacy import mentions
 from .folder import OWN, Roots, pinned
 
 OTHER = "application/octet-stream"
-"""The kind of a file that is no picture."""
+"""The kind of a file that is not a picture."""
 _NOTE_WITHIN = re.compile(r"(?i)\.(?:md|markdown)(?![a-z0-9])")
 """`2026-11-20.md.txt`, `Tea.md (copy).csv`; not `x.mdb.zip`."""
 _READ_BYTES, _TAG_BYTES = 1_048_576, 16

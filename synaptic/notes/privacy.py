@@ -171,8 +171,8 @@ def _outside(tags: list[re.Match[str]], spans: Iterable[Span]) -> list[re.Match[
 
 
 def _fences(text: str, structure: Scan) -> Iterator[Span]:
-    """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed:
-    it is no code.
+    """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed,
+    so it does not count as code.
     """
     unclosed = {piece.start for piece in structure.unclosed}
     for start, end in structure.opaque:
