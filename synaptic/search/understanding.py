@@ -240,7 +240,7 @@ def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
     if request.within is not None:
         return f"{said}."
     if replaced:
-        said += f"; {replaced:,} that a later entry replaced are left out"
+        said += f"; left out: {replaced:,} that a later entry replaced"
         said += ", include_superseded shows them"
     if total > shown:
         most = min(total, MAX_LIMIT)
