@@ -22,7 +22,7 @@ from environment import ROOT
 from PIL import Image
 from playwright.sync_api import Page
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 from served import browsing, logged_in, served
 from tidewatch import NOW, PAGES, make_home, synaptic
 

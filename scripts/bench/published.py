@@ -37,7 +37,7 @@ from synaptic.index.rows import quantise
 from synaptic.models import Vector
 from synaptic.search.evidence import DEPTH
 
-sys.path.append(str(ROOT / "tests"))
+sys.path.append(str(ROOT / "tests" / "helpers"))
 from postgres import Database, separate_server
 from postgres import Server as Postgres
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import httpx
 from attack import git, report
 
-sys.path.append(str(Path(__file__).parents[2] / "tests"))
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 from outside import Home
 from served import served
 

@@ -37,6 +37,7 @@ from synaptic.verbs.doctor import checkup
 pytestmark = pytest.mark.fault(row=6)
 
 NOW = "2026-11-21T09:30:00+00:00"
+TESTS = Path(__file__).parents[1]
 SUFFIXES = ("", "-wal", "-shm")
 PAGE = 2048
 PATIENCE_S = 60
@@ -382,12 +383,11 @@ class Driver:
         """What each step said; {"crash": ...} for the one that crashed."""
         if self.process is None or self.process.poll() is not None:
             code = (
-                "import sys; sys.path.insert(0, sys.argv[1]); from faults.test_fault_index "
-                "import "
+                "import sys; sys.path[:0] = sys.argv[1:]; from faults.test_fault_index import "
                 "drive; drive()"
             )
             self.process = self.home.python(
-                code, str(Path(__file__).parents[1]), SYNAPTIC_NOW=NOW
+                code, str(TESTS), str(TESTS / "helpers"), SYNAPTIC_NOW=NOW
             )
         child = self.process
         assert child.stdin and child.stdout

@@ -28,7 +28,7 @@ PAGES = {
     "login": "/login",
 }
 """Each page once."""
-TEAM = Path(__file__).parent / "data" / "tidewatch"
+TEAM = Path(__file__).parents[1] / "data" / "tidewatch"
 SESSIONS = {
     "2026-11-19T13:05": (
         "The forecast of station 9340 jumps at midnight. Find out why.",

@@ -16,7 +16,7 @@ import pytest
 from forks import ForkedHome as Home
 from outside import SYNAPTIC
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 CLAUDE = ".claude/projects/{}/memory/port.md"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 FOUND = {"qwen": 1, "copilot": 1, "cline": 1, "aider": 1, "memories": 3}

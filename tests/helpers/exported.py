@@ -7,7 +7,7 @@ from pathlib import Path
 
 from synaptic.features.importing.readers.record import Record, reader_of
 
-DATA = Path(__file__).parent / "data" / "exports"
+DATA = Path(__file__).parents[1] / "data" / "exports"
 WRONG = (b"", b"{", b'{"entries": []}', b"[]", b"\xff\xfe\x00", b"PK\x03\x04")
 """What the files hold of other programs, and torn ones."""
 

@@ -15,7 +15,7 @@ from forks import ForkedHome
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import MODEL_DIR
 
-PANEL = Path(__file__).parents[1] / "data" / "panel"
+PANEL = Path(__file__).parents[2] / "data" / "panel"
 OFFLINE = {"HF_ENDPOINT": "http://127.0.0.1:9"}
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
 FOREIGN = "Most of these notes are not English"

@@ -53,7 +53,7 @@ read-only = true
 token = "{AGENT_TOKEN}"
 """
 XSS: dict[str, list[str]] = json.loads(
-    (Path(__file__).parents[1] / "data" / "xss.json").read_text()
+    (Path(__file__).parents[2] / "data" / "xss.json").read_text()
 )
 CASES = [case for cases in XSS.values() for case in cases]
 A_DAY = 60

@@ -15,7 +15,7 @@ from synaptic.features.page.rendering import EMBEDS, Quoted, plain_lines, render
 from synaptic.verbs.mentions import leading_to
 from synaptic.workspace.workspace import Workspace
 
-CORPUS = tomllib.loads((Path(__file__).parents[1] / "data" / "markdown.toml").read_text())
+CORPUS = tomllib.loads((Path(__file__).parents[2] / "data" / "markdown.toml").read_text())
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from forks import ForkedHome as Home
 from synaptic.errors import InvalidArgument
 from synaptic.features.importing.readers.record import Record, reader_of
 
-DATA = Path(__file__).parent.parent / "data" / "memories"
+DATA = Path(__file__).parents[2] / "data" / "memories"
 SOURCES = (
     "claude-code-memory",
     "server-memory",

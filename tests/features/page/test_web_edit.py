@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "synaptic" / "features" / "page" / "static"
 DAY = b"""\xef\xbb\xbf# 2026-11-20\r
 \r

@@ -20,7 +20,7 @@ from synaptic.features.importing.readers.record import reader_of
 from synaptic.features.importing.readers.session import events
 from synaptic.notes.screening import visible_secrets
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 BEGUN = datetime.fromisoformat("2026-11-20T09:00:00Z")
 
 

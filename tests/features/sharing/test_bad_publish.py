@@ -311,7 +311,7 @@ def test_a_first_publication_that_was_killed_goes_on(
     with postgres.database() as database, postgres.database() as other:
         reader = readers(database)
         for least in (1, 6, 12):
-            tests = str(Path(__file__).parents[1])
+            tests = str(Path(__file__).parents[2] / "helpers")
             process = home.python(SLOW, tests, str(tmp_path / "one"), database.address)
             assert process.stdout.readline() == b"ready\n"
             deadline = time.monotonic() + 60

@@ -20,7 +20,7 @@ from synaptic.files import ATTACHMENTS
 from synaptic.journal.folder import Roots
 from synaptic.journal.shelf import Shelf
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SECRET = "hunter2"
 NOTE = f"""# 2026-11-20
 
