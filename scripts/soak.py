@@ -4,6 +4,7 @@ python3 scripts/soak.py                     # every row and every attack: hours
 python3 scripts/soak.py 1 6 faults          # two rows and one attack
 python3 scripts/soak.py attacks             # the attacks alone: about an hour
 python3 scripts/soak.py properties          # all random examples of the tests by hypothesis
+python3 scripts/soak.py sweeps              # all cases of what the suite only samples
 python3 scripts/soak.py faults --seed 2     # options go to the attacks; see faults --help
 """
 
@@ -33,6 +34,7 @@ ROWS = {
     13: "published journals",
 }
 PROPERTIES = "properties"
+SWEEPS = "sweeps"
 ATTACKS = {
     "faults": "every call to the disk fails or kills",
     "power": "the power goes at any moment",
@@ -44,7 +46,9 @@ ATTACKS = {
     "together": "all writers at once, with kills and a wrecked index",
 }
 ABOUT = {str(row): about for row, about in ROWS.items()}
-ABOUT |= {PROPERTIES: "random texts and journals"} | ATTACKS
+ABOUT |= {PROPERTIES: "random texts and journals", SWEEPS: "each page, step and spelling"}
+ABOUT |= ATTACKS
+MARKS = {PROPERTIES: "hypothesis and not slow", SWEEPS: "sweep"}
 TRIALS = re.compile(r"([\d,]+), failures ([\d,]+), seed")
 PASSED = re.compile(r"(\d+) passed")
 
@@ -82,7 +86,7 @@ def run(name: str, options: list[str]) -> Outcome:
         command = [str(ROOT / "scripts" / "soak" / f"{name}.py"), *options]
         pattern = TRIALS
     else:
-        chosen = "hypothesis and not slow" if name == PROPERTIES else f"fault(row={name})"
+        chosen = MARKS.get(name, f"fault(row={name})")
         command = ["-m", "pytest", "-n0", "--soak", "-s", "-rs", "-m", chosen]
         pattern = PASSED
     print(f"\n== {name}: {ABOUT[name]}", flush=True)

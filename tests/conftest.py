@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import signal
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
-from trials import SOAK, examples
+from trials import SEED, SOAK, drawn, examples
 
 if TYPE_CHECKING:  # the process that only hands tests out imports no more than it needs
     from forks import ForkedHome, Forks
@@ -39,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--soak", action="store_true", help="fault tests at the size of scripts/soak.py"
     )
+    parser.addoption("--seed", help="draws the cases of sweeps; the default is a random one")
     parser.addoption(
         "--disturb",
         metavar="SEED",
@@ -52,6 +54,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.getoption("--soak"):
         os.environ[SOAK] = "1"
+    if not hasattr(config, "workerinput"):  # a worker has its starter's seed
+        os.environ[SEED] = config.getoption("--seed") or str(random.randrange(10**6))
     hypothesis.settings.register_profile("untimed", deadline=None, max_examples=examples(100))
     hypothesis.settings.load_profile("untimed")
     if seed := config.getoption("--disturb"):
@@ -65,6 +69,26 @@ def pytest_configure(config: pytest.Config) -> None:
     about = os.statvfs(memory)
     if about.f_bavail * about.f_frsize > ROOM_BYTES and not about.f_flag & os.ST_NOEXEC:
         os.environ["TMPDIR"] = tempfile.tempdir = str(memory)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a test with the mark `sweep` one case stays, or one for each value of the arguments that
+    the mark names; a soak keeps all.
+    """
+    sweeps: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if mark := item.get_closest_marker("sweep"):
+            values = item.callspec.params  # type: ignore[attr-defined]
+            kind = [str(values[name]) for name in mark.args]
+            sweeps.setdefault(" ".join([item.nodeid.partition("[")[0], *kind]), []).append(item)
+    left_out = {
+        id(item)
+        for sweep, cases in sweeps.items()
+        for item in {*cases}.difference(drawn(sweep, cases))
+    }
+    config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
+    items[:] = [item for item in items if id(item) not in left_out]
 
 
 def pytest_collection_finish() -> None:
@@ -106,7 +130,8 @@ def one_model() -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Whoever reads the last lines learns what was not tested."""
+    """Whoever reads the last lines learns what was not tested, and how to draw the same cases."""
+    terminalreporter.write_line(f"sweeps drawn by --seed {os.environ[SEED]}")
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in skipped}
     for reason in sorted(reasons):
