@@ -46,7 +46,10 @@ ATTACKS = {
     "together": "all writers at once, with kills and a wrecked index",
 }
 ABOUT = {str(row): about for row, about in ROWS.items()}
-ABOUT |= {PROPERTIES: "random texts and journals", SWEEPS: "each page, step and spelling"}
+ABOUT |= {
+    PROPERTIES: "random texts and journals",
+    SWEEPS: "each page, step and spelling that the tests only draw from",
+}
 ABOUT |= ATTACKS
 MARKS = {PROPERTIES: "hypothesis and not slow", SWEEPS: "sweep"}
 TRIALS = re.compile(r"([\d,]+), failures ([\d,]+), seed")

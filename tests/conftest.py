@@ -73,14 +73,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of a test with the mark `sweep` one case stays, or one for each value of the arguments that
-    the mark names; a soak keeps all.
+    """Of a test with the mark `sweep` one case stays, or one for each kind: a value of the
+    arguments that the mark names, or what its `by` makes of that value; a soak keeps all.
     """
     sweeps: dict[str, list[pytest.Item]] = {}
     for item in items:
         if mark := item.get_closest_marker("sweep"):
-            values = item.callspec.params  # type: ignore[attr-defined]
-            kind = [str(values[name]) for name in mark.args]
+            by = mark.kwargs.get("by", str)
+            kind = [by(item.callspec.params[name]) for name in mark.args]  # type: ignore[attr-defined]
             sweeps.setdefault(" ".join([item.nodeid.partition("[")[0], *kind]), []).append(item)
     left_out = {
         id(item)
@@ -173,11 +173,12 @@ def home(tmp_path: Path, forks: Forks) -> ForkedHome:
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
-    """The shipped model, loaded once."""
-    from synaptic.config import DEFAULT_MODEL
-    from synaptic.index.embedding import FastEmbedder
+    """The shipped model, loaded once; it reads each text once."""
+    from embedders import OnceEach
 
-    embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path_factory.mktemp("models"))
+    from synaptic.config import DEFAULT_MODEL
+
+    embedder = OnceEach(DEFAULT_MODEL, cache=tmp_path_factory.mktemp("models"))
     embedder.load()
     return embedder
 

@@ -595,6 +595,7 @@ class Lockless(ForkedHome):
 
 
 @pytest.mark.skipif(not lockless.is_possible(), reason="only Linux can refuse locks to a test")
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("error", "calls"),
     [

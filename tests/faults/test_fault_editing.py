@@ -259,6 +259,7 @@ def test_saves_under_an_editor_that_never_rests(home: Home, rounds: Rounds) -> N
 
 
 @pytest.mark.fault(row=4)
+@pytest.mark.sweep("left")
 @pytest.mark.parametrize("left", [b"", b"0:00 The quince", b"typed 0\n"])
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
 def test_an_entry_whose_heading_was_written_over_comes_back(

@@ -269,6 +269,7 @@ journal.edit(path, id, lambda old: replace(old, title="Another title"))
 @pytest.mark.skipif(
     shutil.which("strace") is None, reason="no strace to make a system call fail"
 )
+@pytest.mark.sweep
 @pytest.mark.parametrize("call", ["fchmod", "fsync", "renameat2", "unlink", "fsetxattr"])
 def test_no_failing_step_of_an_edit_leaves_a_file_behind(
     journal: Journal, tmp_path: Path, call: str

@@ -29,6 +29,7 @@ from embedders import HashingEmbedder
 from forks import Forked, ForkedHome, Forks
 from homes import open_home
 from outside import Answer, Home, Refusal, Server
+from trials import drawn
 
 import synaptic
 from synaptic.errors import SynapticError
@@ -269,6 +270,11 @@ def slow_unless(quick: bool, name: str) -> Any:
     return pytest.param(name, marks=() if quick else pytest.mark.slow)
 
 
+def kind_of(name: str) -> str:
+    """The kind of a damage: its first word, or that a table is gone."""
+    return "dropped" if name.endswith("-dropped") else name.partition("-")[0]
+
+
 def invert_page(number: int) -> Damage:
     def damage(index: Path, rng: random.Random) -> None:
         with index.open("r+b") as file:
@@ -459,6 +465,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Be
     driver.close()
 
 
+@pytest.mark.sweep("name", by=kind_of)
 @pytest.mark.parametrize("name", [slow_unless(name in COLD, name) for name in DAMAGES])
 def test_with_nobody_running_the_next_search_is_right(bench: Bench, name: str) -> None:
     before = journal_state(bench.home)
@@ -547,7 +554,7 @@ def test_one_page_flipped_of_each_kind(bench: Bench, rounds: Rounds, tmp_path: P
     assert len(kinds) > 30
     became: dict[str, list[str]] = {}
     for number in rounds(1, 20):
-        for kind, pages in kinds.items():
+        for kind, pages in drawn("pages", kinds.items(), 8):
             page = random.Random(f"{number} {kind}").choice(pages)
             bench.put_back("closed")
             invert_page(page)(bench.home.index, random.Random(number))
@@ -565,7 +572,7 @@ def test_one_page_flipped_of_each_kind(bench: Bench, rounds: Rounds, tmp_path: P
 def test_random_bytes_at_random_places(bench: Bench, rounds: Rounds, tmp_path: Path) -> None:
     before = journal_state(bench.home)
     became: dict[str, list[int]] = {}
-    for number in rounds(15, 1_000):
+    for number in rounds(5, 1_000):
         rng = random.Random(number)
         bench.put_back(rng.choice(list(bench.images)))
         random_bytes(bench.home.index, rng)
@@ -703,6 +710,7 @@ NAMED_LIVE = (
 )
 
 
+@pytest.mark.sweep("name", by=kind_of)
 @pytest.mark.parametrize("name", [slow_unless(name in NAMED_LIVE, name) for name in DAMAGES])
 def test_under_four_servers(quartet: Quartet, name: str) -> None:
     before = journal_state(quartet.home)

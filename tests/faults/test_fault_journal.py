@@ -77,6 +77,7 @@ def an_update_that_vanished(
 
 
 @pytest.mark.fault(row=4)
+@pytest.mark.sweep
 @pytest.mark.parametrize("change", UPDATES)
 def test_a_vanished_update_outlives_the_next_one(home: Home, change: str) -> None:
     id, updated = an_update_that_vanished(home, change)
@@ -268,6 +269,7 @@ def with_errors(home: Home, call: str, number: int, *args: str) -> Answer:
 
 @needs_strace
 @pytest.mark.fault(row=8)
+@pytest.mark.sweep("call")
 @pytest.mark.parametrize(("call", "number"), FAILING)
 def test_an_answer_is_true_when_the_disk_fails_in_the_middle(
     home: Home, call: str, number: int
@@ -288,6 +290,7 @@ def test_an_answer_is_true_when_the_disk_fails_in_the_middle(
 
 @needs_strace
 @pytest.mark.fault(row=8)
+@pytest.mark.sweep
 @pytest.mark.parametrize("number", range(1, 6))
 def test_an_update_that_was_refused_was_not_made(home: Home, number: int) -> None:
     id = saved(home, FIRST)
@@ -338,6 +341,7 @@ def twice(home: Home, where: str, *, other: bool = False) -> str:
 
 
 @pytest.mark.fault(row=5)
+@pytest.mark.sweep("command")
 @pytest.mark.parametrize("where", ["file", "conflict copy"])
 @pytest.mark.parametrize(
     "command", ["delete --yes", "delete --yes --purge", "update --content"]
@@ -359,6 +363,7 @@ def test_every_copy_of_a_block_goes_or_changes(home: Home, where: str, command: 
 
 
 @pytest.mark.fault(row=5)
+@pytest.mark.sweep("command")
 @pytest.mark.parametrize("where", ["file", "conflict copy"])
 @pytest.mark.parametrize(
     "command", ["delete --yes", "delete --yes --purge", "update --add-tag"]
@@ -433,6 +438,7 @@ def at_paths(home: Home, inject: str, paths: list[Path], *args: str) -> Answer:
 
 @needs_strace
 @pytest.mark.fault(row=8)
+@pytest.mark.sweep
 @pytest.mark.parametrize("command", ["restore", "delete --yes", "update --content New."])
 def test_a_copy_that_cannot_be_read_stops_an_edit_with_a_clear_error(
     home: Home, command: str
@@ -502,6 +508,7 @@ def test_a_purge_while_the_index_is_kept_in_memory_is_scrubbed_later(home: Home)
 
 
 @pytest.mark.fault(row=11)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "step",
     [

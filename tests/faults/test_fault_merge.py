@@ -424,6 +424,7 @@ def test_where_synaptic_cannot_run_git_merges_by_lines(
     )
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("folder", [".", "!x", "#x"])
 def test_files_and_folders_of_any_name_merge_by_entries(
     tmp_path: Path, folder: str, forks: Forks

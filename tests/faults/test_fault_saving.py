@@ -26,6 +26,7 @@ from forks import Forked, ForkedHome, Forks
 from homes import open_home
 from mcp import MCPError
 from outside import Home
+from trials import drawn, examples
 
 import synaptic
 from synaptic.journal.disk import FAULTS
@@ -132,8 +133,8 @@ def hidden_in(journal: Path) -> list[Path]:
 # -- row 1: kill -9 at random moments of a save
 # ---------------------------------------------------------
 
-KILLS = 100
-BY_COMMAND, BY_SERVER, NURSERIES = 16, 6, 2
+KILLS, BY_COMMAND, BY_SERVER = examples(100, 30), examples(16, 6), examples(6, 2)
+NURSERIES = 2
 
 NURSERY = f"""
 import os, random, signal, sys, tempfile, time
@@ -452,13 +453,19 @@ def make_homes(folder: Path) -> None:
 
 
 def cases(soak: bool) -> list[Case]:
-    """Each step once, and torn blocks with something typed below; in a soak all pairs of steps,
-    each with all of it.
+    """Three steps of each operation, and one of the torn blocks with something typed below; in
+    a soak all pairs of steps, each with all of it.
     """
-    steps = [(operation, step) for operation in STEPS for step in STEPS[operation]]
+    steps = [
+        (operation, step)
+        for operation in STEPS
+        for step in drawn(operation, STEPS[operation], 3)
+    ]
     if not soak:
         below = [(step, typed) for step in TORN[1::4] for typed in TYPED if typed != "nothing"]
-        return [Case(*step) for step in steps] + [Case("save", *torn) for torn in below]
+        return [Case(*step) for step in steps] + [
+            Case("save", *torn) for torn in drawn("torn", below)
+        ]
     steps += [("save", step) for step in TORN]
     second = ("", *WRITTEN, *REPLACED, *CREATED, "kept")
     return [

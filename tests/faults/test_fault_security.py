@@ -34,7 +34,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from mcp.shared.exceptions import MCPError
 from outside import SYNAPTIC, Home, Refusal
-from trials import examples
+from trials import drawn, examples
 
 from synaptic import Workspace
 from synaptic.config import load_config
@@ -85,6 +85,7 @@ def too_open(*folders: Path) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077, 0o027])
 def test_a_home_is_its_owners_alone(home: Home, mask: int) -> None:
     with umask(mask), home.server() as server:
@@ -131,6 +132,7 @@ def test_what_is_made_anew_or_for_another_journal_is_its_owners_alone(home: Home
     assert too_open(home.path, *([state] if state.exists() else [])) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077, 0o027])
 def test_a_vault_elsewhere_keeps_its_own_rights(home: Home, mask: int) -> None:
     vault = home.path.parent / "vault"
@@ -570,7 +572,7 @@ QUERIES = st.lists(st.sampled_from(WORDS) | st.sampled_from(SYNTAX), min_size=1,
 
 
 @given(QUERIES, st.booleans())
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(120, 20), deadline=None)
 @example(["fox", '"; DROP TABLE entry; --'], False)
 @example(["{title tags}:", "fox"], True)
 @example(["fox", " NEAR/2 ", "dog"], True)
@@ -733,9 +735,14 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
         for tool in TOOLS:
             needed = tool.required or ("content",) * (tool.name == "context_save")
             names = (*tool.parameters, *tool.options)
-            for name, value in itertools.product(names, HOSTILE):
+            hostile = [
+                (name, value)
+                for name in names
+                for value in drawn(f"{tool.name} {name}", HOSTILE, 3)
+            ]
+            for name, value in hostile:
                 clock.forward(hours=3)  # one file of all days would be read for each save
-                if "id" in needed and value == HOSTILE[0]:  # the last one was made very long
+                if "id" in needed:  # the last one may be very long by now
                     required["id"] = save(ws, f"To be changed: {tool.name} {name}").id
                 try:
                     given = check_arguments(
@@ -758,7 +765,7 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
         assert ws.index.counts()[1] == sum(
             path.read_bytes().count(b"<!-- syn:") for path in ws.config.journal.glob("*.md")
         )
-    assert refused > 100
+    assert refused
 
 
 def test_no_argument_is_syntax_over_stdio(home: Home) -> None:
@@ -930,7 +937,7 @@ def hostile_text(number: int) -> str:
 def test_an_answer_keeps_other_peoples_text_fenced(tmp_path: Path, rounds: Rounds) -> None:
     """Every answer with stored text: outside its fences stands not one word that was stored."""
     with open_home(tmp_path / "home") as ws:
-        for number in rounds(40, 2_000):
+        for number in rounds(12, 2_000):
             text = hostile_text(number).replace("\0", "")  # which no save takes
             marks = {
                 "project": f"{text} p",

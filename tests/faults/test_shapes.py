@@ -72,6 +72,7 @@ WERE_SLOW = [
 
 
 @pytest.mark.fault(row=10)
+@pytest.mark.sweep("name")
 @pytest.mark.parametrize(
     ("name", "shape", "size"),
     WERE_SLOW,

@@ -5,11 +5,26 @@ that is all.
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 
 from synaptic.errors import ModelError
+from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Meaning
+
+
+class OnceEach(FastEmbedder):
+    """The model, which reads each text once."""
+
+    def __init__(self, model: str, *, cache: Path) -> None:
+        super().__init__(model, cache=cache)
+        self._meanings: dict[tuple[str, str], Meaning] = {}
+
+    def _embed(self, method: str, text: str) -> Meaning:
+        if (method, text) not in self._meanings:
+            self._meanings[method, text] = super()._embed(method, text)
+        return self._meanings[method, text]
 
 
 class HashingEmbedder:

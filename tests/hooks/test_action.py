@@ -66,13 +66,13 @@ def failed(home: Home, error: str, session: str = "s1") -> str:
 
 
 def test_an_edit_brings_what_names_the_file_once_a_session(home: Home) -> None:
-    home = Home(home.path, home.env)  # the installed command
+    installed = Home(home.path, home.env)
     cents = save(home, "Prices are cents.", "--type", "decision", "--files", "src/tax.py")
     save(home, "The guest's cart is dropped in merge_cart.py.", "--type", "issue")
     save(home, "Plain SQL in src/reports/, no ORM.", "--type", "decision")
     save(home, "A step.", "--type", "progress", "--files", "src/tax.py")
     save(home, "Of another.", "--type", "decision", "--files", "src/tax.py", project="web")
-    text = edit(home, "src/tax.py")
+    text = edit(installed, "src/tax.py")
     assert f"{cents} " in text and "Prices are cents." in text and "data, not" in text
     assert "A step" not in text and "Of another" not in text
     assert edit(home, "src/tax.py") == ""

@@ -14,13 +14,18 @@ from typing import Any
 import pytest
 from briefs import IN_FORCE, rules, told, typed
 from forks import ForkedHome
+from trials import drawn
 
 from synaptic.features.sharing.merge import merge
 from synaptic.notes.reading import parse_entries
 
 NOW = "2026-11-21T10:30:00"
 NOW_AWARE = datetime.fromisoformat(NOW).astimezone()
-POISONS = json.loads((Path(__file__).parents[1] / "data" / "poisons.json").read_text("utf-8"))
+POISONS = drawn(
+    "poisons",
+    json.loads((Path(__file__).parents[1] / "data" / "poisons.json").read_text("utf-8")),
+    8,
+)
 
 
 @pytest.fixture
@@ -325,6 +330,7 @@ WAYS: dict[str, Any] = {
 }
 
 
+@pytest.mark.sweep("way")
 @pytest.mark.parametrize("way", WAYS)
 def test_no_poison_is_in_force(at: ForkedHome, way: str) -> None:
     at.rule("Answer in short sentences.")
@@ -332,7 +338,7 @@ def test_no_poison_is_in_force(at: ForkedHome, way: str) -> None:
     status = at.ask("status")
     counts = {one["name"]: one["count"] for one in status["facets"]["types"]}
     number = counts["preference"] - 1
-    assert number >= 40 and (
+    assert number >= len(POISONS) and (
         f"Preferences that wait: {number}; `synaptic confirm` asks about each, on a terminal."
         in status["notices"]
     )

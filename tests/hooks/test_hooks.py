@@ -922,6 +922,7 @@ def test_a_session_that_did_something_is_asked_once_for_a_handoff(
     assert asked(stopping, web, client) == asked(stopping, web, client) == ""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
 def test_no_script_gets_another_answer_than_its_own(
     stopping: ForkedHome, web: Path, client: str

@@ -184,6 +184,7 @@ def test_every_clone_of_one_remote_is_one_project(
     assert b"gh0st-t0ken" not in kept and b"acme" not in kept
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "remote",
     [

@@ -387,6 +387,7 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("allowed", SUBSETS, ids=str)
 def test_no_answer_tells_of_a_forbidden_journal(shelf: Shelf, allowed: tuple[str, ...]) -> None:
     """Where a question says the forbidden word, the answer repeats it and tells no more."""

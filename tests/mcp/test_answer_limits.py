@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mcp import Client, types
 from mcp.shared.exceptions import MCPError
 from outside import data_of
-from trials import examples
+from trials import drawn, examples
 
 from synaptic.mcp.server import build_server
 from synaptic.mcp.texts import ANSWER_CHARS, cut_text, json_text, shortened_json
@@ -119,6 +119,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.sweep
 @pytest.mark.anyio
 async def test_no_answer_of_a_tool_is_longer_than_the_limit(client: Made) -> None:
     async with client() as one:
@@ -127,7 +128,7 @@ async def test_no_answer_of_a_tool_is_longer_than_the_limit(client: Made) -> Non
         for name, args in calls:
             takes = name not in ("context_brief", "context_save", "context_update", HUGE)
             layouts = ("concise", "detailed", "json") if takes else ("",)
-            for layout in layouts:
+            for layout in drawn(f"{name[:99]} {str(args)[:99]}", layouts):
                 given = args | ({"format": layout} if layout else {})
                 answer = text_of(await one.call_tool(name, given))
                 assert 0 < len(answer) <= ANSWER_CHARS, (name, layout, str(args)[:80])

@@ -109,6 +109,7 @@ def entries_of(answer: str) -> list[dict[str, Any]]:
 # ------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 @settings(max_examples=examples(300, 12), deadline=None)
 @given(burst=BURSTS)

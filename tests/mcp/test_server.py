@@ -64,14 +64,6 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
-    """The shipped model, loaded once for the servers in memory."""
-    embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path_factory.mktemp("models"))
-    embedder.load()
-    return embedder
-
-
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.startswith("SYNAPTIC_")]:

@@ -55,6 +55,7 @@ def town(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield ws
 
 
+@pytest.mark.sweep("strategy")
 @pytest.mark.parametrize("strategy", ["auto", "lexical", "semantic", "smart"])
 @pytest.mark.parametrize(
     "query",

@@ -17,11 +17,11 @@ from synaptic.models import Filters
 from synaptic.search.explain import analysis_of
 
 
-@pytest.fixture
-def diary(tmp_path: Path, model: FastEmbedder) -> Iterator[Workspace]:
-    """Much about Melanie, two things of it about instruments; one of these without her name."""
-    clock = Clock()
-    with open_workspace(open_home(tmp_path / "home").config, embedder=model, clock=clock) as ws:
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Iterator[Workspace]:
+    """Only searched: much about Melanie, two things of it about instruments; one of these without her name."""
+    clock, home = Clock(), tmp_path_factory.mktemp("diary") / "home"
+    with open_workspace(open_home(home).config, embedder=model, clock=clock) as ws:
         for number in range(40):
             clock.forward(minutes=5)
             save(ws, f"Melanie: I talked to Melanie's neighbour number {number}, Melanie said.")

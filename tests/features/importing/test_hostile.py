@@ -21,6 +21,7 @@ import pytest
 from exported import DATA
 from forks import ForkedHome as Home
 from shapes import GROWTH, seconds
+from trials import drawn
 
 from synaptic import Workspace
 from synaptic.errors import InvalidArgument
@@ -399,6 +400,7 @@ def test_one_wrong_value_costs_one_record(ws: Workspace, name: str, tmp_path: Pa
                 assert len(importing.plan(ws, name, folder).new) >= whole - 1, (key, odd)
 
 
+@pytest.mark.sweep("name")
 @pytest.mark.parametrize("name", ["qwen", "copilot", "cline"])
 def test_a_bent_value_stops_no_reader_of_sessions(name: str, tmp_path: Path) -> None:
     """Every value of a client's own session is bent once, alone."""
@@ -411,7 +413,7 @@ def test_a_bent_value_stops_no_reader_of_sessions(name: str, tmp_path: Path) -> 
     text = file.read_text()
     lines = [json.loads(text)] if name == "cline" else list(map(json.loads, text.splitlines()))
     odd = cycle(ODD)
-    for holder, key in list(places_in(lines)):
+    for holder, key in drawn(name, places_in(lines), 60):
         whole = holder[key]
         holder[key] = next(odd)
         file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))

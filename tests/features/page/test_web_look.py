@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from served import Served, browsing, logged_in, served
 from tidewatch import NOW, PAGES, make_home
+from trials import drawn
 
 HARD = f"""# 2026-11-16
 
@@ -99,6 +100,7 @@ def resize(page: Page, width: int) -> None:
     )
 
 
+@pytest.mark.sweep
 def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(
     browser: Browser, server: Served
 ) -> None:
@@ -108,7 +110,7 @@ def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(
     page = context.new_page()
     settings = context.new_cdp_session(page)
     broken: list[str] = []
-    for name, path in ALL.items():
+    for name, path in drawn("axe", ALL.items(), 5):
         page.goto(path)
         page.evaluate(OPEN, name == "today")
         page.evaluate(AXE.read_text())
@@ -155,11 +157,12 @@ def test_every_page_reads_and_searches_without_javascript(
     expect(page.get_by_role("article").first).to_contain_text("The gauge is clean again.")
 
 
+@pytest.mark.sweep
 def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(
     browser: Browser, server: Served
 ) -> None:
     page = logged_in(browser, server).new_page()
-    for name in ("today", "search", "calendar", "entry", "edit"):
+    for name in drawn("keyboard", ("today", "search", "calendar", "entry", "edit"), 2):
         page.goto(ALL[name])
         page.evaluate(
             f"window.every = ({REACHED})(); document.activeElement.blur(); window.last = null"
