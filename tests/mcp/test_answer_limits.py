@@ -230,15 +230,17 @@ async def test_prompts_are_cut(client: Made) -> None:
 
 @pytest.mark.anyio
 async def test_many_receipts_are_counted(tmp_path: Path) -> None:
-    worker = Worker(tmp_path / "home", HashingEmbedder())
-    async with Client(build_server(worker)) as client:
-        entries = [{"content": f"Fact {number}."} for number in range(700)]
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text(f'day_file = "{"long" * 50}/%Y-%m-%d.md"\n')
+    async with Client(build_server(Worker(home, HashingEmbedder()))) as client:
+        entries = [{"content": f"Fact {number}."} for number in range(200)]
         answer = text_of(await client.call_tool("context_save", {"entries": entries}))
         assert len(answer) <= ANSWER_CHARS and data_of(answer)["done"] == "Saved"
         shown = len(re.findall("^Saved ", answer, re.MULTILINE))
-        assert f"{700 - shown} more lines did not fit: context_recent lists" in answer
+        assert f"{200 - shown} more lines did not fit: context_recent lists" in answer
         found = await client.call_tool("context_find", {"limit": 1, "format": "json"})
-        assert json.loads(text_of(found))["total"] == 700
+        assert json.loads(text_of(found))["total"] == 200
 
 
 # -- the cutting itself
