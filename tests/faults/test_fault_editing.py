@@ -754,7 +754,7 @@ def test_an_edit_lands_where_it_was_meant_or_is_refused(home: Home, rounds: Roun
     acknowledged: set[str] = set()
     with home.server() as editing, home.server() as saving, ThreadPoolExecutor(2) as threads:
         editing.call("find")
-        for number in rounds(16, 5000):
+        for number in rounds(8, 5000):
             made = Round(number)
             rng, path = made.rng, home.journal / f"{day(number)}.md"
             path.write_bytes(made.whole)
@@ -1123,7 +1123,7 @@ def test_the_next_search_sees_exactly_the_journal(home: Home, rounds: Rounds) ->
                 desk.save,
             ),
         )
-        for number in rounds(50, 10_000):
+        for number in rounds(17, 10_000):
             desk.rng = rng = random.Random(number)
             if number % 8 == 7:
                 desk.commit()

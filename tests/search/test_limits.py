@@ -49,7 +49,10 @@ def town(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
                     + f"Nothing else happened on that day in the old town. {number} " * 40
                 )
                 text += f"\n\nA ferry to the {PLACES[number % 3]} leaves at noon."
-            save(ws, text, tags=["seventh"] if number % 7 == 0 else [])
+            tag = " #seventh" if number % 7 == 0 else ""
+            title, _, body = text.partition("\n")
+            with (ws.config.journal / f"{clock():%Y-%m-%d}.md").open("a") as file:
+                file.write(f"## {clock():%H:%M} {title}{tag}\n{body}\n\n")
             clock.forward(hours=1)
         rebuild(ws)
         yield ws
