@@ -20,6 +20,7 @@ import httpx
 import pytest
 from embedders import HashingEmbedder
 from homes import open_home
+from looks import COUNT_FOR_EVER, count_for_ever, fail, process_of, refuse
 from served import served
 
 from synaptic.errors import NotFound, SynapticError
@@ -29,10 +30,6 @@ from synaptic.verbs.browse import get, recent
 from synaptic.verbs.writing import save
 from synaptic.workspace.sync import in_step
 from synaptic.workspace.workspace import Workspace
-
-COUNT_FOR_EVER = """
-    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number)
-    SELECT count(*) FROM number"""
 
 
 @pytest.fixture
@@ -160,25 +157,6 @@ def test_a_long_look_stops_nobody_and_ends_with_its_client(worker: Worker) -> No
     asyncio.run(clients())
 
 
-def count_for_ever(ws: Workspace, begun: Path | None = None) -> object:
-    if begun:
-        begun.touch()
-    return ws.index.file.value(COUNT_FOR_EVER)
-
-
-def process_of(ws: Workspace) -> tuple[int, int]:
-    """(the process that runs this, the rows of its index)."""
-    return os.getpid(), in_step(ws, lambda _: ws.index.counts().entries)
-
-
-def refuse(_: Workspace) -> None:
-    raise NotFound("There is no pump.", valid=("valve",), hint="Ask the plumber.")
-
-
-def fail(_: Workspace) -> None:
-    raise ZeroDivisionError("a defect")
-
-
 def is_alive(process: int) -> bool:
     with suppress(ProcessLookupError):
         os.kill(process, 0)
@@ -264,7 +242,8 @@ import sys, time
 from functools import partial
 from pathlib import Path
 from synaptic.serving.worker import Worker
-from test_readers import count_for_ever, process_of, save
+from looks import count_for_ever, process_of
+from synaptic import save
 if __name__ == "__main__":
     worker = Worker(sys.argv[1])
     worker.submit(lambda ws: save(ws, "The first entry.")).result(60)

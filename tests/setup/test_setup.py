@@ -682,6 +682,7 @@ def test_opencode_gets_a_program(ada: Machine) -> None:
     assert ada.tree() == {".config/opencode/plugins/synaptic.js": b"// mine\n"}
 
 
+@pytest.mark.sweep("name")
 @pytest.mark.parametrize("name", MEMORY)
 @pytest.mark.parametrize(
     "before", [None, "# Mine", "# Mine\n", "# Mine\r\n\r\n- é\r\n", "\ufeff# Mine\n"]
