@@ -131,7 +131,8 @@ def one_model() -> Iterator[None]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Whoever reads the last lines learns what was not tested, and how to draw the same cases."""
-    terminalreporter.write_line(f"sweeps drawn by --seed {os.environ[SEED]}")
+    if SOAK not in os.environ:
+        terminalreporter.write_line(f"sweeps drawn by --seed {os.environ[SEED]}")
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in skipped}
     for reason in sorted(reasons):
