@@ -160,7 +160,7 @@ class Script:
 
 
 def _message(line: str) -> Json:
-    """The message of a line; empty if the line is not a message, or may be read in another way."""
+    """The message of a line; empty if it is not a message, or may be read in another way."""
     if _ODD.search(line):
         return {}
     try:
