@@ -149,7 +149,8 @@ def _places(ws: Workspace) -> Iterator[Finding]:
             "`synaptic setup` again."
         )
         yield Finding("warning", "open-home", message, mend)
-    if _is_exposed(home):
+    is_exposed = _is_exposed(home)
+    if is_exposed:
         message = f"Other users may look into {home}."
         mend = _READ_ONLY[1] if _is_read_only(home) else f"{FIX}, or chmod 700 {home}"
         yield Finding("warning", "permissions", message, mend)
@@ -168,7 +169,7 @@ def _places(ws: Workspace) -> Iterator[Finding]:
     if refusal:
         message = f"{ws.config.state} cannot be locked: {refusal}. Every save is refused."
         yield Finding("error", "locks", message, without_locks(ws.config.journal))
-    if not shut and not refusal:
+    if not shut and not refusal and not is_exposed:
         message = f"{home} is yours alone, and the journal can be written."
         yield Finding("ok", "permissions", message)
 

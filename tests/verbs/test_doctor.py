@@ -153,3 +153,10 @@ def test_a_home_among_the_notes_is_refused_or_named(tmp_path: Path) -> None:
     assert home.run("init").code == 0 and home.ask("search", "goes")["hits"]
     code, found = findings(home)
     assert code == 1 and "move the home out" in found["open-home"]["fix"]
+
+
+def test_a_home_that_others_may_look_into_is_not_called_yours_alone(filled: Home) -> None:
+    assert "yours alone" in filled.run("doctor").out
+    open_to_all(filled)
+    shown = filled.run("doctor").out
+    assert "Other users may look into" in shown and "yours alone" not in shown
