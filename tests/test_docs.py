@@ -21,6 +21,7 @@ from synaptic.config import load_config
 from synaptic.mcp.tools import TOOLS
 from synaptic.models import STRATEGIES
 from synaptic.notes.markdown import parse_entries
+from synaptic.search.doubt import MOST_HITS, NONE_FIT
 from synaptic.search.ranking import PRESETS
 from synaptic.setup.clients import CLIENTS, Client, Server
 
@@ -72,6 +73,13 @@ def commands() -> dict[str, list[str]]:
         for name, command in group.commands.items()
         if not command.hidden
     }
+
+
+def test_the_reference_says_how_many_hits_an_answer_shows() -> None:
+    counts = {3: "three", 5: "five", 8: "8"}
+    text = " ".join(page("docs/USAGE.md").split())
+    assert f"the nearest entries, {counts[NONE_FIT]} at most." in text
+    assert f"after {counts[MOST_HITS]} entries at most." in text
 
 
 @pytest.mark.parametrize("name", sorted(commands()))
