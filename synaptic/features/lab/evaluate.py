@@ -34,6 +34,7 @@ FEW = (
     "Questions: {}, too few to tell anything. Give more entries a title of two telling words "
     "or more, with at least ten words of text below, and ask again."
 )
+ASKED_FEW = "Questions: {}, too few to tell anything. Ask for more: `--questions {}`."
 DEPTH = 20
 """Hits among which an entry must be to count as found."""
 WORDS_LEFT = 10
@@ -95,8 +96,17 @@ def evaluate(
         margin=round(1.96 * statistics.pstdev(last or [0.0]) / max(len(last), 1) ** 0.5, 4),
         missed=tuple(missed),
         seconds=round(time.perf_counter() - begun, 1),
-        notices=() if len(asked) >= TOO_FEW else (FEW.format(len(asked)),),
+        notices=_remarks(len(asked), questions),
     )
+
+
+def _remarks(asked: int, questions: int) -> Texts:
+    """A remark if too few questions were asked, of `questions` that the person wanted."""
+    if asked >= TOO_FEW:
+        return ()
+    if asked == questions:
+        return (ASKED_FEW.format(asked, MAX_QUESTIONS),)
+    return (FEW.format(asked),)
 
 
 def _ranks(
