@@ -78,8 +78,8 @@ EMPTY_PROJECT = (
     "It has no project, because `project` is ''. Leave that out to use the repository's."
 )
 UNCONFIRMED = (
-    "This preference waits: it is marked unconfirmed, or stands in no briefing, until the user "
-    "runs `synaptic confirm {id}`."
+    "This preference waits: `synaptic confirm {id}` puts it into force. Until then it is "
+    "marked unconfirmed, or stands in no briefing."
 )
 REPEATED = (
     "`{title}` was already saved less than ten minutes ago, with the same text and marks; "
