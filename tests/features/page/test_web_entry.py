@@ -447,3 +447,11 @@ def test_a_preference_is_confirmed_as_it_was_shown(server: Served, home: Path) -
     day.write_text(forged)
     assert server.post(f"/entry/{id}/confirm", seen=found[1]).status_code == 303
     assert "No person confirmed" not in server.client.get(f"/entry/{id}").text
+
+
+def test_the_title_of_a_refusal_is_its_heading(server: Served) -> None:
+    for address, heading in (
+        ("/nope", "There is nothing here"),
+        ("/export?since=never", "That did not work"),
+    ):
+        assert f"<title>{heading} · Synaptic</title>" in server.client.get(address).text
