@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -10,7 +11,7 @@ from typing import Any
 
 from ..config import load_config, make_clock
 from ..doors import the_one
-from ..errors import InvalidArgument, Refused
+from ..errors import Ambiguous, InvalidArgument, Refused
 from ..journal.journal import Journal
 from ..language.query import build_preference
 from ..models import PERSON, Entry
@@ -31,6 +32,7 @@ from .asking import ask_about, ask_about_new
 from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
 from .program import command, open_home
 from .replies import (
+    EXAMPLE,
     agreed_id,
     answer,
     answer_days,
@@ -48,6 +50,7 @@ from .replies import (
 )
 
 BRIEF_TOKENS = 4_000
+NONE_WAITS = "No preference waits for your yes."
 EMBED_MS = 300
 """How long a search may embed what is new before it answers."""
 
@@ -69,7 +72,10 @@ def init(home: str | None, journal: str | None = None) -> None:
     found = adopt(home, journal)
     screen = terminal.screen(Journal(load_config(home)).place)
     data = {"success": True} | wire.as_json(found)
-    answer(data, terminal.adopted_text(found, screen), found.notices)
+    text = terminal.adopted_text(found, screen)
+    if not found.entries:
+        text += f"\nNext: {EXAMPLE}"
+    answer(data, text, found.notices)
 
 
 @command(
@@ -378,9 +384,7 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     waiting = rules.waiting(ws)
     if may_ask and waiting and not remove:
         return ask_about(ws, waiting)
-    if not waiting:
-        return answer({"total": 0, "entries": []}, "No preference waits.")
-    return answer_listing(ws, browse.Listing(len(waiting), waiting))
+    return answer_listing(ws, browse.Listing(len(waiting), waiting), NONE_WAITS)
 
 
 @command(
@@ -453,8 +457,12 @@ def restore(ws: Workspace, id: str = "") -> None:
         deleted = writing.deleted(ws)
         data = {"deleted": [piece._asdict() for piece in deleted]}
         return answer(data, terminal.deleted_text(deleted, screen_of(ws)))
+    stands = False
+    with suppress(Ambiguous):
+        stands = mentions.id_called(ws, id) is not None
     receipt = writing.restore(ws, id, by_person=not agent(), confirms=is_person())
-    return answer_receipt(ws, "Restored", receipt)
+    done = "Undid the last change of" if stands else "Restored"
+    return answer_receipt(ws, done, receipt)
 
 
 @command(

@@ -28,6 +28,7 @@ from . import editor
 EXAMPLE = (
     'synaptic save "Chose SQLite over Postgres: one file, no server." --type decision --tag db'
 )
+NOTHING = "Nothing found."
 _LAST_LIST = "last-list.json"
 IN_JSON = ContextVar("IN_JSON", default=False)
 """True while a command runs that was given --json."""
@@ -147,14 +148,14 @@ def answer_entries(ws: Workspace, listing: Listing) -> None:
     _answer_found(ws, listing.entries, wire.listing_json(listing), text)
 
 
-def answer_listing(ws: Workspace, listing: Listing) -> None:
-    """Answers with a line for each entry."""
+def answer_listing(ws: Workspace, listing: Listing, if_none: str = NOTHING) -> None:
+    """Answers with a line for each entry, or with `if_none`."""
     to = screen_of(ws)
     text = terminal.listing_text(listing, to)
     if listing.facets:
         text += f"\n\n{terminal.facets_text(listing.facets, to)}"
     _keep_list(ws, listing.entries)
-    _answer_found(ws, listing.entries, wire.listing_json(listing), text)
+    _answer_found(ws, listing.entries, wire.listing_json(listing), text, if_none)
     if listing.cursor and not IN_JSON.get():
         say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
 
@@ -179,7 +180,9 @@ def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
         overwrite(ws.config.state / _LAST_LIST, ids.encode(), sync=False)
 
 
-def _answer_found(ws: Workspace, found: Sequence[object], data: Json, text: str) -> None:
+def _answer_found(
+    ws: Workspace, found: Sequence[object], data: Json, text: str, if_none: str = NOTHING
+) -> None:
     """Prints the entries found, or a remark: nothing was found, or the journal is empty."""
     notices = data["notices"]
     if found:
@@ -187,7 +190,7 @@ def _answer_found(ws: Workspace, found: Sequence[object], data: Json, text: str)
     if empty := when_empty(ws):
         return answer(data | {"notices": [*notices, empty]}, empty)
     if not IN_JSON.get():
-        say("Nothing found.")
+        say(if_none)
     return answer(data, text, notices)
 
 

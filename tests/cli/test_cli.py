@@ -1152,7 +1152,34 @@ def test_an_empty_journal_has_nothing_to_evaluate(run: Run, home: Path) -> None:
     assert f"The journal in {home / 'journal'} is empty." in run("evaluate").out
     run("save", "A note about gardening")
     few = run("evaluate")
-    assert "Questions: 0, too few to tell anything." in few.err
+    assert "Questions: 0, too few to tell anything. Give more entries" in few.err
+
+
+def test_an_evaluation_of_few_questions_says_how_to_ask_more(run: Run) -> None:
+    text = "The mast of the boat was mended by Ada and Bob in the harbour last spring."
+    run("save", text, "--title", "Mending masts")
+    few = run("evaluate", "--questions", "1")
+    assert "Questions: 1, too few to tell anything. Ask for more: `--questions 300`." in few.err
+
+
+def test_confirm_says_that_no_preference_waits(run: Run) -> None:
+    run("save", "A note about gardening")
+    assert run("confirm").err == "No preference waits for your yes.\n"
+
+
+def test_restore_says_whether_an_entry_or_a_text_came_back(run: Run) -> None:
+    id = run("save", "Chose SQLite.", "--json").id[-8:]
+    run("update", id, "--append", "One file.")
+    assert run("restore", id).out.startswith(f"Undid the last change of {id} in ")
+    run("delete", id, "--yes")
+    assert run("restore", id).out.startswith(f"Restored {id} in ")
+    assert run("restore", id).out.startswith(f"Undid the last change of {id} in ")
+
+
+def test_the_setup_of_an_empty_home_names_the_next_step(run: Run) -> None:
+    assert "Next: synaptic save " in run("init").out
+    run("save", "A note about gardening")
+    assert "Next: synaptic save " not in run("init").out
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
