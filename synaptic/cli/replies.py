@@ -42,7 +42,7 @@ def when_empty(ws: Workspace) -> str:
     """For an empty journal its place and how to begin; otherwise an empty text."""
     if ws.index.counts().entries:
         return ""
-    if ws.journal.is_past:
+    if ws.access.is_past:
         return NOTHING_THEN
     return (
         f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"

@@ -71,8 +71,6 @@ class Journal:
     a lock.
     """
 
-    is_past = False
-
     def __init__(self, config: Config, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
         self.root = config.journal
         self.state = config.state

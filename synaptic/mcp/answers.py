@@ -131,7 +131,7 @@ def answer(ws: Workspace, name: str, call: Call) -> str:
     notices = list(call.notices)
     with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
         text, data = ANSWERS[name](then, checked)
-        if then.until is not None:
+        if then.access.is_past and not then.access.is_local:
             notices.append(BY_DATES.format(then.clock()))
     meant = taken(call.args.get("type", ())) if name in READING else []
     if meant:
@@ -225,7 +225,7 @@ def _get(ws: Workspace, call: Call) -> Answer:
     offset = call.args.get("offset", 0)
     listing = get(ws, call.args["id"])
     if call.args.get("source"):
-        if ws.published:
+        if not ws.access.is_local:
             raise not_published("The transcript of a session")
         listing = the_one("transcripts", ws, listing)
     entries = listing.entries
@@ -331,7 +331,7 @@ def _brief(ws: Workspace, call: Call) -> Answer:
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
         project=meant_project(call.args.get("project"), here),
-        reader=None if ws.until else Reader(client, call.session),
+        reader=Reader(client, call.session),
     )
     most = MAX_TOKENS if since else ws.config.hooks.max_tokens
     return briefing_text(ws, briefing, max_tokens=most, always=True), {}
@@ -506,7 +506,7 @@ def _number(shown: int, total: int) -> str:
 
 def _nothing(ws: Workspace, notices: Sequence[str]) -> str:
     if not ws.index.counts().entries:
-        if ws.journal.is_past:
+        if ws.access.is_past:
             return NOTHING_THEN
         return "The journal is empty: context_save adds its first entry."
     for notice in notices:

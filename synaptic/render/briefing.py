@@ -65,7 +65,7 @@ def text_of(ws: Workspace, briefing: Briefing, *, max_tokens: int, always: bool 
         find=f"context_find(type=...{in_project})",
         max_tokens=max_tokens - count_tokens(end),
         rules=(briefing.rules, briefing.unconfirmed),
-        whose="of the publisher" if ws.published else "of the user",
+        whose=f"of the {ws.access.owner}",
     )
     if always and not text:
         known = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]

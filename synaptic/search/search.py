@@ -171,5 +171,6 @@ def _load(ws: Workspace, *, wait: bool) -> str:
 
 def known_costs(ws: Workspace) -> Costs:
     """The costs of searches on this machine, of this journal."""
-    calls = [] if ws.published else ws.index.counters.calls(searches=CALLS_READ)
+    is_local = ws.access.is_local
+    calls = ws.index.counters.calls(searches=CALLS_READ) if is_local else []
     return costs_of(calls, time.time())

@@ -16,7 +16,8 @@ import apsw
 
 from ..config import Config
 from ..errors import JournalError, SynapticError, told
-from ..workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
+from ..workspace.access import NeedsWriter
+from ..workspace.workspace import Workspace, open_reader, open_workspace
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

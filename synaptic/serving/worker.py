@@ -27,9 +27,10 @@ from ..errors import IndexUnusable, told
 from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..models import Texts
+from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE
 from ..workspace.sync import in_step, verify
-from ..workspace.workspace import NeedsWriter, Workspace, open_reader, open_workspace
+from ..workspace.workspace import Workspace, open_reader, open_workspace
 from .apart import Apart, outcome, run_apart
 from .tokens import Grant
 from .turns import Turns
@@ -324,14 +325,14 @@ class Worker:
                 # so that no search waits for its patterns
                 from ..search import pipeline, understanding  # noqa: F401
 
-                if ws.published:
+                if self.is_published:
                     return None
                 if not verify(ws):
                     log.warning("The index was damaged and has been made anew.")
                 if not self._read_only:
                     through("catch_up", ws)
                 return 0.0
-            if ws.published:
+            if self.is_published:
                 return None
             if in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000):
                 return 0.0
@@ -367,7 +368,7 @@ class Worker:
 
 def _has_trouble(ws: Workspace) -> bool:
     """True where the index is in the memory of the writer alone."""
-    return not ws.published and bool(ws.index.file.trouble)
+    return ws.access.is_local and bool(ws.index.file.trouble)
 
 
 def _answered(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
@@ -411,5 +412,7 @@ def of_journals(verb: Verb[Result], journals: Texts | None, ws: Workspace) -> Re
     """Returns the result of the verb; of published journals it sees these, None for all, in one
     snapshot.
     """
-    allowed = replace(ws, journals=journals)
-    return in_step(allowed, lambda _: verb(allowed)) if ws.published else verb(ws)
+    if ws.access.is_local:
+        return verb(ws)
+    allowed = replace(ws, access=ws.access.of_journals(journals))
+    return in_step(allowed, lambda _: verb(allowed))

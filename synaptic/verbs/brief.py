@@ -145,7 +145,7 @@ def brief(
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
     gather = partial(_gather, ws, project, here, since, terms)
     within_s = READING_SHARE * ws.config.hooks.timeout_s
-    if not reader or ws.journal.is_past:
+    if not reader or ws.access.is_past:
         return in_step(ws, partial(gather, None), within_s=within_s)
     file = ws.config.state / _POSITIONS
     records = kept_in(file)
@@ -250,7 +250,7 @@ def _gather(
     if is_asked and not shelves[1].entries:
         said.append(f"Nothing is {shelves[1].name}.")
     count, number = ws.index.latest_change()
-    is_in_memory = not ws.published and ws.index.file.trouble
+    is_in_memory = ws.access.is_local and ws.index.file.trouble
     if report.unread or is_in_memory or count is None:  # each process counts, or each journal
         count = number = 0
     position = f"p:{count}-{number}-{int(now.timestamp())}"

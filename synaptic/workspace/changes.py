@@ -82,7 +82,6 @@ def marked(
     here = here or working_checkout(ws.config)
     own = asking_project(ws.config, here)
     today = ws.today.isoformat()
-    is_of_several = ws.published and len(ws.journals or ()) != 1
     result = dict(entries)
     rules = {
         row: one for row, one in entries.items() if one.content and one.type == "preference"
@@ -91,7 +90,7 @@ def marked(
     for rowid, entry in entries.items():
         marks = []
         changed = []
-        if is_of_several:
+        if ws.access.is_of_several:
             marks.append(entry.there.path.partition("/")[0])
         if entry.id in ws.journal.remarks:
             marks.append(ws.journal.remarks[entry.id])

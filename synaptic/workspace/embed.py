@@ -23,7 +23,7 @@ from ..journal.disk import overwrite
 from ..language.lexicon import is_foreign
 from ..models import Meaning, Texts
 from .readback import Stale, read_hits, texts_of
-from .workspace import NeedsWriter, Workspace
+from .workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
 """Called with the phase ("reading" or "embedding"), how many are done, and of how many."""
@@ -97,8 +97,7 @@ def language_notice(ws: Workspace) -> Texts:
         chunks = ws.index.counts().chunks
         if chunks < MIN_SAMPLED:
             return ()
-        if ws.ask_writer:
-            raise NeedsWriter
+        ws.access.require_writer()
         sample = range(1, chunks + 1, max(1, chunks // SAMPLED))
         _, passages = read_hits(ws, (), sample)
         texts = [text for text, _ in passages.values()]

@@ -41,6 +41,7 @@ from ..models import Entry, ParsedFile, Stamp
 from ..notes.markdown import proven_block
 from ..notes.privacy import reveals
 from ..notes.screening import Screen
+from .access import Past
 from .sync import in_step, read_file
 from .workspace import Workspace
 
@@ -87,11 +88,10 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
             valid=(f"a time up to {now:%Y-%m-%d %H:%M}",),
         )
     moment = min(moment, now)
-    if ws.published:  # which has no trash
-        engine: Any = ws.index.engine
-        with engine.transaction(ws.journals):
-            engine.hide_after(instant(moment))
-            yield replace(ws, clock=lambda: moment, until=instant(moment))
+    hiding = ws.access.hiding_after(instant(moment))
+    if hiding:
+        with hiding as access:
+            yield replace(ws, clock=lambda: moment, access=access)
         return
     with in_step(ws, lambda _: _past(ws, moment, may_write)) as past:
         yield past
@@ -101,8 +101,6 @@ class PastJournal(Journal):
     """The journal as it was. `files` holds the bytes of files that said something else then,
     `left_out` the ids of entries that are not shown.
     """
-
-    is_past = True
 
     def __init__(self, ws: Workspace, moment: datetime, may_write: bool) -> None:
         super().__init__(ws.config)
@@ -225,7 +223,7 @@ def _past(ws: Workspace, moment: datetime, may_write: bool) -> Workspace:
     index = Index(
         SqliteEngine(ws.config.state / "past" / "index.db", stemming=ws.config.search.stemming)
     )
-    past = Workspace(ws.config, journal, index, ws.embedder, lambda: moment)
+    past = Workspace(ws.config, journal, index, ws.embedder, lambda: moment, Past())
     index.file.hold(ws.index.file)
     kept = {path for path, id, *_ in journal.entries if id not in journal.left_out}
     touched = {path for path, id, *_ in journal.entries if id in journal.left_out}

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import Refused
 from ..journal.disk import PREFERENCES as LOG
@@ -35,9 +35,9 @@ from ..notes.blocks import project_key
 
 if TYPE_CHECKING:
     from ..models import Entry
+    from .access import Word
     from .workspace import Workspace
 
-Word = Literal["yes", "said", "waits"]
 CHANGED_END = "another, who changed when it ends or what it replaces"
 """Stands for the author of a text that was in force, and of which only the end, or what it
 replaces, was changed.
@@ -264,8 +264,9 @@ def standings(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
     """
     if not entries:
         return []
-    if ws.published:
-        return _of_publisher(ws, entries)
+    verdicts = ws.access.verdicts(entries)
+    if verdicts is not None:
+        return [Consent(word, by) for word, by in verdicts]
     log = current_log(ws)
     own_ids = ws.index.own_ids([entry.id for entry in entries])
     places = {path: str(ws.journal.place(path)) for path in {e.there.path for e in entries}}
@@ -281,21 +282,9 @@ def standings(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
         known = log.confirmed[id].place
         if known != places[path] and not os.path.lexists(known):
             moved.append(_yes(ws, path, replace(entry, id=id)))
-    if moved and not ws.journal.is_past:
+    if moved and not ws.access.is_past:
         with suppress(OSError):  # a home that cannot be written can be read
             _append(ws.config.state, *moved)
-    return consents
-
-
-def _of_publisher(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
-    consents = []
-    rows = ws.index.consents([entry.id for entry in entries])
-    for entry in entries:
-        path = entry.there.path
-        word, by = rows.get((entry.id, path), (None, None))
-        if word == "yes":
-            by = f"the publisher of {path.partition('/')[0].removeprefix('@')}"
-        consents.append(Consent(word or "waits", by or ""))
     return consents
 
 
@@ -304,7 +293,7 @@ def current_log(ws: Workspace) -> Log:
     program saved holds. One that was typed waits.
     """
     log = read_log(ws.config.state)
-    if not log.older or ws.journal.is_past:
+    if not log.older or ws.access.is_past:
         return log
     rows: list[Mapping[str, str]] = []
     entries = every_preference(ws)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from datetime import time as clock_time
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import apsw
 
@@ -24,14 +24,17 @@ from ..index.rows import FileRows, hash_of
 from ..journal.names import sentences
 from ..models import TYPES, Entry, ParseIssue, Proof, Stamp, Texts, frozen
 from ..notes.reading import GRAMMAR, aware
+from .access import NeedsWriter
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .file_rows import file_rows
 from .git import added_days, head_of
 from .preferences import Log, follow_file, read_log
 from .readback import Stale
-from .workspace import NeedsWriter, Workspace
+from .workspace import Workspace
 
 Result = TypeVar("Result")
+TRIES = 4
+"""How often one answer is begun while the journal changes."""
 RESETS = 3
 """How often one answer rebuilds a broken index: the cause may break it again at once."""
 _DOCTOR = "`synaptic doctor` says what to do."
@@ -105,116 +108,118 @@ def in_step(
     are done. While another process writes, the answer comes from the state before; NotFound is
     raised only after a wait for that process. A reader asks the writer for all that is written.
     """
-    if ws.published:
-        return _on_published(ws, action)
-    if ws.ask_writer:
-        synced = partial(in_step, action=_report, embed_ms=embed_ms, at_least=at_least)
-        embeds = embed_ms > 0 and ws.embedder.ready
-        return _on_snapshot(ws, action, partial(ws.ask_writer, synced), embeds=embeds)
-    at_rest = 0
-    wait_ms = LOCK_WAIT_MS
-    until = None if within_s is None else time.monotonic() + within_s
+    return ws.access.in_step(InStep(ws, action, embed_ms, at_least, within_s))
 
-    def attempt() -> Result:
-        nonlocal at_rest, wait_ms
-        report = sync(ws, wait_ms=wait_ms, until=until)
-        embedded = 0
-        if embed_ms:
-            embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least)
-        pending = ws.index.counts().pending_entries if ws.index.pending(1) else 0
+
+class InStep(Generic[Result]):
+    """An action that waits for an index in step with the journal. It is run in one of three
+    ways, which the workspace's access chooses: `by_syncing`, `on_snapshot` or `as_it_is`.
+    """
+
+    def __init__(
+        self,
+        ws: Workspace,
+        action: Callable[[SyncReport], Result],
+        embed_ms: float,
+        at_least: int,
+        within_s: float | None,
+    ) -> None:
+        self._ws = ws
+        self._action = action
+        self._embed_ms = embed_ms
+        self._at_least = at_least
+        self._until = None if within_s is None else time.monotonic() + within_s
+        self._wait_ms = LOCK_WAIT_MS
+        self._stale_at_rest = 0
+        """Tries that met a stale index although nothing had changed."""
+
+    def as_it_is(self) -> Result:
+        """The result on the index as it is."""
+        return self._action(SyncReport())
+
+    def by_syncing(self) -> Result:
+        """The result after a sync of this process."""
+        for _ in range(TRIES):
+            with suppress(Stale):
+                return _mending(self._ws, self._attempt)
+        raise JournalError(
+            "The journal changes faster than it can be read.", hint="Try again in a moment."
+        )
+
+    def _attempt(self) -> Result:
+        ws = self._ws
+        report = sync(ws, wait_ms=self._wait_ms, until=self._until)
+        if self._embed_ms:
+            budget_s = self._embed_ms / 1000
+            embedded = embed_pending(ws, budget_s=budget_s, at_least=self._at_least)
+            report = report._replace(embedded=embedded)
+        pending = _pending_entries(ws)
         try:
-            with ws.index.file.transaction():
-                if ws.index.meta("reading") is None:  # another process has just made it anew
-                    raise Stale
-                return action(report._replace(embedded=embedded, pending_entries=pending))
+            return self._in_transaction(report._replace(pending_entries=pending))
         except NotFound:
             if not report.behind:
                 raise
-            if wait_ms == BUSY_TIMEOUT_MS:
+            if self._wait_ms == BUSY_TIMEOUT_MS:
                 raise still_writing() from None
-            wait_ms = BUSY_TIMEOUT_MS
+            self._wait_ms = BUSY_TIMEOUT_MS
             raise Stale from None
         except Stale:
             changed = report.changed or report.removed or report.behind
             is_filled = ws.index.meta("reading") is not None
-            at_rest = at_rest + 1 if is_filled and not changed else 0
-            if at_rest == 2:  # nothing changed, and still the index shows something else
+            self._stale_at_rest = self._stale_at_rest + 1 if is_filled and not changed else 0
+            if self._stale_at_rest == 2:
                 raise apsw.CorruptError("it does not show the journal as it is") from None
             raise
 
-    for _ in range(4):
-        with suppress(Stale):
-            return _mending(ws, attempt)
-    raise JournalError(
-        "The journal changes faster than it can be read.", hint="Try again in a moment."
-    )
+    def on_snapshot(self, ask_writer: Callable[..., Any]) -> Result:
+        """The result on a reader's snapshot that shows the present journal, which the writer
+        follows first where it has to; if it is free, it embeds what waits for that.
+
+        Raises NeedsWriter where a snapshot cannot give the answer.
+        """
+        ws = self._ws
+        embeds = self._embed_ms > 0 and ws.embedder.ready
+        synced = partial(
+            in_step, action=_report, embed_ms=self._embed_ms, at_least=self._at_least
+        )
+        for _ in range(TRIES):
+            ws.index.file.look()
+            is_shown, unread_notices = _look(ws, _reading(ws), head_of(ws.config.journal))
+            report = SyncReport(absent=unread_notices)
+            if ws.index.file.owes_scrub or not is_shown:
+                report = ask_writer(synced)
+            elif embeds and ws.index.pending(1):
+                report = ask_writer(synced, at_leisure=True) or report
+            if report.trouble:
+                break
+            pending = _pending_entries(ws)
+            try:
+                return self._in_transaction(report._replace(pending_entries=pending))
+            except NotFound:
+                if not report.behind:
+                    raise
+                break
+            except Stale:
+                continue
+        raise NeedsWriter
+
+    def _in_transaction(self, report: SyncReport) -> Result:
+        """The result on one state of the index. Raises Stale where it has no rows yet, because
+        another process has just made it anew.
+        """
+        with self._ws.index.file.transaction():
+            if self._ws.index.meta("reading") is None:
+                raise Stale
+            return self._action(report)
 
 
-def _on_published(ws: Workspace, action: Callable[[SyncReport], Result]) -> Result:
-    """The result of `action` on the journals that the asker may read. A connection that was
-    lost is opened again once.
-    """
-    from psycopg import OperationalError  # only where the database is
-
-    def attempt() -> Result:
-        with ws.index.engine.transaction(ws.journals):
-            if not ws.index.positions():
-                wanted = f" of {', '.join(ws.journals)}" if ws.journals else ""
-                raise NotFound(
-                    f"No journal{wanted} is published there yet.",
-                    hint="`synaptic publish` publishes one; `token --journals` names them.",
-                )
-            return action(SyncReport())
-
-    try:
-        return attempt()
-    except IndexUnusable as error:
-        if not isinstance(error.__cause__, OperationalError):
-            raise
-    return attempt()
+def _pending_entries(ws: Workspace) -> int:
+    return ws.index.counts().pending_entries if ws.index.pending(1) else 0
 
 
 def _report(report: SyncReport) -> SyncReport:
     """An action that another process can send."""
     return report
-
-
-def _on_snapshot(
-    ws: Workspace,
-    action: Callable[[SyncReport], Result],
-    follow: Callable[..., SyncReport],
-    *,
-    embeds: bool,
-) -> Result:
-    """The result of `action` on a reader's snapshot that shows the present journal, which the
-    writer follows first where it has to; if it is free, it `embeds` what waits for that.
-
-    Raises NeedsWriter where a snapshot cannot give the answer.
-    """
-    for _ in range(4):
-        index = ws.index
-        index.file.look()
-        is_shown, unread_notices = _look(ws, _reading(ws), head_of(ws.config.journal))
-        report = SyncReport(absent=unread_notices)
-        if index.file.owes_scrub or not is_shown:
-            report = follow()
-        elif embeds and index.pending(1):
-            report = follow(at_leisure=True) or report
-        if report.trouble:
-            break
-        pending = index.counts().pending_entries if index.pending(1) else 0
-        try:
-            with index.file.transaction():
-                if index.meta("reading") is None:
-                    raise Stale
-                return action(report._replace(pending_entries=pending))
-        except NotFound:
-            if not report.behind:
-                raise
-            break
-        except Stale:
-            continue
-    raise NeedsWriter
 
 
 def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:

@@ -15,11 +15,8 @@ from ..index.embedding import Embedder, FastEmbedder
 from ..index.index import Index
 from ..index.sqlite_engine import SqliteEngine
 from ..journal.journal import Journal
-from ..models import Texts, frozen
-
-
-class NeedsWriter(Exception):
-    """A reader met work that only the writer may do: the verb is to be run there."""
+from ..models import frozen
+from .access import Access, NeedsWriter, Reading, Writing
 
 
 class ReadJournal(Journal):
@@ -31,30 +28,21 @@ class ReadJournal(Journal):
 
 @frozen
 class Workspace:
-    """A journal with its index, its embedder and a clock. One thread owns it.
-
-    `ask_writer`, of a reader, runs a verb on the workspace of the writer, or, `at_leisure`,
-    only while that does nothing for a client. None: this is the writer's. `published`: it is
-    read from a database, of whose journals the asker may read these `journals`; None: all.
-    `until`: what bears a later time, in microseconds since 1970, is hidden.
-    """
+    """A journal, the access to it, its index, its embedder and a clock. One thread owns it."""
 
     config: Config
     journal: Journal
     index: Index
     embedder: Embedder
     clock: Callable[[], datetime]
-    ask_writer: Callable[..., Any] | None = None
-    published: bool = False
-    journals: Texts | None = None
-    until: int | None = None
+    access: Access
 
     @property
     def today(self) -> date:
         return self.clock().date()
 
     def close(self) -> None:
-        if not self.published:
+        if self.access.is_local:
             self.index.flush()
         self.index.engine.close()
 
@@ -71,7 +59,7 @@ def open_reader(writer: Workspace, ask_writer: Callable[..., Any]) -> Workspace:
     engine = SqliteEngine(config.index_file, stemming=config.search.stemming, read_only=True)
     engine.latest_rough = writer.index.file.latest_rough
     return replace(
-        writer, journal=ReadJournal(config), index=Index(engine), ask_writer=ask_writer
+        writer, journal=ReadJournal(config), index=Index(engine), access=Reading(ask_writer)
     )
 
 
@@ -99,6 +87,7 @@ def open_workspace(
         embedder=embedder
         or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
         clock=clock or make_clock(),
+        access=Writing(),
     )
 
 

@@ -393,7 +393,7 @@ def test_no_answer_tells_of_a_forbidden_journal(shelf: Shelf, allowed: tuple[str
     """Where a question says the forbidden word, the answer repeats it and tells no more."""
     known = {"platform", "web"} & set(allowed)
     with reading(shelf.reader, shelf.homes["web"], *allowed) as ws:
-        ws = replace(ws, journals=allowed)
+        ws = allowing(ws, allowed)
         for name, question in QUESTIONS.items():
             answer = told(ws, question)
             for id in shelf.ids["secret"]:
@@ -460,7 +460,7 @@ def test_answers_are_the_same_bytes_whatever_a_forbidden_journal_says(
                 stack.enter_context(reading(address, shelf.homes["web"], *allowed))
                 for address in addresses
             )
-            first, second = replace(first, journals=allowed), replace(second, journals=allowed)
+            first, second = allowing(first, allowed), allowing(second, allowed)
             for name in QUESTIONS if len(allowed) == 2 else REMEMBERED:
                 question = QUESTIONS[name]
                 assert told(first, question) == told(second, question), (allowed, name)
@@ -520,8 +520,12 @@ def test_what_is_remembered_of_one_asker_is_not_told_another(shelf: Shelf) -> No
             assert _remembered(ws, allowed) == alone[allowed], allowed
 
 
+def allowing(ws: Workspace, journals: tuple[str, ...]) -> Workspace:
+    return replace(ws, access=ws.access.of_journals(journals))
+
+
 def _remembered(ws: Workspace, allowed: tuple[str, ...]) -> list[str]:
-    return [told(replace(ws, journals=allowed), QUESTIONS[name]) for name in REMEMBERED]
+    return [told(allowing(ws, allowed), QUESTIONS[name]) for name in REMEMBERED]
 
 
 def test_behind_a_pooler_each_transaction_has_its_own_setting(
@@ -535,10 +539,10 @@ def test_behind_a_pooler_each_transaction_has_its_own_setting(
         workspaces = []
         for allowed in subsets:
             ws = stack.enter_context(reading(pooled, shelf.homes["web"], *allowed))
-            workspaces.append(replace(ws, journals=allowed))
+            workspaces.append(allowing(ws, allowed))
         backends = set()
         for _ in range(12):
-            for ws in workspaces:
+            for allowed, ws in zip(subsets, workspaces, strict=True):
 
                 def seen(_: object, ws: Workspace = ws) -> Any:
                     backends.add(ws.index.engine.value("SELECT pg_backend_pid()"))
@@ -546,8 +550,8 @@ def test_behind_a_pooler_each_transaction_has_its_own_setting(
                         "SELECT DISTINCT journal FROM entry ORDER BY 1"
                     )
 
-                if ws.journals:
-                    assert tuple(in_step(ws, seen)) == ws.journals
+                if allowed:
+                    assert tuple(in_step(ws, seen)) == allowed
                 else:
                     with pytest.raises(NotFound):
                         in_step(ws, seen)

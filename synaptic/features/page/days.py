@@ -105,7 +105,7 @@ def _waiting(ws: Workspace) -> list[tuple[Entry, str]]:
     """The preferences that wait for a person, the newest first, each with the hash of what it
     says; none of a published journal.
     """
-    if ws.published:
+    if not ws.access.may_write:
         return []
     return [(entry, hash_of_rule(entry)) for entry in waiting(ws)[:MOST_WAITING]]
 

@@ -77,8 +77,8 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
     children = replace(EVERY, parent=entry.id)
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
     path = entry.path
-    locked = ws.published or ws.journal.roots.of(path)[0] not in OWN
-    versions = () if ws.published else writing.versions(ws, entry)
+    locked = not ws.access.may_write or ws.journal.roots.of(path)[0] not in OWN
+    versions = writing.versions(ws, entry) if ws.access.is_local else ()
     return {
         "listing": listing,
         "entry": entry,
@@ -91,7 +91,7 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
         "sentences": sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
         "most": SHOWN,
         "drawn": _drawn(neighbours(ws, entry.id)),
-        "stands_in": path if ws.published else ws.journal.place(path),
+        "stands_in": ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": locked,
         "closes": can_be_closed(entry),

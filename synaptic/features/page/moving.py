@@ -88,7 +88,7 @@ def _to(kind: str, name: str) -> str:
 def _folders(ws: Workspace) -> list[str]:
     """The folders that hold files of the journal, and those around them."""
     found = set()
-    paths = ws.index.paths_in_force() if ws.published else ws.index.proofs()
+    paths = ws.index.proofs() if ws.access.is_local else ws.index.paths_in_force()
     for folder in {path.rpartition("/")[0] for path in paths}:
         while folder:
             found.add(folder)

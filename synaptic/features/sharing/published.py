@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from psycopg import ProgrammingError
+from psycopg import OperationalError, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from ...config import Config, make_clock
-from ...errors import InvalidArgument, NotFound, Refused
+from ...errors import IndexUnusable, InvalidArgument, NotFound, Refused
 from ...index.embedding import FastEmbedder
 from ...index.index import Index
 from ...journal.journal import Journal
+from ...models import Entry, Texts, frozen
+from ...workspace.access import Access, Step, Word
 from ...workspace.workspace import Workspace
 from .postgres import PostgresEngine
 
+Result = TypeVar("Result")
 VARIABLE = "SYNAPTIC_DATABASE"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _TORN = re.compile(r"\w+://(?:[^/?]*@[^/?]*|[^@?]*/[^?]*)@")
@@ -55,6 +59,63 @@ class PublishedJournal(Journal):
         )
 
 
+@frozen
+class Published(Access):
+    """The way into the journals of a database, of which the asker may read these; None: all."""
+
+    engine: PostgresEngine
+    journals: Texts | None = None
+    is_past: bool = False
+    is_local = False
+    may_write = False
+    owner = "publisher"
+
+    @property
+    def is_of_several(self) -> bool:  # type: ignore[override]
+        return len(self.journals or ()) != 1
+
+    def in_step(self, step: Step[Result]) -> Result:
+        """The answer on the journals that the asker may read. A connection that was lost is
+        opened again once.
+        """
+        try:
+            return self._answer(step)
+        except IndexUnusable as error:
+            if not isinstance(error.__cause__, OperationalError):
+                raise
+        return self._answer(step)
+
+    def _answer(self, step: Step[Result]) -> Result:
+        with self.engine.transaction(self.journals):
+            if not Index(self.engine).positions():
+                wanted = f" of {', '.join(self.journals)}" if self.journals else ""
+                raise NotFound(
+                    f"No journal{wanted} is published there yet.",
+                    hint="`synaptic publish` publishes one; `token --journals` names them.",
+                )
+            return step.as_it_is()
+
+    def of_journals(self, journals: Texts | None) -> Published:
+        return replace(self, journals=journals)
+
+    @contextmanager
+    def hiding_after(self, moment: int) -> Iterator[Access]:
+        with self.engine.transaction(self.journals):
+            self.engine.hide_after(moment)
+            yield replace(self, is_past=True)
+
+    def verdicts(self, entries: Sequence[Entry]) -> list[tuple[Word, str]]:
+        rows = Index(self.engine).consents([entry.id for entry in entries])
+        verdicts = list[tuple[Word, str]]()
+        for entry in entries:
+            path = entry.there.path
+            word, by = rows.get((entry.id, path), (None, None))
+            if word == "yes":
+                by = f"the publisher of {path.partition('/')[0].removeprefix('@')}"
+            verdicts.append((word or "waits", by or ""))
+        return verdicts
+
+
 def open_published(config: Config, address: str) -> Workspace:
     """A workspace on the journals of this database; one thread owns it."""
     engine = PostgresEngine(address)
@@ -67,7 +128,7 @@ def open_published(config: Config, address: str) -> Workspace:
             config.model, cache=config.state / "models", threads=config.threads
         ),
         clock=make_clock(),
-        published=True,
+        access=Published(engine),
     )
 
 

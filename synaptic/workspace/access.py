@@ -1,0 +1,100 @@
+"""The ways into a journal: `Writing`, `Reading` beside a writer, and `Past`.
+
+A `Workspace` has one as `access` and asks it where the ways differ. `features/sharing` adds a
+fourth, for journals that are read from a database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol, TypeVar
+
+from ..models import Entry, Texts, frozen
+
+Result = TypeVar("Result")
+Answer = TypeVar("Answer", covariant=True)
+Word = Literal["yes", "said", "waits"]
+"""Of a preference: a person confirmed it, an agent said that one did, or it waits."""
+
+
+class NeedsWriter(Exception):
+    """A reader met work that only the writer may do: the verb is to be run there."""
+
+
+class Step(Protocol[Answer]):
+    """A question that waits for an index in step with the journal (`sync.InStep`)."""
+
+    def by_syncing(self) -> Answer:
+        """The answer after this process has brought the index in step."""
+
+    def on_snapshot(self, ask_writer: Callable[..., Any]) -> Answer:
+        """The answer on a snapshot that the writer has brought in step."""
+
+    def as_it_is(self) -> Answer:
+        """The answer on the index as it is."""
+
+
+class Access:
+    """The way into a journal. What is said here holds for a journal on this machine.
+
+    `is_local`: the journal's files, its trash, the log of confirmations and the counts lie on
+    this machine. `may_write`: a verb may write, or have the writer do it. `is_past`: later
+    entries are hidden. `is_of_several`: an answer may show entries of several journals, so
+    each is marked with its own. `owner` is the person whose preferences hold.
+    """
+
+    is_local = True
+    may_write = True
+    is_past = False
+    is_of_several = False
+    owner = "user"
+
+    def in_step(self, step: Step[Result]) -> Result:
+        """The answer on an index that shows the journal. Raises NeedsWriter where a reader
+        cannot give it.
+        """
+        return step.by_syncing()
+
+    def require_writer(self) -> None:
+        """Raises NeedsWriter unless this is the writer."""
+
+    def of_journals(self, journals: Texts | None) -> Access:
+        """The access of an asker who may read these journals; None: all."""
+        return self
+
+    def hiding_after(self, moment: int) -> AbstractContextManager[Access] | None:
+        """A context whose access hides what bears a later time, in microseconds since 1970.
+        None: the past is made of the journal's files.
+        """
+        return None
+
+    def verdicts(self, entries: Sequence[Entry]) -> list[tuple[Word, str]] | None:
+        """(word, by) of each preference, as its publisher decided. None: the log decides."""
+        return None
+
+
+class Writing(Access):
+    """Of a command, and of the writer of a server."""
+
+
+@frozen
+class Reading(Access):
+    """Of a reader beside the writer. `ask_writer` runs a verb on the workspace of the writer,
+    or, `at_leisure`, only while that does nothing for a client.
+    """
+
+    ask_writer: Callable[..., Any]
+
+    def in_step(self, step: Step[Result]) -> Result:
+        return step.on_snapshot(self.ask_writer)
+
+    def require_writer(self) -> None:
+        raise NeedsWriter
+
+
+class Past(Access):
+    """Of a copy of the index that is made for one answer."""
+
+    may_write = False
+    is_past = True
