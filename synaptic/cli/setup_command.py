@@ -52,7 +52,9 @@ def run(
 ) -> int:
     """Returns the exit status: 1 where a client could not be served."""
     if show + status + remove > 1:
-        raise InvalidArgument("Give one of --print, --status and --remove, not several.")
+        raise InvalidArgument(
+            "Only one of these flags may be given.", valid=("--print", "--status", "--remove")
+        )
     if url and (project or capture):
         hint = "The server's token names the project; --capture belongs on its machine."
         raise InvalidArgument("--url cannot be given with --project or --capture.", hint)

@@ -87,7 +87,8 @@ def _doctor(
     """
     if fix + secrets + bool(restore) + bool(dismiss) > 1:
         raise InvalidArgument(
-            "Give one of --fix, --restore, --dismiss and --secrets, not several."
+            "Only one of these flags may be given.",
+            valid=("--fix", "--restore", "--dismiss", "--secrets"),
         )
     with open_home(home) as ws:
         if restore:

@@ -253,7 +253,7 @@ def build_filters(
     """
     if days is not None:
         if since is not None:
-            raise InvalidArgument("Give days or since, not both.")
+            raise InvalidArgument("Give days or since, not both.", valid=("days", "since"))
         check_range("days", days, 0, 400_000)
         from .timephrase.table import shift  # most saves and searches need none of its words
 

@@ -335,7 +335,7 @@ def update(
     """
     given: Json = {name: value for name, value in parts.items() if value is not None}
     if "content" in given and "append" in given:
-        raise InvalidArgument("Give content or append, not both.")
+        raise InvalidArgument("Give content or append, not both.", valid=("content", "append"))
     if all(value == () for value in given.values()):
         names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
         raise InvalidArgument("Nothing to update.", valid=names)

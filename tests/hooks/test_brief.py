@@ -14,18 +14,13 @@ from typing import Any
 import pytest
 from briefs import IN_FORCE, rules, told, typed
 from forks import ForkedHome
-from trials import drawn
 
 from synaptic.features.sharing.merge import merge
 from synaptic.notes.reading import parse_entries
 
 NOW = "2026-11-21T10:30:00"
 NOW_AWARE = datetime.fromisoformat(NOW).astimezone()
-POISONS = drawn(
-    "poisons",
-    json.loads((Path(__file__).parents[1] / "data" / "poisons.json").read_text("utf-8")),
-    8,
-)
+POISONS = json.loads((Path(__file__).parents[1] / "data" / "poisons.json").read_text("utf-8"))
 
 
 @pytest.fixture

@@ -443,7 +443,7 @@ def test_a_file_that_may_not_be_written(ada: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "says"), [(("emacs",), "zed, opencode"), (("--print", "--status"), "not several")]
+    ("args", "says"), [(("emacs",), "zed, opencode"), (("--print", "--status"), "Only one of")]
 )
 def test_what_cannot_be_asked_names_what_can(
     ada: Machine, args: tuple[str, ...], says: str

@@ -60,7 +60,10 @@ def serve(
     Example: synaptic serve --open
     """
     if install + uninstall + bool(revoke) > 1:
-        raise InvalidArgument("Give one of --install, --uninstall and --revoke, not several.")
+        raise InvalidArgument(
+            "Only one of these flags may be given.",
+            valid=("--install", "--uninstall", "--revoke"),
+        )
     if revoke:
         return _log_out(home, revoke)
     if install or uninstall:
