@@ -15,6 +15,7 @@ from ..notes.header import shortened, taken
 from ..render.briefing import text_of as briefing_text
 from ..render.fence import DATA_FOLLOWS, fenced, one_line
 from ..render.present import (
+    NAME_CHARS,
     Item,
     brief,
     cleaned,
@@ -75,8 +76,6 @@ WAYS_ON = {
 WHOLE_BY_ID = "context_get with its id gives the whole"
 PROMPT_CHARS = 3_000
 """The room that a prompt leaves for our own words, and for what the client gives it."""
-NAME_CHARS = 60
-"""The most characters of a tag, a type or a project in counts."""
 REVIEWED = 20
 """Findings in the prompt to review."""
 

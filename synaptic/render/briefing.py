@@ -11,7 +11,7 @@ from ..notes.header import shortened
 from ..verbs.brief import HIGHEST, Briefing, Shelf
 from ..workspace.workspace import Workspace
 from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
-from .present import Item, end_of, line_of, render
+from .present import NAME_CHARS, Item, end_of, line_of, render
 
 TITLE_CHARS = 120
 SHORT_CHARS = 300
@@ -36,7 +36,7 @@ def text_of(ws: Workspace, briefing: Briefing, *, max_tokens: int, always: bool 
 
     Empty where the journal knows nothing of the project, unless an answer is due `always`.
     """
-    name = one_line(briefing.project)[:60]
+    name = one_line(briefing.project)[:NAME_CHARS]
     about = "without a project"
     in_project = ""
     if name:
@@ -68,7 +68,8 @@ def text_of(ws: Workspace, briefing: Briefing, *, max_tokens: int, always: bool 
         whose=f"of the {ws.access.owner}",
     )
     if always and not text:
-        known = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
+        projects = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
+        known = [shortened(one_line(project), NAME_CHARS) for project in projects]
         head += f" It has no entries. Known projects: {', '.join(known) or 'none'}."
     return (text or head) + end if text or always or briefing.unread_files else ""
 

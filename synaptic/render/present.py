@@ -29,6 +29,12 @@ CHANGED_SHOWN = 5
 LINKS_SHOWN = 20
 BESIDE_CHARS = 80
 TITLE_CHARS = 100
+MARKS_CHARS = 300
+"""The most characters of the marks of an entry in a list: more, and the entry itself, or the
+list, would have no room.
+"""
+NAME_CHARS = 60
+"""The most characters of a tag, a type or a project in counts."""
 SNIPPET_CHARS = 240
 PAGE_CHARS = 4_000
 """Characters of a whole file that its day shows."""
@@ -162,7 +168,8 @@ def fitting(sizes: Iterable[int], room: int) -> int:
 
 
 def listed(items: Sequence[Item], room: int) -> list[str]:
-    """The lines of the entries that fit into `room` characters.
+    """The lines of the entries that fit into `room` characters, and the first entry's always: a
+    list without an entry has no cursor to go on from.
 
     Entries get a title as long as there is room. The rest of the room goes to whole texts, else
     snippets, from the first entry on: that shows more answers than a snippet of each (LoCoMo,
@@ -170,7 +177,7 @@ def listed(items: Sequence[Item], room: int) -> list[str]:
     """
     lines = [_in_list(item, "") for item in items]
     sizes = [len(line) + 1 for line in lines]
-    lines = lines[: fitting(sizes, room)]
+    lines = lines[: max(1, fitting(sizes, room))]
     left = room - sum(sizes[: len(lines)])
     for at, line in enumerate(lines):
         for text in (items[at].text, items[at].snippet):
@@ -199,7 +206,7 @@ def _in_list(item: Item, text: str) -> str:
     stamp = f"{entry.short_id} {day} {entry.type}"
     about = marks(entry, item.superseded_by)
     if about:
-        stamp += f" ({about})"
+        stamp += f" ({shortened(about, MARKS_CHARS)})"
     lines = [line.rstrip() for line in (*body.split("\n"), item.remark) if line.strip()]
     return f"{stamp}: " + "\n  ".join(lines)
 

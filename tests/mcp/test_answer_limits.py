@@ -176,6 +176,49 @@ async def test_a_list_says_what_it_leaves_out_and_goes_on(client: Made, home: Pa
                 assert data["entries"][0]["id"] == ids[last + 1]
 
 
+LONG_NAME = "p" * 50_000
+LONG_MARKS = f"""\
+## 09:00 First
+
+The user has one lamp.
+
+## 10:00 Second
+<!-- syn:20260304-7k3m9q2x at=2026-03-04T10:00:00+00:00 h2=0 project={LONG_NAME} -->
+The user has two lamps.
+
+## 11:00 Third {" ".join(f"#many{one}" for one in range(2_500))}
+
+The user has three lamps.
+"""
+
+
+@pytest.mark.anyio
+async def test_long_marks_of_an_entry_hide_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SYNAPTIC_NOW", f"{DAY}T20:00:00")
+    (tmp_path / "journal").mkdir()
+    (tmp_path / "journal" / f"{DAY}.md").write_text(LONG_MARKS)
+    async with Client(build_server(Worker(tmp_path, HashingEmbedder()))) as client:
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("context_find", {}),
+            ("context_find", {"query": "lamps", "limit": 100}),
+            ("context_recent", {}),
+            ("context_search", {"query": "lamps"}),
+        ]
+        for name, args in calls:
+            for layout in ("concise", "detailed"):
+                answer = text_of(await client.call_tool(name, args | {"format": layout}))
+                assert re.findall("First|Second|Third", answer) and "0 of" not in answer
+                if layout == "concise":
+                    assert {"First", "Second", "Third"} <= set(answer.split()), name
+        counted = {"facets": True, "limit": 1}
+        answer = text_of(await client.call_tool("context_find", counted))
+        assert "1 of 3." in answer and "Third" in answer and "cursor=" in answer
+        unknown = text_of(await client.call_tool("context_brief", {"project": "nowhere"}))
+        assert "Known projects: ppp" in unknown and len(unknown) < 1_000
+
+
 @pytest.mark.anyio
 async def test_resources_are_cut_and_name_the_call_that_goes_on(client: Made) -> None:
     async def read(uri: str) -> str:
