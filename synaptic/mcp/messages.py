@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, NamedTuple
 
 from mcp import types
@@ -83,13 +84,14 @@ def _checked(value: Any) -> Json | Refusal:
     except ValueError:
         return Refusal(_id_of(value), types.INVALID_REQUEST, A_MESSAGE)
     is_request = "id" in value and "method" in value
-    if is_request and not isinstance(message, types.JSONRPCRequest):
+    is_answerable = isinstance(message, types.JSONRPCRequest) and _id_of(value) is not None
+    if is_request and not is_answerable:
         return Refusal(_id_of(value), types.INVALID_REQUEST, A_MESSAGE)
     return dict(value)
 
 
 def _id_of(value: Any) -> str | float | None:
-    """The id of a request, None without one that JSON-RPC knows.
+    """The id of a request, None without one that JSON-RPC knows, and that can be sent back.
 
     The id of a response is ours: echoed, it would name another request of the client.
     """
@@ -97,7 +99,11 @@ def _id_of(value: Any) -> str | float | None:
     if not isinstance(value, dict) or (is_response and "method" not in value):
         return None
     id = value.get("id")
-    return id if isinstance(id, str | float | int) and not isinstance(id, bool) else None
+    if isinstance(id, str):
+        return id if without_surrogates(id) == id else None
+    if isinstance(id, float):
+        return id if math.isfinite(id) else None
+    return id if isinstance(id, int) and not isinstance(id, bool) else None
 
 
 def as_line(message: Json) -> str:

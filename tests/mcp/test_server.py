@@ -1333,9 +1333,11 @@ def test_half_a_character_is_repaired_and_nothing_else() -> None:
         (r"\u00e9 \\ud83d", "é \\ud83d"),
         (r"\ud83d\ude00 x \ud83d", "😀 x ?"),
     ):
-        line = f'{{"jsonrpc": "2.0", "id": "{text}", "method": "ping"}}'
+        params = f'{{"query": "{text}"}}'
+        line = f'{{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {params}}}'
         (message,) = read_messages(line, "").each
-        assert isinstance(message, dict) and json.loads(as_line(message))["id"] == repaired
+        assert isinstance(message, dict)
+        assert json.loads(as_line(message))["params"]["query"] == repaired
 
 
 @pytest.mark.anyio
