@@ -193,6 +193,7 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     past = _read_days(ws, given)
     here = working_checkout(ws.config)
     project = _one_project(given.get("project", project_of(ws.config, here)))
+    _check_files(given)
     if not by_person:
         project = meant_project(project, here)
     claimed: list[str] = []
@@ -340,6 +341,7 @@ def update(
         names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
         raise InvalidArgument("Nothing to update.", valid=names)
     _one_project(parts.get("project"))
+    _check_files(given)
     check_range("importance", parts.get("importance"), 0, 10)
     past = _read_days(ws, given)
     found = _find(ws, id)
@@ -424,13 +426,22 @@ def _check_seen(entry: Entry, seen: str) -> None:
 
 
 def _one_project(project: str | None) -> str | None:
-    """The project of an entry, or None. Raises InvalidArgument for `*`, which means all."""
+    """The project of an entry, or None. Raises InvalidArgument for `*`, which means all, and
+    for a name that no filter takes.
+    """
     name = (project or "").strip()
+    check_values("project", [name])
     if name == "*":
         raise InvalidArgument(
             "An entry has one project, not '*'.", "Name one project, or give '' for none."
         )
     return name or None
+
+
+def _check_files(given: Mapping[str, Any]) -> None:
+    """Raises InvalidArgument for a path that no filter takes."""
+    for path in given.get("files", ()):
+        check_values("file", [path])
 
 
 def _superseded(ws: Workspace, ids: Sequence[str], *, by_person: bool, confirms: bool) -> Texts:

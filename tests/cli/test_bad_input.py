@@ -118,6 +118,16 @@ TOOLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("save", {"entries": [A_TEXT, {"content": " "}]}, "Entry 2: There is no text to save."),
     (
         "save",
+        {**A_TEXT, "project": "p" * 1_001},
+        "project has a value of 1,001 characters. Valid: up to 1,000 characters.",
+    ),
+    (
+        "save",
+        {**A_TEXT, "file": ["a.py", "f" * 2_000]},
+        "file has a value of 2,000 characters.",
+    ),
+    (
+        "save",
         {"entries": [A_TEXT, {"content": "x", "pin": True}]},
         "Entry 2: context_save has no argument 'pin'. Nothing was saved. Valid: content, type",
     ),
