@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from ..config import resolve_home
 from ..errors import ConfigError, InvalidArgument
-from ..files import file_lock
+from ..files import file_lock, open_regular
 from ..journal.disk import PUBLISHED, kept_in, overwrite
 from ..models import PERSON, Texts
 from ..render.fence import one_line
@@ -72,7 +72,7 @@ class Tokens:
         table.
         """
         try:
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 if os.name != "nt" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                     raise ConfigError(
                         f"Others may read {self.path}.", hint=f"chmod 600 {self.path}"
