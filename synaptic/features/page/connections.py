@@ -238,6 +238,9 @@ class Connection(H11Protocol):
         is_idle = self.timeout_keep_alive_task is not None
         return None if is_answering or is_idle else HEAD_S
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Logs nothing: a request for another protocol is answered in this one."""
+
     def _phase(self) -> tuple[object, ...]:
         """A value that changes when the client begins, or ends, a head or a body."""
         return self.cycle, self.conn.their_state, bool(self.conn.trailing_data[0])

@@ -2,7 +2,8 @@
 
 | a request for      | needs                                                             |
 |--------------------|-------------------------------------------------------------------|
-| anything           | a known Host, no Origin or the same, no more than BODY_BYTES      |
+| anything           | a known Host, no Origin or the same, one length of a body, and no |
+|                    | more than BODY_BYTES                                              |
 | `/static/`, login  | nothing else                                                      |
 | `/mcp`             | a bearer token; the cookie opens nothing there                    |
 | a page             | the cookie of a session                                           |
@@ -200,6 +201,10 @@ class Guard:
             return PlainTextResponse(told, 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             return PlainTextResponse("This request comes from another site.\n", 403)
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # a proxy may have read another end of the body: what follows may be no request
+            told = "This request says the length of its body in two ways.\n"
+            return PlainTextResponse(told, 400, {"Connection": "close"})
         if path == "/mcp" or path.startswith("/static/"):
             return None
         reading = scope["method"] in READING

@@ -194,6 +194,33 @@ def test_the_system_may_refuse_connections(tmp_path: Path) -> None:
     assert "Too many open files" in log and len(log) < 20_000
 
 
+LENGTHS = b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n"
+ONE_ANSWER = {
+    "two lengths, a page": b"GET /login HTTP/1.1\r\n" + HOST + LENGTHS,
+    "two lengths, tools": b"POST /mcp HTTP/1.1\r\n" + HOST + LENGTHS,
+    "two lengths, a file": b"GET /static/keys.js HTTP/1.1\r\n" + HOST + LENGTHS,
+}
+
+
+@pytest.mark.parametrize("kind", ONE_ANSWER)
+def test_a_body_with_two_lengths_ends_the_connection(server: Served, kind: str) -> None:
+    """What follows could be the body's end for a proxy, and a request for the server."""
+    with strangers(server, ONE_ANSWER[kind] + ASSET) as (one,):
+        answer = b""
+        while part := one.recv(65_536):
+            answer += part
+    assert answer.startswith(b"HTTP/1.1 400") and answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_a_request_for_another_protocol_is_answered_and_not_logged(tmp_path: Path) -> None:
+    to_file = f"import sys\nsys.stderr = open({str(tmp_path / 'log')!r}, 'w', buffering=1)\n"
+    with served(tmp_path / "home", first=to_file) as server:
+        for name in ("websocket", "h2c"):
+            headers = {"Connection": "Upgrade", "Upgrade": name}
+            assert server.client.get("/login", headers=headers).status_code == 200
+    assert (tmp_path / "log").read_text() == ""
+
+
 def test_the_log_takes_a_limited_number_of_lines(capsys: pytest.CaptureFixture[str]) -> None:
     handler = SparingHandler()
     record = logging.LogRecord("x", logging.ERROR, "", 0, "one\ntwo", (), None)
