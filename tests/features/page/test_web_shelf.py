@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from served import Served, served
 
 from synaptic.files import ATTACHMENTS
 from synaptic.journal.folder import Roots
-from synaptic.journal.shelf import Shelf
+from synaptic.journal.shelf import _READ_BYTES, Shelf
 
 ROOT = Path(__file__).parents[3]
 SECRET = "hunter2"
@@ -234,6 +235,34 @@ def test_a_note_that_is_read_in_place_opens_its_folder_to_nobody(tmp_path: Path)
     shelf = Shelf(Roots(folders), (tmp_path / "home",))
     for path in ("@note/credentials.json", "@sessions/x.png", "@home/x.png"):
         assert shelf.open(path) is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le"])
+def test_a_private_passage_is_seen_at_any_place_of_a_file(
+    tmp_path: Path, encoding: str
+) -> None:
+    """Also between two parts that are read: a copy of a note in any encoding stays here."""
+    shelf = Shelf(Roots({"": tmp_path}), ())
+    tag = "<Private>".encode(encoding)
+    for start in (0, *range(_READ_BYTES - len(tag), _READ_BYTES + 2), 3 * _READ_BYTES):
+        (tmp_path / "x.bin").write_bytes(b"\0" * start + tag)
+        assert shelf.open("x.bin") is None, start
+    (tmp_path / "x.bin").write_bytes(b"\0" * _READ_BYTES + tag[: len(tag) // 2])
+    opened = shelf.open("x.bin")
+    assert opened
+    opened[1].close()
+
+
+def test_a_large_file_is_searched_soon(tmp_path: Path) -> None:
+    """Also one of zeros: whoever asks for forty at once would keep the page from others."""
+    (tmp_path / "x.bin").write_bytes(b"\0" * 40_000_000)
+    shelf = Shelf(Roots({"": tmp_path}), ())
+    begun = time.process_time()
+    for _ in range(5):
+        opened = shelf.open("x.bin")
+        assert opened
+        opened[1].close()
+    assert time.process_time() - begun < 1.0  # 0.15 s; it was 1.8 s
 
 
 def test_the_home_may_hold_the_journal(tmp_path: Path) -> None:
