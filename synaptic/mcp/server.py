@@ -48,7 +48,15 @@ from .front import HOUR_MS, LISTS, Front, server_info
 from .lines import Lines, Unanswered
 from .messages import without_surrogates
 from .texts import ANSWER_CHARS, for_agents, json_text, shortened_json
-from .tools import BY_NAME, HELP, INSTRUCTIONS, READING, check_arguments, help_text
+from .tools import (
+    BY_NAME,
+    HELP,
+    HELP_RESOURCES,
+    INSTRUCTIONS,
+    READING,
+    check_arguments,
+    help_text,
+)
 
 log = logging.getLogger(__name__)
 
@@ -365,6 +373,7 @@ async def _read_resource(
         else:
             templates = LISTS["resources/templates/list"]["resourceTemplates"]
             known = [template["uriTemplate"] for template in templates]
+            known += [resource["uri"] for resource in HELP_RESOURCES]
             raise InvalidArgument(f"There is no resource {uri}.", valid=known)
     except SynapticError as error:
         raise _refused(_error_text(error), uri=uri) from error

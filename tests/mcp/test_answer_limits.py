@@ -243,6 +243,8 @@ async def test_resources_are_cut_and_name_the_call_that_goes_on(client: Made) ->
             args |= {"include_superseded": "true", "limit": "1", "format": "json"}
             data = json.loads(text_of(await one.call_tool("context_find", args)))
             assert data["entries"][0]["id"] == ids[day.count("```entry")]
+        with pytest.raises(MCPError, match=r"Valid: .*, synaptic://help/search"):
+            await one.read_resource("synaptic://nothing")
         for uri in (
             f"synaptic://{HUGE}",
             f"synaptic://entry/{HUGE}",
