@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .config import Config, SearchConfig, load_config
     from .errors import SynapticError
+    from .filters import Filters
     from .language.query import build_filters
-    from .models import Entry, Filters, Hit, SearchResult
+    from .models import Entry, Hit, SearchResult
     from .search.search import search
     from .verbs.browse import Listing, Status, find, get, recent, status
     from .verbs.writing import Receipt, delete, restore, save, update
@@ -59,7 +60,8 @@ _PLACES = {
     "config": "Config SearchConfig load_config",
     "errors": "SynapticError",
     "language.query": "build_filters",
-    "models": "Entry Filters Hit SearchResult",
+    "filters": "Filters",
+    "models": "Entry Hit SearchResult",
     "verbs.browse": "Listing Status find get recent status",
     "verbs.writing": "Receipt delete restore save update",
     "workspace.past": "as_of",

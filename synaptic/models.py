@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 from typing import (
@@ -285,51 +285,6 @@ class Stamp(NamedTuple):
     def is_settled(self, read_ns: int) -> bool:
         """True if this stamp proves the bytes read at `read_ns`, nanoseconds since 1970."""
         return self.ctime_ns <= read_ns - RACY_NS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
-    """Hard filters, joined by AND; several values of one filter are joined by OR.
-
-    Dates are local, `YYYY-MM-DD`, inclusive; an undated entry passes neither. `paths` are
-    folders, files or globs. `words` are words, phrases and beginnings (`plug*`). `where` are
-    (field in lower case, value) pairs, all of which must hold. `links_to` is a name
-    in a link. `sources` are values of `via`, or the root (`@vault`) or `by hand` of entries
-    without it. With `sessions` only digests of sessions pass. Entries that pass `without` are
-    left out.
-    """
-
-    types: tuple[EntryType, ...] = ()
-    tags: Texts = ()
-    projects: Texts = ()
-    files: Texts = ()
-    paths: Texts = ()
-    words: Texts = ()
-    since: str | None = None
-    until: str | None = None
-    min_importance: int | None = None
-    max_importance: int | None = None
-    parent: str | None = None
-    has_body: bool | None = None
-    has_files: bool | None = None
-    has_tasks: bool | None = None
-    where: Pairs = ()
-    links_to: str | None = None
-    sources: Texts = ()
-    sessions: bool = False
-    include_superseded: bool = False
-    without: Filters | None = None
-
-    def each(self) -> dict[str, Filters]:
-        """Each filter that is set, alone; `since` and `until` together are `time`."""
-        single = {}
-        for name in (each.name for each in fields(self)):
-            value = getattr(self, name)
-            if name not in ("since", "until") and value not in (None, (), False):
-                single[name] = replace(Filters(), **{name: value})
-        if self.since or self.until:
-            single["time"] = Filters(since=self.since, until=self.until)
-        return single
 
 
 @frozen

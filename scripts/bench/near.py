@@ -16,8 +16,8 @@ from sets import CachedEmbedder, Maker
 
 from synaptic import Workspace
 from synaptic.config import DEFAULT_MODEL
+from synaptic.filters import Filters
 from synaptic.index.rows import units
-from synaptic.models import Filters
 from synaptic.search.near import near_entries
 from synaptic.workspace.readback import read_entries
 

@@ -133,7 +133,7 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
     option(
         int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
     ),
-    option(int | None, "days", "Entries of the last N days, with today."),
+    *f.filter_flags("search"),
     switch("explain", "Say why each hit has its rank."),
     f.STRATEGY,
     option(float | None, "budget_ms", "Milliseconds that an automatic search may take."),
@@ -220,22 +220,7 @@ def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     "find",
     f.WORDS,
     *f.LISTED,
-    text_option("parent", "Entries that continue this one.", **AN_ID),
-    switch(
-        "has_body",
-        "Entries with or without text below the heading.",
-        "--has-body/--no-body",
-        default=None,
-    ),
-    switch(
-        "has_files", "Entries with or without files.", "--has-files/--no-files", default=None
-    ),
-    switch(
-        "has_tasks", "Entries with or without tasks.", "--has-tasks/--no-tasks", default=None
-    ),
-    text_option(
-        "links_to", "Entries that link to this entry or page: an id, title, alias or path."
-    ),
+    *f.filter_flags("find"),
     text_option("around", "List what happened before and after this entry.", **AN_ID),
     switch("facets", "Also count types, tags and projects."),
     f.LENGTH,

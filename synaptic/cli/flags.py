@@ -3,7 +3,7 @@
 A flag is named as the parameter of the verb that takes it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from inspect import Parameter
@@ -14,6 +14,7 @@ import typer
 
 from ..config import load_config
 from ..errors import SynapticError
+from ..filters import FILTERS, LISTS, Filter
 from ..index.index import known
 from ..models import ORDERS, STRATEGIES, TYPES
 from ..search.ranking import PRESETS, SIGNALS
@@ -31,9 +32,15 @@ def argument(kind: Any, name: str, metavar: str, help: str, **more: Any) -> Para
 
 
 def option(
-    kind: Any, name: str, help: str, *flags: str, default: Any = None, **more: Any
+    kind: Any,
+    name: str,
+    help: str,
+    *flags: str,
+    default: Any = None,
+    metavar: str = "",
+    **more: Any,
 ) -> Parameter:
-    about = typer.Option(*flags, metavar=name.upper(), help=help, **more)
+    about = typer.Option(*flags, metavar=metavar or name.upper(), help=help, **more)
     return _parameter(kind, name, about, default)
 
 
@@ -59,7 +66,7 @@ def choice_option(
     )
 
 
-def _known(kind: str) -> dict[str, Callable[..., list[tuple[str, str]]]]:
+def _known(kind: str) -> dict[str, Any]:
     """The completion with the first 50 tags, projects or ids that begin with the typed word."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
@@ -107,40 +114,38 @@ MARKS = (
 )
 """The marks that a save gives and an update changes."""
 
-# filters, named as in `build_filters`
-IN_PROJECTS = texts_option(
-    "project", "Entries of these projects; repeatable. '*': all projects alike.", **A_PROJECT
-)
-FILTERS = (
-    choice_option("type", TYPES, kind=list[str] | None),
-    texts_option(
-        "tags", "Entries with one of these tags; repeatable.", "--tag", "--tags", **A_TAG
-    ),
-    IN_PROJECTS,
-    text_option(
-        "since", "Only entries from this day on: 2026-11-03, yesterday, 'last week', Q2."
-    ),
-    text_option("until", "Only entries up to this day."),
-    texts_option("file", "Entries about one of these files; repeatable.", "--file", "--files"),
-    texts_option(
-        "path", "Entries in these folders or files of the journal: en/, *.md; repeatable."
-    ),
-    texts_option(
-        "where", "NAME=VALUE of front matter or a property; repeat it to require several."
-    ),
-    option(int | None, "min_importance", "0 to 10. An entry without one counts as 5."),
-)
-"""The filters of a list and of an export."""
-LISTED = (
-    *FILTERS,
-    option(int | None, "max_importance", "0 to 10."),
-    switch(
-        "sessions", "Only digests of agents' sessions: questions, answers, edits and commands."
-    ),
-    switch("include_superseded", "Also entries that a later one replaced."),
-    choice_option("order", ORDERS),
-)
-"""The filters and the order of a list."""
+# filters, of which each is a row of `filters`
+
+
+def _flag(row: Filter) -> Parameter:
+    """The flag of a filter, as its form wants it."""
+    if row.form == "switch":
+        return switch(row.name, row.help, *row.flags)
+    if row.form == "yes or no":
+        dashed = row.name.replace("_", "-")
+        flags = f"--{dashed}/--no-{dashed.removeprefix('has-')}"
+        return switch(row.name, row.help, flags, default=None)
+    kind: Any = {"texts": list[str] | None, "integer": int | None}.get(row.form, str | None)
+    if row.values:
+        return choice_option(row.name, row.values, kind=kind)
+    more = _COMPLETIONS[row.completes] if row.completes else {}
+    return option(kind, row.name, row.help, *row.flags, metavar=row.metavar, **more)
+
+
+_COMPLETIONS = {"tag": A_TAG, "project": A_PROJECT, "id": AN_ID}
+_IN_LISTS = [row for row in FILTERS.values() if set(LISTS) <= set(row.commands)]
+IN_PROJECTS = _flag(FILTERS["project"])
+LISTED = (*map(_flag, _IN_LISTS), choice_option("order", ORDERS))
+"""The filters that `search` and `find` share, and the order of a list."""
+
+
+def filter_flags(command: str) -> list[Parameter]:
+    """The flags of the filters that a command has beside those of all lists."""
+    rows = [row for row in FILTERS.values() if command in row.commands]
+    if command in LISTS:
+        rows = [row for row in rows if row not in _IN_LISTS]
+    return list(map(_flag, rows))
+
 
 # how they are answered
 AS_OF = text_option(

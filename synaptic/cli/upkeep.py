@@ -188,7 +188,7 @@ def _ask_about(ws: Workspace, found: Sequence[review.Matter]) -> None:
     argument(str | None, "to", "FILE", "A new file. [default: standard output]"),
     switch("as_rows", "Write a JSON array, one object a line.", "--json"),
     switch("as_csv", "Write a table for spreadsheets.", "--csv"),
-    *f.FILTERS,
+    *f.filter_flags("export"),
     json=False,
 )
 def _export(ws: Workspace, as_rows: bool, as_csv: bool, to: str = "", **given: Any) -> None:

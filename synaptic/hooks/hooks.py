@@ -177,7 +177,7 @@ def user_prompt(config: Config, said: Said) -> str:
 
 
 def _fitting(ws: Workspace, said: Said, prompt: str) -> str:
-    from ..models import Filters
+    from ..filters import Filters
     from ..notes.blocks import project_key
     from ..render.briefing import SHORT_CHARS, fenced_titles, title_line
     from ..render.fence import DATA_FOLLOWS

@@ -116,7 +116,7 @@ def _has_saved(config: Config, project: str | None, began: datetime) -> bool:
     """True when an entry of the project, or without one any entry, was saved since then;
     entries typed into a file do not count.
     """
-    from ..models import Filters
+    from ..filters import Filters
     from ..notes.blocks import project_key
     from ..workspace.sync import in_step
     from ..workspace.workspace import open_workspace

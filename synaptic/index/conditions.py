@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 
+from ..filters import Filters
 from ..language.words import match
-from ..models import OF_SESSIONS, Filters, Texts
+from ..models import OF_SESSIONS, Texts
 from ..notes.marks import field_words, link_key
 
 _EPOCH = date(1970, 1, 1).toordinal()

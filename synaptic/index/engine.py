@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
-from ..models import Filters, Vector
+from ..filters import Filters
+from ..models import Vector
 from .embedding import USUAL
 from .rows import VECTOR_SCALE, Candidate
 

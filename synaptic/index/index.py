@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import apsw
 
 from ..errors import Ambiguous, NotFound, Refused, SynapticError
+from ..filters import Filters
 from ..language.words import match
-from ..models import OF_SESSIONS, Facets, Filters, Matrix, Order, ParseIssue, Proof
+from ..models import OF_SESSIONS, Facets, Matrix, Order, ParseIssue, Proof
 from .conditions import COUNTED, SUPERSEDED, THESE, conditions, shown
 from .counters import Counters
 from .database import BUSY_TIMEOUT_MS

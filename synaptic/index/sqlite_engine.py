@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from ..filters import Filters
 from ..language.words import sought
-from ..models import Filters, Texts, Vector
+from ..models import Texts, Vector
 from .conditions import THESE, of_chunks
 from .database import Database, tokenizer
 from .engine import cosines

@@ -10,9 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ..errors import InvalidArgument, check_range
+from ..errors import InvalidArgument, check_range, one_of
+from ..filters import FILTERS, KEYS, Filter, Filters
 from ..kinds import SYNONYMS
-from ..models import TYPES, Filters, Json, Texts, frozen
+from ..models import TYPES, Json, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
 from ..notes.header import check_type, taken, unique
 from ..notes.marks import field_name
@@ -44,10 +45,12 @@ _LEFT_OUT = re.compile(
 )
 _BEGINNING = re.compile(r"(?<!\S)(\w{2,})\*(?![^\s,;.?!])")
 _PHRASE = re.compile(r'"([^"]+)"')
-_HAS = {"has:task": "has_tasks", "has:body": "has_body", "has:files": "has_files"}
-_DATES = ("since", "until")
-_KEYS = ("type", "tag", "file", "project", "path", "since", "until", *_HAS)
 _TAG = re.compile(r"(?<!\S)(-?)#([^\W_][\w/-]*)(?=[,;.?!]?(?:\s|\Z))")
+_NAMED_KEYS = dict.fromkeys(
+    ("type", "tag", "file", "project", "path", "since", "until", "has:task", *KEYS)
+)
+"""The keys in the order of a notice, the usual ones first."""
+_WHOLE_WORDS = {key.partition(":")[0] for key in KEYS if ":" in key}
 _OPERATOR = re.compile(r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])')
 
 _AHEAD = ("due", "expires")
@@ -168,7 +171,7 @@ def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]
 
 
 class _Inline:
-    """The filters within a query, and what is to be said of them."""
+    """The filters within a query, the texts of each by its name, and the notices about them."""
 
     def __init__(self, now: datetime, fields: Fields) -> None:
         self._now = now
@@ -184,33 +187,41 @@ class _Inline:
         sign, name, quoted, plain = match.groups()
         key = name.lower()
         value = plain if quoted is None else quoted
-        if key == "has":
-            key = f"has:{value}".lower().replace("tasks", "task")
-        is_filter = key in _KEYS and (key != "type" or value.lower() in (*TYPES, *SYNONYMS))
+        if key in _WHOLE_WORDS:
+            key = f"{key}:{value}".lower().replace("tasks", "task")
+        row = KEYS.get(key)
+        is_day = row is not None and row.form == "day"
+        is_filter = row and (key != "type" or value.lower() in (*TYPES, *SYNONYMS))
         if not is_filter and key in self._fields():
-            key, value = "where", f"{key}={value}"
-        elif key not in _KEYS or (sign and key in _DATES):
-            shown = key if key.startswith("has:") else f"{name}:"
+            row, value = FILTERS["where"], f"{key}={value}"
+        elif not row or (sign and is_day):
+            shown = key if ":" in key else f"{name}:"
             said = f"`{sign or ''}{shown}` is not a filter, so it was searched as a word"
-            self._notices[f"{said}. Filters: {', '.join(_KEYS)}."] = None
+            self._notices[f"{said}. Filters: {', '.join(_NAMED_KEYS)}."] = None
             return match[0]
         if key == "type":
             self._notices |= dict.fromkeys(taken([value]))
+        return " " if self._keep(row, value, is_unwanted=bool(sign)) else match[0]
+
+    def _keep(self, row: Filter, value: str, *, is_unwanted: bool) -> bool:
+        """True if the value was kept, or left out beyond a bound; False if it is wrong."""
+        key = row.key or row.name
+        is_day = row.form == "day"
         self._tried[key] += 1
-        most = MAX_DATES if key in _DATES else MAX_VALUES
+        most = MAX_DATES if is_day else MAX_VALUES
         if self._tried[key] > most:
             said = f"Only the first {most} `{key}:` were read; the others were left out."
             self._bounds[said] = None
-            return " "
-        others = self._wanted if key in _DATES else {}
+            return True
+        others = self._wanted if is_day else {}
         try:
-            _built({**others, key: [value]}, self._now)
+            _built({**others, row.name: [value]}, self._now)
         except InvalidArgument as error:
-            hint = f' Quotes hold words together: {key}:"last week".' if key in _DATES else ""
+            hint = f' Quotes hold words together: {key}:"last week".' if is_day else ""
             self._notices[f"{error} It was searched as words.{hint}"] = None
-            return match[0]
-        (self._unwanted if sign else self._wanted).setdefault(key, []).append(value)
-        return " "
+            return False
+        (self._unwanted if is_unwanted else self._wanted).setdefault(row.name, []).append(value)
+        return True
 
     def filters(self) -> Filters:
         unwanted = _built(self._unwanted, self._now) if self._unwanted else None
@@ -225,12 +236,26 @@ class _Inline:
         return [*self._bounds, *said]
 
 
-def _built(found: Mapping[str, Sequence[str]], now: datetime) -> Filters:
-    """The filters of these values; of a date the last counts."""
-    given: Json = {}
-    for key, values in found.items():
-        given[_HAS.get(key, key)] = key in _HAS or (values[-1] if key in _DATES else values)
-    return build_filters(now=now, **given)
+def _built(texts: Mapping[str, Sequence[str]], now: datetime) -> Filters:
+    """The filters of these texts by name; of a filter of one value the last counts. Raises
+    InvalidArgument.
+    """
+    values: Json = {name: _value(FILTERS[name], each) for name, each in texts.items()}
+    return build_filters(now=now, **values)
+
+
+def _value(row: Filter, texts: Sequence[str]) -> object:
+    if row.form == "texts":
+        return texts
+    if row.form in ("switch", "yes or no"):
+        return True
+    if row.form != "integer":
+        return texts[-1]
+    try:
+        return int(texts[-1])
+    except ValueError:
+        said = f"{row.key} is {texts[-1][:MAX_SHOWN]!r}."
+        raise InvalidArgument(said, valid=("a whole number",)) from None
 
 
 def terms_of(text: str, *, stop_words: bool = True) -> Texts:
@@ -241,41 +266,50 @@ def terms_of(text: str, *, stop_words: bool = True) -> Texts:
 
 
 def build_filters(
-    *,
-    now: datetime,
-    days: int | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    **given: Any,
+    *, now: datetime, days: int | None = None, since: str | None = None, **given: Any
 ) -> Filters:
-    """The checked filters of a user, by the names of FILTER_NAMES; a filter of `_LISTS` takes
-    one text or several. Raises InvalidArgument that names the valid values.
+    """The checked filters of a user, by the names of their rows; a filter of texts takes one or
+    several. Raises InvalidArgument that names the valid values.
     """
     if days is not None:
         if since is not None:
             raise InvalidArgument("Give days or since, not both.", valid=("days", "since"))
-        check_range("days", days, 0, 400_000)
+        _checked(FILTERS["days"], days, now)
         from .timephrase.table import shift  # most saves and searches need none of its words
 
         since = shift(now.date(), -days).isoformat()
-    first = read_date(since, now, "since") if since is not None else None
-    last = read_date(until, now, "until") if until is not None else None
+    values: Json = {}
+    for name, value in {"since": since, **given}.items():
+        row = FILTERS[one_of(FILTERS, name, "filter")]
+        if value is not None:
+            values[row.field] = _checked(row, value, now)
+    first = values.get("since")
+    last = values.get("until")
     if first and last and first > last:
         said = f"since ({first}) is later than until ({last})."
         raise InvalidArgument(said, "Swap them.")
-    low = given.get("min_importance")
-    high = given.get("max_importance")
-    check_range("min_importance", low, 0, 10)
-    check_range("max_importance", high, 0, 10)
+    low = values.get("min_importance")
+    high = values.get("max_importance")
     if low is not None and high is not None and low > high:
         said = f"min_importance ({low}) is above max_importance ({high})."
         raise InvalidArgument(said, "Swap them.")
     if days is not None and last is None:
-        last = now.date().isoformat()
-    for name in given.keys() & _LISTS.keys():
-        listed, check = _LISTS[name]
-        given[listed] = unique(map(check, _values(name, given.pop(name))))
-    return Filters(since=first, until=last, **given)
+        values["until"] = now.date().isoformat()
+    return Filters(**values)
+
+
+def _checked(row: Filter, value: Any, now: datetime) -> Any:
+    """The value that `Filters` holds of what a user gave. Raises InvalidArgument."""
+    check = _CHECKS.get(row.name, row.check)
+    if row.form == "texts":
+        return unique(map(check, _values(row.name, value)))
+    if row.form == "text":
+        return check(value)
+    if row.form == "day":
+        return read_date(value, now, row.name)
+    if row.form == "integer":
+        check_range(row.name, value, 0, row.most)
+    return value
 
 
 def _field(text: str) -> tuple[str, str]:
@@ -286,21 +320,13 @@ def _field(text: str) -> tuple[str, str]:
     return field_name(name), value
 
 
-_LISTS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    "type": ("types", check_type),
-    "tag": ("tags", check_tag),
-    "project": ("projects", project_key),
-    "file": ("files", str),
-    "path": ("paths", str),
-    "source": ("sources", str),
-    "where": ("where", _field),
+_CHECKS: Mapping[str, Callable[[str], Any]] = {
+    "type": check_type,
+    "tag": check_tag,
+    "project": project_key,
+    "where": _field,
 }
-"""Filters of several values, the name of each in `Filters`, and the check of a value."""
-
-FILTER_NAMES = frozenset(_LISTS) | {
-    *("days", "since", "until", "min_importance", "max_importance", "parent", "links_to"),
-    *("has_body", "has_files", "has_tasks", "sessions", "include_superseded"),
-}
+"""The checks of filters that know how notes are written."""
 
 
 def build_preference(values: Mapping[str, object]) -> Filters:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 from ..errors import InvalidArgument
+from ..filters import FILTERS, Filter, Form
 from ..kinds import guidance
 from ..models import ORDERS, STRATEGIES, TYPES, Json, Texts
 from ..search.ranking import PRESETS
@@ -71,12 +72,46 @@ _KINDS: Json = {
 """The schemas of parameters. None has a list of types: some clients know only one."""
 
 
-def _table(rows: str) -> dict[str, Json]:
-    """The schemas of parameters, which stand in lines: name, kind, description."""
-    schemas = {}
-    for row in rows.strip().splitlines():
-        name, kind, *about = row.split(maxsplit=2)
+_FORMS: Mapping[Form, str] = {
+    "texts": "list",
+    "text": "text",
+    "day": "text",
+    "integer": "integer",
+    "switch": "switch",
+    "yes or no": "switch",
+}
+"""The kinds of parameters that filters are."""
+
+
+def _table(lines: str) -> dict[str, Json]:
+    """The schemas of parameters, which stand in lines: name, kind, description. A filter is its
+    name alone.
+    """
+    schemas: dict[str, Json] = {}
+    for line in lines.strip().splitlines():
+        name, *rest = line.split(maxsplit=2)
+        if not rest:
+            schemas |= _of_filter(FILTERS[name])
+            continue
+        kind, *about = rest
         schemas[name] = _KINDS[kind] | dict(zip(["description"], about, strict=False))
+    return schemas
+
+
+def _of_filter(row: Filter) -> dict[str, Json]:
+    about = {"description": row.about} if row.about else {}
+    return {row.name: _KINDS[_FORMS[row.form]] | about}
+
+
+def _options(verb: str, lines: str) -> dict[str, Json]:
+    """The schemas of the options of a tool that takes filters: a filter without a line comes
+    last.
+    """
+    schemas = _table(lines)
+    placed = {*schemas, *_table(_FILTERS)}
+    for row in FILTERS.values():
+        if verb in row.tools and row.name not in placed:
+            schemas |= _of_filter(row)
     return schemas
 
 
@@ -241,21 +276,21 @@ def _shown(value: Any) -> str:
 # ------------------------------------------------------------------------------------------
 
 _FILTERS = """
-type list
-tag list any of
-file list path
-project list else this one first; *: all alike
-since text 2026-11-03, yesterday, last week
-until text
+type
+tag
+file
+project
+since
+until
 """
 _MORE_FILTERS = """
 as_of text a day or time: as the journal was then
 order ORDER the order of the answer
-include_superseded switch also entries that another one replaced
-sessions switch only digests of agents' sessions
-days integer the last N days, in place of since
-min_importance integer 0 to 10; an entry without one counts as 5
-max_importance integer 0 to 10
+include_superseded
+sessions
+days
+min_importance
+max_importance
 format FORMAT concise is the default, detailed shows all marks, json is for programs
 """
 _SEARCH_OPTIONS = f"""
@@ -273,11 +308,11 @@ max_rounds integer rounds of smart, 0 to 3
 """
 _FIND_OPTIONS = f"""
 around text an id; its neighbours in time
-parent text an id; entries that continue it
+parent
 facets switch also count types, tags and projects
 {_MORE_FILTERS.strip()}
-has_body switch with or without text below the title
-has_files switch with or without files
+has_body
+has_files
 """
 _SAVE_OPTIONS = """
 due text the day on which to remind of it
@@ -327,7 +362,7 @@ query text A question or words; "a phrase" must occur.
 max_tokens integer default 400; more shows more of each
 """),
         required=("query",),
-        options=_table(_SEARCH_OPTIONS),
+        options=_options("search", _SEARCH_OPTIONS),
         reads=True,
     ),
     Tool(
@@ -350,7 +385,7 @@ query text rank by relevance
 limit integer default 20
 cursor text from the answer before
 """),
-        options=_table(_FIND_OPTIONS),
+        options=_options("find", _FIND_OPTIONS),
         reads=True,
     ),
     Tool(

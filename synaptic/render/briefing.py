@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import date
 from itertools import islice
 
-from ..models import Entry, Filters
+from ..filters import Filters
+from ..models import Entry
 from ..notes.header import shortened
 from ..verbs.brief import HIGHEST, Briefing, Shelf
 from ..workspace.workspace import Workspace

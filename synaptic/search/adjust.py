@@ -10,8 +10,8 @@
 | `told_once`      | equal passages of two files take one place  | by eye                    |
 """
 
+from ..filters import Filters
 from ..kinds import has_expired
-from ..models import Filters
 from ..workspace.changes import of_project
 from ..workspace.git import fate_of
 from .equal_hits import copies_behind, told_once

@@ -11,11 +11,12 @@ from functools import cache, partial
 from typing import NamedTuple, TypeAlias
 
 from ..errors import InvalidArgument, check_range, one_of
+from ..filters import Filters
 from ..index.rows import Candidate, Standing, moment, units
 from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT, ParsedQuery
 from ..language.words import match, stems, words
-from ..models import ORDERS, Entry, Filters, Meaning, Mode, Order, Strategy, Texts, Vector
+from ..models import ORDERS, Entry, Meaning, Mode, Order, Strategy, Texts, Vector
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
 from .ranking import usual

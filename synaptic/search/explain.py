@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 
+from ..filters import Filters
 from ..language.analysis.analyze import Known, analyze
 from ..language.analysis.asked import asked_of
 from ..language.analysis.plan import form_of
@@ -10,7 +11,7 @@ from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
 from ..language.query import MAX_QUERY, filled, parse_query
 from ..language.words import words
-from ..models import Filters, Json
+from ..models import Json
 from ..notes.privacy import without_private
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace

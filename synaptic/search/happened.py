@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..filters import Filters
 from ..language.analysis.asked import asked_of, happened
-from ..models import NOTHING_CLOSE, Counts, Entry, Filters, SearchResult
+from ..models import NOTHING_CLOSE, Counts, Entry, SearchResult
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace

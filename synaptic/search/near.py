@@ -8,10 +8,11 @@ held corrections.
 import re
 from collections.abc import Callable, Sequence
 
+from ..filters import Filters
 from ..index.rows import units
 from ..kinds import CLOSING_TAGS, KINDS, is_closed
 from ..language.words import stems, words
-from ..models import Entry, Filters, Near, Texts
+from ..models import Entry, Near, Texts
 from ..notes.blocks import project_key
 from ..workspace.readback import read_entries
 from ..workspace.workspace import Workspace

@@ -9,10 +9,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgument, ModelError, check_range, one_of
+from ..filters import Filters
 from ..index.rows import instant
 from ..journal.repository import Checkout
 from ..language.query import parse_query
-from ..models import STRATEGIES, Filters, SearchResult
+from ..models import STRATEGIES, SearchResult
 from ..workspace.checkout import asking_project, working_checkout
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from ..errors import NotFound
+from ..filters import Filters
 from ..index.rows import instant
 from ..kinds import KINDS
 from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
@@ -16,7 +17,7 @@ from ..language.query import MAX_LIMIT, filled, terms_of
 from ..language.timephrase.table import shift
 from ..language.tongues import tongues_of
 from ..language.words import words
-from ..models import ABSENT, Filters
+from ..models import ABSENT
 from ..workspace.workspace import Workspace
 from .doubt import MOST_HITS
 from .evidence import LIST_LIMIT, Evidence, Request

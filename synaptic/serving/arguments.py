@@ -6,8 +6,8 @@ import os
 import sys
 from typing import Any
 
-from ..language.query import FILTER_NAMES, build_filters
-from ..models import Filters
+from ..filters import FILTERS, Filters
+from ..language.query import build_filters
 from ..render.terminal import is_terminal
 from ..workspace.workspace import Workspace
 
@@ -34,9 +34,7 @@ AGENTS = {
 
 def take_filters(ws: Workspace, given: dict[str, Any]) -> Filters:
     """The filters among the arguments, which it takes out. Raises InvalidArgument."""
-    if "tags" in given:
-        given["tag"] = given.pop("tags")
-    filters = {name: given.pop(name) for name in FILTER_NAMES & given.keys()}
+    filters = {name: given.pop(name) for name in FILTERS.keys() & given.keys()}
     return build_filters(now=ws.clock(), **filters)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
+from ..filters import Filters
 from ..journal.disk import kept_in, overwrite
 from ..journal.repository import Checkout
 from ..kinds import (
@@ -31,7 +32,7 @@ from ..kinds import (
 )
 from ..language.query import read_date, terms_of
 from ..language.words import match
-from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order, Task
+from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Order, Task
 from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import tasks_of
 from ..notes.reading import aware

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
+from ..filters import Filters
 from ..index.rows import Position, Standing, instant
 from ..journal.names import LeftOut, sentences
 from ..language.query import MAX_LIMIT, build_filters, read_date
@@ -20,7 +21,6 @@ from ..models import (
     Counts,
     Entry,
     Facets,
-    Filters,
     Json,
     Order,
     ParseIssue,

@@ -9,8 +9,9 @@ from operator import attrgetter
 from urllib.parse import unquote
 
 from ..errors import Ambiguous, NotFound
+from ..filters import Filters
 from ..language.query import read_date
-from ..models import Entry, Filters, Link, Task, frozen
+from ..models import Entry, Link, Task, frozen
 from ..notes.marks import link_key, links_of, tasks_of
 from ..workspace.readback import read_entries, read_lines
 from ..workspace.sync import in_step

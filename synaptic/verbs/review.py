@@ -10,10 +10,11 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from ..errors import InvalidArgument, one_of
+from ..filters import Filters
 from ..index.rows import Stored, units
 from ..journal.disk import kept_in, overwrite
 from ..kinds import KINDS, has_expired
-from ..models import PERSON, Entry, Filters, Texts
+from ..models import PERSON, Entry, Texts
 from ..notes.blocks import project_key
 from ..search.near import MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all

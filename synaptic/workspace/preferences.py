@@ -322,7 +322,7 @@ def _older_hash(entry: Entry) -> str:
 
 def every_preference(ws: Workspace) -> list[Entry]:
     """All preferences, whole, the newest first."""
-    from ..models import Filters  # hooks that only read the log need none of it
+    from ..filters import Filters  # hooks that only read the log need none of it
     from .readback import read_entries
 
     every = Filters(types=("preference",), include_superseded=True)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
+from synaptic.filters import Filters
 from synaptic.language.query import (
     MAX_QUERY,
     build_filters,
@@ -17,7 +18,6 @@ from synaptic.language.query import (
     parse_query,
     read_date,
 )
-from synaptic.models import Filters
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)  # a Saturday
 

@@ -11,9 +11,9 @@ from outside import Home
 
 from synaptic import Workspace, open_workspace, save, search
 from synaptic.errors import InvalidArgument
+from synaptic.filters import Filters
 from synaptic.index.embedding import FastEmbedder
 from synaptic.language.analysis.plan import parts_of
-from synaptic.models import Filters
 from synaptic.search.explain import analysis_of
 
 

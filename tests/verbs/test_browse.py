@@ -27,7 +27,8 @@ from synaptic import (
     status,
 )
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound
-from synaptic.models import ORDERS, Filters
+from synaptic.filters import Filters
+from synaptic.models import ORDERS
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.sync import sync
 

@@ -15,7 +15,7 @@ from homes import Clock
 
 from synaptic import Workspace, as_of, delete, find, get, restore, save, search, update
 from synaptic.errors import InvalidArgument, NotFound, Refused
-from synaptic.models import Filters
+from synaptic.filters import Filters
 from synaptic.verbs.brief import brief
 from synaptic.workspace.past import DELETED, OF_TODAY
 

@@ -13,9 +13,10 @@ from datetime import datetime
 from pathlib import Path
 
 from ...errors import InvalidArgument
+from ...filters import Filters
 from ...journal.projects import Projects, project_at
 from ...language.query import terms_of
-from ...models import SESSIONS, Filters, SearchResult, frozen
+from ...models import SESSIONS, SearchResult, frozen
 from ...notes.blocks import project_key
 from ...search.search import search
 from ...workspace.embed import Progress

@@ -16,9 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ...errors import check_range
+from ...filters import Filters
 from ...language.lexicon import STOP_WORDS
 from ...language.words import words
-from ...models import Entry, Filters, Texts, frozen
+from ...models import Entry, Texts, frozen
 from ...notes.blocks import MASK
 from ...notes.privacy import mask
 from ...search.search import ANY_PROJECT, search

@@ -24,8 +24,9 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from starlette.routing import Route
 
 from ...files import is_picture_name
+from ...filters import Filters
 from ...journal.shelf import OTHER, Shelf
-from ...models import Entry, Filters
+from ...models import Entry
 from ...notes.blocks import without_code
 from ...notes.marks import link_key
 from ...notes.reading import composed

@@ -11,7 +11,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
-from ...models import TYPES, Entry, Filters
+from ...filters import Filters
+from ...models import TYPES, Entry
 from ...verbs import brief, browse
 from ...verbs.rules import waiting
 from ...workspace.checkout import project_of, working_checkout

@@ -18,9 +18,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import Ambiguous, Changed, ConfigError, NotFound, Refused, SynapticError, one_of
+from ...filters import Filters
 from ...journal.folder import OWN
 from ...kinds import can_be_closed
-from ...models import TYPES, Entry, Filters
+from ...models import TYPES, Entry
 from ...notes.markdown import compose_entry
 from ...render.fence import one_line
 from ...render.present import short

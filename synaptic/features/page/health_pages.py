@@ -10,8 +10,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import SynapticError, one_of
+from ...filters import Filters
 from ...journal import losses
-from ...models import Entry, Filters
+from ...models import Entry
 from ...verbs import browse, doctor, review, writing
 from ...verbs.review import Matter
 from ...workspace.readback import read_entries

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
+from ...filters import Filters
 from ...language.query import read_date
-from ...models import Filters
 from ...notes.blocks import slug_tag
 from ...verbs import browse
 from ...workspace.sync import in_step

@@ -14,8 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
+from ...filters import Filters
 from ...language.words import words
-from ...models import Filters, Hit
+from ...models import Hit
 from ...notes.blocks import project_key
 from ...render.present import IsHit, remark_on, term_test
 from ...search.happened import with_count

@@ -25,12 +25,13 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import Identifier
 
 from ...errors import IndexUnusable
+from ...filters import Filters
 from ...index.conditions import THESE, Match, of_chunks
 from ...index.engine import cosines
 from ...index.rows import Candidate, quantise
 from ...index.sketch import OVERSAMPLED, rough_bits
 from ...index.sqlite_engine import SPREAD, STEMS_KEPT, Stems
-from ...models import Filters, Vector
+from ...models import Vector
 
 Made = TypeVar("Made")
 Passing = tuple[str, tuple[Any, ...]]

@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
+from ...filters import Filters
 from ...kinds import CLOSABLE, CLOSING_TAGS, TAGS_OF_STATE
-from ...models import TYPES, Filters, Order, Texts, frozen
+from ...models import TYPES, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compiled
 from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame

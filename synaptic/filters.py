@@ -1,0 +1,293 @@
+"""The filters, one row each: all that the rest of the package knows of a filter but its SQL.
+
+A new filter needs its field in `Filters` and its row in `FILTERS`, both here, and its SQL in
+`index/conditions`. The command line, the schemas of tools, the query language and the search
+page are made from the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from .models import TYPES, EntryType, Pairs, Texts, frozen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Hard filters, joined by AND; several values of one filter are joined by OR.
+
+    Dates are local, `YYYY-MM-DD`, inclusive; an undated entry passes neither. `paths` are
+    folders, files or globs. `words` are words, phrases and beginnings (`plug*`). `where` are
+    (field in lower case, value) pairs, all of which must hold. `links_to` is a name
+    in a link. `sources` are values of `via`, or the root (`@vault`) or `by hand` of entries
+    without it. With `sessions` only digests of sessions pass. Entries that pass `without` are
+    left out.
+    """
+
+    types: tuple[EntryType, ...] = ()
+    tags: Texts = ()
+    projects: Texts = ()
+    files: Texts = ()
+    paths: Texts = ()
+    words: Texts = ()
+    since: str | None = None
+    until: str | None = None
+    min_importance: int | None = None
+    max_importance: int | None = None
+    parent: str | None = None
+    has_body: bool | None = None
+    has_files: bool | None = None
+    has_tasks: bool | None = None
+    where: Pairs = ()
+    links_to: str | None = None
+    sources: Texts = ()
+    sessions: bool = False
+    include_superseded: bool = False
+    without: Filters | None = None
+
+    def each(self) -> dict[str, Filters]:
+        """Each filter that is set, alone; `since` and `until` together are `time`."""
+        single = {}
+        for name in (each.name for each in fields(self)):
+            value = getattr(self, name)
+            if name not in ("since", "until") and value not in (None, (), False):
+                single[name] = replace(Filters(), **{name: value})
+        if self.since or self.until:
+            single["time"] = Filters(since=self.since, until=self.until)
+        return single
+
+
+Form = Literal["texts", "text", "day", "integer", "switch", "yes or no"]
+"""What a user gives: texts, of which an entry fits one; a text; a day as people type it; a
+number from 0 on; a switch that is on or left out; yes, no, or neither.
+"""
+
+Offers = tuple[Literal["search", "find", "export"], ...]
+EXPORTS: Offers = ("search", "find", "export")
+LISTS: Offers = ("search", "find")
+
+
+@frozen
+class Filter:
+    """A filter as people and agents give it.
+
+    `name`: its name as a parameter and as a flag. `of`: its field in `Filters`, if that has
+    another name. `values`: all that are valid, if these are few. `most`: the largest number.
+    `check`: makes a value of one text, or raises InvalidArgument. Checks that know how notes
+    are written stand in `language/query`, because this module is below the notes.
+
+    - `commands` have the flag: `help` explains it, `flags` are its spellings, `metavar` stands
+      for its value, and names of the kind `completes` complete it.
+    - `tools` take it, of search and find: `about` explains it.
+    - `key` names it within a query: `tag` in `tag:db`. With a colon it is a whole word of a
+      query: `has:body`.
+    - `page` is how the search page sets it: by a count beside the hits, in its form, or by a
+      link. `label` names it there.
+
+    Each of the four is empty where the filter is not offered.
+    """
+
+    name: str
+    form: Form
+    of: str = ""
+    values: Texts = ()
+    most: int = 1_000_000
+    check: Callable[[str], Any] = str
+    commands: Offers = ()
+    help: str = ""
+    flags: Texts = ()
+    metavar: str = ""
+    completes: Literal["", "tag", "project", "id"] = ""
+    tools: Offers = ()
+    about: str = ""
+    key: str = ""
+    page: Literal["", "count", "form", "link"] = ""
+    label: str = ""
+
+    @property
+    def field(self) -> str:
+        return self.of or self.name
+
+
+_ROWS = (
+    Filter(
+        "type",
+        "texts",
+        "types",
+        values=TYPES,
+        commands=EXPORTS,
+        tools=LISTS,
+        key="type",
+        page="count",
+        label="Type",
+    ),
+    Filter(
+        "tag",
+        "texts",
+        "tags",
+        commands=EXPORTS,
+        help="Entries with one of these tags; repeatable.",
+        flags=("--tag", "--tags"),
+        metavar="TAGS",
+        completes="tag",
+        tools=LISTS,
+        about="any of",
+        key="tag",
+        page="count",
+        label="Tag",
+    ),
+    Filter(
+        "project",
+        "texts",
+        "projects",
+        commands=EXPORTS,
+        help="Entries of these projects; repeatable. '*': all projects alike.",
+        completes="project",
+        tools=LISTS,
+        about="else this one first; *: all alike",
+        key="project",
+        page="count",
+        label="Project",
+    ),
+    Filter("source", "texts", "sources", page="count", label="Source"),
+    Filter(
+        "since",
+        "day",
+        commands=EXPORTS,
+        help="Only entries from this day on: 2026-11-03, yesterday, 'last week', Q2.",
+        tools=LISTS,
+        about="2026-11-03, yesterday, last week",
+        key="since",
+        page="form",
+        label="From",
+    ),
+    Filter(
+        "until",
+        "day",
+        commands=EXPORTS,
+        help="Only entries up to this day.",
+        tools=LISTS,
+        key="until",
+        page="form",
+        label="To",
+    ),
+    Filter(
+        "file",
+        "texts",
+        "files",
+        commands=EXPORTS,
+        help="Entries about one of these files; repeatable.",
+        flags=("--file", "--files"),
+        tools=LISTS,
+        about="path",
+        key="file",
+    ),
+    Filter(
+        "path",
+        "texts",
+        "paths",
+        commands=EXPORTS,
+        help="Entries in these folders or files of the journal: en/, *.md; repeatable.",
+        key="path",
+    ),
+    Filter(
+        "where",
+        "texts",
+        commands=EXPORTS,
+        help="NAME=VALUE of front matter or a property; repeat it to require several.",
+    ),
+    Filter(
+        "min_importance",
+        "integer",
+        most=10,
+        commands=EXPORTS,
+        help="0 to 10. An entry without one counts as 5.",
+        tools=LISTS,
+        about="0 to 10; an entry without one counts as 5",
+    ),
+    Filter(
+        "max_importance",
+        "integer",
+        most=10,
+        commands=LISTS,
+        help="0 to 10.",
+        tools=LISTS,
+        about="0 to 10",
+    ),
+    Filter(
+        "sessions",
+        "switch",
+        commands=LISTS,
+        help="Only digests of agents' sessions: questions, answers, edits and commands.",
+        tools=LISTS,
+        about="only digests of agents' sessions",
+        page="link",
+        label="Sessions",
+    ),
+    Filter(
+        "include_superseded",
+        "switch",
+        commands=LISTS,
+        help="Also entries that a later one replaced.",
+        tools=LISTS,
+        about="also entries that another one replaced",
+        page="link",
+        label="Superseded",
+    ),
+    Filter(
+        "days",
+        "integer",
+        "since",
+        most=400_000,
+        commands=("search",),
+        help="Entries of the last N days, with today.",
+        tools=LISTS,
+        about="the last N days, in place of since",
+    ),
+    Filter(
+        "parent",
+        "text",
+        commands=("find",),
+        help="Entries that continue this one.",
+        completes="id",
+        tools=("find",),
+        about="an id; entries that continue it",
+    ),
+    Filter(
+        "has_body",
+        "yes or no",
+        commands=("find",),
+        help="Entries with or without text below the heading.",
+        tools=("find",),
+        about="with or without text below the title",
+        key="has:body",
+    ),
+    Filter(
+        "has_files",
+        "yes or no",
+        commands=("find",),
+        help="Entries with or without files.",
+        tools=("find",),
+        about="with or without files",
+        key="has:files",
+    ),
+    Filter(
+        "has_tasks",
+        "yes or no",
+        commands=("find",),
+        help="Entries with or without tasks.",
+        key="has:task",
+    ),
+    Filter(
+        "links_to",
+        "text",
+        commands=("find",),
+        help="Entries that link to this entry or page: an id, title, alias or path.",
+    ),
+)
+FILTERS: dict[str, Filter] = {row.name: row for row in _ROWS}
+"""Every filter that people and agents give, by its name, in the order of the flags."""
+KEYS: dict[str, Filter] = {row.key: row for row in _ROWS if row.key}
+"""The filters that may stand within a query, by their key."""
