@@ -47,12 +47,20 @@ class Filters:
     include_superseded: bool = False
     without: Filters | None = None
 
+    def in_force(self) -> dict[str, Any]:
+        """The value of each filter that is set, by its field."""
+        values = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value not in (each.default, ""):
+                values[each.name] = value
+        return values
+
     def each(self) -> dict[str, Filters]:
         """Each filter that is set, alone; `since` and `until` together are `time`."""
         single = {}
-        for name in (each.name for each in fields(self)):
-            value = getattr(self, name)
-            if name not in ("since", "until") and value not in (None, (), False):
+        for name, value in self.in_force().items():
+            if name not in ("since", "until"):
                 single[name] = replace(Filters(), **{name: value})
         if self.since or self.until:
             single["time"] = Filters(since=self.since, until=self.until)

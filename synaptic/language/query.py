@@ -131,12 +131,7 @@ def parse_query(
 
 def filled(filters: Filters, others: Filters) -> Filters:
     """These filters, and those of the others about which they say nothing."""
-    added = {}
-    for name in others.__slots__:
-        value = getattr(others, name)
-        if value and not getattr(filters, name):
-            added[name] = value
-    return replace(filters, **added)
+    return replace(filters, **{**others.in_force(), **filters.in_force()})
 
 
 def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]]:

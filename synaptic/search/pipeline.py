@@ -13,7 +13,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from ..index.rows import moment
 from ..language.analysis.asked import QUESTIONS
@@ -338,8 +338,7 @@ def _why(evidence: Evidence, ranked: Ranked) -> Why:
     for name, found in evidence.lists.items():
         if ranked.rowid in found:
             ranks[name] = list(found).index(ranked.rowid) + 1
-    filters = asdict(request.filters).items()
-    hard = [name for name, value in filters if value not in (None, (), False)]
+    hard = request.filters.in_force()
     symbolic = ["symbolic"] if ranked.met else []
     read_at = standing.accessed_at
     return Why(
