@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
+from itertools import chain
 from typing import Any
 
 from ..filters import Filters
 from ..language.words import match
-from ..models import OF_SESSIONS, Texts
+from ..models import OF_SESSIONS, Pairs, Texts
 from ..notes.marks import field_words, link_key
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -63,22 +64,11 @@ def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     """The filters as SQL conditions on the alias `e`, each led by AND, and their values."""
     parts: list[str] = []
     values: list[Any] = []
-    for name, (sql, bound) in _CONDITIONS.items():
-        value = getattr(filters, name)
-        if value not in (None, (), ""):
-            parts.append(sql)
-            values += bound(value)
-    if filters.types and "note" not in filters.types:
-        parts.append("e.type <> 'note'")  # what the index of the other types wants to hear
-    for name, value in filters.where:
-        parts.append("e.rowid IN (SELECT entry FROM field WHERE name = ? AND instr(words, ?))")
-        values += (name, field_words(value))
-    if filters.sessions:
-        parts.append(f"e.via IN {OF_SESSIONS}")
-    for unwanted in (filters.without or Filters()).each().values():
-        condition, of_unwanted = conditions(unwanted)
-        parts.append(f"(1 = 1{condition}) IS NOT TRUE")
-        values += of_unwanted
+    for name, value in filters.in_force().items():
+        if name != "include_superseded":  # see `shown`
+            condition, of_condition = CONDITIONS[name](value)
+            parts.append(condition)
+            values += of_condition
     return "".join(f" AND {part}" for part in parts), tuple(values)
 
 
@@ -108,12 +98,40 @@ def of_chunks(
     return condition, values
 
 
-def _one(value: object) -> tuple[object, ...]:
-    return (value,)
+Condition = tuple[str, Sequence[Any]]
+"""A condition on the alias `e`, and the values of its question marks."""
 
 
-def _two(value: object) -> tuple[object, ...]:
-    return value, value
+def _sql(
+    sql: str, values: Callable[[Any], Sequence[Any]] = lambda value: (value,)
+) -> Callable[[Any], Condition]:
+    """The condition of a filter whose SQL is always the same."""
+    return lambda value: (sql, values(value))
+
+
+def _types(types: Sequence[str]) -> Condition:
+    sql = f"e.type IN {THESE}"
+    if "note" not in types:
+        sql += " AND e.type <> 'note'"  # the index of the other types has this condition
+    return sql, _list(types)
+
+
+def _where(pairs: Pairs) -> Condition:
+    """All pairs must hold."""
+    holds = "e.rowid IN (SELECT entry FROM field WHERE name = ? AND instr(words, ?))"
+    values = [(name, field_words(value)) for name, value in pairs]
+    return " AND ".join([holds] * len(pairs)), [*chain.from_iterable(values)]
+
+
+def _without(unwanted: Filters) -> Condition:
+    """None of the filters may let the entry pass."""
+    parts: list[str] = []
+    values: list[Any] = []
+    for each in unwanted.each().values():
+        condition, of_condition = conditions(each)
+        parts.append(f"(1 = 1{condition}) IS NOT TRUE")
+        values += of_condition
+    return " AND ".join(parts) or "1 = 1", values
 
 
 def _list(values: Sequence[str]) -> Texts:
@@ -165,45 +183,48 @@ _HOLDS_PHRASE = """e.rowid IN (
     SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid
     WHERE w.chunk_fts MATCH ?)"""
 
-_CONDITIONS: dict[str, tuple[str, Callable[[Any], Sequence[Any]]]] = {
-    "types": (f"e.type IN {THESE}", _list),
-    "tags": (
+CONDITIONS: dict[str, Callable[[Any], Condition]] = {
+    "types": _types,
+    "tags": _sql(
         """e.rowid IN (
         SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name = j.value
         UNION ALL SELECT t.entry FROM json_each(?) j CROSS JOIN tag t
         ON t.name >= j.value || '/' AND t.name < j.value || '0')""",
         _tags,
     ),
-    "projects": (f"e.project_key IN {THESE}", _list),
-    "files": (
+    "projects": _sql(f"e.project_key IN {THESE}", _list),
+    "files": _sql(
         f"""e.rowid IN (
         SELECT f.entry FROM file f WHERE f.path IN {THESE}
         OR EXISTS (SELECT 1 FROM json_each(?) j WHERE instr(f.path || '\n', j.value) > 0)
         OR EXISTS (SELECT 1 FROM json_each(?) j WHERE instr('\n' || f.path, j.value) > 0))""",
         _files,
     ),
-    "paths": (
+    "paths": _sql(
         """e.source IN (
         SELECT s.id FROM source s JOIN json_each(?) j
         ON lower(s.path) LIKE lower(j.value) ESCAPE '\\')""",
         _patterns,
     ),
-    "words": (_HOLDS_PHRASE, _words),
-    "since": ("e.dated = 1 AND e.at >= ? AND e.date >= ?", _day(-1)),
-    "until": ("e.dated = 1 AND e.at < ? AND e.date <= ?", _day(2)),
-    "min_importance": ("coalesce(e.importance, 5) >= ?", _one),
-    "max_importance": ("coalesce(e.importance, 5) <= ?", _one),
-    "parent": ("e.parent = ?", _one),
-    "has_body": ("(e.body_end > e.body_start) = ?", _one),
-    "has_files": ("(EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)) = ?", _one),
-    "has_tasks": ("(EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)) = ?", _one),
-    "links_to": (  # to this name, or to another name of the entry that it names
+    "words": _sql(_HOLDS_PHRASE, _words),
+    "since": _sql("e.dated = 1 AND e.at >= ? AND e.date >= ?", _day(-1)),
+    "until": _sql("e.dated = 1 AND e.at < ? AND e.date <= ?", _day(2)),
+    "min_importance": _sql("coalesce(e.importance, 5) >= ?"),
+    "max_importance": _sql("coalesce(e.importance, 5) <= ?"),
+    "parent": _sql("e.parent = ?"),
+    "has_body": _sql("(e.body_end > e.body_start) = ?"),
+    "has_files": _sql("(EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)) = ?"),
+    "has_tasks": _sql("(EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)) = ?"),
+    "where": _where,
+    "links_to": _sql(  # to this name, or to another name of the entry that it names
         """e.rowid IN (
         SELECT entry FROM link WHERE key = ?
         UNION SELECT l.entry FROM name n JOIN name o ON o.entry = n.entry AND o.own = 1
         JOIN link l ON l.key = o.key AND l.entry <> n.entry WHERE n.key = ? AND n.own = 1)""",
-        lambda name: _two(link_key(name)),
+        lambda name: (link_key(name), link_key(name)),
     ),
-    "sources": (f"{SOURCE} IN {THESE}", _list),
+    "sources": _sql(f"{SOURCE} IN {THESE}", _list),
+    "sessions": _sql(f"e.via IN {OF_SESSIONS}", lambda _: ()),
+    "without": _without,
 }
-"""SQL for each filter that has a value, and its values in SQL."""
+"""The condition of each filter, by its field in `Filters`, for its value there."""
