@@ -235,22 +235,25 @@ def _built(texts: Mapping[str, Sequence[str]], now: datetime) -> Filters:
     """The filters of these texts by name; of a filter of one value the last counts. Raises
     InvalidArgument.
     """
-    values: Json = {name: _value(FILTERS[name], each) for name, each in texts.items()}
+    values: Json = {name: value_of(FILTERS[name], each) for name, each in texts.items()}
     return build_filters(now=now, **values)
 
 
-def _value(row: Filter, texts: Sequence[str]) -> object:
+def value_of(row: Filter, texts: Sequence[str]) -> object:
+    """The value for `build_filters` of texts from a query or from the address of a page, of
+    which the last counts unless the filter takes several. Raises InvalidArgument.
+    """
     if row.form == "texts":
         return texts
     if row.form in ("switch", "yes or no"):
-        return True
+        return texts[-1].lower() != "no"
     if row.form != "integer":
         return texts[-1]
     try:
         return int(texts[-1])
     except ValueError:
-        said = f"{row.key} is {texts[-1][:MAX_SHOWN]!r}."
-        raise InvalidArgument(said, valid=("a whole number",)) from None
+        message = f"{row.name} is {texts[-1][:MAX_SHOWN]!r}."
+        raise InvalidArgument(message, valid=("a whole number",)) from None
 
 
 def terms_of(text: str, *, stop_words: bool = True) -> Texts:

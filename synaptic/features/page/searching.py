@@ -14,7 +14,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
-from ...filters import Filters
+from ...filters import FILTERS, Filters
+from ...language.query import value_of
 from ...language.words import words
 from ...models import Hit
 from ...notes.blocks import project_key
@@ -30,7 +31,9 @@ from .site import Values, ask, page, site_of
 
 MORE_HITS = 50
 """Hits of a query when more than the default are asked for."""
-LISTS = ("type", "tag", "project", "source")
+OFFERED = [row for row in FILTERS.values() if row.page]
+"""The filters of the page, in their order there."""
+COUNTED = [row.name for row in OFFERED if row.page == "count"]
 NO_RESULT: Values = {
     "error": None,
     "result": None,
@@ -40,6 +43,8 @@ NO_RESULT: Values = {
     "explain": False,
     "counted": None,
     "is_plain": False,
+    "labels": {row.name: row.label for row in OFFERED},
+    "form": [row for row in OFFERED if row.page == "form"],
 }
 
 
@@ -75,12 +80,16 @@ async def _search(request: Request) -> Response:
 
 
 def given_in(asked: QueryParams) -> Values:
-    """The filters of an address."""
-    given: Values = {name: asked.getlist(name) for name in LISTS}
-    for name in ("since", "until"):
-        given[name] = asked.get(name, "").strip()
-    for name in ("sessions", "include_superseded"):
-        given[name] = bool(asked.get(name))
+    """The filters of an address: lists of texts, texts, and True for a switch."""
+    given: Values = {}
+    for row in OFFERED:
+        if row.form == "texts":
+            texts = [text.strip() for text in asked.getlist(row.name)]
+            given[row.name] = [text for text in texts if text]
+        elif row.form == "switch":
+            given[row.name] = bool(asked.get(row.name))
+        else:
+            given[row.name] = asked.get(row.name, "").strip()
     return given
 
 
@@ -90,7 +99,11 @@ def answer(
     """The values of the page: hits or the newest entries, facets, and the filters as read."""
     # a search at every letter must not count as reading entries
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
-    stated = {name: value for name, value in given.items() if value}
+    stated = {}
+    for name, value in given.items():
+        if value:
+            texts = value if isinstance(value, list) else [str(value)]
+            stated[name] = value_of(FILTERS[name], texts)
     filters = any_of_all(take_filters(ws, stated))
     shown: Values = {"given": _read_filters(filters), "filters": filters}
     if not query:
@@ -119,13 +132,16 @@ def answer(
 
 def _read_filters(filters: Filters) -> Values:
     """The filters as the page names them."""
-    lists = (filters.types, filters.tags, filters.projects, filters.sources)
-    return dict(zip(LISTS, lists, strict=True)) | {
-        "since": filters.since or "",
-        "until": filters.until or "",
-        "sessions": filters.sessions,
-        "include_superseded": filters.include_superseded,
-    }
+    given: Values = {}
+    for row in OFFERED:
+        value = getattr(filters, row.field)
+        if value is None:
+            given[row.name] = ""
+        elif row.form == "yes or no":
+            given[row.name] = "yes" if value else "no"
+        else:
+            given[row.name] = str(value) if row.form == "integer" else value
+    return given
 
 
 def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:
@@ -152,7 +168,7 @@ def _several(facets: Values, given: Mapping[str, Any]) -> Values:
 
 def _facets_of(hits: Sequence[Hit]) -> Values:
     """By filter: (value, hits that have it), most frequent first."""
-    counts: dict[str, Counter[str]] = {name: Counter() for name in LISTS}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in COUNTED}
     for entry in (hit.entry for hit in hits):
         counts["type"][entry.type] += 1
         counts["tag"].update(entry.tags)
