@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from homes import open_home
+from newer import PACKAGE, package_with
 
-import synaptic
 from synaptic.kinds import CLOSABLE, CLOSING_TAGS, FOREIGN, KINDS, SHELVES, SYNONYMS, guidance
 from synaptic.models import TYPES
 from synaptic.search.search import search
 from synaptic.verbs.brief import brief
 from synaptic.verbs.writing import save
 
-PACKAGE = Path(synaptic.__file__).parent
 SKILL = PACKAGE.parent / "plugin" / "skills" / "memory" / "SKILL.md"
 NEW_TYPE = "question"
 
@@ -61,19 +59,13 @@ def test_each_closing_tag_ends_each_type_that_can_be_closed(tmp_path: Path) -> N
 
 def test_a_new_type_is_a_name_and_a_row(tmp_path: Path) -> None:
     """A package with one more type reads it, also in an index that was made before."""
-    newer = tmp_path / "newer"
-    shutil.copytree(
-        PACKAGE, newer / "synaptic", ignore=shutil.ignore_patterns("*.onnx", "*.pyc")
-    )
-    model = Path("data") / "synaptic-minilm-1" / "model.onnx"
-    (newer / "synaptic" / model).symlink_to(PACKAGE / model)
-    models = newer / "synaptic" / "models.py"
-    models.write_text(models.read_text().replace('"note"\n]', f'"note", "{NEW_TYPE}"\n]'))
-    kinds = newer / "synaptic" / "kinds.py"
     row = f'    Kind("{NEW_TYPE}", ("ask",), can_close=True, guidance="what nobody knows"),\n'
     note = '    Kind("note", ("memory", "memo")),\n'
-    assert note in kinds.read_text()
-    kinds.write_text(kinds.read_text().replace(note, note + row))
+    changes = {
+        "models.py": {'"note"\n]': f'"note", "{NEW_TYPE}"\n]'},
+        "kinds.py": {note: note + row},
+    }
+    newer = package_with(tmp_path / "newer", changes)
     home = tmp_path / "home"
     (home / "journal").mkdir(parents=True)
     day = home / "journal" / "2026-11-21.md"
