@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from .models import TYPES, EntryType, Pairs, Texts, frozen
+from .models import TYPES, EntryType, Pairs, Texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +77,7 @@ EXPORTS: Offers = ("search", "find", "export")
 LISTS: Offers = ("search", "find")
 
 
-@frozen
-class Filter:
+class Filter(NamedTuple):
     """A filter as people and agents give it.
 
     `name`: its name as a parameter and as a flag. `of`: its field in `Filters`, if that has
