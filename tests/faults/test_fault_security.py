@@ -360,7 +360,7 @@ def test_no_mark_on_an_entry_leads_out(tmp_path: Path, outside: Path) -> None:
     """
     before = held(outside)
     with open_home(tmp_path / "home", exclude=("../**", "/etc/**", "..")) as ws:
-        for way in WAYS_OUT:
+        for way in (way[:900] for way in WAYS_OUT):
             save(ws, f"About {way[:20]!r}", project=way, files=[way, f"../{way}"], by=way)
         forged = (
             "## 09:00 Forged\n<!-- syn:../../../outside/x parent=../../x supersedes=../x,/y "
