@@ -21,6 +21,7 @@ from typing import Any
 
 from ..files import DATA
 from ..models import Json
+from .prompts import PROMPTS
 from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -33,6 +34,7 @@ _SAID = json.loads((DATA / "server.json").read_text("utf-8"))
 _SAID["resources/list"]["resources"] += HELP_RESOURCES
 LISTS: Mapping[str, Json] = {
     "tools/list": {"tools": [tool.as_json() for tool in TOOLS]},
+    "prompts/list": {"prompts": [prompt.as_json() for prompt in PROMPTS.values()]},
     **{method: said for method, said in _SAID.items() if method.endswith("/list")},
 }
 """The answers that are always the same; the SDK's server reads them here, too."""

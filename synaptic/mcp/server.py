@@ -37,7 +37,7 @@ from ..render.fence import one_line
 from ..render.present import brief
 from ..render.wire import error_json
 from ..serving.positions import POSITION, Forwards, IndexPosition
-from ..serving.roles import TOOLS, not_published
+from ..serving.roles import not_published
 from ..serving.tokens import Grant
 from ..serving.turns import Turns
 from ..serving.worker import Lane, Result, Verb, Worker, for_client
@@ -47,6 +47,7 @@ from .answers import Call, answer, day_text, entry_text, review_text
 from .front import HOUR_MS, LISTS, Front, server_info
 from .lines import Lines, Unanswered
 from .messages import without_surrogates
+from .prompts import PROMPTS
 from .texts import ANSWER_CHARS, for_agents, json_text, shortened_json
 from .tools import (
     BY_NAME,
@@ -386,54 +387,23 @@ def _refused(message: str, **data: str) -> MCPError:
     return MCPError(code=types.INVALID_PARAMS, message=brief(message), data=data)
 
 
-HANDOFF = """\
-Write a hand-off, so that the next session can go on without asking{focus}.
-
-1. context_recent: see what is already noted, and the last handoff.
-2. Save what is still only in this conversation: decisions with their reasons, findings, \
-open issues.
-3. context_save with type "handoff": what was to be done, what is done, what is not and why, \
-the exact next step, the files in play. Put the last handoff's id in supersedes, if this one \
-replaces it.
-
-No secrets. Then show me the hand-off in a few lines."""
-
-
-REVIEW = """\
-Review the journal with me{focus}: look at both entries of each finding with context_get, \
-say what you would do and why, and do it only when I agree.
-
-- supersede: context_update of the second, with the first's id in supersedes, beside those \
-that it has
-- merge: context_update of the second, with append, then context_delete of the first
-- close: context_update with add_tag ["done"]
-- delete: context_delete of the first
-- pin, keep: nothing; I can run `synaptic review pin FINDING`, or keep, so that it is not \
-listed again
-
-{findings}"""
-
-_TEXTS = {"handoff": (HANDOFF, "focus"), "review": (REVIEW, "project")}
-"""By prompt: its text and the name of its argument."""
-
-
 async def _get_prompt(
     ctx: Context, params: types.GetPromptRequestParams
 ) -> types.GetPromptResult:
-    if params.name not in _TEXTS:
-        raise _refused(f"There is no prompt {params.name!r}. Valid: {', '.join(_TEXTS)}.")
-    text, argument = _TEXTS[params.name]
-    given = dict(params.arguments or {})
-    value = brief(given.pop(argument, ""))
-    for unknown in given:
-        raise _refused(f"{params.name} has no argument {unknown!r}. Valid: {argument}.")
+    prompt = PROMPTS.get(params.name)
+    if not prompt:
+        raise _refused(f"There is no prompt {params.name!r}. Valid: {', '.join(PROMPTS)}.")
+    arguments = dict(params.arguments or {})
+    value = brief(arguments.pop(prompt.argument, ""))
+    for unknown in arguments:
+        raise _refused(f"{prompt.name} has no argument {unknown!r}. Valid: {prompt.argument}.")
     findings = ""
-    if ctx.lifespan_context.is_published and TOOLS[params.name] != "reader":
-        raise _refused(_error_text(not_published(f"The prompt {params.name}")))
-    if params.name == "review":
+    if ctx.lifespan_context.is_published and prompt.role != "reader":
+        raise _refused(_error_text(not_published(f"The prompt {prompt.name}")))
+    if prompt.name == "review":
         await _in_turn(ctx)
         findings = await _ask(ctx, partial(review_text, project=value), "apart")
-    text = text.format(focus=f": {value}" if value else "", findings=findings)
+    text = prompt.text.format(of=f": {value}" if value else "", findings=findings)
     content = types.TextContent(type="text", text=text)
     message = types.PromptMessage(role="user", content=content)
     return types.GetPromptResult(messages=[message])

@@ -14,6 +14,7 @@ from ..filters import FILTERS, Filter, Form
 from ..kinds import guidance
 from ..models import ORDERS, STRATEGIES, TYPES, Json, Texts
 from ..search.ranking import PRESETS
+from ..serving.roles import Role
 
 CHARS_PER_TOKEN = 3
 """English prose has four; notes with code, ids and names have three (o200k)."""
@@ -116,14 +117,21 @@ def _options(verb: str, lines: str) -> dict[str, Json]:
 
 
 class Tool(NamedTuple):
-    """A tool. `options` are further parameters, which a resource explains."""
+    """A tool. `options` are further parameters, which a resource explains. `role` says which
+    server answers it: see `serving/roles`.
+    """
 
     name: str
+    role: Role
     description: str
     parameters: Json
     required: Texts = ()
     options: Mapping[str, Json] = {}
-    reads: bool = False
+
+    @property
+    def reads(self) -> bool:
+        """True where it changes nothing."""
+        return self.role == "reader"
 
     def as_json(self) -> Json:
         """The tool as `tools/list` shows it, with all four hints, as clients take one that is
@@ -327,6 +335,7 @@ force switch save it although it was just saved
 TOOLS = (
     Tool(
         "context_brief",
+        "reader",
         'Call it first: preferences, what is due, last handoff, what is new: "where did we '
         'leave off".',
         _table("""
@@ -334,10 +343,10 @@ project text default: this git repository
 since text last, p:... or a day
 as_of text
 """),
-        reads=True,
     ),
     Tool(
         "context_save",
+        "writer",
         "Save a memory: a decision and its reason, a finding, unfinished work, a handoff. "
         "Never secrets.",
         _table("""
@@ -354,6 +363,7 @@ entries objects several, all or none, each with these fields
     ),
     Tool(
         "context_search",
+        "reader",
         "Search by words and meaning, best first, before you answer about past work, "
         'decisions or preferences: "what did we decide", "like last time", "open issues".',
         _table(f"""
@@ -363,10 +373,10 @@ max_tokens integer default 400; more shows more of each
 """),
         required=("query",),
         options=_options("search", _SEARCH_OPTIONS),
-        reads=True,
     ),
     Tool(
         "context_recent",
+        "reader",
         "The newest entries. With a query, the fitting ones of the last 50.",
         _table("""
 query text
@@ -374,10 +384,10 @@ project list
 limit integer
 format text
 """),
-        reads=True,
     ),
     Tool(
         "context_find",
+        "reader",
         "List entries by what they are marked with; without a query a timeline, newest first.",
         _table(f"""
 query text rank by relevance
@@ -386,10 +396,10 @@ limit integer default 20
 cursor text from the answer before
 """),
         options=_options("find", _FIND_OPTIONS),
-        reads=True,
     ),
     Tool(
         "context_get",
+        "reader",
         "Entries whole, by id.",
         _table("""
 id list long or short
@@ -400,10 +410,10 @@ as_of text
 format text
 """),
         required=("id",),
-        reads=True,
     ),
     Tool(
         "context_update",
+        "writer",
         "Correct entries; what you leave out stays. The tag done closes an issue or a handoff.",
         _table("""
 id list
@@ -426,12 +436,14 @@ restore switch undo the last change
     ),
     Tool(
         "context_delete",
+        "writer",
         "Delete entries; context_update with restore brings them back.",
         _table("id list"),
         required=("id",),
     ),
     Tool(
         "context_analyze",
+        "reader",
         "How a question is read and searched; or a note with its dates and names made plain.",
         _table("""
 text text
@@ -439,7 +451,6 @@ mode text query (default) or note
 format text
 """),
         required=("text",),
-        reads=True,
     ),
 )
 

@@ -1,30 +1,37 @@
-"""The table of what a server of published journals answers itself."""
+"""The roles: what a server of published journals answers itself."""
 
 from __future__ import annotations
 
-from synaptic.features.page.app import routes
-from synaptic.mcp.front import LISTS
-from synaptic.mcp.tools import TOOLS as ALL_TOOLS
-from synaptic.serving.roles import PAGES, TOOLS
+from typing import get_args
+
+import pytest
+
+from synaptic.features.page.app import PAGES
+from synaptic.features.page.site import Page
+from synaptic.mcp.prompts import PROMPTS, Prompt
+from synaptic.mcp.tools import TOOLS, Tool
+from synaptic.serving.roles import Role
 
 
-def test_each_tool_and_each_prompt_has_a_role() -> None:
-    tools = {tool.name: "reader" if tool.reads else "writer" for tool in ALL_TOOLS}
-    prompts = {prompt["name"] for prompt in LISTS["prompts/list"]["prompts"]}
-    assert tools.items() <= TOOLS.items()
-    assert TOOLS.keys() == tools.keys() | prompts
-    assert set(TOOLS.values()) <= {"reader", "writer", "neither"}
+@pytest.mark.parametrize("row", (Tool, Prompt, Page))
+def test_none_is_declared_without_a_role(row: type[Tool | Prompt | Page]) -> None:
+    with pytest.raises(TypeError, match=r"missing .*role"):
+        row("/new")  # type: ignore[call-arg]
 
 
-def test_each_route_of_the_page_has_a_role() -> None:
-    assert {route.path for route in routes(None)} == PAGES.keys()
-    assert set(PAGES.values()) == {"reader", "writer", "neither"}
+def test_each_role_is_used_and_known() -> None:
+    rows = [*TOOLS, *PROMPTS.values(), *PAGES]
+    assert {row.role for row in rows} == set(get_args(Role))
+
+
+def test_the_pages_of_a_path_have_one_role() -> None:
+    paths = {page.path for page in PAGES}
+    assert len(paths) == len({(page.path, page.role) for page in PAGES})
 
 
 def test_a_page_of_a_reader_changes_nothing() -> None:
-    """What a route changes, it changes by POST; only logging in and out is a reader's."""
-    for route in routes(None):
-        methods = getattr(route, "methods", None) or set()
-        if "POST" in methods:
-            own = route.path in ("/login", "/logout", "/devices")
-            assert (PAGES[route.path] == "reader") == own, route.path
+    """A page changes things by POST; only logging in and out is a reader's."""
+    for page in PAGES:
+        if "POST" in (page.methods or ()):
+            own = page.path in ("/login", "/logout", "/devices")
+            assert (page.role == "reader") == own, page.path

@@ -30,7 +30,7 @@ from ...config import load_config
 from ...errors import ConfigError, InvalidArgument, NotFound, SynapticError
 from ...serving.apart import run_apart
 from ...serving.log import SparingHandler
-from ...serving.roles import PAGES, not_published
+from ...serving.roles import not_published
 from ...serving.running import Running, announced, is_loopback
 from ...serving.tokens import Grant, Tokens
 from ...serving.worker import GRACE_S, Worker
@@ -51,7 +51,7 @@ from .browsers import SECRET, come_back, may_stay, open_session
 from .connections import IDLE_S, Connection, Listener, most_connections
 from .devices import Devices
 from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
-from .site import HERE, Site, form_of, page, session_of, show_error, site_of
+from .site import HERE, Page, Site, form_of, page, session_of, show_error, site_of
 
 log = logging.getLogger(__name__)
 
@@ -86,8 +86,9 @@ def build_app(
             async with mcp.running():
                 yield
 
+    pages = _published(PAGES) if site.worker.is_published else PAGES
     app = Starlette(
-        routes=_published(routes(mcp)) if site.worker.is_published else routes(mcp),
+        routes=[Route("/mcp", mcp), Mount("/static", Assets(HERE / "static")), *pages],
         exception_handlers={SynapticError: show_error, 404: show_error},
         lifespan=lifespan,
     )
@@ -97,34 +98,14 @@ def build_app(
     return Guard(app, site.sessions, hosts, fixed=site.fixed)
 
 
-def routes(mcp: Any) -> list[Route | Mount]:
-    """The routes of a server of a journal."""
-    return [
-        Route("/mcp", mcp),
-        Mount("/static", Assets(HERE / "static")),
-        Route("/login", _login, methods=["GET", "POST"]),
-        Route("/logout", _logout, methods=["POST"]),
-        *days.ROUTES,
-        *browsers.ROUTES,
-        *following.ROUTES,
-        *searching.ROUTES,
-        *entries.ROUTES,
-        *attachments.ROUTES,
-        *edit_pages.ROUTES,
-        *exporting.ROUTES,
-        *health_pages.ROUTES,
-        *moving.ROUTES,
-    ]
-
-
-def _published(all_routes: list[Route | Mount]) -> list[Route | Mount]:
-    """The routes of a server that reads what is published."""
+def _published(pages: Sequence[Page]) -> list[Page]:
+    """The pages of a server that reads what is published."""
     elsewhere = {"writer": _at_writer, "neither": _nowhere}
-    shown = []
-    for route in all_routes:
-        endpoint = elsewhere.get(PAGES[route.path])
-        shown.append(Route(route.path, endpoint) if endpoint else route)
-    return shown
+    rows = []
+    for row in pages:
+        endpoint = elsewhere.get(row.role)
+        rows.append(Page(row.path, row.role, endpoint) if endpoint else row)
+    return rows
 
 
 async def _at_writer(request: Request) -> Response:
@@ -214,6 +195,23 @@ async def _logout(request: Request) -> Response:
     return RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})
 
 
+PAGES = [
+    Page("/login", "reader", _login, methods=["GET", "POST"]),
+    Page("/logout", "reader", _logout, methods=["POST"]),
+    *days.PAGES,
+    *browsers.PAGES,
+    *following.PAGES,
+    *searching.PAGES,
+    *entries.PAGES,
+    *attachments.PAGES,
+    *edit_pages.PAGES,
+    *exporting.PAGES,
+    *health_pages.PAGES,
+    *moving.PAGES,
+]
+"""The pages. Two rows of a path have one role."""
+
+
 def serve(
     home: str | Path | None,
     make_mcp_app: Callable[[Worker, Tokens, bool, str], Any],
@@ -256,7 +254,10 @@ def serve(
     sessions = Sessions(running)
     worker = Worker(home, read_only=read_only, address=database)
     only_shows = read_only or bool(database)
-    site = Site(worker, sessions, tokens, Devices(home), only_shows, local, is_fixed, writer)
+    roles = {row.path: row.role for row in PAGES}
+    site = Site(
+        worker, sessions, tokens, Devices(home), roles, only_shows, local, is_fixed, writer
+    )
     link, way = f"{at}/login?token={sessions.link}", "this link works once"
     if no_link:
         sessions.link = ""

@@ -21,7 +21,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from ...files import is_picture_name
 from ...filters import Filters
@@ -37,7 +36,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .flavours import anchor
 from .rendering import targets
-from .site import ask, page, session_of, site_of
+from .site import Page, ask, page, session_of, site_of
 
 PART_BYTES = 65_536
 _FILE_LINK = re.compile(
@@ -243,4 +242,4 @@ def _asked(request: Request) -> tuple[str, str]:
     return query.get("name", "").strip(), query.get("from", "")
 
 
-ROUTES = [Route("/picture", _picture), Route("/to", _to)]
+PAGES = [Page("/picture", "neither", _picture), Page("/to", "reader", _to)]

@@ -8,7 +8,6 @@ import asyncio
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 from starlette.types import Scope
 
 from ...errors import Refused
@@ -16,7 +15,7 @@ from ...models import PERSON
 from ...serving.running import is_loopback
 from .devices import STAY_S, Device, Key
 from .guard import Visitor, cookie_name
-from .site import done, form_of, page, session_of, site_of
+from .site import Page, done, form_of, page, session_of, site_of
 
 SECRET = "x-synaptic-device"
 """The header with the second half of a key."""
@@ -117,4 +116,7 @@ def _cookie_name(scope: Scope) -> str:
     return f"{cookie_name(scope)}-device"
 
 
-ROUTES = [Route("/devices", _devices), Route("/devices", _change, methods=["POST"])]
+PAGES = [
+    Page("/devices", "reader", _devices),
+    Page("/devices", "reader", _change, methods=["POST"]),
+]

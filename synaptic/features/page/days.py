@@ -8,7 +8,6 @@ from datetime import date, timedelta
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
 
 from ...errors import InvalidArgument
 from ...filters import Filters
@@ -20,7 +19,7 @@ from ...workspace.preferences import hash_of_rule
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .rendering import plain_heading, render
-from .site import TEMPLATES, Values, ask, form_of, page, site_of
+from .site import TEMPLATES, Page, Values, ask, form_of, page, site_of
 
 DAY_ENTRIES = 100
 """Entries on a page of a day."""
@@ -172,10 +171,10 @@ def _shifted(start: date, days: int) -> date | None:
     return None
 
 
-ROUTES = [
-    Route("/", _day),
-    Route("/day", _day),
-    Route("/day/{date}", _day),
-    Route("/calendar", _calendar),
-    Route("/preview", _preview, methods=["POST"]),
+PAGES = [
+    Page("/", "reader", _day),
+    Page("/day", "reader", _day),
+    Page("/day/{date}", "reader", _day),
+    Page("/calendar", "reader", _calendar),
+    Page("/preview", "writer", _preview, methods=["POST"]),
 ]

@@ -4,7 +4,6 @@ from datetime import date, timedelta
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
@@ -15,7 +14,18 @@ from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
 from .attachments import Attachments
 from .entries import SAME
-from .site import TEMPLATES, ask, back_of, done, form_of, page, session_of, site_of, status_of
+from .site import (
+    TEMPLATES,
+    Page,
+    ask,
+    back_of,
+    done,
+    form_of,
+    page,
+    session_of,
+    site_of,
+    status_of,
+)
 
 TEMPLATES.globals["tasks_in"] = lambda entry: tasks_of(entry, entry.content)
 TEMPLATES.filters["without_due"] = without_due
@@ -119,8 +129,8 @@ async def _tick(request: Request) -> Response:
     return answer
 
 
-ROUTES = [
-    Route("/edit", _edit, methods=["GET", "POST"]),
-    Route("/tasks", _tasks),
-    Route("/tick", _tick, methods=["POST"]),
+PAGES = [
+    Page("/edit", "writer", _edit, methods=["GET", "POST"]),
+    Page("/tasks", "reader", _tasks),
+    Page("/tick", "writer", _tick, methods=["POST"]),
 ]

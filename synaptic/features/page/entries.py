@@ -15,7 +15,6 @@ from urllib.parse import urlencode
 import typer
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
 from ...errors import Ambiguous, Changed, ConfigError, NotFound, Refused, SynapticError, one_of
 from ...filters import Filters
@@ -34,7 +33,18 @@ from ...workspace.checkout import project_of, working_checkout
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from .attachments import Attachments, files_by_name, linked_files, shelf_of
-from .site import Values, ask, back_of, done, form_of, page, session_of, site_of, status_of
+from .site import (
+    Page,
+    Values,
+    ask,
+    back_of,
+    done,
+    form_of,
+    page,
+    session_of,
+    site_of,
+    status_of,
+)
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
 SAME = {
@@ -369,13 +379,13 @@ def _show(path: Path, line: int) -> str:
     return "No editor with a window is known here, so open it yourself (or set VISUAL):"
 
 
-ROUTES = [
-    Route("/new", _form, methods=["GET", "POST"]),
-    Route("/deleted", _deleted),
-    Route("/entry/{id}", _entry),
-    Route("/entry/{id}/edit", _form, methods=["GET", "POST"]),
-    Route("/entry/{id}/delete", _delete, methods=["POST"]),
-    Route("/entry/{id}/restore", _restore, methods=["POST"]),
-    Route("/entry/{id}/confirm", _confirm, methods=["POST"]),
-    Route("/entry/{id}/open", _open, methods=["POST"]),
+PAGES = [
+    Page("/new", "writer", _form, methods=["GET", "POST"]),
+    Page("/deleted", "writer", _deleted),
+    Page("/entry/{id}", "reader", _entry),
+    Page("/entry/{id}/edit", "writer", _form, methods=["GET", "POST"]),
+    Page("/entry/{id}/delete", "writer", _delete, methods=["POST"]),
+    Page("/entry/{id}/restore", "writer", _restore, methods=["POST"]),
+    Page("/entry/{id}/confirm", "writer", _confirm, methods=["POST"]),
+    Page("/entry/{id}/open", "writer", _open, methods=["POST"]),
 ]

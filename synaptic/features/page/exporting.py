@@ -19,7 +19,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
 from ...models import Entry
 from ...render.wire import entry_json
@@ -27,7 +26,7 @@ from ...verbs import browse
 from ...workspace.workspace import Workspace
 from .attachments import files_by_name, linked_files, parts_of, shelf_of
 from .searching import answer, given_in
-from .site import ask_beside, page, session_of, site_of
+from .site import Page, ask_beside, page, session_of, site_of
 
 ENTRIES, PRINTED = 5_000, 500
 """The most entries of a zip, and of a page to print."""
@@ -145,4 +144,4 @@ def _front(entry: Entry) -> str:
     return f"---\n{text}---\n\n"
 
 
-ROUTES = [Route("/export", _export), Route("/print", _print)]
+PAGES = [Page("/export", "writer", _export), Page("/print", "writer", _print)]

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
 from ...errors import SynapticError
 from ...journal.journal import Journal
@@ -21,7 +20,7 @@ from ...models import proof_of
 from ...verbs import review
 from ...workspace.workspace import Workspace
 from .connections import Connection
-from .site import ask, ask_beside, page
+from .site import Page, ask, ask_beside, page
 
 LOOK_S = 0.8
 """Seconds between two looks at the folders and at the notes that changed last."""
@@ -116,4 +115,4 @@ def _count(ws: Workspace) -> int:
     return len(review.review(ws))
 
 
-ROUTES = [Route("/events", _events), Route("/waiting", _waiting)]
+PAGES = [Page("/events", "neither", _events), Page("/waiting", "writer", _waiting)]

@@ -7,7 +7,6 @@ from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from ...errors import SynapticError, one_of
 from ...filters import Filters
@@ -20,9 +19,9 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .entries import ask_first, deleted_text, is_agreed
 from .following import follower_of
-from .site import Values, ask, ask_beside, done, form_of, page
+from .site import Page, Values, ask, ask_beside, done, form_of, page
 
-Page = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request], Awaitable[Response]]
 PAGE_FINDINGS = 20
 """Findings on a page."""
 MANY = 10_000
@@ -38,7 +37,7 @@ ANSWERED = {
 }
 
 
-def _after_notice(show: Page) -> Page:
+def _after_notice(show: Handler) -> Handler:
     """The page; in a large journal after another one that says what is read meanwhile."""
 
     async def answer(request: Request) -> Response:
@@ -172,10 +171,10 @@ def _counted(ws: Workspace) -> Values:
     }
 
 
-ROUTES = [
-    Route("/review", _review),
-    Route("/review", _answer_finding, methods=["POST"]),
-    Route("/health", _health),
-    Route("/health", _mend, methods=["POST"]),
-    Route("/statistics", _statistics),
+PAGES = [
+    Page("/review", "writer", _review),
+    Page("/review", "writer", _answer_finding, methods=["POST"]),
+    Page("/health", "writer", _health),
+    Page("/health", "writer", _mend, methods=["POST"]),
+    Page("/statistics", "writer", _statistics),
 ]

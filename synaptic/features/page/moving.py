@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from ...errors import InvalidArgument
 from ...filters import Filters
@@ -17,7 +16,7 @@ from ...notes.blocks import slug_tag
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .site import ask, page
+from .site import Page, ask, page
 
 ENTRIES, OTHERS = 8, 4
 """Entries, and tags or folders, that the palette shows. By eye."""
@@ -131,9 +130,9 @@ async def _place(
     )
 
 
-ROUTES = [
-    Route("/palette", _palette),
-    Route("/tag/{name:path}", _tag),
-    Route("/folder", _folder),
-    Route("/folder/{name:path}", _folder),
+PAGES = [
+    Page("/palette", "reader", _palette),
+    Page("/tag/{name:path}", "reader", _tag),
+    Page("/folder", "reader", _folder),
+    Page("/folder/{name:path}", "reader", _folder),
 ]

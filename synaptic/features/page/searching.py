@@ -11,7 +11,6 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from ...errors import InvalidArgument
 from ...filters import FILTERS, Filters
@@ -27,7 +26,7 @@ from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .rendering import lit, plain_heading, plain_lines
-from .site import Values, ask, page, site_of
+from .site import Page, Values, ask, page, site_of
 
 MORE_HITS = 50
 """Hits of a query when more than the default are asked for."""
@@ -192,4 +191,4 @@ def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]
     }
 
 
-ROUTES = [Route("/search", _search)]
+PAGES = [Page("/search", "reader", _search)]

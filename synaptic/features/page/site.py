@@ -14,12 +14,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from ...errors import NotFound, Refused, SynapticError
 from ...kinds import KINDS
 from ...render.fence import one_line
 from ...render.present import page_end, short
-from ...serving.roles import PAGES
+from ...serving.roles import Role
 from ...serving.tokens import Tokens
 from ...serving.worker import Lane, Result, Verb, Worker, of_journals
 from ...verbs.mentions import leading_to
@@ -72,16 +73,32 @@ def coded(text: object) -> Markup:
 TEMPLATES.filters |= {"short": short, "one_line": one_line, "coded": coded}
 
 
+class Page(Route):
+    """A page at a path. `role` says which server answers it: see `serving/roles`."""
+
+    def __init__(
+        self,
+        path: str,
+        role: Role,
+        endpoint: Callable[[Request], Any],
+        methods: Sequence[str] = ("GET",),
+    ) -> None:
+        super().__init__(path, endpoint, methods=methods)
+        self.role = role
+
+
 class Site(NamedTuple):
     """A server. `local`: it is reached from this machine alone, so that it may open the
     person's editor. `fixed`: its port stays, so that a browser may keep something for it.
     `writer` is the address of the server that writes, where this one reads what is published.
+    `roles` has the role of each page by its path.
     """
 
     worker: Worker
     sessions: Sessions
     tokens: Tokens
     devices: Devices
+    roles: Mapping[str, Role]
     read_only: bool = False
     local: bool = True
     fixed: bool = False
@@ -89,7 +106,7 @@ class Site(NamedTuple):
 
     def at(self, path: str) -> str:
         """The address of a page, which may be the writer's; empty where there is none."""
-        role = PAGES[path] if self.worker.is_published else "reader"
+        role = self.roles[path] if self.worker.is_published else "reader"
         if role == "writer" and self.writer:
             return f"{self.writer}{path}"
         return path if role == "reader" else ""
