@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from ..errors import JournalError, NotFound
@@ -66,14 +66,20 @@ def _weave(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
     journal.writer.change(path, make)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Rest(Draft):
+    """A file without some of its blocks, which had these ids."""
+
+    ids: list[str]
+
+
 def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str]:
     """The ids of those blocks that stand in this file as they were put there, and now in the
     trash.
     """
     known = {block.id: block.hash for block in blocks}
-    ids: list[str] = []
 
-    def make(data: bytes, status: Stat) -> Draft | None:
+    def make(data: bytes, status: Stat) -> _Rest | None:
         rest = data
         pieces = list[TrashedText]()
         for entry in reversed(journal.parse(path, data).entries):
@@ -86,17 +92,17 @@ def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str
                 rest = rest[: place.start] + rest[place.end :]
                 if not rest[place.start :]:  # the last entry: one line end stays
                     rest = rest.rstrip(b"\r\n") + line_end(rest)
-        ids[:] = [piece.id for piece in pieces]
         if not pieces:
             return None
         journal.trash.put(*pieces)
         heading = journal.heading(path, pieces[-1].text).strip()
-        return Draft(None if rest.strip() == heading else rest)
+        ids = [piece.id for piece in pieces]
+        return _Rest(None if rest.strip() == heading else rest, ids=ids)
 
     with journal.writing():
-        journal.writer.change(path, make)
+        draft = journal.writer.change(path, make)
     time.sleep(_PAUSE_S)
-    return ids
+    return draft.ids if draft else []
 
 
 def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:

@@ -9,10 +9,11 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from ..config import Config, make_clock
 from ..errors import Busy, JournalError, NotFound, Refused
@@ -45,11 +46,46 @@ from .writer import Draft, FileWriter, Stat
 LOCK_TIMEOUT_S = 5.0
 """The longest time for which a writer waits for one process that holds the lock."""
 
-Edit = Callable[[Entry, bytes], tuple[Entry | None, bytes]]
-"""Returns the entry that takes the place of an entry with this block, and its block."""
+
+class Replacement(NamedTuple):
+    """The entry that takes the place of another, with its block. None deletes the other."""
+
+    entry: Entry | None
+    block: bytes
+    notices: Sequence[str] = ()
+
+
+class Edited(NamedTuple):
+    """The entry after an edit, or the deleted one; the entry before it; notices."""
+
+    entry: Entry
+    before: Entry
+    notices: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _EditedFile(Draft):
+    """The file after an edit of one of its entries."""
+
+    edited: Edited
+
+
+Edit = Callable[[Entry, bytes], Replacement]
+"""Returns what takes the place of an entry with this block."""
 
 Check = Callable[[str, Entry | None], None]
 """Raises Refused if the entry of this id, None where it stands nowhere, may not be replaced."""
+
+
+def replacement(
+    old: Entry, block: bytes, new: Entry | None, agent: str, notices: Sequence[str] = ()
+) -> Replacement:
+    """The replacement of an entry with this block by `new`, written by this agent, or by a
+    person if that is "".
+    """
+    if not new or old.whole_file:
+        return Replacement(new, b"", notices)
+    return Replacement(new, rewrite_block(block, old, new, agent), notices)
 
 
 def allowed(id: str, present: Entry | None) -> None:
@@ -256,64 +292,49 @@ class Journal:
         path: str,
         id: str,
         change: Callable[[Entry], Entry | None],
-        told: list[str] | None = None,
         *,
         keep: bool = True,
         agent: str = "",
-    ) -> Entry:
+    ) -> Edited:
         """The entry after `change`, or the deleted entry if `change` returns None. The old text
         goes to the trash, if it is to be kept. `agent` names the agent that edits, so that its
         headings stay its own; "" is a person.
 
         Equal copies of the block in the same file change with it; everything else stays byte
-        for byte. `told` gets a notice if an earlier update had vanished from the file. A
-        whole-file note is only extended, or deleted with its file. Raises NotFound, Refused,
-        Busy, Changed when the file changes during each try, JournalError.
+        for byte. A notice says if an earlier update had vanished from the file. A whole-file
+        note is only extended, or deleted with its file. Raises NotFound, Refused, Busy, Changed
+        when the file changes during each try, and JournalError.
         """
 
-        def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
-            new = change(old)
-            if not new or old.whole_file:
-                return new, b""
-            return new, rewrite_block(block, old, new, agent)
+        def replaced(old: Entry, block: bytes) -> Replacement:
+            return replacement(old, block, change(old), agent)
 
         with self.writing():
-            return self.exchange(
-                path, id, rewritten, "update" if keep else None, told, agent=agent
-            )
+            return self.exchange(path, id, replaced, "update" if keep else None, agent=agent)
 
     def exchange(
-        self,
-        path: str,
-        id: str,
-        change: Edit,
-        why: Why | None,
-        told: list[str] | None = None,
-        *,
-        agent: str = "",
-    ) -> Entry:
+        self, path: str, id: str, change: Edit, why: Why | None, *, agent: str = ""
+    ) -> Edited:
         """The entry after `change` has replaced its block. Without `why` nothing goes to the
-        trash.
+        trash. The lock is held, as by `writing`.
         """
-        told = [] if told is None else told
-        trashed: bytes | None = None
-        result: list[Entry] = []
+        trashed: bytes | None = None  # by an attempt before this one
+        has_vanished = False
 
-        def make(data: bytes, status: Stat) -> Draft:
-            nonlocal trashed
+        def make(data: bytes, status: Stat) -> _EditedFile:
+            nonlocal trashed, has_vanished
             if not status:
                 raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
             parsed = self.parse(path, data, status.st_mtime_ns)
             old, start, end = entry_of(parsed, path, id)
             folder.writable(self.roots, path, old.there.line)
             block = data[start:end]
-            new, text = change(old, block)
+            new, text, notices = change(old, block)
             if old.whole_file and why != "restore":
                 text = self._note(path, data, status, parsed, old, new, agent)
             if why and block != trashed:
                 aside = self.aside(old.id, old.title, text, block)
-                if aside and aside[0].why == "vanished":
-                    told.append(_VANISHED.format(id=old.short_id))
+                has_vanished |= bool(aside) and aside[0].why == "vanished"
                 if text != block:  # an update that was killed may be asked for again
                     mode = stat.S_IMODE(status.st_mode) if old.whole_file else None
                     reason = why if new else "delete"
@@ -321,9 +342,10 @@ class Journal:
                     aside.append(TrashedText(old.id, path, now, reason, old.title, block, mode))
                 self.trash.put(*aside)
                 trashed = block
-            result[:] = [new or old]
+            vanished = [_VANISHED.format(id=old.short_id)] if has_vanished else []
+            edited = Edited(new or old, old, [*notices, *vanished])
             if old.whole_file and not new:
-                return Draft(None)
+                return _EditedFile(None, edited=edited)
             rest = data[end:]
             if old.id in ids_in(block):  # its equal copies change with it
                 copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
@@ -331,15 +353,16 @@ class Journal:
             saved = []
             if new and new.id in ids_in(text):
                 saved.append(self.kept(path, new.id, as_block(text)))
-            return Draft(data[:start] + text + rest, tuple(saved))
+            return _EditedFile(data[:start] + text + rest, tuple(saved), edited=edited)
 
         draft = self.writer.change(path, make)
-        if draft and not draft.saved:
+        edited = draft.edited
+        if not draft.saved:
             try:
-                self.saved.forget(result[0].id)
+                self.saved.forget(edited.entry.id)
             except OSError:  # the entry is deleted: the edit has succeeded
-                told.append(_STILL_NAMED.format(id=result[0].short_id))
-        return result[0]
+                edited.notices.append(_STILL_NAMED.format(id=edited.entry.short_id))
+        return edited
 
     def _note(
         self,
@@ -422,7 +445,7 @@ class Journal:
         }
         with self.writing():
             with suppress(NotFound):
-                entry = self.exchange(path, id, lambda old, block: (None, b""), None)
+                entry = self.exchange(path, id, lambda *_: Replacement(None, b""), None).entry
             for name, purge in purges.items():
                 try:
                     with disk_errors(self.state / name):
@@ -559,8 +582,8 @@ class Journal:
     def swap(self, path: str, id: str, text: bytes) -> Entry:
         """The entry after this text has taken the place of its own, which goes to the trash."""
 
-        def change(old: Entry, block: bytes) -> tuple[Entry, bytes]:
-            return old, text if old.whole_file else in_place_of(block, text)
+        def change(old: Entry, block: bytes) -> Replacement:
+            return Replacement(old, text if old.whole_file else in_place_of(block, text))
 
         self.exchange(path, id, change, "restore")
         return self.find(path, id)[1]

@@ -3,6 +3,7 @@
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 from ..errors import NotFound
 from ..models import Entry, ParsedFile
@@ -18,6 +19,13 @@ Rewrite = Callable[[bytes, ParsedFile], bytes]
 """Returns the next bytes of a file with these bytes and entries."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Rewritten(Draft):
+    """A file in which the texts of some entries, as they were, were replaced or left out."""
+
+    replaced: list[Entry]
+
+
 def rewrite(journal: Journal, path: str, change: Rewrite, *, keep: bool = True) -> list[Entry]:
     """The entries, as they were, whose text `change` replaced or left out.
 
@@ -25,20 +33,19 @@ def rewrite(journal: Journal, path: str, change: Rewrite, *, keep: bool = True) 
     be restored. Raises what `change` raises, NotFound, Refused for a file that is only read,
     Busy, Changed when the file changes during each try, and JournalError.
     """
-    replaced: list[Entry] = []
 
-    def make(data: bytes, status: Stat) -> Draft | None:
+    def make(data: bytes, status: Stat) -> _Rewritten | None:
         if not status:
             raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
         writable(journal.roots, path)
         was = journal.parse(path, data, status.st_mtime_ns)
         text = change(data, was)
-        replaced.clear()
         if text == data:
             return None
         now = journal.parse(path, text, status.st_mtime_ns)
         before = _blocks(path, data, was)
         after = _blocks(path, text, now)
+        replaced = []
         pieces = []
         saved = []
         for entry in was.entries:
@@ -57,16 +64,18 @@ def rewrite(journal: Journal, path: str, change: Rewrite, *, keep: bool = True) 
                 saved.append(journal.kept(path, entry.id, as_block(new)))
         if keep:
             journal.trash.put(*pieces)
-        return Draft(text, tuple(saved))
+        return _Rewritten(text, tuple(saved), replaced=replaced)
 
     with journal.writing():
         draft = journal.writer.change(path, make)
-        stays = {text.id for text in draft.saved} if draft else set()
-        for entry in replaced:
+        if not draft:
+            return []
+        stays = {text.id for text in draft.saved}
+        for entry in draft.replaced:
             if entry.id not in stays:
                 with suppress(OSError):  # the file is written: the edit has succeeded
                     journal.saved.forget(entry.id)
-    return replaced
+    return draft.replaced
 
 
 def _blocks(path: str, data: bytes, file: ParsedFile) -> dict[str, bytes]:

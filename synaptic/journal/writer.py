@@ -19,8 +19,9 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeVar
 
 from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
@@ -52,9 +53,10 @@ trash.md holds replaced texts. Keep preferences.log (your yes), imports/ and for
 """
 
 
-class Draft(NamedTuple):
+@dataclass(frozen=True)
+class Draft:
     """The next bytes of a file; None removes it. `saved` are the copies for `done/`, and `mode`
-    the mode of a new file.
+    the mode of a new file. A subclass holds what else its `make` has to return.
     """
 
     data: bytes | None
@@ -64,9 +66,7 @@ class Draft(NamedTuple):
 
 Stat = os.stat_result | None
 """None: there is no file."""
-Make = Callable[[bytes, Stat], Draft | None]
-"""Returns the draft for a file with these bytes and this stat; None if the file shall stay as
-it is."""
+D = TypeVar("D", bound=Draft | None)
 
 
 class FileWriter:
@@ -203,8 +203,9 @@ class FileWriter:
 
     # -- changing a file
 
-    def change(self, path: str, make: Make) -> Draft | None:
-        """The draft that the file holds now, synced; None when `make` returned none.
+    def change(self, path: str, make: Callable[[bytes, Stat], D]) -> D:
+        """The draft that the file holds now, synced. `make` returns it for a file with these
+        bytes and this stat, or None: then the file stays as it is.
 
         Raises Refused for a file that is only read or has several names, Changed when the file
         changed during each attempt, and JournalError when the disk refuses. Then the file is as
@@ -223,8 +224,8 @@ class FileWriter:
                     f"mv {real}.copy {real}",
                 )
             draft = make(data, status)
-            if not draft:
-                return None
+            if draft is None:
+                return draft
             folder.writable(self.roots, path)
             try:
                 with disk_errors(path):

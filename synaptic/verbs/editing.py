@@ -26,9 +26,9 @@ _LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
 _TASK = re.compile(
     rb"((?:%b)?[ \t>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\#{1,6}[ \t]+)?)"  # before the box
     rb"(\[[ xX/]\]|TODO|DONE)"
-    rb"([ \t][^\r\n]*?)"
-    rb"((?:[ \t]+\^[\w-]+)?[ \t]*)(?=[\r\n]|\Z)" % _BOM  # the name of a block, in Obsidian
+    rb"([ \t][^\r\n]*)" % _BOM
 )
+_BLOCK_NAME = re.compile(rb"(?:[ \t]+\^[\w-]+)?[ \t]*\Z")  # in Obsidian
 _TICKED_ON = re.compile(" ✅ [0-9]{4}-[0-9]{2}-[0-9]{2}".encode())
 _REPEATS = "🔁"
 
@@ -116,7 +116,6 @@ def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
     stamp = b""
     if done and any(_TICKED_ON.search(task.text.encode()) for task in tasks(ws, done=True)):
         stamp = f" ✅ {ws.today.isoformat()}".encode()
-    told: list[str] = []
     rules = _Rules(ws, path)
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
@@ -140,16 +139,26 @@ def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
             raise _not_ticked(path, at[0], "its line holds private text")
         if _REPEATS in text:
             raise _not_ticked(path, at[0], "it is a task that repeats")
-        before, box, words, name = row.groups()
+        before, box, words = row.groups()
         marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
-        words = words + stamp if done else _TICKED_ON.sub(b"", words, 1)
-        told[:] = [(words + name).decode("utf-8", "replace").strip()]
-        return data[: row.start()] + before + marks[done] + words + name + data[row.end() :]
+        words = _with_stamp(words, stamp, done)
+        return data[: row.start()] + before + marks[done] + words + data[row.end() :]
 
     rewrite(ws.journal, path, change, keep=False)
     rules.confirm()
     index_now(ws, path)
-    return told[0]
+    return _with_stamp(text.encode(), stamp, done).decode().strip()
+
+
+def _with_stamp(words: bytes, stamp: bytes, done: bool) -> bytes:
+    """The words of a task with this stamp before the name of their block, or without their
+    stamp if the task is not done.
+    """
+    if not done:
+        return _TICKED_ON.sub(b"", words, 1)
+    name = _BLOCK_NAME.search(words)
+    end = name.start() if name else len(words)
+    return words[:end] + stamp + words[end:]
 
 
 def _not_ticked(path: str, task: Task, reason: str) -> Refused:

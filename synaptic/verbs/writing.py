@@ -22,6 +22,7 @@ from ..errors import (
 from ..index.rows import Stored, hash_of
 from ..journal.disk import disk_errors
 from ..journal.folder import writable
+from ..journal.journal import Edited, Replacement, replacement
 from ..journal.losses import restore_lost
 from ..journal.text import in_place_of
 from ..journal.trash import TrashedText
@@ -375,10 +376,9 @@ def _write_update(
     confirms: bool,
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
-    changes: list[str] = []
-    before: list[Entry] = []
+    agent = "" if by == PERSON else by
 
-    def change(old: Entry) -> Entry:
+    def change(old: Entry, block: bytes) -> Replacement:
         if not confirms:
             check_change(ws.config.state, old.id, old)
         wanted = dict(given)
@@ -387,20 +387,23 @@ def _write_update(
         new, notices = _changed(ws, found.entry.id, old, wanted)
         if seen is not None and new != old:
             _check_seen(old, seen)
-        before[:] = [old]
-        changes[:] = ["nothing changed", *notices] if new == old else notices
-        return new
+        if new == old:
+            notices = ["nothing changed", *notices]
+        return replacement(old, block, new, agent, notices)
+
+    def edit(place: str) -> Edited:
+        with ws.journal.writing():
+            return ws.journal.exchange(place, found.own_id, change, "update", agent=agent)
 
     path = found.entry.path
     copies = found.copies
-    told: list[str] = []
-    edit = partial(ws.journal.edit, agent="" if by == PERSON else by)
-    new = edit(path, found.own_id, change, told)
+    edited = edit(path)
+    new = edited.entry
     new_id = replace(new, id=found.entry.id)
-    told += _note_preference(ws, new_id, path, *before, confirms=confirms)
-    also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
-    notices = [*changes, *past, *told, *index_now(ws, path, *copies)]
-    notices += [*also, *_other_texts(ws, new.id)]
+    notices = [*edited.notices, *past]
+    notices += _note_preference(ws, new_id, path, edited.before, confirms=confirms)
+    also = _also(copies, edit, "changed")
+    notices += [*index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
     return receipt_of(new, path=path, notices=notices)
 
 
@@ -673,7 +676,7 @@ def delete(
         if purge:
             ws.journal.purge(place, found.own_id)
         else:
-            ws.journal.edit(place, found.own_id, lambda _: None, notices)
+            notices.extend(ws.journal.edit(place, found.own_id, lambda _: None).notices)
 
     notices += _also(copies, remove, "removed")  # first: `restore` brings the last one back
     remove(path)
@@ -809,12 +812,12 @@ def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     path = entry.path
     texts = {str(at): text for at, (text, _) in enumerate(versions(ws, entry)[::-1])}
 
-    def change(old: Entry, block: bytes) -> tuple[Entry, bytes]:
+    def change(old: Entry, block: bytes) -> Replacement:
         _check_seen(old, seen if number in texts else "")
         piece = texts[number]
         if old.whole_file:
-            return old, piece.text
-        return old, in_place_of(block, ws.journal.record_of(piece).text)
+            return Replacement(old, piece.text)
+        return Replacement(old, in_place_of(block, ws.journal.record_of(piece).text))
 
     with ws.journal.writing():
         ws.journal.exchange(path, found.own_id, change, "restore")

@@ -446,7 +446,7 @@ def test_an_edit_is_repeated_on_what_the_editor_left(journal: Journal) -> None:
         tries.append(entry)
         return retitle(entry)
 
-    assert journal.edit(DAY, numbered(1).id, interrupted).title == "Another title"
+    assert journal.edit(DAY, numbered(1).id, interrupted).entry.title == "Another title"
     assert len(tries) == 2
     assert path.read_bytes().startswith(b"# My day\n\n## 09:31 Another title\n")
     assert len(journal.trashed()) == 1
@@ -462,7 +462,7 @@ def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
     after = journal.read(DAY)
     assert (after == before) == (step not in CHANGED)
     assert block_of(numbered(0)) in after and block_of(numbered(2)) in after
-    assert journal.edit(DAY, numbered(1).id, retitle).title == "Another title"
+    assert journal.edit(DAY, numbered(1).id, retitle).entry.title == "Another title"
     assert any(
         piece.text.strip() == block_of(numbered(1)).strip() for piece in journal.trashed()
     )
@@ -550,7 +550,7 @@ def test_delete_and_restore(journal: Journal) -> None:
     for n in range(3):
         journal.append(numbered(n))
     before = journal.read(DAY)
-    assert journal.edit(DAY, numbered(1).id, lambda _: None).id == numbered(1).id
+    assert journal.edit(DAY, numbered(1).id, lambda _: None).entry.id == numbered(1).id
     assert find_losses(journal) == []
     assert block_of(numbered(1)) not in journal.read(DAY)
     (piece,) = journal.trashed()

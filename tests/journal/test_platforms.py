@@ -359,7 +359,7 @@ def test_a_decomposed_name_gives_the_same_entries_and_opens_its_file(tmp_path: P
     [stamp] = journal.scan()
     typed = read(COMPOSED)[1]
     assert stamp.path == DECOMPOSED and journal.read(stamp.path) == NOTE
-    assert journal.edit(stamp.path, typed.id, retitle).id == typed.id
+    assert journal.edit(stamp.path, typed.id, retitle).entry.id == typed.id
 
 
 def test_patterns_meet_decomposed_names(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def written(journal: Journal, form: str, text: str) -> tuple[str, bytes]:
         return replace(old, content=content, tags=new.tags, derived_id=False)
 
     first = journal.parse(path, file.read_bytes()).entries[0]
-    edited = journal.edit(path, first.id, change, agent="codex")
+    edited = journal.edit(path, first.id, change, agent="codex").entry
     assert journal.find(path, edited.id)[1].content == content
     return path, journal.read(path)
 
