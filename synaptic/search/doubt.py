@@ -22,6 +22,7 @@ from ..workspace.workspace import Workspace
 from .evidence import Evidence, Request, language_known
 from .ranking import Ranking
 
+NOTHING_FITS = "Nothing fits; try other words, or fewer filters."
 MOST_HITS, NONE_FIT = 8, 5
 """The hits of an answer without a limit, at most, and where nothing is close. By eye."""
 UNSURE = 0.2
@@ -206,23 +207,30 @@ def surety(
 def notices_of(
     evidence: Evidence, report: SyncReport, answer: Answer, remarks: Sequence[str]
 ) -> Texts:
-    """Notices for the user, most important first."""
+    """Notices for the user, most important first.
+
+    While passages wait for vectors, nobody knows whether something is close: the notice that
+    says so, with the cure, is also the only one on what was found.
+    """
     request = evidence.request
     kept = answer.passing
-    notices = [] if answer.close else [NOTHING_CLOSE]
-    notices += [*remarks, *request.parsed.notices]
-    if request.parsed.only_phrases and not evidence.required:
-        notices.append("No entry holds that phrase; its words were searched one by one.")
     entries = len(kept)
     if report.pending_entries or not kept:
         entries = evidence.index.counts().entries
-    if evidence.trouble:
-        notices.append(evidence.trouble)
-    elif report.pending_entries:
-        notices.append(
+    is_unfinished = report.pending_entries > 0 and not evidence.trouble
+    if is_unfinished:
+        unfinished = (
             f"{report.pending_entries:,} of {entries:,} notes cannot be found by meaning yet, "
             "only by their words; `synaptic rebuild-index` prepares them all at once."
         )
+        notices = [" ".join([*remarks, unfinished])]
+    else:
+        notices = [*([] if answer.close else [NOTHING_CLOSE]), *remarks]
+    notices += request.parsed.notices
+    if request.parsed.only_phrases and not evidence.required:
+        notices.append("No entry holds that phrase; its words were searched one by one.")
+    if evidence.trouble:
+        notices.append(evidence.trouble)
     notices += report.notices
     asks_nothing = request.is_list and request.filters.each().keys() <= {"include_superseded"}
     is_read = bool(request.parsed.notices)  # as a list, which a notice says
@@ -234,7 +242,9 @@ def notices_of(
             "apply to them."
         )
     if not kept and entries:
-        notices.append(request.nothing or _why_nothing(evidence.ws, request, answer.ranked))
+        reason = request.nothing or _why_nothing(evidence.ws, request, answer.ranked)
+        if not (is_unfinished and reason == NOTHING_FITS):
+            notices.append(reason)
     return tuple(notices)
 
 
@@ -254,4 +264,4 @@ def _why_nothing(ws: Workspace, request: Request, ranked: Ranking) -> str:
             "None of the best 100 lies within these days; the default strategy searches all of "
             "them."
         )
-    return "Nothing fits; try other words, or fewer filters."
+    return NOTHING_FITS

@@ -477,8 +477,15 @@ def test_what_has_no_vector_yet_is_counted_with_the_cure(tmp_path: Path) -> None
         assert (
             "300 of 300" in result.notices[0] and "synaptic rebuild-index" in result.notices[0]
         )
+        [notice] = search(ws, "did we consider Kubernetes?", embed_ms=0).notices
+        assert notice.startswith("No entry holds: Kubernetes. 300 of 300")
+        assert "synaptic rebuild-index" in notice
+        [notice] = search(ws, "a boat upon the lake", embed_ms=0).notices
+        assert notice.startswith("300 of 300")
         rebuild(ws)
         assert search(ws, "entry", embed_ms=0).notices == ()
+        [notice] = search(ws, "did we consider Kubernetes?", embed_ms=0).notices
+        assert notice == "No entry holds: Kubernetes."
 
 
 # -- time, ids, superseding
