@@ -138,7 +138,13 @@ class Publisher:
             self._seen = {path: seen for path, seen in self._seen.items() if path in named}
             self._position = wanted.position
             counting, change = wanted.position.counting, wanted.position.change
-            _remember(self._ws, counting=counting, change=change, at=time.time(), trouble="")
+            _remember(
+                self._ws,
+                counting=counting,
+                change=change,
+                at=self._ws.clock().timestamp(),
+                trouble="",
+            )
         self._to.finish()
         left_out = len(wanted.seen) - len(named)
         seconds = time.monotonic() - started

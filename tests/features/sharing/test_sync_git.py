@@ -51,6 +51,7 @@ def test_three_homes_with_saves_join_and_come_to_hold_the_same(machines: Machine
     assert {day(home).count("syn:") for home in homes} == {3}
     assert [home.run("doctor").code for home in homes] == [0, 0, 0]
     assert waits(homes[0]).count("Waiting: commits 0, changed files 0.") == 1
+    assert "on 2026-11-21 at 12:00." in waits(homes[0])  # as SYNAPTIC_NOW says
 
 
 def test_what_a_person_staged_stays_staged(machines: Machines) -> None:

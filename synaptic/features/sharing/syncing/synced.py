@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ....config import Config
+from ....config import Config, make_clock
 from ....errors import Busy, JournalError, Refused, SynapticError
 from ....files import file_lock, real_path
 from ....journal import disk
@@ -76,7 +76,8 @@ def state(config: Config) -> list[str]:
     )
     commits = ("rev-list", "--count", "HEAD", *without(record.get("shared", "")))
     waiting = repo.look(*commits) or "0"
-    when = time.strftime("on %Y-%m-%d at %H:%M", time.localtime(last)) if last else "never"
+    shown = time.localtime(record.get("clock", last))
+    when = time.strftime("on %Y-%m-%d at %H:%M", shown) if last else "never"
     sentences = [
         f"Synced with {config.sync.url} {when}. Waiting: commits {waiting}, changed files "
         f"{newer:,}."
@@ -159,7 +160,9 @@ def sync(config: Config) -> Synced:
         left = repo.report.notices()
         news: dict[str, Any] = {"hits": [], "trouble": trouble, "left": left}
         if not trouble:
-            news |= {"at": time.time(), "shared": synced.commit}
+            # files are compared with `at`, people read the time of `clock`
+            news |= {"at": time.time(), "clock": make_clock()().timestamp()}
+            news["shared"] = synced.commit
         remember(config, **news)
         return synced
 
