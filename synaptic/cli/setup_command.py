@@ -10,6 +10,7 @@ import typer
 from ..config import load_config, resolve_home
 from ..doors import the_one
 from ..errors import InvalidArgument
+from ..journal.settings import write_setting
 from ..models import Json
 from ..render.fence import clean
 from ..render.terminal import emit, say
@@ -24,7 +25,6 @@ from ..setup.clients import (
 )
 from ..setup.parts import EVENTS, Part, parts_of
 from ..setup.register import Step, work_on
-from ..verbs.adopt import write_setting
 from .replies import answer, can_ask
 
 _TOOLS = (

@@ -4,5 +4,5 @@ lost.
 `journal.py` is where to begin: it saves, edits, deletes and restores entries under one lock.
 `writer` changes a file, `saved` keeps the latest texts for a week, `losses` finds which of them
 an editor overwrote, `imports` puts many entries in, `folder` finds and opens files, `disk`
-writes bytes.
+writes bytes. `settings` writes config.toml.
 """

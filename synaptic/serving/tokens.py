@@ -23,9 +23,9 @@ from ..config import resolve_home
 from ..errors import ConfigError, InvalidArgument
 from ..files import file_lock, open_regular
 from ..journal.disk import PUBLISHED, kept_in, overwrite
+from ..journal.settings import toml_lines
 from ..models import PERSON, Texts
 from ..render.fence import one_line
-from ..verbs.adopt import toml_lines
 
 LEAST_CHARS = 32
 MOST_NAME = 60

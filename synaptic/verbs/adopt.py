@@ -6,18 +6,15 @@ import glob
 import json
 import os
 import re
-import tomllib
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from ..config import expand, is_day_file, load_config, resolve_home
-from ..errors import ConfigError, JournalError
+from ..errors import JournalError
 from ..files import read_regular
-from ..journal.disk import disk_errors, make_dirs, overwrite
 from ..journal.names import sentences
 from ..journal.repository import SMALL_BYTES
+from ..journal.settings import toml_lines, write_setting
 from ..journal.shelf import holds_openly
 from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import original_of
@@ -197,42 +194,3 @@ def _setting(path: Path, key: str) -> str:
         if isinstance(value, str) and value.isprintable():
             return value.strip("/ ")
     return ""
-
-
-def toml_lines(values: Mapping[str, Any]) -> list[str]:
-    """A line of TOML for each value."""
-    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
-
-
-def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> Json:
-    """Writes a key of config.toml, that of a table as `hooks.tools`, and leaves every other
-    character; returns what the file said before.
-
-    `new` is what a file that was not there says besides. Raises ConfigError where that is not
-    safe, and JournalError.
-    """
-    import tomlkit
-
-    path, line = home / "config.toml", *toml_lines({key: value})
-    with disk_errors(path, "changed"):
-        make_dirs(home, private=True)
-        old = path.read_bytes().decode("utf-8-sig") if path.exists() else new
-        document = tomlkit.parse(old)
-        changed = f"{line}\n{old}"
-        said = tomllib.loads(old)
-        wanted = said | {key: value}
-        table, _, name = key.rpartition(".")
-        if table:
-            wanted = said | {table: said.get(table, {}) | {name: value}}
-            document.setdefault(table, {})[name] = value
-        elif key in document:
-            document[key] = value
-        if table or key in document:
-            changed = tomlkit.dumps(document)
-        if tomllib.loads(changed) != wanted:
-            raise ConfigError(
-                f"{path} cannot be changed safely.", f"Put this line at its top: {line}"
-            )
-        if changed != old:
-            overwrite(path.resolve(), changed.encode())
-    return said

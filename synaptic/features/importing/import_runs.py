@@ -41,12 +41,12 @@ from ...journal.projects import Projects, keep, project_at
 from ...journal.repository import checkout_of
 from ...journal.runs import Block, Run, Runs
 from ...journal.runs import hash_of as hash_of_block
+from ...journal.settings import write_setting
 from ...language.query import read_date
 from ...models import SESSIONS, Entry, Json, frozen
 from ...notes.blocks import project_key
 from ...notes.reading import base32, id_date
 from ...notes.screening import Screen
-from ...verbs.adopt import write_setting
 from ...verbs.browse import Listing
 from ...verbs.writing import clean_entry, delete, moment_of
 from ...workspace.changes import fingerprints

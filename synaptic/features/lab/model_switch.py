@@ -9,8 +9,8 @@ from ...config import DEFAULT_MODEL
 from ...errors import ModelError
 from ...index.embedding import FastEmbedder, about_models, is_downloaded, listed_models
 from ...index.sqlite_engine import SqliteEngine
+from ...journal.settings import write_setting
 from ...models import Texts, frozen
-from ...verbs.adopt import write_setting
 from ...workspace.embed import Progress, embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace

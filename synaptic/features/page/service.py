@@ -17,10 +17,10 @@ import typer
 
 from ...config import load_config, resolve_home
 from ...errors import ConfigError, InvalidArgument, NotFound
+from ...journal.settings import write_setting
 from ...render.terminal import emit, is_terminal
 from ...serving.running import find_running
 from ...setup.clients import this_server
-from ...verbs.adopt import write_setting
 
 PORT = 8765
 """The port of the page, if neither the command nor the config names one."""

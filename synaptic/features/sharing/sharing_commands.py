@@ -14,11 +14,11 @@ from ...cli.program import app, command
 from ...cli.replies import answer, can_ask, check_can_ask
 from ...config import load_config
 from ...errors import Refused, SynapticError
+from ...journal.settings import write_setting
 from ...render import terminal, wire
 from ...render.fence import clean
 from ...render.terminal import emit
 from ...serving.arguments import agent
-from ...verbs.adopt import write_setting
 from ...workspace.workspace import Workspace
 from . import merge_driver
 from .databases import database_address

@@ -28,8 +28,8 @@ from ....files import file_lock, real_path
 from ....journal import disk
 from ....journal.journal import Journal
 from ....journal.names import shown
+from ....journal.settings import write_setting
 from ....notes.privacy import mask, passages
-from ....verbs.adopt import write_setting
 from .. import merge_driver
 from .memory import memory, remember
 from .received import finish, take
