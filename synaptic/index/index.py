@@ -459,6 +459,10 @@ class Index:
         """Maps the hash of the text of each passage of a file to its vector and codes."""
         return {hash: (vector, codes) for hash, vector, codes in self.engine.rows(_MEANT, path)}
 
+    def paths(self) -> list[str]:
+        """The paths of the indexed files. Kept in memory."""
+        return self.engine.keep("paths", lambda: self.engine.column("SELECT path FROM source"))
+
     def paths_in_force(self) -> list[str]:
         """The paths of files that hold an entry which no other file holds too."""
         return self.engine.column("""

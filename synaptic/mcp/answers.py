@@ -33,7 +33,6 @@ from ..render.present import (
 from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..search.search import search
 from ..serving.arguments import take_filters
-from ..serving.roles import not_published
 from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief
 from ..verbs.browse import Listing, days, find, get, recent
@@ -79,10 +78,6 @@ PROMPT_CHARS = 3_000
 REVIEWED = 20
 """Findings in the prompt to review."""
 
-BY_DATES = (
-    "As of {:%Y-%m-%d %H:%M}, by the dates of entries and what replaced what by then alone: "
-    "texts are of today, and what was deleted since is missing."
-)
 _TELLING = (ABSENT, ONLY_REPLACED, "As of ")
 """Beginnings of the notices that an agent must see."""
 
@@ -130,8 +125,8 @@ def answer(ws: Workspace, name: str, call: Call) -> str:
     notices = list(call.notices)
     with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
         text, data = ANSWERS[name](then, checked)
-        if then.access.is_past and not then.access.is_local:
-            notices.append(BY_DATES.format(then.clock()))
+        if then.access.remark:
+            notices.append(then.access.remark)
     meant = taken(call.args.get("type", ())) if name in READING else []
     if meant:
         text = "\n".join([*_first_notice(meant), text])
@@ -224,8 +219,7 @@ def _get(ws: Workspace, call: Call) -> Answer:
     offset = call.args.get("offset", 0)
     listing = get(ws, call.args["id"])
     if call.args.get("source"):
-        if not ws.access.is_local:
-            raise not_published("The transcript of a session")
+        ws.access.require_files("The transcript of a session")
         listing = the_one("transcripts", ws, listing)
     entries = listing.entries
     if offset and len(entries) > 1:

@@ -172,6 +172,4 @@ def _load(ws: Workspace, *, wait: bool) -> str:
 
 def known_costs(ws: Workspace) -> Costs:
     """The costs of searches on this machine, of this journal."""
-    is_local = ws.access.is_local
-    calls = ws.index.counters.calls(searches=CALLS_READ) if is_local else []
-    return costs_of(calls, time.time())
+    return costs_of(ws.access.timed_searches(ws.index, CALLS_READ), time.time())

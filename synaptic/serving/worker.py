@@ -164,7 +164,9 @@ class Worker:
         self.start()
         if self._address and rank == IN_TURN and lane == "write":
             lane = "read"
-        if not self._threads[lane] or self._ws is None or _has_trouble(self._ws):
+        ws = self._ws
+        # an index in the memory of the writer is the writer's alone
+        if not self._threads[lane] or ws is None or ws.access.trouble_of(ws.index):
             self._jobs.put(job)
             return job
         if lane not in self._reads:
@@ -172,13 +174,13 @@ class Worker:
             for _ in range(self._threads[lane]):
                 reading = threading.Thread(
                     target=self._read_published if self._address else self._read,
-                    args=(lane, self._ws),
+                    args=(lane, ws),
                     name=f"synaptic-{lane}",
                     daemon=True,
                 )
                 reading.start()
         self._reads[lane].put(job)
-        if not self._ws.embedder.ready:
+        if not ws.embedder.ready:
             self._put(_nothing, rank=COUNTS)  # the writer may try to load it again
         return job
 
@@ -320,20 +322,18 @@ class Worker:
         """
         try:
             ws = self._workspace()
+            # so that no search waits for its patterns
+            from ..search import pipeline, understanding  # noqa: F401
+
+            if self.is_published:
+                return None
             if not self._checked:
                 self._checked = True
-                # so that no search waits for its patterns
-                from ..search import pipeline, understanding  # noqa: F401
-
-                if self.is_published:
-                    return None
                 if not verify(ws):
                     log.warning("The index was damaged and has been made anew.")
                 if not self._read_only:
                     through("catch_up", ws)
                 return 0.0
-            if self.is_published:
-                return None
             if in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000):
                 return 0.0
         except Exception as error:
@@ -364,11 +364,6 @@ class Worker:
             process = run_apart(ws.config, "sync")
             threading.Thread(target=process.wait, daemon=True).start()
         return self._sync_at - now
-
-
-def _has_trouble(ws: Workspace) -> bool:
-    """True where the index is in the memory of the writer alone."""
-    return ws.access.is_local and bool(ws.index.file.trouble)
 
 
 def _answered(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
@@ -412,7 +407,5 @@ def of_journals(verb: Verb[Result], journals: Texts | None, ws: Workspace) -> Re
     """Returns the result of the verb; of published journals it sees these, None for all, in one
     snapshot.
     """
-    if ws.access.is_local:
-        return verb(ws)
     allowed = replace(ws, access=ws.access.of_journals(journals))
-    return in_step(allowed, lambda _: verb(allowed))
+    return allowed.access.in_one_state(lambda: verb(allowed))

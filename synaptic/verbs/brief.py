@@ -251,7 +251,7 @@ def _gather(
     if is_asked and not shelves[1].entries:
         said.append(f"Nothing is {shelves[1].name}.")
     count, number = ws.index.latest_change()
-    is_in_memory = ws.access.is_local and ws.index.file.trouble
+    is_in_memory = ws.access.trouble_of(ws.index) != ""
     if report.unread or is_in_memory or count is None:  # each process counts, or each journal
         count = number = 0
     position = f"p:{count}-{number}-{int(now.timestamp())}"

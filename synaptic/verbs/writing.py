@@ -718,12 +718,14 @@ def versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Entry]]:
     """The other texts of an entry in the trash, the latest first, without what is private, or
     has become it since.
     """
+    pieces = [piece for piece in ws.journal.trashed() if piece.id == entry.id]
+    if not pieces:
+        return []
     place = entry.there
     now = ws.journal.read(place.path)[place.start : place.end]
     texts: list[tuple[TrashedText, Entry]] = []
-    for piece in reversed(ws.journal.trashed()):
-        is_other = piece.id == entry.id and piece.text.strip() != now.strip()
-        if is_other and not reveals(piece.text, now):
+    for piece in reversed(pieces):
+        if piece.text.strip() != now.strip() and not reveals(piece.text, now):
             parsed = ws.journal.parse(piece.path, piece.text, block=True)
             texts += ((piece, entry) for entry in parsed.entries)
     return texts

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from ..models import Entry, Texts, frozen
+
+if TYPE_CHECKING:
+    from ..index.counters import TimedCall
+    from ..index.index import Index
 
 Result = TypeVar("Result")
 Answer = TypeVar("Answer", covariant=True)
@@ -38,17 +43,17 @@ class Step(Protocol[Answer]):
 class Access:
     """The way into a journal. What is said here holds for a journal on this machine.
 
-    `is_local`: the journal's files, its trash, the log of confirmations and the counts lie on
-    this machine. `may_write`: a verb may write, or have the writer do it. `is_past`: later
-    entries are hidden. `is_of_several`: an answer may show entries of several journals, so
-    each is marked with its own. `owner` is the person whose preferences hold.
+    `may_write`: a verb may write, or have the writer do it. `is_past`: later entries are
+    hidden. `is_of_several`: an answer may show entries of several journals, so each is marked
+    with its own. `owner` is the person whose preferences hold. `remark` is a sentence on all
+    answers, or "".
     """
 
-    is_local = True
     may_write = True
     is_past = False
     is_of_several = False
     owner = "user"
+    remark = ""
 
     def in_step(self, step: Step[Result]) -> Result:
         """The answer on an index that shows the journal. Raises NeedsWriter where a reader
@@ -63,9 +68,24 @@ class Access:
         """The access of an asker who may read these journals; None: all."""
         return self
 
-    def hiding_after(self, moment: int) -> AbstractContextManager[Access] | None:
-        """A context whose access hides what bears a later time, in microseconds since 1970.
-        None: the past is made of the journal's files.
+    def in_one_state(self, run: Callable[[], Result]) -> Result:
+        """The result of `run`. Published journals stay as they are while it runs."""
+        return run()
+
+    def require_files(self, thing: str) -> None:
+        """Raises Refused for this thing where the files that it is made of lie elsewhere."""
+
+    def trouble_of(self, index: Index) -> str:
+        """The reason why each process keeps its own index in memory, or ""."""
+        return index.file.trouble
+
+    def timed_searches(self, index: Index, count: int) -> Sequence[TimedCall]:
+        """The last searches on this machine, with their times; none where none are counted."""
+        return index.counters.calls(searches=count)
+
+    def hiding_after(self, moment: datetime) -> AbstractContextManager[Access] | None:
+        """A context whose access hides what bears a later time. None: the past is made of the
+        journal's files.
         """
         return None
 

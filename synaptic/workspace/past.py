@@ -88,7 +88,7 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
             valid=(f"a time up to {now:%Y-%m-%d %H:%M}",),
         )
     moment = min(moment, now)
-    hiding = ws.access.hiding_after(instant(moment))
+    hiding = ws.access.hiding_after(moment)
     if hiding:
         with hiding as access:
             yield replace(ws, clock=lambda: moment, access=access)

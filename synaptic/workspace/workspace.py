@@ -42,8 +42,7 @@ class Workspace:
         return self.clock().date()
 
     def close(self) -> None:
-        if self.access.is_local:
-            self.index.flush()
+        self.index.flush()
         self.index.engine.close()
 
     def __enter__(self) -> Workspace:

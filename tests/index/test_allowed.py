@@ -373,7 +373,7 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     ),
     "standing": _indexed(lambda index: sorted(index.standing())),
     "moments": _indexed(lambda index: sorted(index.moments())),
-    "paths": _indexed(lambda index: sorted(index.paths_in_force())),
+    "paths": _indexed(lambda index: sorted(index.paths())),
     "named": _indexed(
         lambda index: len(index.named([link_key(f"{MARK} page"), link_key("redis page")]))
     ),

@@ -177,8 +177,8 @@ async def _to(request: Request) -> Response:
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
     entry = (await ask(request, leading_to, [name], path)).get(name)
     if entry is None:
-        is_published = site_of(request).worker.is_published
-        file = None if is_published else await _asked_file(request)
+        has_files = site_of(request).at("/picture") != ""
+        file = await _asked_file(request) if has_files else None
         if file:
             headers = {
                 "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_last(file[0]))}",

@@ -89,7 +89,7 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
     path = entry.path
     locked = not ws.access.may_write or ws.journal.roots.of(path)[0] not in OWN
-    versions = writing.versions(ws, entry) if ws.access.is_local else ()
+    versions = writing.versions(ws, entry)
     return {
         "listing": listing,
         "entry": entry,
@@ -129,8 +129,7 @@ def _drawn(graph: Graph) -> Values:
 async def _missing(request: Request, id: str, error: SynapticError) -> Response:
     """The page of an id that is not one entry; a deleted one can be restored there."""
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
-    is_published = site_of(request).worker.is_published
-    deleted = () if is_published else await ask(request, writing.deleted)
+    deleted = await ask(request, writing.deleted)
     gone = [one for one in deleted if id in (one.id, short(one.id))]
     status = status_of(error)
     return await page(request, "missing.html", status, error=error, titles=titles, gone=gone)

@@ -87,8 +87,7 @@ def _to(kind: str, name: str) -> str:
 def _folders(ws: Workspace) -> list[str]:
     """The folders that hold files of the journal, and those around them."""
     found = set()
-    paths = ws.index.proofs() if ws.access.is_local else ws.index.paths_in_force()
-    for folder in {path.rpartition("/")[0] for path in paths}:
+    for folder in {path.rpartition("/")[0] for path in ws.index.paths()}:
         while folder:
             found.add(folder)
             folder = posixpath.dirname(folder)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,16 +15,23 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from ...config import Config, make_clock
 from ...errors import IndexUnusable, InvalidArgument, NotFound, Refused
+from ...index.counters import TimedCall
 from ...index.embedding import FastEmbedder
 from ...index.index import Index
+from ...index.rows import instant
 from ...journal.journal import Journal
 from ...models import Entry, Texts, frozen
+from ...serving.roles import not_published
 from ...workspace.access import Access, Step, Word
 from ...workspace.workspace import Workspace
 from .postgres import PostgresEngine
 
 Result = TypeVar("Result")
 VARIABLE = "SYNAPTIC_DATABASE"
+BY_DATES = (
+    "As of {:%Y-%m-%d %H:%M}, by the dates of entries and what replaced what by then alone: "
+    "texts are of today, and what was deleted since is missing."
+)
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _TORN = re.compile(r"\w+://(?:[^/?]*@[^/?]*|[^@?]*/[^?]*)@")
 """An address in which the password ends too early, and its rest would be shown as a host."""
@@ -66,7 +74,7 @@ class Published(Access):
     engine: PostgresEngine
     journals: Texts | None = None
     is_past: bool = False
-    is_local = False
+    remark: str = ""
     may_write = False
     owner = "publisher"
 
@@ -75,17 +83,20 @@ class Published(Access):
         return len(self.journals or ()) != 1
 
     def in_step(self, step: Step[Result]) -> Result:
-        """The answer on the journals that the asker may read. A connection that was lost is
-        opened again once.
+        return self.in_one_state(step.as_it_is)
+
+    def in_one_state(self, run: Callable[[], Result]) -> Result:
+        """The result of `run` on the journals that the asker may read. A connection that was
+        lost is opened again once.
         """
         try:
-            return self._answer(step)
+            return self._in_transaction(run)
         except IndexUnusable as error:
             if not isinstance(error.__cause__, OperationalError):
                 raise
-        return self._answer(step)
+        return self._in_transaction(run)
 
-    def _answer(self, step: Step[Result]) -> Result:
+    def _in_transaction(self, run: Callable[[], Result]) -> Result:
         with self.engine.transaction(self.journals):
             if not Index(self.engine).positions():
                 wanted = f" of {', '.join(self.journals)}" if self.journals else ""
@@ -93,16 +104,25 @@ class Published(Access):
                     f"No journal{wanted} is published there yet.",
                     hint="`synaptic publish` publishes one; `token --journals` names them.",
                 )
-            return step.as_it_is()
+            return run()
 
     def of_journals(self, journals: Texts | None) -> Published:
         return replace(self, journals=journals)
 
+    def require_files(self, thing: str) -> None:
+        raise not_published(thing)
+
+    def trouble_of(self, index: Index) -> str:
+        return ""
+
+    def timed_searches(self, index: Index, count: int) -> Sequence[TimedCall]:
+        return ()
+
     @contextmanager
-    def hiding_after(self, moment: int) -> Iterator[Access]:
+    def hiding_after(self, moment: datetime) -> Iterator[Access]:
         with self.engine.transaction(self.journals):
-            self.engine.hide_after(moment)
-            yield replace(self, is_past=True)
+            self.engine.hide_after(instant(moment))
+            yield replace(self, is_past=True, remark=BY_DATES.format(moment))
 
     def verdicts(self, entries: Sequence[Entry]) -> list[tuple[Word, str]]:
         rows = Index(self.engine).consents([entry.id for entry in entries])
