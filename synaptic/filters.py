@@ -7,11 +7,17 @@ page are made from the row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
+from .errors import InvalidArgument
 from .models import TYPES, EntryType, Pairs, Texts
+
+MAX_VALUES = 100
+"""The most values of one filter, and of the tags of a save."""
+MAX_VALUE_CHARS = 1_000
+"""The most characters of such a value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,3 +304,19 @@ FILTERS: dict[str, Filter] = {row.name: row for row in _ROWS}
 """Every filter that people and agents give, by its name, in the order of the flags."""
 KEYS: dict[str, Filter] = {row.key: row for row in _ROWS if row.key}
 """The filters that may stand within a query, by their key."""
+
+
+def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
+    """The values, if there are at most MAX_VALUES of at most MAX_VALUE_CHARS characters. Raises
+    InvalidArgument.
+    """
+    if len(values) > MAX_VALUES:
+        raise InvalidArgument(
+            f"{name} has {len(values):,} values.", valid=(f"up to {MAX_VALUES} values",)
+        )
+    if any(len(one) > MAX_VALUE_CHARS for one in values):
+        raise InvalidArgument(
+            f"{name} has a value of {max(map(len, values)):,} characters.",
+            valid=(f"up to {MAX_VALUE_CHARS:,} characters",),
+        )
+    return values

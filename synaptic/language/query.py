@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidArgument, check_range, one_of
-from ..filters import FILTERS, KEYS, Filter, Filters
+from ..filters import FILTERS, KEYS, MAX_VALUES, Filter, Filters, check_values
 from ..kinds import SYNONYMS
 from ..models import TYPES, Json, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
@@ -24,9 +24,6 @@ MAX_QUERY = 10_000
 """Characters of a query that are read; a pasted page needs no more to be found again."""
 
 MAX_PHRASES = 16
-MAX_VALUES, MAX_VALUE = 100, 1_000
-"""Values of one filter, and characters of a value."""
-
 MAX_DATES = 8
 """`since:` or `until:` of a query that are read; the last counts. To refuse a text that is not
 a date takes 10 ms.
@@ -392,19 +389,3 @@ def _values(name: str, value: str | Sequence[str]) -> Texts:
     values = check_values(name, (value,) if isinstance(value, str) else value)
     clean = [one.encode("utf-8", "replace").decode().strip() for one in values]
     return tuple(filter(None, clean))
-
-
-def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
-    """The values, if there are at most MAX_VALUES of at most MAX_VALUE characters. Raises
-    InvalidArgument.
-    """
-    if len(values) > MAX_VALUES:
-        raise InvalidArgument(
-            f"{name} has {len(values):,} values.", valid=(f"up to {MAX_VALUES} values",)
-        )
-    if any(len(one) > MAX_VALUE for one in values):
-        raise InvalidArgument(
-            f"{name} has a value of {max(map(len, values)):,} characters.",
-            valid=(f"up to {MAX_VALUE:,} characters",),
-        )
-    return values

@@ -1,10 +1,9 @@
 """Save, update, delete, restore: the verbs that change the journal."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -19,6 +18,7 @@ from ..errors import (
     SynapticError,
     check_range,
 )
+from ..filters import check_values
 from ..index.rows import Stored, hash_of
 from ..journal.disk import disk_errors
 from ..journal.folder import writable
@@ -27,22 +27,17 @@ from ..journal.losses import restore_lost
 from ..journal.text import in_place_of
 from ..journal.trash import TrashedText
 from ..kinds import has_expired
-from ..language.query import check_values, read_date, read_moment
+from ..language.query import read_date, read_moment
 from ..models import PERSON, Entry, Json, Near, Texts, frozen
-from ..notes.blocks import check_tag, newlines, project_key, slug_tag
+from ..notes.blocks import newlines, project_key
+from ..notes.draft import draft_entry, redraft_entry
 from ..notes.header import unique
-from ..notes.markdown import compose_entry, new_id, own_tags
+from ..notes.markdown import new_id, own_tags
 from ..notes.privacy import reveals
 from ..notes.screening import Screen
 from ..search.near import near_entries, suggest_tags
 from ..workspace.changes import fingerprints, of_project
-from ..workspace.checkout import (
-    LINE_CHARS,
-    claim_name,
-    meant_project,
-    project_of,
-    working_checkout,
-)
+from ..workspace.checkout import claim_name, meant_project, project_of, working_checkout
 from ..workspace.embed import embed_pending
 from ..workspace.preferences import (
     check_change,
@@ -207,7 +202,7 @@ def _draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     branch = None
     if here and of_project(project, here) and here.branch not in here.defaults:
         branch = here.branch
-    entry, composed = clean_entry(
+    entry, composed = draft_entry(
         screen,
         content,
         id=new_id(moment.date()),
@@ -497,137 +492,14 @@ def _other_texts(ws: Workspace, id: str) -> list[str]:
 
 
 def _changed(
-    ws: Workspace, id: str, old: Entry, given: Mapping[str, Any]
+    ws: Workspace, id: str, old: Entry, parts: Mapping[str, Any]
 ) -> tuple[Entry, list[str]]:
     """The entry with its new parts, and notices."""
-    screen = Screen(ws.config.secrets)
-    text = old.content
-    title = given.get("title")
-    if "content" in given:
-        text = screen.text("text", newlines(given["content"]), after=title or old.title)
-    elif "append" in given:
-        text = screen.text("text", newlines(given["append"]), after=text)
-        if old.has_body or not old.whole_file:
-            text = f"{old.content}\n\n{text}"
-    added = check_values("tags", [*given.get("tags", ()), *given.get("add_tags", ())])
-    tags = list(screen.texts("tag", added))
-    if "tags" not in given:
-        tags = [*own_tags(old), *tags]
-    dropped = unique(map(check_tag, check_values("remove_tags", given.get("remove_tags", ()))))
-    marks = {name: given.get(name, getattr(old, name)) for name in _GIVEN}
-    if "project" in given:
-        marks["project"] = screen.text("project", given["project"])
-    if "files" in given:
-        marks["files"] = screen.texts("file", given["files"])
-    left = [tag for tag in tags if slug_tag(tag) not in (*dropped, *old.file_tags)]
-    compose = partial(compose_entry, text, id=id, at=old.at, tags=left, **marks)
-    if title:
-        title = screen.text("title", title)
-    elif title is None:
-        # a title taken from the text follows the text
-        derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
-        if "content" not in given or old.title != derived:
-            title = old.title
-    new, composed = _with_clean_title(compose, title, screen, keep=old.title)
-    file_tags = tuple(tag for tag in old.file_tags if tag not in new.tags)
-    stays = {name: getattr(old, name) for name in _STAYING}
-    if "files" in given:
-        stays["fingerprints"] = fingerprints(new, working_checkout(ws.config), ws.config.state)
-    if old.whole_file:  # the file's name may be its title, and its mtime its time
-        stays |= {"at": old.at, "title": given.get("title") or old.title}
-        if text == old.content:
-            stays["content"] = text
-    new = replace(
-        new,
-        tags=(*new.tags, *file_tags),
-        file_tags=file_tags,
-        pin=given.get("pin", old.pin),
-        expires=given.get("expires", old.expires) or None,
-        due=given.get("due", old.due) or None,
-        **stays,
-    )
-    stayed = _tags_that_stay(old, new, dropped, set(map(slug_tag, tags)))
-    return new, [*screen.notices(), *composed, *stayed]
-
-
-_GIVEN = ("type", "importance", "project", "files", "parent", "supersedes", "by")
-_STAYING = ("via", "branch", "extra", "date_source", "place", "fingerprints")
-
-
-def _tags_that_stay(
-    old: Entry, new: Entry, dropped: Sequence[str], given: Collection[str]
-) -> list[str]:
-    """Notices on tags that an update could not remove."""
-    notices = []
-    for tag in dropped:
-        if tag in (*new.file_tags, *new.tags):
-            notices.append(
-                f"#{tag} stands in the text, or in the front matter of the file, so the tag "
-                f"stays; edit it there."
-            )
-        elif tag not in old.tags and tag not in given:
-            has = ", ".join(f"#{known}" for known in old.tags)
-            notices.append(f"The entry has no tag #{tag} to remove; it has {has or 'none'}.")
-    return notices
-
-
-def clean_entry(
-    screen: Screen,
-    content: str,
-    *,
-    title: str | None = None,
-    tags: Sequence[str] = (),
-    files: Sequence[str] = (),
-    project: str | None = None,
-    by: str | None = None,
-    via: str | None = None,
-    branch: str | None = None,
-    extra: Mapping[str, str] = {},
-    **marks: Any,
-) -> tuple[Entry, Texts]:
-    """The entry of these texts without what is private and without secrets, and notices; see
-    `compose_entry`.
-
-    Every value that a writer was given and that a new entry holds goes through here. The branch
-    is left out if its name is long, has several lines, or holds a secret or a private passage.
-    """
-    title = screen.text("title", title) if title else None
-    branch = branch or ""
-    if len(branch) > LINE_CHARS or not branch.isprintable():
-        branch = ""
-    if screen.mark("branch", branch) != branch:
-        branch = ""
-    compose = partial(
-        compose_entry,
-        screen.text("text", newlines(content), after=title or ""),
-        tags=screen.texts("tag", check_values("tags", tags)),
-        files=screen.texts("file", files),
-        project=screen.text("project", project) if project else None,
-        by=screen.mark("client's name", by or "") or None,
-        **marks,
-    )
-    entry, notices = _with_clean_title(compose, title, screen)
-    said = tuple((name, screen.mark(name, value)) for name, value in extra.items())
-    return replace(
-        entry, via=screen.mark("via", via or "") or None, branch=branch or None, extra=said
-    ), notices
-
-
-def _with_clean_title(
-    compose: Callable[..., tuple[Entry, Texts]],
-    title: str | None,
-    screen: Screen,
-    *,
-    keep: str = "",
-) -> tuple[Entry, Texts]:
-    """The composed entry and its notices. Its title shows no secret, unless the title is
-    `keep`.
-
-    A title is made of a text without its `**` and line ends, which may have hidden a secret.
-    """
-    entry, notices = compose(title=title)
-    shown = entry.title if entry.title == keep else screen.redacted("title", entry.title)
-    return (entry, notices) if shown == entry.title else compose(title=shown)
+    entry, notices = redraft_entry(Screen(ws.config.secrets), old, parts, id=id)
+    if "files" in parts:
+        here = working_checkout(ws.config)
+        entry = replace(entry, fingerprints=fingerprints(entry, here, ws.config.state))
+    return entry, notices
 
 
 def delete(

@@ -18,13 +18,8 @@ from homes import open_home
 from outside import Home, Refusal, Server
 
 from synaptic import Filters, SynapticError, Workspace, find, save, search
-from synaptic.language.query import (
-    MAX_PHRASES,
-    MAX_QUERY,
-    MAX_VALUES,
-    build_filters,
-    build_preference,
-)
+from synaptic.filters import MAX_VALUES
+from synaptic.language.query import MAX_PHRASES, MAX_QUERY, build_filters, build_preference
 from synaptic.search.evidence import MAX_TERMS
 
 pytestmark = pytest.mark.fault(row=10)

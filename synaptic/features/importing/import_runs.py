@@ -45,10 +45,11 @@ from ...journal.settings import write_setting
 from ...language.query import read_date
 from ...models import SESSIONS, Entry, Json, frozen
 from ...notes.blocks import project_key
+from ...notes.draft import draft_entry
 from ...notes.reading import base32, id_date
 from ...notes.screening import Screen
 from ...verbs.browse import Listing
-from ...verbs.writing import clean_entry, delete, moment_of
+from ...verbs.writing import delete, moment_of
 from ...workspace.changes import fingerprints
 from ...workspace.embed import Progress
 from ...workspace.preferences import current_log, end, read_log
@@ -319,7 +320,7 @@ class _Known:
         extra = {"source": record.key}
         if record.lines:
             extra["lines"] = "{}-{}".format(*record.lines)
-        entry, _ = clean_entry(
+        entry, _ = draft_entry(
             screen,
             record.text,
             id=f"{id_date(at.date())}-{key_id(self._source, record.key)}",
