@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import JournalError, SynapticError
 from ..journal.names import shown
-from ..models import Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
+from ..models import TYPES, Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
 from .fence import INVISIBLE, clean, one_line
 from .present import (
     LINKS_SHOWN,
@@ -49,6 +49,7 @@ SHOWN = 10
 """Findings of a kind that are shown."""
 _COUNTS_SHOWN = 6
 _SNIPPET_LINES = 6
+_TYPE_CHARS = max(map(len, TYPES))
 REPORT_S = 0.1
 """The line of progress is written anew after so many seconds."""
 
@@ -296,7 +297,7 @@ def _stamp(entry: Entry, to: Output) -> str:
     if entry.dated:
         when = f"{entry.date} {entry.time if entry.timed else ''}"
     id = to.paint(f"{one_line(entry.short_id):8}", "dim")
-    return f"{id}  {when:16}  {to.paint(f'{entry.type:9}', 'info')}"
+    return f"{id}  {when:16}  {to.paint(f'{entry.type:{_TYPE_CHARS}}', 'info')}"
 
 
 def _lines(text: str) -> list[str]:

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 from synaptic.cli.main import main, whole_program
 from synaptic.errors import InvalidArgument
+from synaptic.models import TYPES
 from synaptic.serving.editors import command_at
 
 ROOT = Path(__file__).parents[2]
@@ -497,6 +498,13 @@ def _titles(answer: Answer) -> list[str]:
 )
 def test_find_filters(filled: Run, flags: list[str], titles: list[str]) -> None:
     assert _titles(filled("find", *flags, "--json")) == titles
+
+
+def test_titles_stand_below_one_another_in_a_list(run: Run) -> None:
+    for type in TYPES:
+        run("save", f"Salt {type}.", "--type", type)
+    lines = run("find").out.splitlines()
+    assert {line.index("Salt") for line in lines} == {lines[0].index("Salt")}, lines
 
 
 def test_find_goes_on_with_the_cursor_it_gave(filled: Run) -> None:
