@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -37,7 +38,16 @@ from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief
 from ..verbs.browse import Listing, days, find, get, recent
 from ..verbs.review import review
-from ..verbs.writing import Marks, Receipt, delete, restore, save_all, update
+from ..verbs.writing import (
+    EMPTY_PROJECT,
+    NO_PROJECT,
+    Marks,
+    Receipt,
+    delete,
+    restore,
+    save_all,
+    update,
+)
 from ..workspace.checkout import ELSEWHERE, meant_project, working_checkout
 from ..workspace.past import NOTHING_THEN, as_of
 from ..workspace.workspace import Workspace
@@ -78,6 +88,8 @@ PROMPT_CHARS = 3_000
 REVIEWED = 20
 """Findings in the prompt to review."""
 
+ONCE = frozenset((NO_PROJECT, EMPTY_PROJECT))
+"""Notices that a client needs once."""
 _TELLING = (ABSENT, ONLY_REPLACED, "As of ")
 """Beginnings of the notices that an agent must see."""
 
@@ -85,7 +97,8 @@ _TELLING = (ABSENT, ONLY_REPLACED, "As of ")
 class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
     not there yet; `may_write`: the client may change the journal. `session` names the session
-    of the client, if it has one. `notices` are said with the answer.
+    of the client, if it has one. `notices` are said with the answer. `heard` holds the notices
+    of ONCE that the client was given; the call adds to it.
     """
 
     args: Json
@@ -96,6 +109,7 @@ class Call(NamedTuple):
     max_tokens: int | None = None
     may_write: bool = True
     notices: Texts = ()
+    heard: set[str] | None = None
 
     def room(self, entries: int) -> int:
         """The number of characters that an answer of so many `entries` may take."""
@@ -174,7 +188,16 @@ def _save(ws: Workspace, call: Call) -> Answer:
         marks = _for_verbs(marks) | {"via": "mcp", "by_person": False}
         content = marks.pop("content")
         texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
-    return _receipts(save_all(ws, texts), "Saved")
+    heard = set() if call.heard is None else call.heard
+    receipts = [_unheard(receipt, heard) for receipt in save_all(ws, texts)]
+    return _receipts(receipts, "Saved")
+
+
+def _unheard(receipt: Receipt, heard: set[str]) -> Receipt:
+    """The receipt without notices of ONCE that were `heard`; adds its own to them."""
+    notices = [notice for notice in receipt.notices if notice not in heard]
+    heard.update(ONCE.intersection(notices))
+    return replace(receipt, notices=tuple(notices))
 
 
 def _for_verbs(args: Mapping[str, Any]) -> Json:

@@ -246,6 +246,7 @@ async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> types.CallT
         session="" if grant else worker.session,
         may_write=not (grant and grant.read_only),
         notices=notices,
+        heard=worker.heard[grant.name if grant else ""],
     )
     lane: Lane = "write"
     if "as_of" in args and grant:  # it holds a copy of the index in memory

@@ -106,6 +106,8 @@ class Worker:
         self.session = os.urandom(8).hex()
         self.turns: defaultdict[str, Turns] = defaultdict(Turns)
         """By client: the order of its calls."""
+        self.heard: defaultdict[str, set[str]] = defaultdict(set)
+        """By client: notices that it was given, and needs once."""
         self._home = home
         self._read_only = read_only
         self._address = address

@@ -131,6 +131,19 @@ def test_a_server_works_where_its_client_says_the_project_is(
     assert "has no project" in two.run("save", "An agent is told.", CLAUDECODE="1").text
 
 
+def test_a_server_says_once_that_there_is_no_project(two: ForkedHome) -> None:
+    for _ in range(2):
+        with two.server() as server:
+            many = [{"content": f"Plan {name}."} for name in ("A", "B")]
+            answers = [
+                server.text("save", content="From nowhere."),
+                server.text("save", entries=many, force=True),
+                server.text("save", content="From nowhere, too.", force=True),
+            ]
+            counts = [answer.count("It has no project") for answer in answers]
+            assert counts == [1, 0, 0], answers
+
+
 def test_two_repositories_in_folders_of_one_name_are_two_projects(
     home: ForkedHome, tmp_path: Path
 ) -> None:
