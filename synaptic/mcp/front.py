@@ -88,13 +88,21 @@ class Front:
                 os._exit(0)  # nobody waits for an answer
             answer = self.script.answer(line) if self._alone else None
             if answer:
-                data = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-                sys.stdout.buffer.write(data.encode() + b"\n")
-                sys.stdout.buffer.flush()
+                _write(answer)
             if not answer or answer["id"] == self.script.opening:
                 self.lines.put(line)
             self._alone = self._alone and not self.script.ended
         return bool(line)
+
+
+def _write(answer: Json) -> None:
+    """Writes an answer to the client; ends the process where it reads none."""
+    data = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    try:
+        sys.stdout.buffer.write(data.encode() + b"\n")
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os._exit(0)
 
 
 class Script:

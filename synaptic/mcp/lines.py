@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
 import anyio.to_thread
 from mcp import types
 from mcp.shared._stream_protocols import WriteStream
@@ -17,21 +18,54 @@ from ..models import Json
 from .front import HANDSHAKES, Front
 from .messages import Refusal, as_line, read_messages
 
-GRACE_S = 0.3
-"""How long the protocol may take to wind down once the client is gone."""
+CALL_S = 60.0
+"""The longest that calls may take once the input has ended: as long as clients usually wait."""
+END_S = 0.3
+"""How long the protocol may take to wind down after that."""
+
+
+class Calls:
+    """The calls that are not answered yet."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._none_left = anyio.Event()
+
+    def note(self, message: Json) -> None:
+        """Notes a call of the client, or that it wants no answer to one any more."""
+        if "id" in message and "method" in message:
+            self._ids.append(str(message["id"]))
+        elif message.get("method") == "notifications/cancelled":
+            self.drop((message.get("params") or {}).get("requestId"))
+
+    def drop(self, id: object) -> None:
+        """Notes that this call is answered."""
+        if str(id) in self._ids:
+            self._ids.remove(str(id))
+        if not self._ids:
+            self._none_left.set()
+
+    async def end(self) -> None:
+        """Returns when all calls are answered; no more come. Gives up after CALL_S."""
+        self._none_left = anyio.Event()
+        if self._ids:
+            with anyio.move_on_after(CALL_S):
+                await self._none_left.wait()
 
 
 class Lines:
     """The client's messages, a line each; a line that is not a message is refused by `send`.
 
-    When they end, the process does, in GRACE_S at most, even during a call.
+    They end when the input has ended and the calls before it are answered. Then the process
+    ends too, even if a call goes on.
     """
 
     send: Callable[[SessionMessage], Awaitable[None]]
 
-    def __init__(self, front: Front) -> None:
+    def __init__(self, front: Front, calls: Calls) -> None:
         self._next = front.lines.get
-        self._read: deque[Json | Refusal] = deque()
+        self._calls = calls
+        self._messages: deque[Json | Refusal] = deque()
         self._version = ""
 
     def __aiter__(self) -> Lines:
@@ -39,23 +73,23 @@ class Lines:
 
     async def __anext__(self) -> str:
         while True:
-            while self._read:
-                message = self._read.popleft()
+            while self._messages:
+                message = self._messages.popleft()
                 if not isinstance(message, Refusal):
-                    return self._line_of(message)
+                    self._calls.note(message)
+                    return self._to_line(message)
                 await self.send(SessionMessage(RefusalError(**message.as_json())))
-            line = await anyio.to_thread.run_sync(self._next)
+            line = await anyio.to_thread.run_sync(self._next, abandon_on_cancel=True)
             if not line:
                 break
-            self._read.extend(read_messages(line, self._version).each)
-        ending = threading.Timer(
-            GRACE_S, os._exit, (0,)
-        )  # a loop that has ended would end nothing
+            self._messages.extend(read_messages(line, self._version).each)
+        ending = threading.Timer(CALL_S + END_S, os._exit, (0,))  # a loop may never end
         ending.daemon = True
         ending.start()
+        await self._calls.end()
         raise StopAsyncIteration
 
-    def _line_of(self, message: Json) -> str:
+    def _to_line(self, message: Json) -> str:
         if message.get("method") == "initialize":  # before it is answered: more may be here
             wanted = (message.get("params") or {}).get("protocolVersion")
             self._version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
@@ -68,24 +102,31 @@ class RefusalError(types.JSONRPCError):
     id: Any
 
 
-class Unanswered:
-    """The stream to the client without the answer to the request `answered`, which it has."""
+class Answers:
+    """The stream of answers to the client, without that to the request `opening`, which it
+    has.
+    """
 
-    def __init__(self, stream: WriteStream[SessionMessage], answered: int | str | None) -> None:
+    def __init__(
+        self, stream: WriteStream[SessionMessage], calls: Calls, opening: int | str | None
+    ) -> None:
         self._stream = stream
-        self._answered = answered
+        self._calls = calls
+        self._opening = opening
 
     async def send(self, item: SessionMessage) -> None:
-        answered = self._answered
-        if answered is not None and getattr(item.message, "id", None) == answered:
-            self._answered = None
-            return
-        await self._stream.send(item)
+        id = getattr(item.message, "id", None)
+        is_opening = self._opening is not None and id == self._opening
+        if is_opening:
+            self._opening = None
+        else:
+            await self._stream.send(item)
+        self._calls.drop(id)
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    async def __aenter__(self) -> Unanswered:
+    async def __aenter__(self) -> Answers:
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -45,7 +45,7 @@ from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .answers import Call, answer, day_text, entry_text, review_text
 from .front import HOUR_MS, LISTS, Front, server_info
-from .lines import Lines, Unanswered
+from .lines import Answers, Calls, Lines
 from .messages import without_surrogates
 from .prompts import PROMPTS
 from .texts import ANSWER_CHARS, for_agents, json_text, shortened_json
@@ -72,7 +72,9 @@ Context = ServerRequestContext[Worker, Any]
 
 
 def serve(home: str | Path | None, front: Front) -> None:
-    """Answers the messages that `front` left, and ends the process when the client is gone."""
+    """Answers the messages that `front` left, and ends the process when the client is gone:
+    its input has ended, or it reads no answers.
+    """
     folder = os.environ.get("CLAUDE_PROJECT_DIR")
     if folder:  # a client may start its servers anywhere
         with suppress(OSError, SynapticError):
@@ -83,7 +85,10 @@ def serve(home: str | Path | None, front: Front) -> None:
     )
     status = 0
     try:
-        asyncio.run(_serve(home, front))
+        try:
+            asyncio.run(_serve(home, front))
+        except* BrokenPipeError:
+            pass  # nobody reads the answers
     except BaseException:
         log.exception("the server ends")
         status = 1
@@ -93,12 +98,13 @@ def serve(home: str | Path | None, front: Front) -> None:
 
 async def _serve(home: str | Path | None, front: Front) -> None:
     server = build_server(Worker(home, readers=0))
-    lines = Lines(front)
+    calls = Calls()
+    lines = Lines(front, calls)
     front.hand_over()  # before the SDK takes stdout
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
         lines.send = writing.send
-        rest = Unanswered(writing, front.script.opening)
-        await server.run(reading, rest, server.create_initialization_options())
+        answers = Answers(writing, calls, front.script.opening)
+        await server.run(reading, answers, server.create_initialization_options())
 
 
 def build_server(worker: Worker) -> Server[Worker]:

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -1274,11 +1275,11 @@ answers.ANSWERS["context_recent"] = noisy
     )
 
 
-@pytest.mark.parametrize("ending", ["SIGTERM", "SIGINT", "EOF", "EOF, deaf client"])
-def test_the_end_comes_at_once_even_during_a_call(
-    raw: Callable[..., Raw], home: Path, ending: str
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_at_once_even_during_a_call(
+    raw: Callable[..., Raw], home: Path, ending: signal.Signals
 ) -> None:
-    server = raw(forked="deaf" in ending or ending == "SIGINT")
+    server = raw(forked=ending == signal.SIGINT)
     server.open()
     server.send("notifications/initialized", notify=True)
     server.call("context_save", content="Before the end.")
@@ -1287,16 +1288,62 @@ def test_the_end_comes_at_once_even_during_a_call(
         server.call("context_update", id=saved["id"], title="Waits for the lock")
         time.sleep(0.3)
         assert server.process.poll() is None
-        assert server.process.stdin and server.process.stdout
-        if ending.startswith("EOF"):
-            if "deaf" in ending:
-                server.process.stdout.close()
-            server.process.stdin.close()
-        else:
-            server.process.send_signal(signal.Signals[ending])
+        server.process.send_signal(ending)
         server.ends()
     (day,) = (home / "journal").glob("*.md")
     assert "Before the end." in day.read_text()
+
+
+def test_calls_are_answered_that_came_before_the_end_of_the_input(
+    raw: Callable[..., Raw], home: Path
+) -> None:
+    server = raw(forked=True)
+    server.open()
+    server.send("notifications/initialized", notify=True)
+    server.call("context_save", content="The first.")
+    server.said()
+    with FileLock(home / ".state" / "write.lock"):
+        for number in range(5):
+            server.call("context_save", content=f"Plan {number}.", force=True)
+        server.call("context_find", query="Plan", limit=10)
+        cancelled = {"requestId": 9, "reason": "The user changed their mind."}
+        server.call("context_find")
+        server.send("notifications/cancelled", cancelled, notify=True)
+        assert server.process.stdin
+        server.process.stdin.close()
+        time.sleep(1)
+        assert server.process.poll() is None
+    answers = [server.said() for _ in range(6)]
+    assert all(answer.startswith("Saved ") for answer in answers[:5]), answers
+    assert answers[5].startswith("5 found.")
+    assert server.ends() == 0
+    assert server.process.stdout and server.process.stdout.read() == b""
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_it_ends_quietly_when_nobody_reads_its_answers(
+    raw: Callable[..., Raw], early: bool
+) -> None:
+    server = raw()
+    server.open()
+    server.send("notifications/initialized", notify=True)
+    if not early:
+        server.call("context_recent")
+        server.said()
+    assert server.process.stdout and server.process.stderr
+    server.process.stdout.close()
+    server.send("tools/list")
+    assert server.ends() == 0
+    assert server.process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_it_ends_quietly_without_a_client(home: Path, closed: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m synaptic mcp {closed}"
+    process = subprocess.run(
+        ["sh", "-c", command], env=environment(home), input=b"", stderr=subprocess.PIPE
+    )
+    assert (process.returncode, process.stderr) == (0, b"")
 
 
 def test_the_end_comes_at_once_while_idle(raw: Callable[..., Raw]) -> None:
