@@ -212,29 +212,30 @@ def _search(ws: Workspace, call: Call) -> Answer:
     data = search_json(found)
     count = len(found.hits)
     if call.layout == "json":
-        return "", fitting_rows(
-            data, "hits", call.room(count), "raise max_tokens, or lower limit"
-        )
+        return "", fitting_rows(data, "hits", call.room(count), "raise max_tokens")
     length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
     items = hit_items(found, length=length, detailed=call.layout == "detailed")
-    return _found(ws, data, items, call, cure="raise max_tokens")
+    return _found(ws, data, items, call, way_on="raise max_tokens")
 
 
 def _recent(ws: Workspace, call: Call) -> Answer:
-    return _listed(ws, recent(ws, **call.args, load_model=not call.loading), call)
+    listing = recent(ws, **call.args, load_model=not call.loading)
+    return _listed(ws, listing, call, "context_find lists all of them, page by page")
 
 
 def _find(ws: Workspace, call: Call) -> Answer:
     filters = take_filters(ws, call.args)
     page = partial(find, ws, filters=filters, load_model=not call.loading)
-    found = page(**call.args)
+    listing = page(**call.args)
+    if call.args.get("query"):
+        return _listed(ws, listing, call, "add a filter, as type, tag or since")
+    if call.args.get("around"):
+        return _listed(ws, listing, call, "around the last of these goes on")
 
     def cursor_after(count: int) -> str | None:
-        if call.args.get("query"):
-            return None
         return page(**call.args | {"limit": count, "facets": False}).cursor
 
-    return _listed(ws, found, call, cursor_after)
+    return _listed(ws, listing, call, "the cursor goes on", cursor_after)
 
 
 def _get(ws: Workspace, call: Call) -> Answer:
@@ -460,15 +461,16 @@ def _listed(
     ws: Workspace,
     listing: Listing,
     call: Call,
+    way_on: str,
     cursor_after: Callable[[int], str | None] = lambda _: None,
 ) -> Answer:
-    """The answer with a listing. `cursor_after` gives the cursor of the entries behind the
-    first ones of it.
+    """The answer with a listing. `way_on` is the advice where not all of it fits;
+    `cursor_after` gives the cursor of the entries behind the first ones of it.
     """
     count = len(listing.entries)
     data = listing_json(listing)
     if call.layout == "json":
-        data = fitting_rows(data, "entries", call.room(count), "lower limit")
+        data = fitting_rows(data, "entries", call.room(count), way_on)
         shown = len(data["entries"])
         if shown < count:
             data = data | {"cursor": cursor_after(shown) if shown else None}
@@ -477,7 +479,7 @@ def _listed(
     if call.layout == "concise":
         length = max(80, call.room(count) // max(1, count) - 60)
     items = entry_items(listing, length=length)
-    return _found(ws, data, items, call, cure="lower limit", cursor_after=cursor_after)
+    return _found(ws, data, items, call, way_on=way_on, cursor_after=cursor_after)
 
 
 def _found(
@@ -486,7 +488,7 @@ def _found(
     items: list[Item],
     call: Call,
     *,
-    cure: str,
+    way_on: str,
     cursor_after: Callable[[int], str | None] = lambda _: None,
 ) -> Answer:
     """As much of the items as fits, what to know of them, and how to get the rest."""
@@ -506,11 +508,15 @@ def _found(
         body = fenced("entries", "\n".join(shown))
     more = []
     cursor = data.get("cursor")
-    if len(shown) < len(items):
-        more.append(f"{len(items) - len(shown)} more did not fit: {cure}.")
+    reason = "More"
+    left = len(items) - len(shown)
+    if left:
+        reason = f"{left} more did not fit"
         cursor = cursor_after(len(shown)) if shown else None
     if cursor:
-        more.append(f'More: the same call with cursor="{cursor}".')
+        more.append(f'{reason}: the same call with cursor="{cursor}".')
+    elif left:
+        more.append(f"{reason}: {way_on}.")
     head[len(notices)] = f"{_number(len(shown), total)} {DATA_FOLLOWS}"
     return "\n".join([*head, body, *more]), data
 

@@ -108,16 +108,16 @@ def _cut(value: Any, most: int) -> Any:
     return value
 
 
-def fitting_rows(data: Json, name: str, room: int, cure: str) -> Json:
+def fitting_rows(data: Json, name: str, room: int, way_on: str) -> Json:
     """The JSON of a list with as many of its rows `data[name]` as fit the room; the others are
-    counted in `omitted`, and a notice names the `cure`.
+    counted in `omitted`, and a notice names the `way_on`.
 
     Where not all fit, long contents are cut as in a search, and marked `truncated`.
     """
     if len(json_text(data)) <= room:
         return data
     rows = [_short_row(row, room) for row in data[name]]
-    remark = f"{len(rows)} more did not fit: {cure}."
+    remark = f"{len(rows)} more did not fit: {way_on}."
     head = data | {name: [], "omitted": len(rows), "notices": [*data["notices"], remark]}
     head = _shrunk(head, max(room // 2, REMARK_CHARS))
     sizes = [len(json_text(row)) + 2 for row in rows]
@@ -125,7 +125,7 @@ def fitting_rows(data: Json, name: str, room: int, cure: str) -> Json:
     omitted = len(rows) - count
     if not omitted:
         return data | {name: rows}
-    notices = [*head["notices"][:-1], f"{omitted} more did not fit: {cure}."]
+    notices = [*head["notices"][:-1], f"{omitted} more did not fit: {way_on}."]
     return head | {name: rows[:count], "omitted": omitted, "notices": notices}
 
 

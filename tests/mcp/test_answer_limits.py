@@ -143,19 +143,31 @@ async def test_a_list_says_what_it_leaves_out_and_goes_on(client: Made, home: Pa
     async with client() as one:
         ids = await ids_of(one)
         assert ids == [entry["id"] for entry in whole.json["entries"]]
-        for name, args in (
-            ("context_find", {"limit": 100}),
-            ("context_find", {"limit": 100, "query": "user"}),
-            ("context_find", {"limit": 100, "facets": True}),
-            ("context_recent", {"limit": 60}),
-            ("context_search", {"limit": 60, "query": "user"}),
+        cursor, filter = "the cursor goes on", "add a filter, as type, tag or since"
+        pages = "context_find lists all of them, page by page"
+        for name, args, way_on in (
+            ("context_find", {"limit": 100}, cursor),
+            ("context_find", {"limit": 100, "query": "user"}, filter),
+            ("context_find", {"limit": 100, "facets": True}, cursor),
+            (
+                "context_find",
+                {"limit": 60, "around": ids[30]},
+                "around the last of these goes on",
+            ),
+            ("context_recent", {"limit": 60}, pages),
+            ("context_search", {"limit": 60, "query": "user"}, "raise max_tokens"),
         ):
+            detailed = text_of(await one.call_tool(name, args | {"format": "detailed"}))
+            assert re.search(rf"\n\d+ more did not fit: {way_on}\.", detailed) or (
+                way_on == cursor and re.search(r'\n\d+ more did not fit: .*cursor="', detailed)
+            )
             data = json.loads(text_of(await one.call_tool(name, args | {"format": "json"})))
             rows = data["hits"] if name == "context_search" else data["entries"]
             assert len(rows) > 2 and data["omitted"] == min(data["total"], args["limit"]) - len(
                 rows
             )
-            assert f"{data['omitted']} more did not fit" in " ".join(data["notices"])
+            assert f"{data['omitted']} more did not fit: {way_on}." in data["notices"]
+            assert (data.get("cursor") is not None) == (way_on == cursor)
             few = json.loads(
                 text_of(await one.call_tool(name, args | {"limit": 3, "format": "json"}))
             )
