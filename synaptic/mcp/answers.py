@@ -23,6 +23,7 @@ from ..render.present import (
     done_text,
     end_of,
     entry_items,
+    first_of,
     fitting,
     hit_items,
     listed,
@@ -85,6 +86,8 @@ WAYS_ON = {
 WHOLE_BY_ID = "context_get with its id gives the whole"
 PROMPT_CHARS = 3_000
 """The room that a prompt leaves for our own words, and for what the client gives it."""
+IDS_NAMED = 10
+"""Ids that a line about many names."""
 REVIEWED = 20
 """Findings in the prompt to review."""
 
@@ -317,15 +320,30 @@ def _delete(ws: Workspace, call: Call) -> Answer:
 
 def _each(ids: Sequence[str], change: Callable[[str], Receipt], done: str) -> Answer:
     """A receipt or, of several ids, a line for each: a receipt, or why it stayed as it was."""
-    results: list[Receipt | SynapticError] = []
+    receipts = []
+    errors = {}
     for id in ids:
         try:
-            results.append(change(id))
+            receipts.append(change(id))
         except SynapticError as error:
             if len(ids) == 1:
                 raise
-            results.append(error)
-    return _receipts(results, done)
+            errors[id] = error
+    return _receipts(receipts, done, _grouped(errors))
+
+
+def _grouped(errors: Mapping[str, SynapticError]) -> list[str]:
+    """A line for each error by id; one for all that say the same of their ids."""
+    groups: dict[str, list[str]] = {}
+    for id, error in errors.items():
+        groups.setdefault(str(error).replace(id, ""), []).append(id)
+    lines = []
+    for first, *others in groups.values():
+        line = for_agents(brief(str(errors[first])))
+        if others:
+            line += f" The same is true of {brief(first_of(others, IDS_NAMED))}."
+        lines.append(line)
+    return lines
 
 
 def _analyze(ws: Workspace, call: Call) -> Answer:
@@ -413,13 +431,10 @@ def review_text(ws: Workspace, project: str) -> str:
 # --------------------------------------------------------------------------------------------
 
 
-def _receipts(results: Sequence[Receipt | SynapticError], done: str) -> Answer:
-    """A line for each change, or why it was not made; of a single one also what fits it."""
+def _receipts(receipts: Sequence[Receipt], done: str, errors: Sequence[str] = ()) -> Answer:
+    """A line for each change, of a single one also what fits it; then the `errors`."""
     lines = []
-    for result in results:
-        if isinstance(result, SynapticError):
-            lines.append(for_agents(brief(str(result))))
-            continue
+    for result in receipts:
         said, notices = done_text(done, result.notices)
         where = f"{result.date} {result.time}, {one_line(result.path)}"
         parts = [f"{said} {short(result.id)} ({where})."]
@@ -429,7 +444,8 @@ def _receipts(results: Sequence[Receipt | SynapticError], done: str) -> Answer:
             parts.append(f"Tags of the journal that fit: {tags}.")
         if result.near:
             parts += _near(result.id, result.near)
-        lines.append(("\n" if len(results) == 1 else " ").join(parts))
+        lines.append(("\n" if len(receipts) == 1 and not errors else " ").join(parts))
+    lines += errors
     fits = fitting([len(line) + 1 for line in lines], ANSWER_CHARS - REMARK_CHARS)
     left = len(lines) - fits
     if left and fits:

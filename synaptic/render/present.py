@@ -285,7 +285,7 @@ def term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> IsHit:
 def remark_on(hit: Hit) -> str:
     """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
     places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
-    parts = [f"also in {_first_of(places, CHANGED_SHOWN)}"] if places else []
+    parts = [f"also in {first_of(places, CHANGED_SHOWN)}"] if places else []
     if hit.told:
         parts.append(one_line(hit.told))
     if hit.why:
@@ -344,7 +344,7 @@ def link_lines(found: Links | None) -> list[str]:
     for name, links in (("links", found.links), ("backlinks", found.backlinks)):
         ends = list(dict.fromkeys(map(link_text, links)))
         if ends:
-            lines.append(f"{name}: {_first_of(ends, LINKS_SHOWN)}")
+            lines.append(f"{name}: {first_of(ends, LINKS_SHOWN)}")
     return lines
 
 
@@ -354,7 +354,8 @@ def chain_line(chain: Sequence[Entry]) -> list[str]:
     return [f"history: {' → '.join(steps)}"] if steps else []
 
 
-def _first_of(names: Sequence[str], most: int) -> str:
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first names, and the number of the others: `a, b, and 7 more`."""
     shown = ", ".join(names[:most])
     more = len(names) - most
     return f"{shown}, and {more:,} more" if more > 0 else shown

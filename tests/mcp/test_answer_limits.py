@@ -300,6 +300,23 @@ async def test_many_receipts_are_counted(tmp_path: Path) -> None:
         assert json.loads(text_of(found))["total"] == 200
 
 
+@pytest.mark.anyio
+async def test_one_sentence_stands_for_all_unknown_ids(tmp_path: Path) -> None:
+    async with Client(build_server(Worker(tmp_path / "home", HashingEmbedder()))) as client:
+        saved = text_of(await client.call_tool("context_save", {"content": "A fact."}))
+        ids = [saved.split()[1], "zzzz0000", *(f"zzzz{number:04}" for number in range(300))]
+        for name, args in (
+            ("context_update", {"add_tag": "x"}),
+            ("context_delete", {}),
+            ("context_update", {"restore": True}),
+        ):
+            answer = text_of(await client.call_tool(name, {"id": ids} | args))
+            done, *rest = answer.splitlines()
+            assert ids[0] in done and len(rest) == 1 and len(rest[0]) < 500, answer
+            assert "zzzz0000" in rest[0] and "zzzz0001" in rest[0], answer
+            assert rest[0].count("zzzz0000") == 1 and "and 289 more" in rest[0], answer
+
+
 # -- the cutting itself
 # ------------------------------------------------------------------------------
 
