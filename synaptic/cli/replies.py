@@ -175,6 +175,9 @@ def answer_days(ws: Workspace, days: Days) -> None:
 
 
 def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
+    """Keeps the list, so that later commands know its numbers; an empty one replaces none."""
+    if not entries:
+        return
     ids = json.dumps([entry.id for entry in entries])
     with suppress(OSError):  # a home that cannot be written can be read
         overwrite(ws.config.state / _LAST_LIST, ids.encode(), sync=False)

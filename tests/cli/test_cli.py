@@ -1170,6 +1170,13 @@ def test_an_evaluation_of_few_questions_says_how_to_ask_more(run: Run) -> None:
     assert "Questions: 1, too few to tell anything. Ask for more: `--questions 300`." in few.err
 
 
+def test_an_empty_answer_leaves_the_numbers_of_the_last_list(filled: Run) -> None:
+    newest = filled("recent", "--json").json["entries"][0]
+    for empty in (["confirm"], ["find", "--tag", "none"], ["search", "tag:none"], ["pin"]):
+        filled(*empty)
+        assert filled("get", "1", "--json").json["entries"][0]["id"] == newest["id"], empty
+
+
 def test_confirm_says_that_no_preference_waits(run: Run) -> None:
     run("save", "A note about gardening")
     assert run("confirm").err == "No preference waits for your yes.\n"
