@@ -14,7 +14,7 @@ from corpus import read
 from synaptic import open_workspace, save
 from synaptic.config import load_config
 from synaptic.hooks.action import after_failure, before_edit
-from synaptic.workspace.preferences import confirm, every_preference
+from synaptic.workspace.preferences import every_preference, put_in_force
 from synaptic.workspace.sync import in_step
 
 EDITS = ("Edit", "Write")
@@ -72,5 +72,5 @@ def _write(home: Path, code: Path, entries: list[dict[str, Any]]) -> dict[str, s
             names[receipt.id[9:]] = entry["id"]
         in_step(ws, lambda _: None)
         for rule in every_preference(ws):
-            confirm(ws, rule.path, rule)
+            put_in_force(ws, rule.path, rule)
     return names

@@ -171,7 +171,7 @@ def answer_search(ws: Workspace, result: SearchResult) -> None:
 
 def answer_days(ws: Workspace, days: Days) -> None:
     text = terminal.days_text(days, screen_of(ws))
-    answer(wire.days_json(days), text, days.found.notices)
+    answer(wire.days_json(days), text, days.listing.notices)
 
 
 def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:

@@ -156,7 +156,7 @@ def _review(
 
 def _settle(ws: Workspace, said: str, key: str) -> None:
     """Carries out the answer to a finding."""
-    receipt = review.answer(ws, key, said, by_person=not agent(), confirms=is_person())
+    receipt = review.answer_finding(ws, key, said, by_person=not agent(), confirms=is_person())
     if not receipt:
         return answer({"success": True, "kept": key}, f"Kept {key}")
     done = "Deleted" if said in ("delete", "merge") else "Updated"

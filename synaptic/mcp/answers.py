@@ -390,7 +390,7 @@ def day_text(ws: Workspace, date: str) -> str:
     the beginnings of as many as do, and the call that goes on.
     """
     found = days(ws, date)
-    items = entry_items(found.found)
+    items = entry_items(found.listing)
     if not items:
         return f"No entries on {found.since}."
     head = f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}"
@@ -398,12 +398,12 @@ def day_text(ws: Workspace, date: str) -> str:
     room = ANSWER_CHARS - len(head) - 2 * REMARK_CHARS
     if len(text) <= room:
         return text
-    items = entry_items(found.found, length=WHOLE_CONTENT)
+    items = entry_items(found.listing, length=WHOLE_CONTENT)
     blocks = [cut_text(render(item), room // 2, WHOLE_BY_ID) for item in items]
     shown = blocks[: fitting([len(block) + 2 for block in blocks], room)]
     more = [f"Of a part, {WHOLE_BY_ID}."]
     if len(shown) < len(blocks):
-        cursor = days(ws, date, limit=len(shown)).found.cursor
+        cursor = days(ws, date, limit=len(shown)).listing.cursor
         more.append(
             f"{len(blocks) - len(shown)} more did not fit: context_find with "
             f'since="{found.since}", until="{found.since}", order="oldest", '

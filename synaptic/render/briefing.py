@@ -9,7 +9,7 @@ from itertools import islice
 from ..filters import Filters
 from ..models import Entry
 from ..notes.header import shortened
-from ..verbs.brief import HIGHEST, Briefing, Shelf
+from ..verbs.brief import HIGHEST, Briefing, BriefingShelf
 from ..workspace.workspace import Workspace
 from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
 from .present import NAME_CHARS, Item, end_of, line_of, render
@@ -79,7 +79,7 @@ def compose(
     head: str,
     pinned: Sequence[Entry],
     handoff: Item | None,
-    shelves: Sequence[Shelf],
+    shelves: Sequence[BriefingShelf],
     *,
     find: str,
     max_tokens: int,
@@ -133,7 +133,7 @@ def compose(
     return text() if pins or block or any(titles) or any(rules) else ""
 
 
-def _places(shelves: Sequence[Shelf]) -> list[tuple[bool, bool, int, int]]:
+def _places(shelves: Sequence[BriefingShelf]) -> list[tuple[bool, bool, int, int]]:
     """Returns the order of all entries, each with its depth and the number of its shelf: one of
     each shelf in turn, importance 10 first, digests of sessions last.
     """
@@ -174,7 +174,9 @@ def _rule_texts(
     return texts
 
 
-def _shelf_texts(shelves: Sequence[Shelf], titles: Sequence[list[str]], find: str) -> list[str]:
+def _shelf_texts(
+    shelves: Sequence[BriefingShelf], titles: Sequence[list[str]], find: str
+) -> list[str]:
     parts = []
     counts = []
     for shelf, lines in zip(shelves, titles, strict=True):

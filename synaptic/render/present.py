@@ -236,7 +236,7 @@ def render(item: Item) -> str:
 def matter_text(matter: Matter) -> str:
     """A finding of a review: the problem, a line for each entry, and the command to answer."""
     subject = "the first" if matter.about[1:] else "it"
-    problem = f"{matter.kind}: {subject} {matter.said}"
+    problem = f"{matter.kind}: {subject} {matter.sentence}"
     entries = [line_of(subject.entry) for subject in matter.about]
     command = f"synaptic review {'|'.join(matter.answers)} {matter.key}"
     return "\n  ".join((problem, *entries, command))

@@ -217,7 +217,7 @@ def days_text(days: Days, to: Output) -> str:
     day in other years.
     """
     parts = []
-    for day, group in groupby(days.found.entries, key=lambda entry: entry.at.date()):
+    for day, group in groupby(days.listing.entries, key=lambda entry: entry.at.date()):
         parts.append(f"# {day:%A}, {day}")
         for entry in group:
             parts += _of_day(entry)

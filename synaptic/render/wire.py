@@ -135,7 +135,7 @@ def listing_json(listing: Listing) -> Json:
 def days_json(days: Days) -> Json:
     data = {name: getattr(days, name) for name in ("since", "until", "before", "after")}
     on_this_day = listing_json(days.on_this_day)["entries"]
-    return data | listing_json(days.found) | {"on_this_day": on_this_day}
+    return data | listing_json(days.listing) | {"on_this_day": on_this_day}
 
 
 def facets_json(facets: Facets) -> Json:
@@ -157,7 +157,7 @@ def matter_json(matter: Matter) -> Json:
     return {
         "finding": matter.key,
         "kind": matter.kind,
-        "about": matter.said,
+        "about": matter.sentence,
         "entries": entries,
         "answers": commands,
     }

@@ -73,7 +73,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
     notices = []
     remarks: list[str] = []
     fitting: Json = {}
-    said = {}
+    before = {}
     config = load_config(home)  # a broken config is reported before anything is made
     if journal is None and not config.state.exists():
         _refuse_around(config.home, config.journal)
@@ -84,33 +84,33 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
                 f"{folder} is not a folder.", "Create it first, or name another."
             )
         _refuse_around(config.home, folder)
-        fitting, remarks = _fitting(folder)
+        fitting, remarks = _settings_for(folder)
         new = "".join(f"{line}\n" for line in toml_lines(fitting))
-        said = write_setting(resolve_home(home), "journal", str(folder), new=new)
+        before = write_setting(resolve_home(home), "journal", str(folder), new=new)
         if "exclude" in fitting:  # beside the user's own globs
-            globs = dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]])
+            globs = dict.fromkeys([*before.get("exclude", ()), *fitting["exclude"]])
             fitting = fitting | {"exclude": list(globs)}
         if os.environ.get("SYNAPTIC_JOURNAL"):
             notices.append(
                 "SYNAPTIC_JOURNAL is set and wins over config.toml: unset it to use the new "
                 "setting."
             )
-    lacking = {key: value for key, value in fitting.items() if said.get(key) != value}
+    lacking = {key: value for key, value in fitting.items() if before.get(key) != value}
     with open_workspace(load_config(home)) as ws:
-        found = status(ws)
+        contents = status(ws)
         # `doctor` names copies by programs that sync files
         issues = (
             issue
-            for issue in found.issues
+            for issue in contents.issues
             if issue.code != "duplicate-id" or original_of(issue.path) == issue.path
         )
-        left_out = sentences(found.left_out, LEFT_OUT_SHOWN).values()
+        left_out = sentences(contents.left_out, LEFT_OUT_SHOWN).values()
         return Adopted(
-            home=found.home,
-            journal=found.journal,
-            files=found.files,
-            entries=found.entries,
-            undated=found.entries - sum(count for _, count in found.months),
+            home=contents.home,
+            journal=contents.journal,
+            files=contents.files,
+            entries=contents.entries,
+            undated=contents.entries - sum(count for _, count in contents.months),
             issues=tuple(issues),
             new_entries_go_to=ws.journal.place(ws.journal.day_path(ws.clock())),
             remarks=tuple(remarks),
@@ -130,7 +130,7 @@ def _refuse_around(home: Path, journal: Path) -> None:
         )
 
 
-def _fitting(folder: Path) -> tuple[Json, list[str]]:
+def _settings_for(folder: Path) -> tuple[Json, list[str]]:
     """(values of config.toml that fit the folder, sentences on why)."""
     is_graph = (folder / "journals").is_dir() and (folder / "pages").is_dir()
     if is_graph or (folder / "logseq" / "config.edn").is_file():

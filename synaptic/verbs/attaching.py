@@ -31,30 +31,30 @@ def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
     Raises InvalidArgument for an empty or broken file, for a note and for one of more than
     FILE_BYTES, and Refused above DAY_BYTES a day.
     """
-    shown = PurePosixPath(name.replace("\\", "/")).name[:NAME_CHARS] or "file"
+    own_name = PurePosixPath(name.replace("\\", "/")).name[:NAME_CHARS] or "file"
     kind = picture_kind(data[:32])
-    suffix = PICTURES[kind][2][0] if kind else PurePosixPath(shown).suffix.lower()
+    suffix = PICTURES[kind][2][0] if kind else PurePosixPath(own_name).suffix.lower()
     if not data:
-        raise InvalidArgument(f"`{shown}` is empty.", "Choose another file.")
+        raise InvalidArgument(f"`{own_name}` is empty.", "Choose another file.")
     if len(data) > FILE_BYTES:
-        said = f"`{shown}` has more than {FILE_BYTES // 1_000_000} MB."
-        raise InvalidArgument(said, "Make it smaller, or copy it into the journal yourself.")
-    if is_note(shown):
-        said = f"`{shown}` is a note and cannot be an attachment."
-        raise InvalidArgument(said, "`synaptic import` takes in notes.")
+        message = f"`{own_name}` has more than {FILE_BYTES // 1_000_000} MB."
+        raise InvalidArgument(message, "Make it smaller, or copy it into the journal yourself.")
+    if is_note(own_name):
+        message = f"`{own_name}` is a note and cannot be an attachment."
+        raise InvalidArgument(message, "`synaptic import` takes in notes.")
     try:
         parts = without_place(data, kind or "")
     except ValueError as error:
-        raise InvalidArgument(f"`{shown}`: {error}", "Choose another file.") from error
+        raise InvalidArgument(f"`{own_name}`: {error}", "Choose another file.") from error
     data = b"".join(parts) if parts else data
     today = ws.clock().date().isoformat()
-    folder = _folder(ws)
+    folder = _attachment_folder(ws)
     if _stored(ws, folder, today) + len(data) > DAY_BYTES:
-        said = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
-        raise Refused(said, "Go on tomorrow, or copy files into the journal yourself.")
-    stem = PurePosixPath(shown).stem
+        message = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
+        raise Refused(message, "Go on tomorrow, or copy files into the journal yourself.")
+    stem = PurePosixPath(own_name).stem
     if suffix not in ATTACHMENTS:  # `setup.py` -> `setup-py.bin`, which the page hands out
-        stem = shown
+        stem = own_name
         suffix = OTHER_SUFFIX
     stem = _slug(stem)
     with ws.journal.writing():
@@ -65,8 +65,8 @@ def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
                 path, lambda _, status: None if status else Draft(data)
             )
             if put:
-                return path, "" if parts else MAY_TELL.format(shown)
-    raise Refused(f"There are too many files called `{shown}`.", "Give it another name.")
+                return path, "" if parts else MAY_TELL.format(own_name)
+    raise Refused(f"There are too many files called `{own_name}`.", "Give it another name.")
 
 
 def detach(ws: Workspace, paths: Iterable[str]) -> None:
@@ -82,7 +82,7 @@ def _slug(stem: str) -> str:
     return re.sub(r"[^\w]+", "-", plain).strip("-_") or "file"
 
 
-def _folder(ws: Workspace) -> str:
+def _attachment_folder(ws: Workspace) -> str:
     """The folder of attachments: that of the vault's Obsidian, else FOLDER."""
     chosen = FOLDER
     with suppress(OSError, ValueError, AttributeError):

@@ -73,7 +73,7 @@ _EVER = "9999-12-31"
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 
 
-class Shelf(NamedTuple):
+class BriefingShelf(NamedTuple):
     """Entries of one kind, the most relevant first; `more`: there are others, not looked at."""
 
     name: str
@@ -105,7 +105,7 @@ class Briefing(NamedTuple):
     pinned: tuple[Entry, ...]
     handoff: Entry | None
     later: str
-    shelves: tuple[Shelf, ...]
+    shelves: tuple[BriefingShelf, ...]
     unread_files: int
     position: str
     remark: str
@@ -154,20 +154,20 @@ def brief(
     record = records.pop(name, {})
     is_new = _is_new(record, reader, is_asked=isinstance(since, str))
     before = record.get("position" if is_new or not reader.session else "before", "")
-    found = in_step(ws, partial(gather, before), within_s=within_s)
+    briefing = in_step(ws, partial(gather, before), within_s=within_s)
     if is_new:
         record = {
             "before": before,
-            "position": found.position,
+            "position": briefing.position,
             "session": reader.session,
             "hook": reader.hook,
         }
     elif not reader.hook:
         record["tool"] = reader.session
-    kept = dict([*records.items(), (name, record)][-READERS_KEPT:])
+    latest = dict([*records.items(), (name, record)][-READERS_KEPT:])
     with suppress(OSError):  # a home that cannot be written can be read
-        overwrite(file, json.dumps(kept).encode(), sync=False)
-    return found
+        overwrite(file, json.dumps(latest).encode(), sync=False)
+    return briefing
 
 
 def _is_new(record: Mapping[str, Any], reader: Reader, *, is_asked: bool) -> bool:
@@ -240,16 +240,17 @@ def _gather(
     later, pools = _pools(ws, key, start, left_off, is_asked=is_asked)
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, terms, rows)
-    owed = _due(ws, now.date().isoformat(), key)
-    shelves = [Shelf("due", tuple(map(_as_entry, owed)))]
+    today = ws.today.isoformat()
+    owed = _due_with_entries(ws, today, key)
+    shelves = [BriefingShelf("due", tuple(map(_as_entry, owed)))]
     seen = {*pins, *handoffs}
     for name, (entries, has_more) in pools.items():
         unseen = {row: entry for row, entry in entries.items() if row not in seen}
         seen.update(unseen)
-        shelves.append(Shelf(name, _ranked(ws, name, unseen, scores), has_more))
-    said = [start.remark] if before is not None else [*report.absent, start.remark]
+        shelves.append(BriefingShelf(name, _rank_entries(ws, name, unseen, scores), has_more))
+    remarks = [start.remark] if before is not None else [*report.absent, start.remark]
     if is_asked and not shelves[1].entries:
-        said.append(f"Nothing is {shelves[1].name}.")
+        remarks.append(f"Nothing is {shelves[1].name}.")
     count, number = ws.index.latest_change()
     is_in_memory = ws.access.trouble_of(ws.index) != ""
     if report.unread or is_in_memory or count is None:  # each process counts, or each journal
@@ -260,13 +261,13 @@ def _gather(
         rules=rules,
         unconfirmed=unconfirmed,
         waiting=waiting,
-        pinned=tuple(entry for entry in pinned if not _is_over(ws, entry)),
+        pinned=tuple(entry for entry in pinned if not is_over(entry, today)),
         handoff=handoff,
         later=f"{len(later[0])}{'+' if later[1] else ''}" if left_off else "0",
         shelves=tuple(shelves),
         unread_files=report.unread,
         position="" if before is None else position,
-        remark=" ".join(filter(None, said)),
+        remark=" ".join(filter(None, remarks)),
     )
 
 
@@ -308,28 +309,28 @@ def _rules(ws: Workspace, key: str | None) -> tuple[tuple[Entry, ...], tuple[Ent
 
     Only a preference in force replaces another: else any file could take one out of force.
     """
-    found = [
+    preferences = [
         entry for entry in every_preference(ws) if project_key(entry.project or "") in ("", key)
     ]
-    own_ids = ws.index.own_ids([entry.id for entry in found])
+    own_ids = ws.index.own_ids([entry.id for entry in preferences])
     rules = []
-    said = []
+    unconfirmed = []
     waiting = 0
-    for entry, consent in zip(found, standings(ws, found), strict=True):
-        shown = replace(entry, marks=(consent.mark,)) if consent.mark else entry
-        is_over = _is_over(ws, entry)
-        if consent.word == "said" and (not is_over or consent.by == CHANGED_END):
-            said.append(shown)
-        elif is_over:
+    for entry, consent in zip(preferences, standings(ws, preferences), strict=True):
+        marked_entry = replace(entry, marks=(consent.mark,)) if consent.mark else entry
+        has_ended = is_over(entry, ws.today.isoformat())
+        if consent.word == "said" and (not has_ended or consent.by == CHANGED_END):
+            unconfirmed.append(marked_entry)
+        elif has_ended:
             continue
         elif consent.word == "yes":
-            rules.append(shown)
+            rules.append(marked_entry)
         else:
             waiting += 1
     replaced = set(chain.from_iterable(entry.supersedes for entry in rules))
     rules = [entry for entry in rules if own_ids[entry.id] not in replaced]
     rules.sort(key=lambda entry: not entry.pin)
-    return tuple(rules), tuple(said), waiting
+    return tuple(rules), tuple(unconfirmed), waiting
 
 
 def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
@@ -337,12 +338,12 @@ def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
     with the title of the task. Raises InvalidArgument.
     """
     last = read_date(until, ws.clock(), "due") if until else _EVER
-    return in_step(ws, lambda _: tuple(map(_as_entry, _due(ws, last, "*"))))
+    return in_step(ws, lambda _: tuple(map(_as_entry, _due_with_entries(ws, last, "*"))))
 
 
 def due_tasks(ws: Workspace, until: str = _EVER) -> list[Task]:
     """Returns the same as tasks: an entry is one with its title, at line 0."""
-    return [task for _, task in in_step(ws, lambda _: _due(ws, until, "*"))]
+    return [task for _, task in in_step(ws, lambda _: _due_with_entries(ws, until, "*"))]
 
 
 def _as_entry(pair: tuple[Entry, Task]) -> Entry:
@@ -353,13 +354,13 @@ def _as_entry(pair: tuple[Entry, Task]) -> Entry:
     return replace(entry, title=task.text, due=task.due, place=place, marks=marks)
 
 
-def _due(ws: Workspace, until: str, key: str | None) -> list[tuple[Entry, Task]]:
+def _due_with_entries(ws: Workspace, until: str, key: str | None) -> list[tuple[Entry, Task]]:
     """Returns what is due by this day, each with its entry: entries of the project or of none,
     and tasks in entries of the project; with the key `*` of all projects.
     """
     unwanted = Filters(types=("preference",), tags=CLOSING_TAGS)
     rows = ws.index.due(Filters(without=unwanted), until)
-    found = []
+    pairs = []
     today = ws.today.isoformat()
     for entry, text in read_lines(ws, rows).values():
         own = project_key(entry.project or "") or None
@@ -372,8 +373,8 @@ def _due(ws: Workspace, until: str, key: str | None) -> list[tuple[Entry, Task]]
         for task in tasks:
             due = task.due or ""
             if not task.done and "" < due <= until:
-                found.append((entry, replace(task, overdue=due < today)))
-    return sorted(found, key=lambda pair: pair[1].due or "")
+                pairs.append((entry, replace(task, overdue=due < today)))
+    return sorted(pairs, key=lambda pair: pair[1].due or "")
 
 
 def _pool(
@@ -407,15 +408,16 @@ def _pool(
     more = False
     for filters in wanted:
         limit = POOL if among is None else -1
-        total, listed = ws.index.listing(filters, order=order, limit=limit)
-        rows += [row for row in listed if among is None or row in among]
-        more = more or total > len(listed)
+        total, some = ws.index.listing(filters, order=order, limit=limit)
+        rows += [row for row in some if among is None or row in among]
+        more = more or total > len(some)
     entries = {}
+    today = ws.today.isoformat()
     for row, stored in ws.index.entries(rows).items():
         entry = stored.entry
         foreign = entry.project and project_key(entry.project) != key
         too_old = since is not None and entry.at < since
-        is_left_out = not settled and _is_over(ws, entry)
+        is_left_out = not settled and is_over(entry, today)
         if not (foreign or too_old or is_left_out):
             entries[row] = entry
     newest_first = sorted(
@@ -424,10 +426,6 @@ def _pool(
         reverse=True,
     )
     return dict(newest_first), more
-
-
-def _is_over(ws: Workspace, entry: Entry) -> bool:
-    return is_over(entry, ws.today.isoformat())
 
 
 def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
@@ -446,7 +444,7 @@ def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> di
     return {hit.entry_rowid: -hit.score for hit in reversed(candidates)}
 
 
-def _ranked(
+def _rank_entries(
     ws: Workspace, shelf: str, entries: Mapping[int, Entry], word_scores: Mapping[int, float]
 ) -> tuple[Entry, ...]:
     """Returns the entries by age and words, fused; importance goes first for insights, else

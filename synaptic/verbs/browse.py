@@ -51,7 +51,7 @@ LEFT_OUT_SHOWN = 5
 """Notes that `status` names of those that are left out for one reason; `doctor` names more."""
 EXPORTED = 500
 """Entries that an export holds in memory."""
-Shown = tuple[bool, Position]
+PageEnd = tuple[bool, Position]
 """The entry that was shown last: (it is not of the own project, its place in time)."""
 _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
 
@@ -82,7 +82,7 @@ class Days(NamedTuple):
 
     since: str
     until: str
-    found: Listing
+    listing: Listing
     before: str | None
     after: str | None
     on_this_day: Listing
@@ -166,9 +166,10 @@ def naming(ws: Workspace, file: Path) -> Listing:
             return [one.row.rowid for one in memory.naming(named.absolute())]
 
     listing = _of_rows(ws, rows)
-    said = f"No entry names {file} or its folder: save one with `--file`."
-    told = () if listing.entries else (said,)
-    return replace(listing, notices=(*listing.notices, *told))
+    if listing.entries:
+        return listing
+    notice = f"No entry names {file} or its folder: save one with `--file`."
+    return replace(listing, notices=(*listing.notices, notice))
 
 
 def history(ws: Workspace, id: str) -> Listing:
@@ -215,7 +216,7 @@ def recent(
     pool, listing = in_step(ws, run)
     if not (query and is_asked):
         return listing
-    found = search(
+    result = search(
         ws,
         query,
         filters=filters,
@@ -225,7 +226,7 @@ def recent(
         load_model=load_model,
     )
     # a query without words gives a list
-    return _of_search(replace(found, hits=found.hits[: limit or NEWEST]))
+    return _of_search(replace(result, hits=result.hits[: limit or NEWEST]))
 
 
 def pinned(ws: Workspace) -> Listing:
@@ -266,15 +267,15 @@ def find(
     """
     check_range("limit", limit, 1, MAX_LIMIT)
     chosen = one_of(ORDERS, order or ("relevance" if query else "newest"), "order")
-    given = filters or Filters()
+    asked = filters or Filters()
     if query and query.strip():
         if cursor or around:
             raise InvalidArgument(
                 "cursor and around work only without a query.",
                 "Call it without the query, or without cursor and around.",
             )
-        wanted = in_step(ws, lambda _: _resolved(ws, given))
-        found = search(
+        wanted = in_step(ws, lambda _: _resolved(ws, asked))
+        result = search(
             ws,
             query,
             filters=wanted,
@@ -286,17 +287,17 @@ def find(
         counts = None
         if facets:
             counts = in_step(ws, lambda _: ws.index.facets(any_of_all(wanted)))
-        return replace(_of_search(found), facets=counts)
+        return replace(_of_search(result), facets=counts)
 
     def run(report: SyncReport) -> Listing:
-        wanted, own = of_asker(ws, _resolved(ws, given), working_checkout(ws.config))
+        wanted, own = of_asker(ws, _resolved(ws, asked), working_checkout(ws.config))
         last = None
         if around:
             total, rowids = _around(ws, wanted, around, limit)
         else:
-            shown = _shown_last(cursor, chosen)
+            after = _read_cursor(cursor, chosen)
             first = None if order else own
-            total, rowids, last = _page(ws, wanted, chosen, limit, shown, first)
+            total, rowids, last = _page(ws, wanted, chosen, limit, after, first)
         listing = _listing(ws, report, total, rowids)
         counts = ws.index.facets(wanted) if facets else None
         return replace(listing, cursor=_cursor(last, chosen, own), facets=counts)
@@ -328,12 +329,12 @@ def days(
     wanted = Filters(since=since, until=until, include_superseded=True)
 
     def run(report: SyncReport) -> Days:
-        shown = _shown_last(cursor, "oldest")
-        total, rowids, last = _page(ws, wanted, "oldest", limit, shown)
+        page_end = _read_cursor(cursor, "oldest")
+        total, rowids, last = _page(ws, wanted, "oldest", limit, page_end)
         before, after, other_years = ws.index.calendar(since, until, limit=OTHER_YEARS)
-        found = replace(_listing(ws, report, total, rowids), cursor=_cursor(last, "oldest"))
+        listing = replace(_listing(ws, report, total, rowids), cursor=_cursor(last, "oldest"))
         then = _listing(ws, report, len(other_years), other_years)
-        return Days(since, until, found, before, after, then)
+        return Days(since, until, listing, before, after, then)
 
     return in_step(ws, run)
 
@@ -349,9 +350,9 @@ def status(ws: Workspace) -> Status:
         for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
         left_out = ws.journal.find_left_out()
-        said = sentences(left_out, LEFT_OUT_SHOWN).values()
+        texts = sentences(left_out, LEFT_OUT_SHOWN).values()
         notices = [*ws.config.notices, *ws.journal.absent()]
-        notices += [" ".join(parts) for parts in said]
+        notices += [" ".join(parts) for parts in texts]
         waiting = len(not_in_force(ws))
         if waiting:
             notices.append(
@@ -402,10 +403,10 @@ def _listing(ws: Workspace, report: SyncReport, total: int, rowids: Sequence[int
     return Listing(total, tuple(ordered), superseded_by=superseded, notices=report.notices)
 
 
-def _of_search(found: SearchResult) -> Listing:
-    superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
-    entries = tuple(hit.entry for hit in found.hits)
-    return Listing(found.total, entries, superseded_by=superseded, notices=found.notices)
+def _of_search(result: SearchResult) -> Listing:
+    superseded = {hit.entry.id: hit.superseded_by for hit in result.hits if hit.superseded_by}
+    entries = tuple(hit.entry for hit in result.hits)
+    return Listing(result.total, entries, superseded_by=superseded, notices=result.notices)
 
 
 def _resolved(ws: Workspace, filters: Filters) -> Filters:
@@ -443,7 +444,7 @@ def _page(
     filters: Filters,
     order: Order,
     limit: int | None,
-    shown: Shown | None,
+    after: PageEnd | None,
     own: str | None = None,
 ) -> tuple[int, list[int], Standing | None]:
     """(total, the entries after the last that was shown, the last of them if more follow).
@@ -454,9 +455,9 @@ def _page(
         filters,
         order=order,
         limit=limit + 1 if limit else -1,
-        after=shown[1] if shown else None,
+        after=after[1] if after else None,
         first=own,
-        after_first=bool(shown and shown[0]),
+        after_first=bool(after and after[0]),
     )
     last = None
     if limit and len(rowids) > limit:
@@ -472,7 +473,7 @@ def _cursor(last: Standing | None, order: Order, own: str | None = None) -> str 
     return f"{order}:{int(last.project != own)}:{dated}:{at}:{seq}:{quote(path, safe='')}"
 
 
-def _shown_last(cursor: str | None, order: Order) -> Shown | None:
+def _read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
     """The place at which a cursor goes on, None without one. Raises InvalidArgument."""
     if not cursor:
         return None
@@ -493,8 +494,8 @@ def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
     last = None
 
     def run(_: SyncReport) -> tuple[dict[int, Entry], Standing | None]:
-        shown = (False, last.position) if last else None
-        rowids, following = _page(ws, filters, "oldest", EXPORTED, shown)[1:]
+        after = (False, last.position) if last else None
+        rowids, following = _page(ws, filters, "oldest", EXPORTED, after)[1:]
         return read_entries(ws, rowids), following
 
     while True:

@@ -55,7 +55,7 @@ def checkup(ws: Workspace) -> Checkup:
     """All findings, the urgent ones first. Only the index is changed: a damaged index is made
     anew.
     """
-    findings = sorted(_findings(ws), key=lambda finding: _URGENCY.index(finding.level))
+    findings = sorted(_all_findings(ws), key=lambda finding: _URGENCY.index(finding.level))
     return Checkup(
         not any(finding.level in ("error", "warning") for finding in findings), tuple(findings)
     )
@@ -87,7 +87,7 @@ def secrets(ws: Workspace) -> Checkup:
     """
     files = 0
     findings = []
-    for path, data, mend in _texts(ws):
+    for path, data, mend in _stored_texts(ws):
         files += 1
         text = data.decode("utf-8", "replace")
         for secret in visible_secrets(path):
@@ -102,7 +102,7 @@ def secrets(ws: Workspace) -> Checkup:
     return Checkup(True, (Finding("ok", "secrets", message),))
 
 
-def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
+def _stored_texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
     """(path, bytes, advice how to remove a line) of every file that holds entries."""
     advice = "Remove it from the file, and replace it where it is used."
     for stamp in ws.journal.scan():
@@ -113,7 +113,7 @@ def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
 
 
-def _findings(ws: Workspace) -> Iterator[Finding]:
+def _all_findings(ws: Workspace) -> Iterator[Finding]:
     yield Finding(
         "ok",
         "python",
@@ -128,15 +128,15 @@ def _findings(ws: Workspace) -> Iterator[Finding]:
         )
     except ModelError as error:
         yield Finding("error", error.code, error.message, error.hint)
-    yield from _places(ws)
+    yield from _home_findings(ws)
     try:
-        yield from _index(ws)
-        yield from _journal(ws)
+        yield from _index_findings(ws)
+        yield from _journal_findings(ws)
     except SynapticError as error:
         yield Finding("error", error.code, error.message, error.hint)
 
 
-def _places(ws: Workspace) -> Iterator[Finding]:
+def _home_findings(ws: Workspace) -> Iterator[Finding]:
     """Findings on a home among the notes, and on rights and locks, without which nothing can be
     saved.
     """
@@ -174,7 +174,7 @@ def _places(ws: Workspace) -> Iterator[Finding]:
         yield Finding("ok", "permissions", message)
 
 
-def _index(ws: Workspace) -> Iterator[Finding]:
+def _index_findings(ws: Workspace) -> Iterator[Finding]:
     if not verify(ws):
         yield Finding(
             "info", "index-damaged", "The index was damaged; it was made anew from the journal."
@@ -213,16 +213,16 @@ def _index(ws: Workspace) -> Iterator[Finding]:
         )
 
 
-def _journal(ws: Workspace) -> Iterator[Finding]:
+def _journal_findings(ws: Workspace) -> Iterator[Finding]:
     now = status(ws)
     message = f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}."
     yield Finding("ok", "journal", message)
-    yield from _sources(ws)
-    yield from _files(ws, now)
-    yield from _losses(ws)
+    yield from _source_findings(ws)
+    yield from _file_findings(ws, now)
+    yield from _loss_findings(ws)
 
 
-def _sources(ws: Workspace) -> Iterator[Finding]:
+def _source_findings(ws: Workspace) -> Iterator[Finding]:
     """Findings on interrupted imports, and on folders that are not read."""
     for run in ws.journal.runs.open():
         mend = f"`{FIX}` finishes it, `synaptic import --undo {run.name}` takes it back."
@@ -245,7 +245,7 @@ def _sources(ws: Workspace) -> Iterator[Finding]:
             )
 
 
-def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
+def _file_findings(ws: Workspace, now: Status) -> Iterator[Finding]:
     """Findings on single files and lines."""
     copies = list(_differing_copies(ws))
     for original, path in copies:
@@ -281,7 +281,7 @@ def _files(ws: Workspace, now: Status) -> Iterator[Finding]:
             yield Finding("warning", "private-copy", message, FIX)
 
 
-def _losses(ws: Workspace) -> Iterator[Finding]:
+def _loss_findings(ws: Workspace) -> Iterator[Finding]:
     """Findings on saved or deleted texts that somebody else overwrote or brought back."""
     for loss in find_losses(ws.journal):
         code, change, mend = _LOSSES[loss.what]

@@ -15,7 +15,7 @@ from ..notes.blocks import MASK, newlines
 from ..notes.marks import tasks_of
 from ..notes.privacy import mask
 from ..workspace.file_rows import lines_of
-from ..workspace.preferences import confirm, hash_of_rule, read_log
+from ..workspace.preferences import hash_of_rule, put_in_force, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .mentions import tasks
@@ -193,7 +193,7 @@ class _Rules:
                 rule, was_in_force = self._before.get(entry.id, ("", False))
                 is_changed = entry.type == "preference" and hash_of_rule(entry) != rule
                 if is_changed and (was_in_force or entry.id == edited):
-                    confirm(self._ws, self._path, entry)
+                    put_in_force(self._ws, self._path, entry)
 
 
 def _own_id(ws: Workspace, path: str, id: str) -> str:

@@ -143,13 +143,13 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
     def run(_: object) -> tuple[Task, ...]:
         rowids = ws.index.listing(Filters(has_tasks=True), order="newest", limit=-1)[1]
         texts = read_lines(ws, rowids)
-        found = []
+        matches = []
         for task in chain.from_iterable(tasks_of(*texts[row]) for row in rowids):
             is_due = not last or "" < (task.due or "") <= last
             if task.done == done and is_due:
                 overdue = not done and "" < (task.due or "") < today
-                found.append(replace(task, overdue=overdue))
-        found.sort(key=attrgetter("path", "line"))
-        return tuple(sorted(found, key=lambda task: task.date or "", reverse=True))
+                matches.append(replace(task, overdue=overdue))
+        matches.sort(key=attrgetter("path", "line"))
+        return tuple(sorted(matches, key=lambda task: task.date or "", reverse=True))
 
     return in_step(ws, run)

@@ -27,7 +27,7 @@ class Graph(NamedTuple):
     pairs: set[frozenset[int]]
 
 
-def sentences(ws: Workspace, links: Sequence[Link]) -> dict[Link, str]:
+def linking_sentences(ws: Workspace, links: Sequence[Link]) -> dict[Link, str]:
     """The sentence around each of these links, in the entry at its other end; of a link in a
     title none.
     """
@@ -35,14 +35,14 @@ def sentences(ws: Workspace, links: Sequence[Link]) -> dict[Link, str]:
     def run(_: object) -> dict[Link, str]:
         rows = {link: ws.index.resolve(link.id).rowid for link in links if link.id}
         texts = read_lines(ws, list(rows.values()))
-        found = {}
+        around = {}
         for link, row in rows.items():
             entry, text = texts[row]
             number = link.line - entry.there.body_line
             line = text.split("\n")[number].strip() if number >= 0 else ""
             parts = _SENTENCE_END.split(line)
-            found[link] = next((part for part in parts if link.text in part), line)
-        return found
+            around[link] = next((part for part in parts if link.text in part), line)
+        return around
 
     return in_step(ws, run)
 
@@ -63,7 +63,7 @@ def neighbours(ws: Workspace, id: str) -> Graph:
                     if end in seen or end in column:
                         pairs.add(frozenset((near, end)))
             rows.append(column)
-        found = ws.index.entries(list(chain(*rows)))
-        return Graph(rows, {row: stored.entry for row, stored in found.items()}, pairs)
+        stored = ws.index.entries(list(chain(*rows)))
+        return Graph(rows, {row: one.entry for row, one in stored.items()}, pairs)
 
     return in_step(ws, run)

@@ -29,7 +29,7 @@ SAME = 0.95
 OPEN_DAYS = 60
 UNREAD_DAYS = 365
 
-KEPT = "review.json"
+ACCEPTED = "review.json"
 """The file in the state folder with the findings that a person keeps as they are."""
 FINDINGS = {
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
@@ -58,7 +58,7 @@ class Matter(NamedTuple):
         return ":".join((self.kind, *(one.entry.short_id for one in self.about)))
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """A sentence on the first entry, without its subject."""
         return FINDINGS[self.kind][0]
 
@@ -79,10 +79,10 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
         filters = any_of_all(Filters(projects=tuple(map(project_key, project))))
         rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
-        kept = kept_in(ws.config.state / KEPT)
+        accepted = kept_in(ws.config.state / ACCEPTED)
         findings: dict[str, list[Matter]] = {kind: [] for kind in FINDINGS}
         for matter in _matters(ws, {row: stored[row] for row in rows}):
-            if kept.get(matter.key) != matter.state:
+            if accepted.get(matter.key) != matter.state:
                 findings[matter.kind].append(matter)
         turns = chain.from_iterable(zip_longest(*findings.values()))
         return [matter for matter in turns if matter]
@@ -90,28 +90,28 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
     return in_step(ws, run)
 
 
-def answer(
-    ws: Workspace, key: str, said: str, *, by_person: bool = True, confirms: bool = False
+def answer_finding(
+    ws: Workspace, key: str, chosen: str, *, by_person: bool = True, confirms: bool = False
 ) -> Receipt | None:
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
     remembered until an entry is edited. Only a person `confirms`.
     """
-    matter = _named(ws, key, said)
+    matter = _read_key(ws, key, chosen)
     first = matter.about[0].entry
     last = matter.about[-1].entry
-    if said == "keep":
-        file = ws.config.state / KEPT
-        kept = kept_in(file) | {matter.key: matter.state}
-        overwrite(file, json.dumps(kept).encode())
+    if chosen == "keep":
+        file = ws.config.state / ACCEPTED
+        accepted = kept_in(file) | {matter.key: matter.state}
+        overwrite(file, json.dumps(accepted).encode())
         return None
     change = partial(update, ws, by_person=by_person, confirms=confirms)
-    if said == "pin":
+    if chosen == "pin":
         return change(first.id, pin=True)
-    if said == "supersede":
+    if chosen == "supersede":
         return change(last.id, supersedes=[*last.supersedes, first.id])
-    if said == "close":
+    if chosen == "close":
         return change(first.id, add_tags=["done"])
-    if said == "merge":
+    if chosen == "merge":
         old, new = (stored.rowid for stored in matter.about)
         texts = read_entries(ws, [old, new])
         if texts[old].content not in texts[new].content:
@@ -119,17 +119,17 @@ def answer(
     return delete(ws, first.id, by_person=by_person, confirms=confirms)
 
 
-def first_of(ws: Workspace, key: str, said: str) -> Entry:
-    """The entry that an answer to a finding is about. Raises the errors of `answer`."""
-    row = _named(ws, key, said).about[0].rowid
+def first_of(ws: Workspace, key: str, chosen: str) -> Entry:
+    """The entry that an answer to a finding is about. Raises the errors of `answer_finding`."""
+    row = _read_key(ws, key, chosen).about[0].rowid
     return read_entries(ws, [row])[row]
 
 
-def _named(ws: Workspace, key: str, said: str) -> Matter:
+def _read_key(ws: Workspace, key: str, chosen: str) -> Matter:
     """The finding of this key. Raises InvalidArgument for an unknown key or answer."""
     kind, *ids = key.split(":")
     answers = FINDINGS[one_of(FINDINGS, kind, "finding")][1]
-    one_of(answers, said, "answer")
+    one_of(answers, chosen, "answer")
     is_pair = "supersede" in answers or "merge" in answers
     if len(ids) != 1 + is_pair:
         raise InvalidArgument(
@@ -140,13 +140,13 @@ def _named(ws: Workspace, key: str, said: str) -> Matter:
     return Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
 
 
-def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
+def _matters(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[Matter]:
     """All findings among these entries, which are in order of time; of each kind the best
     first.
     """
     now = ws.clock()
-    standings = ws.index.standings(list(known))
-    entries = marked(ws, {row: stored.entry for row, stored in known.items()})
+    standings = ws.index.standings(list(stored))
+    entries = marked(ws, {row: one.entry for row, one in stored.items()})
     groups: dict[tuple[str, str], list[int]] = {}
     for row, entry in entries.items():
         if entry.dated and entry.type != "note":  # a later note replaces nothing
@@ -163,31 +163,33 @@ def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
             "unread": days >= UNREAD_DAYS and not (is_used or is_diary),
         }
         for kind in filter(holds.get, holds):
-            yield Matter(kind, (known[row],))
+            yield Matter(kind, (stored[row],))
     for (_, kind), rows in groups.items():
         if kind == "handoff":
             for row in rows[:-1]:
-                yield Matter("handed-on", (known[row], known[rows[-1]]))
+                yield Matter("handed-on", (stored[row], stored[rows[-1]]))
         else:
-            yield from _alike(ws, known, rows)
+            yield from _alike(ws, stored, rows)
 
 
-def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> Iterator[Matter]:
+def _alike(
+    ws: Workspace, stored: Mapping[int, Stored], rows: Sequence[int]
+) -> Iterator[Matter]:
     """Entries of one project and type that a later one repeats or seems to replace, the nearest
     first.
     """
-    pairs = sorted(_near(ws, rows), reverse=True)
+    pairs = sorted(_near_pairs(ws, rows), reverse=True)
     texts = read_entries(ws, list(chain.from_iterable(both for _, both in pairs)))
     for cosine, (old, new) in pairs:
         if cosine >= SAME and numbers(texts[old]) == numbers(texts[new]):
-            yield Matter("repeated", (known[new], known[old]))
+            yield Matter("repeated", (stored[new], stored[old]))
             continue
         names_are_lost = lacks_a_name(texts[old], texts[new], ws.index.stem)
         if KINDS[texts[new].type].is_replaced and not names_are_lost:
-            yield Matter("replaced", (known[old], known[new]))
+            yield Matter("replaced", (stored[old], stored[new]))
 
 
-def _near(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, tuple[int, int]]]:
+def _near_pairs(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, tuple[int, int]]]:
     """(cosine, (earlier entry, later entry)) of the pairs of these entries that stand out as
     near; the entries are in order of time.
     """

@@ -35,7 +35,7 @@ def unnamed(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
             if word != "named":
                 new.append((word, entry))
         with suppress(OSError):  # then the next command names them again
-            preferences.set_named(ws.config.state, [entry for _, entry in new])
+            preferences.note_named(ws.config.state, [entry for _, entry in new])
         return tuple(entry for word, entry in new if not word), typed
 
     return in_step(ws, run, within_s=within_s)
@@ -44,7 +44,7 @@ def unnamed(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
 def set_named(ws: Workspace, entries: Sequence[Entry]) -> None:
     """Notes that a terminal has named these: no command names them again."""
     with suppress(OSError):
-        preferences.set_named(ws.config.state, in_step(ws, lambda _: _own(ws, entries)))
+        preferences.note_named(ws.config.state, in_step(ws, lambda _: _own(ws, entries)))
 
 
 def _own(ws: Workspace, entries: Sequence[Entry]) -> list[Entry]:
@@ -70,17 +70,17 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
         "`synaptic confirm` shows its present text.",
     )
     try:
-        found = in_step(ws, lambda _: ws.index.resolve(entry.id))
+        stored = in_step(ws, lambda _: ws.index.resolve(entry.id))
     except NotFound:  # the id of a typed entry goes with its heading
         raise changed from None
-    own_id = found.own_id
-    path = found.entry.path
+    own_id = stored.own_id
+    path = stored.entry.path
     present = ws.journal.present(path, own_id)
     if present is None or hash_of_rule(present[1]) != hash_of_rule(entry):
         raise changed
     if remove:
         with disk_errors(ws.config.state, "used"):
-            preferences.end(ws.config.state, own_id, hash_of_rule(entry))
+            preferences.end_confirmation(ws.config.state, own_id, hash_of_rule(entry))
         return
 
     def with_id(old: Entry) -> Entry:
@@ -88,11 +88,11 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
             raise changed
         return replace(old, id=entry.id, derived_id=False)
 
-    if found.entry.derived_id or own_id != entry.id:
+    if stored.entry.derived_id or own_id != entry.id:
         # a whole-file note has the id of its path; a source is only read
         with suppress(Refused):
             ws.journal.edit(path, own_id, with_id, keep=False)
             own_id = entry.id
     with disk_errors(ws.config.state, "used"):
-        preferences.confirm(ws, path, replace(entry, id=own_id))
+        preferences.put_in_force(ws, path, replace(entry, id=own_id))
     index_now(ws, path)

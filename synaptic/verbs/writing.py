@@ -42,14 +42,14 @@ from ..workspace.embed import embed_pending
 from ..workspace.preferences import (
     check_change,
     check_not_in_force,
-    confirm,
     current_log,
-    end,
+    end_confirmation,
     hash_of_rule,
+    note_saved,
+    put_in_force,
     read_log,
-    set_said,
 )
-from ..workspace.sync import UNSCRUBBED, in_step, sync
+from ..workspace.sync import UNSCRUBBED, in_step, sync_index
 from ..workspace.workspace import Stopwatch, Workspace
 
 SCRUB_WAIT_MS = 3_000
@@ -290,7 +290,7 @@ def _note_preference(
     # the change is done; what cannot be noted waits for a person
     with suppress(OSError, SynapticError, apsw.Error):
         if before and confirms and (before.id != entry.id or not is_rule):
-            end(state, before.id)
+            end_confirmation(state, before.id)
         if not is_rule:
             return []
         if before and before.type == "preference":
@@ -300,13 +300,13 @@ def _note_preference(
             log = in_step(ws, lambda _: current_log(ws))
             was_waiting = log.consent(before.id, rule).word == "waits"
         if confirms:
-            confirm(ws, path, entry)
+            put_in_force(ws, path, entry)
             return []
         at_hand = project_key(project_of(ws.config, working_checkout(ws.config)) or "")
         is_at_hand = at_hand != "" and project_key(entry.project or "") == at_hand
         if is_at_hand and not (was_waiting or entry.source or entry.pin):
             by = entry.by or "an agent"
-            set_said(ws, entry, NOBODY if by == PERSON else by)
+            note_saved(ws, entry, NOBODY if by == PERSON else by)
     return [UNCONFIRMED.format(id=entry.short_id)]
 
 
@@ -539,7 +539,7 @@ def delete(
         present = ws.journal.present(path, found.own_id)
         if present and not confirms:
             check_change(ws.config.state, found.own_id, present[1])
-        end(ws.config.state, found.own_id)
+        end_confirmation(ws.config.state, found.own_id)
     notices: list[str] = []
     if purge:  # before the text leaves its file: after a kill the next process finishes
         ws.index.file.owes_scrub = True
@@ -750,7 +750,7 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
         if scrub:  # before the text leaves the index: after a kill the next process finishes
             ws.index.file.owes_scrub = True
         wait_ms = SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS
-        behind = sync(ws, wait_ms=wait_ms, written=paths).behind
+        behind = sync_index(ws, wait_ms=wait_ms, written=paths).behind
         if not behind:
             if shows and not _is_indexed(ws, shows):
                 why = "`synaptic: false` in its front matter, or the setting `exclude`"

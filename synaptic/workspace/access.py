@@ -27,7 +27,7 @@ class NeedsWriter(Exception):
     """A reader met work that only the writer may do: the verb is to be run there."""
 
 
-class Step(Protocol[Answer]):
+class IndexQuestion(Protocol[Answer]):
     """A question that waits for an index in step with the journal (`sync.InStep`)."""
 
     def by_syncing(self) -> Answer:
@@ -55,11 +55,11 @@ class Access:
     owner = "user"
     remark = ""
 
-    def in_step(self, step: Step[Result]) -> Result:
+    def in_step(self, question: IndexQuestion[Result]) -> Result:
         """The answer on an index that shows the journal. Raises NeedsWriter where a reader
         cannot give it.
         """
-        return step.by_syncing()
+        return question.by_syncing()
 
     def require_writer(self) -> None:
         """Raises NeedsWriter unless this is the writer."""
@@ -106,8 +106,8 @@ class Reading(Access):
 
     ask_writer: Callable[..., Any]
 
-    def in_step(self, step: Step[Result]) -> Result:
-        return step.on_snapshot(self.ask_writer)
+    def in_step(self, question: IndexQuestion[Result]) -> Result:
+        return question.on_snapshot(self.ask_writer)
 
     def require_writer(self) -> None:
         raise NeedsWriter

@@ -84,7 +84,9 @@ def marked(
     today = ws.today.isoformat()
     result = dict(entries)
     rules = {
-        row: one for row, one in entries.items() if one.content and one.type == "preference"
+        row: entry
+        for row, entry in entries.items()
+        if entry.content and entry.type == "preference"
     }
     consents = dict(zip(rules, standings(ws, list(rules.values())), strict=True))
     for rowid, entry in entries.items():
@@ -112,14 +114,15 @@ def marked(
     return result
 
 
-def _changed_files(entry: Entry, here: Checkout, kept: Path) -> list[str]:
+def _changed_files(entry: Entry, here: Checkout, folder: Path) -> list[str]:
+    """The files of the entry that changed since it was saved; `folder` keeps their lines."""
     changed = []
     for path, saved in entry.fingerprints:
         now = _fingerprint(here.root, path)
         if now in (None, saved):
             continue
         with suppress(OSError, ValueError):  # it is gone or large, or its lines are not kept
-            before = array("I", (kept / saved).read_bytes())
+            before = array("I", (folder / saved).read_bytes())
             if not _differ(before, _lines_of(here.root / path, now), path, entry.content):
                 continue
         changed.append(path)
@@ -163,7 +166,7 @@ def _keep_lines(folder: Path, fingerprint: str, path: Path) -> None:
         return
     lines = _lines_of(path, fingerprint)
     make_dirs(folder, private=True)
-    oldest_first = sorted(folder.iterdir(), key=lambda kept: kept.stat().st_mtime)
+    oldest_first = sorted(folder.iterdir(), key=lambda old: old.stat().st_mtime)
     for old in oldest_first[: -LINES_KEPT + 1]:
         old.unlink()
     file.write_bytes(lines.tobytes())

@@ -87,11 +87,11 @@ def language_notice(ws: Workspace) -> Texts:
     """A notice, once for each journal, if the shipped model reads notes that are mostly not
     English.
     """
-    told = ws.config.state / "language"
+    file = ws.config.state / "language"
     journal = os.fsencode(ws.config.journal)
     if not ws.embedder.name.startswith(f"{DEFAULT_MODEL}@"):
         return ()
-    if told.exists() and told.read_bytes() == journal:
+    if file.exists() and file.read_bytes() == journal:
         return ()
     with suppress(Stale, OSError, apsw.Error):
         chunks = ws.index.counts().chunks
@@ -101,7 +101,7 @@ def language_notice(ws: Workspace) -> Texts:
         sample = range(1, chunks + 1, max(1, chunks // SAMPLED))
         _, passages = read_hits(ws, (), sample)
         texts = [text for text, _ in passages.values()]
-        overwrite(told, journal)
+        overwrite(file, journal)
         if is_foreign(texts):
             return (FOREIGN,)
     return ()

@@ -92,13 +92,13 @@ def git(
     folder: Path,
     *args: str,
     timeout_s: float = TIMEOUT_S,
-    given: bytes = b"",
+    stdin: bytes = b"",
     objects: Path | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """The finished run of git in `folder`. Synaptic calls git only through this function.
 
     Git runs no program that the repository configures, and opens only repositories that
-    `safe.directory` allows. `given` is its standard input. With `objects`, the place of what
+    `safe.directory` allows. `stdin` is its standard input. With `objects`, the place of what
     git fetches, `folder` is a bare repository of Synaptic's own, and other repositories are
     reached by file, ssh and https, with the user's settings and without any question. Raises
     JournalError if git is missing or does not end.
@@ -121,7 +121,7 @@ def git(
         return subprocess.run(
             command,
             env=environ,
-            input=given,
+            input=stdin,
             capture_output=True,
             timeout=timeout_s,
             start_new_session=objects is not None,  # ssh finds no terminal to ask on
@@ -137,8 +137,8 @@ def git(
 @lru_cache(1)
 def _ssh_command(folder: Path) -> str:
     """The user's ssh, which is to ask nothing."""
-    said = git(folder, "config", "--global", "--get", "core.sshCommand").stdout
-    command = os.environ.get("GIT_SSH_COMMAND") or os.fsdecode(said).strip() or "ssh"
+    setting = git(folder, "config", "--global", "--get", "core.sshCommand").stdout
+    command = os.environ.get("GIT_SSH_COMMAND") or os.fsdecode(setting).strip() or "ssh"
     if Path(shlex.split(command)[0]).stem == "ssh":
         command += " -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15"
     return command
@@ -149,7 +149,7 @@ def head_of(folder: Path) -> str:
     whole history. Git is not run.
     """
     here = checkout_of(real_path(folder))
-    if here is None or _stamp(here.common / "shallow"):
+    if here is None or _file_state(here.common / "shallow"):
         return ""
     ref = here.common / here.head.removeprefix("ref: ")
     places = (
@@ -158,7 +158,7 @@ def head_of(folder: Path) -> str:
         ref,
         here.common / "reftable" / "tables.list",
     )
-    return " ".join((str(here.root), *map(_stamp, places)))
+    return " ".join((str(here.root), *map(_file_state, places)))
 
 
 @lru_cache(1)
@@ -195,9 +195,9 @@ def fate_of(branch: str, here: Checkout) -> str:
     places = [here.common / "packed-refs", here.common / "reftable" / "tables.list"]
     for kind in ("heads", "remotes"):
         places += (Path(folder) for folder, _, _ in os.walk(here.common / "refs" / kind))
-    if _stamp(here.common / "shallow"):
+    if _file_state(here.common / "shallow"):
         return "open"
-    fates = _fates(here, " ".join(map(_stamp, places)))
+    fates = _fates(here, " ".join(map(_file_state, places)))
     return fates.get(branch, "gone") if fates else "open"
 
 
@@ -242,7 +242,8 @@ def _fates(here: Checkout, _: str) -> Mapping[str, str]:
     return fates
 
 
-def _stamp(path: Path) -> str:
+def _file_state(path: Path) -> str:
+    """A text that changes with the file; "" without one."""
     with suppress(OSError, ValueError):
         status = path.stat()
         return f"{status.st_ino}.{status.st_size}.{status.st_mtime_ns}"

@@ -116,13 +116,13 @@ class PastJournal(Journal):
             self.pieces.setdefault(piece.id, []).append(piece)
         deleted = self._rewritten(may_write)
         self.remarks = self._edited_by_hand() | dict.fromkeys(deleted, DELETED)
-        told = f"As of {moment:%Y-%m-%d %H:%M}."
+        notice = f"As of {moment:%Y-%m-%d %H:%M}."
         if deleted:
-            told += f" {len(deleted):,} deleted since stand by their title alone."
+            notice += f" {len(deleted):,} deleted since stand by their title alone."
         undated = sum(at > self.until and not dated for _, _, at, dated in self.entries)
         if undated:
-            told += f" {undated:,} undated notes changed since and are left out."
-        self.absent = lambda: (told, *self.roots.absent())
+            notice += f" {undated:,} undated notes changed since and are left out."
+        self.absent = lambda: (notice, *self.roots.absent())
         self.compare = lambda *_: Comparison([], [], [])  # type: ignore[assignment]
 
     def read(self, path: str) -> bytes:
@@ -130,8 +130,8 @@ class PastJournal(Journal):
 
     def parse(self, path: str, *args: Any, **options: Any) -> ParsedFile:
         parsed = super().parse(path, *args, **options)
-        shown = (entry for entry in parsed.entries if entry.id not in self.left_out)
-        return ParsedFile(tuple(shown), parsed.issues)
+        entries = (entry for entry in parsed.entries if entry.id not in self.left_out)
+        return ParsedFile(tuple(entries), parsed.issues)
 
     def hide(self, path: str, data: bytes) -> None:
         """Does nothing: only the present journal decides about copies."""
@@ -187,11 +187,11 @@ class PastJournal(Journal):
         """A block without what is a secret today; None where its comment holds one."""
         screen = Screen("allow" if self._config.secrets == "allow" else "redact")
         text = block.decode("utf-8", "surrogateescape")
-        shown = screen.redacted("text", text)
+        screened = screen.redacted("text", text)
         comment = _COMMENT.search(text)
-        if comment and comment[0] not in shown:
+        if comment and comment[0] not in screened:
             return None
-        return shown.encode("utf-8", "surrogateescape")
+        return screened.encode("utf-8", "surrogateescape")
 
     def _edited_by_hand(self) -> dict[str, str]:
         """A mark for each entry whose file changed after the moment, and neither a later entry
@@ -225,9 +225,9 @@ def _past(ws: Workspace, moment: datetime, may_write: bool) -> Workspace:
     )
     past = Workspace(ws.config, journal, index, ws.embedder, lambda: moment, Past())
     index.file.hold(ws.index.file)
-    kept = {path for path, id, *_ in journal.entries if id not in journal.left_out}
+    shown_paths = {path for path, id, *_ in journal.entries if id not in journal.left_out}
     touched = {path for path, id, *_ in journal.entries if id in journal.left_out}
-    removed = touched - kept - journal.files.keys()
+    removed = touched - shown_paths - journal.files.keys()
     head = index.meta("head")
 
     def rows() -> Iterator[FileRows]:

@@ -180,19 +180,19 @@ def _append(state: Path, *rows: Mapping[str, str]) -> None:
 # -- what a person does
 
 
-def confirm(ws: Workspace, path: str, entry: Entry) -> None:
+def put_in_force(ws: Workspace, path: str, entry: Entry) -> None:
     """Puts this text into force, whose own id in its file is `entry.id`. Raises OSError."""
     _append(ws.config.state, _yes(ws, path, entry))
 
 
-def end(state: Path, id: str, rule: str = "") -> None:
+def end_confirmation(state: Path, id: str, rule: str = "") -> None:
     """Ends the confirmation of this id, and forgets who saved this rule. Raises OSError."""
     confirmation = read_log(state).confirmed.get(id)
     rules = {rule, confirmation.rule if confirmation else ""} - {""}
     _append(state, *({"word": "over", "id": id, "rule": one} for one in sorted(rules)))
 
 
-def set_named(state: Path, entries: Iterable[Entry]) -> None:
+def note_named(state: Path, entries: Iterable[Entry]) -> None:
     """Notes that a terminal named these, with their own ids, to a person. Raises OSError."""
     _append(state, *(_row("named", entry.id, entry) for entry in entries))
 
@@ -200,7 +200,7 @@ def set_named(state: Path, entries: Iterable[Entry]) -> None:
 # -- what others do
 
 
-def set_said(ws: Workspace, entry: Entry, by: str) -> None:
+def note_saved(ws: Workspace, entry: Entry, by: str) -> None:
     """Notes that this agent saved the text, in the project at hand. Raises OSError."""
     _append(ws.config.state, _row("said", entry.id, entry, by=by))
 
@@ -279,8 +279,8 @@ def standings(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
         if consent.word != "yes":
             continue
         path = entry.there.path
-        known = log.confirmed[id].place
-        if known != places[path] and not os.path.lexists(known):
+        place = log.confirmed[id].place
+        if place != places[path] and not os.path.lexists(place):
             moved.append(_yes(ws, path, replace(entry, id=id)))
     if moved and not ws.access.is_past:
         with suppress(OSError):  # a home that cannot be written can be read
@@ -298,8 +298,8 @@ def current_log(ws: Workspace) -> Log:
     rows: list[Mapping[str, str]] = []
     entries = every_preference(ws)
     own_ids = ws.index.own_ids([entry.id for entry in entries])
-    for listed in entries:
-        entry = replace(listed, id=own_ids[listed.id])
+    for stored in entries:
+        entry = replace(stored, id=own_ids[stored.id])
         word, by = log.older.get((entry.id, _older_hash(entry)), ("", ""))
         if word == "yes" and entry.by:
             rows.append(_yes(ws, entry.there.path, entry))
@@ -332,9 +332,9 @@ def every_preference(ws: Workspace) -> list[Entry]:
 
 def not_in_force(ws: Workspace) -> tuple[Entry, ...]:
     """The preferences that wait for a person, whole and marked, the newest first."""
-    found = every_preference(ws)
+    entries = every_preference(ws)
     waiting = []
-    for entry, consent in zip(found, standings(ws, found), strict=True):
+    for entry, consent in zip(entries, standings(ws, entries), strict=True):
         if consent.word != "yes":
             waiting.append(replace(entry, marks=(consent.mark,)))
     return tuple(waiting)

@@ -88,8 +88,8 @@ class SyncReport(NamedTuple):
     def notices(self) -> Texts:
         """The reasons why an answer may be slow or incomplete, and the cure."""
         in_memory = f"{self.trouble}; it is kept in memory, which is slower. {_DOCTOR}"
-        said = {in_memory: self.trouble, BEHIND: self.behind, UNSCRUBBED: self.unscrubbed}
-        return (*(notice for notice, applies in said.items() if applies), *self.absent)
+        reasons = {in_memory: self.trouble, BEHIND: self.behind, UNSCRUBBED: self.unscrubbed}
+        return (*(notice for notice, applies in reasons.items() if applies), *self.absent)
 
 
 def in_step(
@@ -148,7 +148,7 @@ class InStep(Generic[Result]):
 
     def _attempt(self) -> Result:
         ws = self._ws
-        report = sync(ws, wait_ms=self._wait_ms, until=self._until)
+        report = sync_index(ws, wait_ms=self._wait_ms, until=self._until)
         if self._embed_ms:
             budget_s = self._embed_ms / 1000
             embedded = embed_pending(ws, budget_s=budget_s, at_least=self._at_least)
@@ -184,7 +184,8 @@ class InStep(Generic[Result]):
         )
         for _ in range(TRIES):
             ws.index.file.look()
-            is_shown, unread_notices = _look(ws, _reading(ws), head_of(ws.config.journal))
+            head = head_of(ws.config.journal)
+            is_shown, unread_notices = _look(ws, _reading_version(ws), head)
             report = SyncReport(absent=unread_notices)
             if ws.index.file.owes_scrub or not is_shown:
                 report = ask_writer(synced)
@@ -248,7 +249,7 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
             left[way] -= 1
 
 
-def sync(
+def sync_index(
     ws: Workspace,
     *,
     wait_ms: int = LOCK_WAIT_MS,
@@ -266,20 +267,20 @@ def sync(
     `until`: the `time.monotonic` at which to stop reading new files. While another process
     fills a new index, this process then reads them into memory instead of waiting.
     """
-    report = _synced(ws, wait_ms, written, until)
+    report = _sync_once(ws, wait_ms, written, until)
     if report.behind or not ws.index.file.owes_scrub:
         return report
-    late = _synced(ws, wait_ms, ())  # another process may have purged a file since
+    late = _sync_once(ws, wait_ms, ())  # another process may have purged a file since
     unscrubbed = late.behind or not ws.index.compact(LOCK_WAIT_MS)
     return report._replace(behind=late.behind, unscrubbed=unscrubbed)
 
 
-def _synced(
+def _sync_once(
     ws: Workspace, wait_ms: int, written: Sequence[str], until: float | None = None
 ) -> SyncReport:
     index = ws.index
     index.file.look()
-    reading = _reading(ws)
+    reading = _reading_version(ws)
     head = head_of(ws.config.journal)
     is_new = index.meta("reading") is None
     trouble = index.file.trouble  # known once the file was opened
@@ -292,7 +293,7 @@ def _synced(
         wait_ms = BUSY_TIMEOUT_MS
     try:
         with index.writing(wait_ms) as writer:
-            report = _followed(ws, writer, reading, head, written, until)
+            report = _write_changes(ws, writer, reading, head, written, until)
     except apsw.BusyError as error:
         if not is_new or until is None:
             return SyncReport(
@@ -302,7 +303,7 @@ def _synced(
                 absent=absent,
             )
         index.file.detach(error)
-        return _synced(ws, wait_ms, written, until)
+        return _sync_once(ws, wait_ms, written, until)
     return report._replace(trouble=index.file.trouble, absent=absent)
 
 
@@ -311,15 +312,15 @@ def _look(ws: Workspace, reading: str, head: str) -> tuple[bool, Texts]:
     files and sources that cannot be read).
     """
     stamps, removed, left_out = ws.journal.compare(ws.index.proofs())
-    unreadable = [one for one in left_out if one.reason == "unreadable"]
-    said = sentences(unreadable, UNREADABLE_SHOWN).values()
-    absent = (*ws.journal.absent(), *(" ".join(parts) for parts in said))
+    unreadable = [place for place in left_out if place.reason == "unreadable"]
+    texts = sentences(unreadable, UNREADABLE_SHOWN).values()
+    absent = (*ws.journal.absent(), *(" ".join(parts) for parts in texts))
     if (ws.index.meta("reading"), ws.index.meta("head")) != (reading, head):
         return False, absent
-    return not removed and next(_due(ws, stamps, ()), None) is None, absent
+    return not removed and next(_stamps_to_write(ws, stamps, ()), None) is None, absent
 
 
-def _redated(ws: Workspace, reading: str, head: str) -> Collection[str]:
+def _files_to_reread(ws: Workspace, reading: str, head: str) -> Collection[str]:
     """The files to read although their bytes are known: all if the index was made by another
     `reading`, else those for which git has another date; git is asked only if HEAD moved.
     """
@@ -333,7 +334,7 @@ def _redated(ws: Workspace, reading: str, head: str) -> Collection[str]:
     return {path for path, day in by_file.items() if day != by_git.get(path)}
 
 
-def _due(
+def _stamps_to_write(
     ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str]
 ) -> Iterator[tuple[Stamp, bool]]:
     """(stamp, True if the file must be read, False if only its stamp is new) of the files with
@@ -343,16 +344,16 @@ def _due(
     """
     for stamp in stamps:
         now = time.time_ns()
-        known = ws.index.known_bytes(stamp.path)
+        indexed = ws.index.known_bytes(stamp.path)
         same = False
-        if known and known[0] == stamp.mtime_ns and stamp.path not in redated:
+        if indexed and indexed[0] == stamp.mtime_ns and stamp.path not in redated:
             with suppress(NotFound):
-                same = known[1] == hash_of(ws.journal.read(stamp.path))
+                same = indexed[1] == hash_of(ws.journal.read(stamp.path))
         if not same or stamp.is_settled(now):
             yield stamp, not same
 
 
-def _followed(
+def _write_changes(
     ws: Workspace,
     writer: Writer,
     reading: str,
@@ -360,20 +361,20 @@ def _followed(
     written: Sequence[str],
     until: float | None,
 ) -> SyncReport:
-    redated = _redated(ws, reading, head)
+    redated = _files_to_reread(ws, reading, head)
     changed = list[Stamp]()
     removed = list[str]()
-    known: Mapping[str, Proof | None] = {}
+    proofs: Mapping[str, Proof | None] = {}
     for path in written:
-        is_known = ws.index.known_bytes(path) is not None and not redated
-        stamp = ws.journal.stamp(path, listed=True) if is_known else None
+        is_indexed = ws.index.known_bytes(path) is not None and not redated
+        stamp = ws.journal.stamp(path, listed=True) if is_indexed else None
         if stamp is None:
             written = ()
         else:
             changed.append(stamp)
     if not written:
-        known = ws.index.proofs()
-        changed, removed, _ = ws.journal.compare({**known, **dict.fromkeys(redated)})
+        proofs = ws.index.proofs()
+        changed, removed, _ = ws.journal.compare({**proofs, **dict.fromkeys(redated)})
     end = math.inf
     if until is not None:
         changed = sorted(changed, key=_newness, reverse=True)
@@ -381,7 +382,7 @@ def _followed(
             end = until
     left = []
     if end < math.inf:
-        left = [one for one in changed if one.size > MOST_BYTES and one.path not in known]
+        left = [one for one in changed if one.size > MOST_BYTES and one.path not in proofs]
         changed = [one for one in changed if one not in left]
     read = size = 0
     unread = len(left)
@@ -390,7 +391,7 @@ def _followed(
     def rows() -> Iterator[FileRows | Stamp]:
         # one file at a time: a new index may have thousands
         nonlocal read, size, unread
-        for stamp, must_read in _due(ws, changed, redated):
+        for stamp, must_read in _stamps_to_write(ws, changed, redated):
             is_further = read >= LEAST_FILES or size >= LEAST_BYTES
             if is_further and time.monotonic() > end:
                 unread += len(changed) - changed.index(stamp)
@@ -442,7 +443,8 @@ def rebuild(
     try:
         ws.embedder.load()
         embedded = more = embed_pending(ws, budget_s=None, progress=progress)
-        while ws.index.pending(1) and (sync(ws).changed or more):  # somebody wrote meanwhile
+        # somebody may have written meanwhile
+        while ws.index.pending(1) and (sync_index(ws).changed or more):
             more = embed_pending(ws, budget_s=None, progress=progress)
             embedded += more
         left = ws.index.counts().pending_passages
@@ -477,15 +479,15 @@ def verify(ws: Workspace) -> bool:
 
 def unlike_journal(ws: Workspace) -> list[str]:
     """Paths of files that the index shows wrongly although their stamps match."""
-    known = in_step(ws, lambda _: ws.index.ids_by_file())
+    indexed = in_step(ws, lambda _: ws.index.ids_by_file())
     stamps = ws.journal.scan()
-    astray = sorted(known.keys() - {stamp.path for stamp in stamps})
+    astray = sorted(indexed.keys() - {stamp.path for stamp in stamps})
     for stamp in stamps:
         with suppress(NotFound):
             data = ws.journal.read(stamp.path)
             parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
             ids = {entry.id for entry in parsed.entries}
-            if known.get(stamp.path) != (hash_of(data), ids):
+            if indexed.get(stamp.path) != (hash_of(data), ids):
                 astray.append(stamp.path)
     return astray
 
@@ -517,7 +519,7 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
     return replace(entry, at=aware(datetime.combine(day, clock)), date_source="git")
 
 
-def _reading(ws: Workspace) -> str:
+def _reading_version(ws: Workspace) -> str:
     """The settings that change how a file is read: grammar, types, `day_file` and time zone."""
     types = ",".join(TYPES)
     return (
@@ -541,6 +543,6 @@ def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> i
         return writer.refill(
             rows(),
             keep_vectors=not fresh and ws.index.meta("model") == ws.embedder.name,
-            reading=_reading(ws),
+            reading=_reading_version(ws),
             head=head,
         )

@@ -29,7 +29,7 @@ from synaptic.models import TYPES, Entry
 from synaptic.render.briefing import compose, handoff_item
 from synaptic.render.fence import count_tokens
 from synaptic.verbs import brief
-from synaptic.verbs.brief import Shelf
+from synaptic.verbs.brief import BriefingShelf
 from synaptic.workspace.checkout import work_at_hand
 
 ROOT = Path(__file__).parents[2]
@@ -479,8 +479,8 @@ def test_no_text_breaks_the_budget_or_the_fences(
     )
     handoff = handoff_item(entry, today=MOMENT.date(), later="2")
     shelves = [
-        Shelf("open issues", tuple(entries)),
-        Shelf("decisions", tuple(entries[:3]), more=True),
+        BriefingShelf("open issues", tuple(entries)),
+        BriefingShelf("decisions", tuple(entries[:3]), more=True),
     ]
     text = compose("Head.", entries[4:6], handoff, shelves, find="find", max_tokens=max_tokens)
     assert count_tokens(text) <= max_tokens

@@ -35,7 +35,7 @@ from synaptic.search.ranking import PRESETS
 from synaptic.verbs.brief import brief, due, due_tasks
 from synaptic.verbs.browse import days, history, pinned
 from synaptic.verbs.mentions import broken_links, id_called, leading_to, links, tasks
-from synaptic.verbs.neighbours import neighbours, sentences
+from synaptic.verbs.neighbours import linking_sentences, neighbours
 from synaptic.verbs.rules import waiting
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.preferences import not_in_force
@@ -730,7 +730,9 @@ def test_every_entry_is_whole(pair: Pair) -> None:
         for id in ids[::23]:
             graph = neighbours(side.ws, id)
             beside = [[side.entries[row] for row in column] for column in graph.columns]
-            told.append((beside, sentences(side.ws, links(side.ws, id).backlinks).values()))
+            told.append(
+                (beside, linking_sentences(side.ws, links(side.ws, id).backlinks).values())
+            )
         return [(columns, list(said)) for columns, said in told]
 
     pair.agree(around)

@@ -30,7 +30,7 @@ from synaptic.errors import Ambiguous, InvalidArgument, NotFound
 from synaptic.filters import Filters
 from synaptic.models import ORDERS
 from synaptic.workspace.embed import embed_pending
-from synaptic.workspace.sync import sync
+from synaptic.workspace.sync import sync_index
 
 TYPES = ("decision", "note", "issue", "note", "reference")
 
@@ -53,7 +53,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
             )
         day = "".join(f"## 1{number}:00 Typed {number} #hand\n\n" for number in range(10))
         (ws.config.journal / "2026-11-01.md").write_text(f"# 2026-11-01\n\n{day}")
-        sync(ws)
+        sync_index(ws)
         embed_pending(ws, budget_s=None)
         yield ws
 

@@ -21,7 +21,7 @@ from synaptic.mcp.server import build_server
 from synaptic.serving import worker
 from synaptic.serving.worker import Worker
 from synaptic.verbs import writing
-from synaptic.verbs.review import answer, review
+from synaptic.verbs.review import answer_finding, review
 
 
 @pytest.fixture
@@ -296,7 +296,7 @@ def test_a_review_finds_what_repeats_and_what_is_replaced_and_merges(known: Work
     found = {matter.kind: matter for matter in review(known)}
     about = {kind: [one.entry.id for one in matter.about] for kind, matter in found.items()}
     assert about == {"replaced": [old.id, new.id], "repeated": [again.id, note.id]}
-    answer(known, found["repeated"].key, "merge")
+    answer_finding(known, found["repeated"].key, "merge")
     (kept,) = get(known, [note.id]).entries
     assert (
         kept.content

@@ -40,7 +40,7 @@ from synaptic.errors import JournalError, ModelError, NotFound, Refused
 from synaptic.models import Entry, Meaning, Stamp
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.readback import read_entries
-from synaptic.workspace.sync import SyncReport, in_step, sync, verify
+from synaptic.workspace.sync import SyncReport, in_step, sync_index, verify
 
 # -- the law
 # ----------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class Journaling(RuleBasedStateMachine):
         (self.journal / "Garden.md").write_text(
             "# Garden #home\n\nThe hedge by the road must be cut in June.\n"
         )
-        sync(self.ws)
+        sync_index(self.ws)
 
     def teardown(self) -> None:
         try:
@@ -114,7 +114,7 @@ class Journaling(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
     def compare(self) -> None:
-        sync(self.ws)
+        sync_index(self.ws)
         embed_pending(self.ws, budget_s=None)
         rebuild(self.fresh, fresh=True)
         incremental, fresh = picture(self.ws.index), picture(self.fresh.index)
@@ -172,8 +172,8 @@ class Journaling(RuleBasedStateMachine):
             restore(self.ws, pieces[one % len(pieces)].id)
 
     @rule()
-    def sync(self) -> None:
-        sync(self.ws)
+    def sync_index(self) -> None:
+        sync_index(self.ws)
         kept(self.ws)
 
     @rule(files=st.integers(1, 2))
@@ -364,14 +364,14 @@ def test_an_entry_takes_its_vector_along_to_another_file(
     head, *blocks = re.split(rb"(?m)^(?=## )", day_file.read_bytes())
     day_file.write_bytes(head + b"".join(blocks[1:]))
     (day_file.parent / "elsewhere.md").write_bytes(blocks[0])
-    assert sync(filled).changed == 2
+    assert sync_index(filled).changed == 2
     assert embed_pending(filled, budget_s=None) == 0
     assert vectors(filled) == before
 
 
 def test_a_renamed_file_keeps_its_vectors(filled: Workspace, day_file: Path) -> None:
     day_file.rename(day_file.with_name("2026-11-20.md"))
-    assert sync(filled).removed == 1
+    assert sync_index(filled).removed == 1
     assert embed_pending(filled, budget_s=None) == 0
     assert {entry.date for entry in find(filled).entries} == {"2026-11-20"}
 
@@ -381,7 +381,7 @@ def test_where_only_offsets_change_nothing_is_embedded(
 ) -> None:
     data = day_file.read_bytes()
     day_file.write_bytes(b"# 2026-11-21\n\n\n" + data.partition(b"\n")[2])
-    assert sync(filled).changed == 1
+    assert sync_index(filled).changed == 1
     assert embed_pending(filled, budget_s=None) == 0
     assert found(filled, "7th") == ["Entry number 7 about the 7th cable.\n\nMore of it."]
 
@@ -524,10 +524,10 @@ def test_a_stamp_is_trusted_only_where_it_proves_something(
 
 
 def test_an_unchanged_file_is_not_indexed_again(filled: Workspace, day_file: Path) -> None:
-    sync(filled)
+    sync_index(filled)
     before = filled.index.file.db.total_changes()
     day_file.chmod(0o640)
-    assert sync(filled).changed == 0
+    assert sync_index(filled).changed == 0
     assert filled.index.file.db.total_changes() == before
 
 
@@ -729,7 +729,9 @@ def test_who_is_in_a_hurry_does_not_wait_for_the_process_that_fills_a_new_index(
         )
         assert (report.unread, count) == (30, 20) and "kept in memory" in report.notices[0]
     ws.index.file.close()
-    assert sync(ws).changed == 50 and [e.title for e in find(ws, limit=60).entries] == titles
+    assert (
+        sync_index(ws).changed == 50 and [e.title for e in find(ws, limit=60).entries] == titles
+    )
 
 
 def test_an_id_is_not_missing_because_another_process_writes(
@@ -816,7 +818,7 @@ def test_the_index_shrinks_with_the_journal_while_others_read_it(ws: Workspace) 
                 for line in range(9)
             )
         )
-    sync(ws)
+    sync_index(ws)
     embed_pending(ws, budget_s=None)
     before = ws.index.file.db.execute("PRAGMA page_count").get
     with open_home(ws.config.home) as reader, reader.index.file.transaction():
@@ -824,7 +826,7 @@ def test_the_index_shrinks_with_the_journal_while_others_read_it(ws: Workspace) 
         for some in range(0, 220, 20):
             for note in notes[some : some + 20]:
                 note.unlink()
-            assert sync(ws).removed == 20
+            assert sync_index(ws).removed == 20
         assert reader.index.counts()[1] == 240
         assert [
             passage.entry_rowid for passage in reader.index.passages(range(1, 241)).values()

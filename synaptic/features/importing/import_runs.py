@@ -52,7 +52,7 @@ from ...verbs.browse import Listing
 from ...verbs.writing import delete, moment_of
 from ...workspace.changes import fingerprints
 from ...workspace.embed import Progress
-from ...workspace.preferences import current_log, end, read_log
+from ...workspace.preferences import current_log, end_confirmation, read_log
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting, sources
@@ -543,7 +543,7 @@ def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     for path, blocks in run.by_path().items():
         free = [block for block in blocks if block.id not in why]
         for id in rules - why.keys():  # the same import may bring it again
-            end(ws.config.state, id)
+            end_confirmation(ws.config.state, id)
         count += len(take_out(ws.journal, path, free))
     drop_pictures(ws.journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))

@@ -76,15 +76,15 @@ async def _day(request: Request) -> Response:
         days = browse.days(ws, asked or "today", limit=DAY_ENTRIES, cursor=cursor)
         today = ws.today.isoformat()
         is_today = today == days.since
-        entries = days.found.entries
-        if is_today and days.found.total == len(entries):
+        entries = days.listing.entries
+        if is_today and days.listing.total == len(entries):
             entries = entries[::-1]  # the newest stands below the form that wrote it
         return {
             "today": today,
             "is_today": is_today,
             "days": days,
             "entries": entries,
-            "total": days.found.total or browse.find(ws, limit=1).total,
+            "total": days.listing.total or browse.find(ws, limit=1).total,
             "waiting": _waiting(ws) if is_today and not cursor else (),
             "due": brief.due_tasks(ws, today) if is_today and not cursor else (),
             "project": project_of(ws.config, working_checkout(ws.config)) or "",

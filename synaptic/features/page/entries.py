@@ -26,7 +26,7 @@ from ...render.fence import one_line
 from ...render.present import short
 from ...serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
 from ...verbs import browse, writing
-from ...verbs.neighbours import Graph, neighbours, sentences
+from ...verbs.neighbours import Graph, linking_sentences, neighbours
 from ...verbs.rules import confirm
 from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
@@ -99,7 +99,7 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
         "titles": ws.index.titles(leading),
         "versions": versions,
         "seen": writing.opened(ws, entry.id)[1] if versions and not locked else "",
-        "sentences": sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
+        "sentences": linking_sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
         "most": SHOWN,
         "drawn": _drawn(neighbours(ws, entry.id)),
         "stands_in": ws.journal.place(path),

@@ -106,7 +106,7 @@ async def _answer_finding(request: Request) -> Response:
                 request, gone, back=f"?{request.url.query}#{key}", fields=fields
             )
         message = deleted_text(gone)
-    receipt = await ask(request, review.answer, key, chosen, confirms=True)
+    receipt = await ask(request, review.answer_finding, key, chosen, confirms=True)
     where = f"/review?{request.url.query}#{next}"
     return done(request, where, message, undo=receipt.id if receipt else "")
 

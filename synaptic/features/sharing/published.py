@@ -22,7 +22,7 @@ from ...index.rows import instant
 from ...journal.journal import Journal
 from ...models import Entry, Texts, frozen
 from ...serving.roles import not_published
-from ...workspace.access import Access, Step, Word
+from ...workspace.access import Access, IndexQuestion, Word
 from ...workspace.workspace import Workspace
 from .postgres import PostgresEngine
 
@@ -82,8 +82,8 @@ class Published(Access):
     def is_of_several(self) -> bool:  # type: ignore[override]
         return len(self.journals or ()) != 1
 
-    def in_step(self, step: Step[Result]) -> Result:
-        return self.in_one_state(step.as_it_is)
+    def in_step(self, question: IndexQuestion[Result]) -> Result:
+        return self.in_one_state(question.as_it_is)
 
     def in_one_state(self, run: Callable[[], Result]) -> Result:
         """The result of `run` on the journals that the asker may read. A connection that was

@@ -196,4 +196,4 @@ def _follow(repo: Repo, before: str, after: str) -> None:
     marks = ("--skip-worktree", "--stdin")
     for options, given in ((("--index-info",), odd), (marks, names)):
         if given:  # git for Windows takes no odd name
-            git(repo.config.journal, *words, *options, given=os.fsencode(given))
+            git(repo.config.journal, *words, *options, stdin=os.fsencode(given))

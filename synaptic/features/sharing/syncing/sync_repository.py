@@ -48,7 +48,7 @@ class Repo:
 
     def ask(self, *args: str, given: bytes = b"") -> bytes:
         """Git's answer on the journal's repository. Raises JournalError if git fails."""
-        done = git(self.config.journal, *args, given=given)
+        done = git(self.config.journal, *args, stdin=given)
         if done.returncode:
             reason = done.stderr.decode(errors="replace").strip()
             raise JournalError(f"git {args[0]} failed: {reason}")
@@ -88,7 +88,7 @@ class Repo:
             return set()
         names = os.fsencode("".join(f"{path}\0" for path in paths))
         words = ("check-ignore", "--no-index", "-z", "--stdin")
-        done = git(self.config.journal, *words, given=names)
+        done = git(self.config.journal, *words, stdin=names)
         if done.returncode in (0, 1):
             return set(os.fsdecode(done.stdout).split("\0")[:-1])
         if len(paths) == 1:
