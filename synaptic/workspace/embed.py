@@ -171,8 +171,11 @@ def _interrupts_held() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
-def still_writing() -> Busy:
-    return Busy("Another process has been writing to the index for 10 s.", hint="Try again.")
+def still_writing(waited_ms: int = BUSY_TIMEOUT_MS) -> Busy:
+    message = (
+        f"Another process was not done writing to the index within {waited_ms / 1000:g} s."
+    )
+    return Busy(message, hint="Try again.")
 
 
 def processors() -> int:

@@ -105,8 +105,9 @@ def in_step(
 
     Runs again when a file changed meanwhile. A damaged index is made anew, one that cannot be
     written goes on in memory. Embedding takes `embed_ms`, or longer until `at_least` passages
-    are done. While another process writes, the answer comes from the state before; NotFound is
-    raised only after a wait for that process. A reader asks the writer for all that is written.
+    are done. While another process writes, the answer comes from the state before. Where that
+    does not have it, the answer waits for that process, and Busy is raised after 10 s. A reader
+    asks the writer for all that is written.
     """
     return ws.access.in_step(InStep(ws, action, embed_ms, at_least, within_s))
 
@@ -130,6 +131,7 @@ class InStep(Generic[Result]):
         self._at_least = at_least
         self._until = None if within_s is None else time.monotonic() + within_s
         self._wait_ms = LOCK_WAIT_MS
+        self._has_waited = False
         self._stale_at_rest = 0
         """Tries that met a stale index although nothing had changed."""
 
@@ -156,20 +158,30 @@ class InStep(Generic[Result]):
         pending = _pending_entries(ws)
         try:
             return self._in_transaction(report._replace(pending_entries=pending))
-        except NotFound:
-            if not report.behind:
-                raise
-            if self._wait_ms == BUSY_TIMEOUT_MS:
-                raise still_writing() from None
-            self._wait_ms = BUSY_TIMEOUT_MS
-            raise Stale from None
-        except Stale:
-            changed = report.changed or report.removed or report.behind
-            is_filled = ws.index.meta("reading") is not None
-            self._stale_at_rest = self._stale_at_rest + 1 if is_filled and not changed else 0
-            if self._stale_at_rest == 2:
-                raise apsw.CorruptError("it does not show the journal as it is") from None
+        except (NotFound, Stale) as error:
+            if report.behind:
+                if self._has_waited:
+                    raise still_writing(self._wait_ms) from None
+                self._wait_for_writer()
+                raise Stale from None
+            if isinstance(error, Stale):
+                self._count_stale(changed=bool(report.changed or report.removed))
             raise
+
+    def _wait_for_writer(self) -> None:
+        """Has the next sync wait for another process as long as the caller can."""
+        self._has_waited = True
+        self._wait_ms = BUSY_TIMEOUT_MS
+        if self._until is not None:
+            left_ms = round(1000 * (self._until - time.monotonic()))
+            self._wait_ms = min(BUSY_TIMEOUT_MS, max(LOCK_WAIT_MS, left_ms))
+
+    def _count_stale(self, *, changed: bool) -> None:
+        """Raises apsw.CorruptError where the index is stale twice although nothing changed."""
+        is_filled = self._ws.index.meta("reading") is not None
+        self._stale_at_rest = self._stale_at_rest + 1 if is_filled and not changed else 0
+        if self._stale_at_rest == 2:
+            raise apsw.CorruptError("it does not show the journal as it is") from None
 
     def on_snapshot(self, ask_writer: Callable[..., Any]) -> Result:
         """The result on a reader's snapshot that shows the present journal, which the writer

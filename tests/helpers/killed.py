@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import traceback
 from collections.abc import Callable
 
 import apsw
@@ -34,6 +35,8 @@ def started(action: Callable[[], object], *, killed_at: int | None = None) -> in
     try:
         action()
         code = 0
+    except BaseException:
+        traceback.print_exc()  # into the output of the test that fails
     finally:
         os._exit(code)
 

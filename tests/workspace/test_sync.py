@@ -10,8 +10,8 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,7 @@ from synaptic import (
     search,
     update,
 )
-from synaptic.errors import JournalError, ModelError, NotFound, Refused
+from synaptic.errors import Busy, JournalError, ModelError, NotFound, Refused
 from synaptic.models import Entry, Meaning, Stamp
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.readback import read_entries
@@ -734,23 +734,51 @@ def test_who_is_in_a_hurry_does_not_wait_for_the_process_that_fills_a_new_index(
     )
 
 
+@contextmanager
+def held_for_a_while(home: Path) -> Iterator[None]:
+    """Another connection writes the index when the block begins, and for a second more."""
+    is_held = threading.Event()
+
+    def write() -> None:
+        with open_home(home) as other, other.index.writing():
+            is_held.set()
+            time.sleep(1)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    is_held.wait()
+    yield
+    writer.join()
+
+
+def test_a_hand_edit_is_read_once_the_process_that_writes_is_done(
+    filled: Workspace, day_file: Path
+) -> None:
+    assert len(search(filled, "cable", limit=20, embed_ms=0).hits) == 12
+    with held_for_a_while(filled.config.home):
+        day_file.write_bytes(day_file.read_bytes().replace(b"cable", b"giraffe cable"))
+        hits = search(filled, "cable", limit=20, embed_ms=0).hits
+    assert all("giraffe cable" in hit.entry.content for hit in hits)
+
+
+def test_who_is_in_a_hurry_does_not_wait_long_for_the_process_that_writes(
+    filled: Workspace, day_file: Path
+) -> None:
+    row = filled.index.listing(Filters(), order="newest", limit=1)[1]
+    with open_home(filled.config.home) as other, other.index.writing():
+        day_file.write_bytes(b"\n" + day_file.read_bytes())
+        with pytest.raises(Busy, match=r"not done writing to the index within 0\.05 s"):
+            in_step(filled, lambda _: read_entries(filled, row), within_s=0)
+
+
 def test_an_id_is_not_missing_because_another_process_writes(
     filled: Workspace, day_file: Path
 ) -> None:
-    held, known = threading.Event(), find(filled, limit=1).entries[0].id
-
-    def write_for_a_while() -> None:
-        with open_home(filled.config.home) as other, other.index.writing():
-            held.set()
-            time.sleep(0.3)
-
-    writer = threading.Thread(target=write_for_a_while)
-    writer.start()
-    held.wait()
+    known = find(filled, limit=1).entries[0].id
     entry = "\n## 23:00 Late\n<!-- syn:20261120-g1raffe9 -->\na giraffe\n"
-    day_file.write_bytes(day_file.read_bytes() + entry.encode())
-    both = get(filled, [known, "g1raffe9"])
-    writer.join()
+    with held_for_a_while(filled.config.home):
+        day_file.write_bytes(day_file.read_bytes() + entry.encode())
+        both = get(filled, [known, "g1raffe9"])
     assert [entry.id for entry in both.entries] == [known, "20261120-g1raffe9"]
     assert both.notices == ()
 
