@@ -33,8 +33,8 @@ from .readback import Stale
 from .workspace import Workspace
 
 Result = TypeVar("Result")
-TRIES = 4
-"""How often one answer is begun while the journal changes."""
+TRIES, PATIENCE_S = 4, 5.0
+"""One answer is begun so often, and for so long, while the journal changes. By eye."""
 RESETS = 3
 """How often one answer rebuilds a broken index: the cause may break it again at once."""
 _DOCTOR = "`synaptic doctor` says what to do."
@@ -141,7 +141,12 @@ class InStep(Generic[Result]):
 
     def by_syncing(self) -> Result:
         """The result after a sync of this process."""
-        for _ in range(TRIES):
+        end = time.monotonic() + PATIENCE_S
+        if self._until is not None:
+            end = min(end, self._until)
+        tries = 0
+        while tries < TRIES or time.monotonic() < end:
+            tries += 1
             with suppress(Stale):
                 return _mending(self._ws, self._attempt)
         raise JournalError(
@@ -155,6 +160,8 @@ class InStep(Generic[Result]):
             budget_s = self._embed_ms / 1000
             embedded = embed_pending(ws, budget_s=budget_s, at_least=self._at_least)
             report = report._replace(embedded=embedded)
+            if not report.behind:
+                self._embed_ms = 0  # others may write meanwhile: it was the longest step
         pending = _pending_entries(ws)
         try:
             return self._in_transaction(report._replace(pending_entries=pending))

@@ -658,13 +658,32 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
     assert sum("no wire" in entry.content for entry in entries) == 1
 
 
-def test_a_file_that_never_rests_is_an_error(filled: Workspace, day_file: Path) -> None:
+def test_a_file_that_never_rests_is_an_error(
+    filled: Workspace, day_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("synaptic.workspace.sync.PATIENCE_S", 0)
+
     def read(_: SyncReport) -> object:
         day_file.write_bytes(b"\n" + day_file.read_bytes())
         return read_entries(filled, filled.index.listing(Filters(), order="newest", limit=1)[1])
 
     with pytest.raises(JournalError, match="faster than it can be read"):
         in_step(filled, read)
+
+
+def test_a_file_that_rests_after_many_edits_is_read(
+    filled: Workspace, day_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("synaptic.workspace.sync.PATIENCE_S", 600)
+    edits = iter(range(12))
+
+    def read(_: SyncReport) -> dict[int, Entry]:
+        row = filled.index.listing(Filters(), order="newest", limit=1)[1]
+        if next(edits, None) is not None:
+            day_file.write_bytes(b"\n" + day_file.read_bytes())
+        return read_entries(filled, row)
+
+    assert len(in_step(filled, read)) == 1
 
 
 def test_a_search_beside_a_writer_answers_from_what_there_is(
