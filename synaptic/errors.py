@@ -10,6 +10,8 @@
     ├── Busy                another process holds a lock
     ├── JournalError        the disk, git or a client's file failed: full, read-only, missing
     ├── IndexUnusable       the index cannot be opened (a stranger's database, no permission)
+    │   └── IndexFailed     SQLite failed on the index: damage, the disk, too large a question
+    │       └── IndexBusy   another process is writing the index
     ├── ModelError          the embedding model cannot be loaded
     ├── PlugInError         another package's plug-in cannot be loaded
     └── Unreachable         the server that writes the journal gave no answer, or refused
@@ -20,10 +22,10 @@ next step. They become answers at the edge: in `cli/main.py` and `mcp`.
 
 import errno
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-_OF_THE_DISK = ("FullError", "IOError", "ReadOnlyError", "CantOpenError", "PermissionsError")
-"""The errors of apsw, which is not imported for this, whose reason is the disk."""
+_FREE_SPACE = "Free some space and try again. What was saved stays saved."
+Cure = Literal["reset", "detach", "again", ""]
 Name = TypeVar("Name", bound=str)
 
 
@@ -84,6 +86,26 @@ class IndexUnusable(SynapticError):
     code = "index-error"
 
 
+class IndexFailed(IndexUnusable):
+    """An error of SQLite, which gave this `reason`. `cure` is what `Database.heal` does: it
+    makes a damaged file anew (reset), goes on in memory where the disk refuses (detach), or
+    looks whether the file or the question is at fault (again).
+    """
+
+    def __init__(self, reason: str, cure: Cure = "") -> None:
+        if cure == "detach":
+            super().__init__(f"The index cannot be written: {reason}.", _FREE_SPACE)
+        else:
+            hint = "The journal is untouched; `synaptic doctor` says more."
+            super().__init__(f"The index cannot be used: {reason}.", hint)
+        self.reason = reason
+        self.cure = cure
+
+
+class IndexBusy(IndexFailed):
+    """Another process did not let go of the index in time."""
+
+
 class ModelError(SynapticError):
     code = "model-error"
 
@@ -100,11 +122,9 @@ def known(error: BaseException) -> SynapticError | None:
     """The error in our own form, if it is one or the disk is the reason; None for a defect."""
     if isinstance(error, SynapticError):
         return error
-    hint = "Free some space and try again. What was saved stays saved."
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return JournalError(f"{error.filename or 'A file'} cannot be written: disk full.", hint)
-    if type(error).__module__ == "apsw" and type(error).__name__ in _OF_THE_DISK:
-        return IndexUnusable(f"The index cannot be written: {error}.", hint)
+        file = error.filename or "A file"
+        return JournalError(f"{file} cannot be written: disk full.", _FREE_SPACE)
     return None
 
 

@@ -4,18 +4,17 @@ A flag is named as the parameter of the verb that takes it.
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from inspect import Parameter
 from typing import Annotated, Any
 
-import apsw
 import typer
 
 from ..config import load_config
 from ..errors import SynapticError
 from ..filters import FILTERS, LISTS, Filter
-from ..index.index import known
+from ..index.plain_index import Kind, PlainIndex
 from ..models import ORDERS, STRATEGIES, TYPES
 from ..search.ranking import PRESETS, SIGNALS
 
@@ -66,14 +65,15 @@ def choice_option(
     )
 
 
-def _known(kind: str) -> dict[str, Any]:
+def _known(kind: Kind) -> dict[str, Any]:
     """The completion with the first 50 tags, projects or ids that begin with the typed word."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
         # without an index there is nothing to complete
-        with suppress(SynapticError, apsw.Error, OSError):
+        with suppress(SynapticError, OSError):
             config = load_config(ctx.find_root().params.get("home"))
-            names = known(config.index_file, kind)
+            with closing(PlainIndex.open(config.index_file)) as index:
+                names = index.names(kind)
             return [name for name in names if name[0].startswith(incomplete)][:50]
         return []
 

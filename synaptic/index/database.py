@@ -16,12 +16,14 @@ from urllib.parse import quote
 
 import apsw
 
-from ..errors import IndexUnusable
+from ..errors import Cure, IndexFailed, IndexUnusable
 from ..files import file_lock, lock_refusal
 from ..language.words import TOKENIZER
+from .sqlite_errors import UNWRITABLE, is_damage, sqlite_errors
 from .upgrade import carry_over
 from .vectors import Vectors
 
+SQLITE_VERSION = apsw.sqlite_lib_version()
 APPLICATION_ID = 0x53594E41  # "SYNA"
 BUSY_TIMEOUT_MS = 10_000
 OPEN_ATTEMPTS = 5
@@ -48,29 +50,12 @@ _PRAGMAS = """
     PRAGMA wal_autocheckpoint = 500; -- pages: the log holds a megabyte,
     PRAGMA journal_size_limit = 1048576; -- and is cut to that after a large change"""
 
-_DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
-_SUSPICION = (apsw.SQLError, apsw.ConstraintError)
-_UNWRITABLE = (
-    apsw.CantOpenError,
-    apsw.ReadOnlyError,
-    apsw.PermissionsError,
-    apsw.FullError,
-    apsw.IOError,
-)
-_TORN_FILE = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_DATA)
 _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
 def tokenizer(stemming: bool) -> tuple[str, ...]:
     """The name of FTS5's tokenizer, and its arguments."""
     return ("porter", *TOKENIZER) if stemming else TOKENIZER
-
-
-def _is_damage(error: Exception) -> bool:
-    """True for an error by which SQLite reports a damaged file."""
-    if isinstance(error, apsw.IOError):
-        return getattr(error, "extendedresult", 0) in _TORN_FILE
-    return isinstance(error, _DAMAGE)
 
 
 class Database:
@@ -80,7 +65,8 @@ class Database:
     A file that cannot be written is copied into memory as far as it can be read, and used
     there; a minute later the file is tried again. `trouble` says why, and is empty otherwise.
     `kept` are values made from the index, by name. `read_only`: a file that is there and sound
-    is read; whatever else would be done is an error of SQLite.
+    is read; whatever else would be done is an error. Each method may raise IndexFailed; `db`
+    alone is SQLite's own connection, with its own errors.
     """
 
     def __init__(self, path: Path, *, stemming: bool = True, read_only: bool = False) -> None:
@@ -107,7 +93,8 @@ class Database:
     def db(self) -> apsw.Connection:
         """The open connection. Raises IndexUnusable where the file is another program's."""
         if self._connection is None:
-            self._connection = self._open()
+            with sqlite_errors():
+                self._connection = self._open()
         return self._connection
 
     @property
@@ -134,11 +121,12 @@ class Database:
             self.close() if self.read_only else self._reset()
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """Every row of a query. Raises apsw.CorruptError for text that is not UTF-8."""
+        """Every row of a query. Text that is not UTF-8 is a damage."""
         try:
-            return self.db.execute(sql, values).fetchall()
+            with sqlite_errors():
+                return self.db.execute(sql, values).fetchall()
         except UnicodeDecodeError as error:
-            raise apsw.CorruptError(str(error)) from error
+            raise IndexFailed(str(error), "reset") from error
 
     def column(self, sql: str, *values: Any) -> list[Any]:
         """The first column of every row."""
@@ -158,7 +146,7 @@ class Database:
         """Returns the cached value `name`, calling `make` on a miss. A write by another process
         clears the cache; our own write, or a read-only connection, keeps the names in LAGGING.
         """
-        at = self.value("PRAGMA data_version"), self.db.total_changes()
+        at = self.data_version(), self.db.total_changes()
         if at != self._kept_at:
             is_own = self.read_only or at[0] == self._kept_at[0]
             for other in list(self.kept):
@@ -168,6 +156,10 @@ class Database:
         if name not in self.kept:
             self.kept[name] = make()
         return cast("Made", self.kept[name])
+
+    def data_version(self) -> int:
+        """A number that changes when another connection writes the index."""
+        return int(self.value("PRAGMA data_version"))
 
     def rows_written(self) -> int:
         """A number that grows with each row that is written; roughly so on a read-only
@@ -182,27 +174,29 @@ class Database:
         """One transaction: for reading one state, or, with `write_within_ms`, for writing. A
         read may nest.
 
-        Raises apsw.BusyError when the write lock is not free in time.
+        Raises IndexBusy when the write lock is not free in time.
         """
         self.look()
         db = self.db
         writes = write_within_ms is not None
         if db.in_transaction and not writes:
-            yield db
+            with sqlite_errors():
+                yield db
             return
-        db.set_busy_timeout(BUSY_TIMEOUT_MS if write_within_ms is None else write_within_ms)
-        try:
-            db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-            if writes:
-                self._check_shadows()
-            yield db
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
-        finally:
-            db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        with sqlite_errors():
+            db.set_busy_timeout(BUSY_TIMEOUT_MS if write_within_ms is None else write_within_ms)
+            try:
+                db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+                if writes:
+                    self._check_shadows()
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+            finally:
+                db.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     def size(self) -> int:
         files = (Path(f"{self.path}{suffix}") for suffix in ("", "-wal"))
@@ -213,9 +207,10 @@ class Database:
         broken, and is healed on use.
         """
         path.touch(0o600)
-        with suppress(apsw.Error), closing(apsw.Connection(str(path))) as new:
+        with suppress(IndexFailed), sqlite_errors(), closing(apsw.Connection(str(path))) as new:
             _copy(self.db, new)
 
+    @sqlite_errors()
     def hold(self, other: Database) -> None:
         """Holds a copy of another index from now on, in memory."""
         memory = apsw.Connection(":memory:")
@@ -278,9 +273,9 @@ class Database:
                     return fault
                 of_tables = self._fault() if whole else None
                 return of_tables or self.vectors.fault(self.meta("dimensions"))
-        except apsw.Error as error:
-            if _is_damage(error) or (whole and isinstance(error, _SUSPICION)):
-                return str(error)
+        except IndexFailed as error:
+            if error.cure == "reset" or (whole and error.cure == "again"):
+                return error.reason
             raise
 
     def _fault(self) -> str | None:
@@ -294,31 +289,27 @@ class Database:
         orphans = self.value(_ORPHANS)
         return f"{orphans} rows of the index belong to no entry" if orphans else None
 
-    def heal(self, error: apsw.Error, tried: Collection[str] = ()) -> str:
-        """Acts on an error and returns the way: `reset`, `detach`, `again`, or "" for none.
+    @sqlite_errors()
+    def heal(self, error: IndexFailed, tried: Collection[str] = ()) -> Cure:
+        """Acts on an error and returns the cure: `reset`, `detach`, `again`, or "" for none.
 
-        A way that is in `tried` is returned, but not taken again.
+        A cure that is in `tried` is returned, but not taken again.
         `reset`: the index was damaged and is empty now. `detach`: the disk refused it, so that
         it goes on in memory. `again`: SQLite refuses a question that is too large with the
         error of a broken table; the index is sound.
         """
         if self.read_only:
             raise error
-        way = ""
-        if _is_damage(error):
-            way = "reset"
-        elif isinstance(error, _UNWRITABLE):
-            way = "detach"
-        elif isinstance(error, _SUSPICION):
-            way = "again"
-            with suppress(apsw.Error):  # of the disk: it says nothing of the index
+        cure = error.cure
+        if cure == "again":
+            with suppress(IndexFailed):  # of the disk: it says nothing of the index
                 if self.check(whole=True):
-                    way = "reset"
-        if way == "reset" and way not in tried:
+                    cure = "reset"
+        if cure == "reset" and cure not in tried:
             self._reset()
-        elif way == "detach" and way not in tried:
+        elif cure == "detach" and cure not in tried:
             self.detach(error)
-        return way
+        return cure
 
     def _reset(self) -> None:
         """Deletes the file, its log and its shared memory together, unless another process did
@@ -333,6 +324,7 @@ class Database:
         except OSError as error:
             self.detach(error)
 
+    @sqlite_errors()
     def detach(self, error: Exception) -> None:
         """Goes on in memory, because the file cannot be written."""
         self.close()
@@ -354,10 +346,10 @@ class Database:
                 connection = self._open_file()
                 if connection is not None:
                     return connection
-            except (OSError, IndexUnusable, apsw.CorruptError, *_UNWRITABLE) as error:
+            except (OSError, IndexUnusable, apsw.CorruptError, *UNWRITABLE) as error:
                 failed = error
             time.sleep(OPEN_PAUSE_S)
-        if isinstance(failed, IndexUnusable) or _is_damage(failed):
+        if isinstance(failed, IndexUnusable) or is_damage(failed):
             raise failed
         self._identity = _identity(self.path)
         return self._in_memory(failed)
@@ -466,7 +458,9 @@ class Database:
             old, memory = memory, apsw.Connection(":memory:")
             self._fill(memory, old)
         self._memory_until = time.monotonic() + MEMORY_RETRY_S
-        reason = (isinstance(error, OSError) and error.strerror) or error
+        reason: object = error.reason if isinstance(error, IndexFailed) else error
+        if isinstance(error, OSError) and error.strerror:
+            reason = error.strerror
         self.trouble = f"The index {self.path} cannot be written ({reason})"
         return memory
 

@@ -6,15 +6,12 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import apsw
-
-from ..errors import Ambiguous, NotFound, Refused, SynapticError
+from ..errors import Ambiguous, IndexBusy, IndexFailed, NotFound, Refused, SynapticError
 from ..filters import Filters
 from ..language.words import match
 from ..models import OF_SESSIONS, Facets, Matrix, Order, ParseIssue, Proof
@@ -44,28 +41,6 @@ SAMPLED = 128
 
 CODED = 6
 """Passages of an entry whose tokens are compared: it keeps a question within 10 ms."""
-
-
-_KNOWN = {
-    "tag": "SELECT name, '' FROM tag GROUP BY name ORDER BY count(*) DESC",
-    "project": """
-        SELECT project, '' FROM entry WHERE project <> ''
-        GROUP BY project_key ORDER BY count(*) DESC""",
-    "id": "SELECT substr(id, 10), title FROM entry WHERE id <> '' ORDER BY at DESC",
-    "date": """
-        SELECT DISTINCT date, '' FROM entry WHERE id <> '' AND dated = 1 ORDER BY date DESC""",
-}
-
-
-def known(index: Path, kind: str) -> list[tuple[str, str]]:
-    """The tags or projects, most frequent first, or the ids and titles, or dates, newest first.
-    Raises apsw.Error.
-
-    The index is opened to be read, and not brought in step: a shell that completes a word has
-    no time.
-    """
-    with closing(apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)) as db:
-        return list(db.execute(_KNOWN[kind]))
 
 
 _JOINED = """
@@ -123,7 +98,7 @@ class Index:
     def writing(self, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Writer]:
         """One write transaction, which also writes the counters.
 
-        Raises apsw.BusyError when the write lock is not free within `wait_ms`.
+        Raises IndexBusy when the write lock is not free within `wait_ms`.
         """
         try:
             with self.file.transaction(wait_ms) as db:
@@ -137,7 +112,7 @@ class Index:
     def flush(self) -> bool:
         """Writes the counters, unless another process is writing; True when nothing is left."""
         if self.counters.waits:
-            with suppress(apsw.Error, SynapticError), self.writing(0):
+            with suppress(SynapticError), self.writing(0):
                 pass
         return not self.counters.waits
 
@@ -161,7 +136,7 @@ class Index:
                     writer.forget_deleted()
             file.db.set_busy_timeout(wait_ms)
             done = not file.value("PRAGMA wal_checkpoint(TRUNCATE)")
-        except (apsw.BusyError, apsw.LockedError):
+        except IndexBusy:
             done = False
         finally:
             file.db.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -273,7 +248,7 @@ class Index:
         try:
             return {row: stored(found[row], *labels[row]) for row in rowids if row in found}
         except (OverflowError, TypeError, ValueError) as error:
-            raise apsw.CorruptError(f"a row makes no sense: {error}") from error
+            raise IndexFailed(f"a row makes no sense: {error}", "reset") from error
 
     def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
         """The standings of entries, by rowid. Copies that have no id in force are left

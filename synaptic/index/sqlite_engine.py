@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from ..errors import IndexFailed
 from ..filters import Filters
 from ..language.words import sought
 from ..models import Texts, Vector
@@ -17,6 +19,7 @@ from .conditions import THESE, of_chunks
 from .database import Database, tokenizer
 from .engine import cosines
 from .rows import Candidate, quantise
+from .sqlite_errors import sqlite_errors
 
 if TYPE_CHECKING:
     from .sketch import Rough, Sketch
@@ -50,16 +53,21 @@ FILTERS_KEPT = 16
 
 
 class Stems:
-    """The stems that FTS5's tokenizer makes of words. `connect` gives any connection."""
+    """The stems that FTS5's tokenizer makes of words. `connect` gives any connection; without
+    it a database in memory is opened.
+    """
 
-    def __init__(self, stemming: bool, connect: Callable[[], apsw.Connection]) -> None:
+    def __init__(
+        self, stemming: bool, connect: Callable[[], apsw.Connection] | None = None
+    ) -> None:
         self._tokenizer = tokenizer(stemming)
-        self._connect = connect
+        self._connect = connect or cache(lambda: apsw.Connection(":memory:"))
         self._kept: dict[str, str | None] = {}
 
-    def of(self, text: str, reason: int = apsw.FTS5_TOKENIZE_DOCUMENT) -> list[str]:
-        """The stem of each word of a text as `spell` writes it."""
+    def of(self, text: str, *, is_query: bool = False) -> list[str]:
+        """The stem of each word of a text as `spell` writes it, or of a query."""
         name, *arguments = self._tokenizer
+        reason = apsw.FTS5_TOKENIZE_QUERY if is_query else apsw.FTS5_TOKENIZE_DOCUMENT
         tokenize = self._connect().fts5_tokenizer(name, arguments)
         utf8 = text.encode("utf-8", "replace")
         found = tokenize(utf8, reason, None, include_offsets=False)
@@ -70,8 +78,8 @@ class Stems:
         if word not in self._kept:
             if len(self._kept) >= STEMS_KEPT:
                 self._kept.clear()
-            found = self.of(sought(word)[0], apsw.FTS5_TOKENIZE_QUERY)
-            self._kept[word] = found[0] if len(found) == 1 else None
+            stems = self.of(sought(word)[0], is_query=True)
+            self._kept[word] = stems[0] if len(stems) == 1 else None
         return self._kept[word]
 
 
@@ -158,9 +166,10 @@ class SqliteEngine(Database):
         sql = f"SELECT rowid, entry FROM chunk WHERE rowid IN {THESE}"
         entries = dict(self.rows(sql, rowids))
         if len(entries) < len(scored):
-            raise apsw.CorruptError("words or vectors without their chunk")
+            raise IndexFailed("words or vectors without their chunk", "reset")
         return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
 
+    @sqlite_errors()
     def semantic(
         self, vector: Vector, passing: array[int] | None, *, limit: int | None
     ) -> list[Candidate]:
@@ -174,7 +183,7 @@ class SqliteEngine(Database):
         nearest = self.vectors.nearest(asked, most, among)
         rowids = [rowid for rowid, _ in nearest]
         if len(self.vectors.of(rowids)) < len(rowids):
-            raise apsw.CorruptError("a vector without its chunk")
+            raise IndexFailed("a vector without its chunk", "reset")
         near = cosines(self, (distance * distance for _, distance in nearest))
         return self._candidates(list(zip(rowids, near, strict=True)))
 
@@ -200,6 +209,7 @@ class SqliteEngine(Database):
             self._sketch = Sketch(self, made_for[1], self.latest_rough)
         return self._sketch.likely(vector, limit, passing)
 
+    @sqlite_errors()
     def vectors_of(self, chunks: Sequence[int]) -> dict[int, bytes]:
         return self.vectors.of(chunks)
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 import anyio
-import apsw
 from mcp import types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.caching import CacheableMethod, CacheHint
@@ -270,7 +269,7 @@ async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> types.CallT
 
 def _position(ws: Workspace) -> str:
     """The position of the index after a change; empty where it could not be kept in step."""
-    with suppress(SynapticError, apsw.Error):
+    with suppress(SynapticError):
         return str(IndexPosition(*ws.index.latest_change()))
     return ""
 

@@ -51,7 +51,7 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
 
     Of those that it could replace, which have its type, and of open issues, where its type can
     settle one. One that supersedes is not asked which else it replaces. Raises Stale and
-    apsw.Error.
+    IndexFailed.
     """
     index = ws.index
     own = index.resolve(new.id).rowid

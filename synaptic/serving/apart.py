@@ -12,10 +12,8 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from ..config import Config
-from ..errors import JournalError, SynapticError, told
+from ..errors import IndexFailed, JournalError, SynapticError, told
 from ..workspace.access import NeedsWriter
 from ..workspace.workspace import Workspace, open_reader, open_workspace
 
@@ -152,7 +150,7 @@ def outcome(call: Callable[..., Any], *args: Any) -> Outcome:
 def _sendable(outcome: Outcome) -> Outcome:
     """An outcome whose error another process can read."""
     result, error = outcome
-    if isinstance(error, apsw.Error):
+    if isinstance(error, IndexFailed):
         error = NeedsWriter()
     if isinstance(error, NeedsWriter | CancelledError | None):
         return result, error

@@ -19,11 +19,9 @@ from pathlib import Path
 from queue import Empty, PriorityQueue, SimpleQueue
 from typing import Any, Literal, TypeVar
 
-import apsw
-
 from ..config import load_config
 from ..doors import the_one, through
-from ..errors import IndexUnusable, told
+from ..errors import IndexFailed, IndexUnusable, told
 from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..models import Texts
@@ -272,9 +270,7 @@ class Worker:
             counted = ws.index.counters.take()
             if counted:  # before the answer: what the client does next may write it
                 self._put(partial(_add_counts, counted), rank=COUNTS)
-            if isinstance(error, NeedsWriter | IndexUnusable | apsw.Error) and (
-                not job.gone.is_set()
-            ):
+            if isinstance(error, NeedsWriter | IndexUnusable) and (not job.gone.is_set()):
                 again = self._put(job.verb)
                 again.future.add_done_callback(partial(_pass_on, job.future))
             else:
@@ -356,7 +352,7 @@ class Worker:
         returns the seconds until then, if anything waits.
         """
         changed = [ws.journal.saved.folder.stat().st_mtime_ns]
-        with suppress(apsw.Error):  # the next call mends the index
+        with suppress(IndexFailed):  # the next call mends the index
             changed += (proof[1] for proof in ws.index.proofs().values() if proof)
         if max(changed) <= self._synced:
             return SYNC_EVERY_S

@@ -7,18 +7,16 @@ whose bytes changed since is left out.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-import apsw
-
 from ..config import Config, make_clock
 from ..files import read_regular
+from ..index.plain_index import EntryPlace, PlainIndex
 from ..index.rows import hash_of
 from ..kinds import KINDS, has_expired, is_closed
 from ..notes.blocks import MASK, body_text, project_key
@@ -72,51 +70,13 @@ _CODE = re.compile(r"_|\w\.\w|[a-z][A-Z]|[A-Z]{4}|[A-Z]+\d{2}")
 _CLASS = re.compile(r"(?:Error|Exception|Warning)\b")
 _SENTENCE = re.compile(r"\n+|(?<=[.;!?])\s+")
 
-_ROW = """
-    SELECT e.rowid, e.id, e.own_id, e.date, e.type, e.title, e.project, s.path, e.start,
-        e."end", e.hash, e.body_start, e.body_end, e.pin, e.expires,
-        coalesce(e.origin, iif(e.via GLOB 'import:*', e.via, '')), e.derived OR e.whole_file
-    FROM entry e JOIN source s ON s.id = e.source
-    WHERE e.rowid IN (SELECT value FROM json_each(?)) AND e.id IS NOT NULL
-    AND (e.type = 'preference' OR e.own_id NOT IN (SELECT target FROM supersedes))
-    ORDER BY coalesce(e.importance, 5) DESC, e.at DESC"""
-_FILES = "SELECT entry, path FROM file WHERE path IN (SELECT value FROM json_each(?))"
-_MATCHES = """
-    SELECT c.entry FROM chunk_fts w JOIN chunk c ON c.rowid = w.rowid
-    WHERE w.chunk_fts MATCH ? ORDER BY w.rank LIMIT ?"""
-_TAGS = "SELECT name FROM tag WHERE entry = ?"
-_REPLACED = "SELECT target FROM supersedes WHERE entry = ?"
-_REPLACING = "SELECT entry FROM supersedes WHERE target = ?"
-
-
-class Row(NamedTuple):
-    """A row of the index; the places are bytes of the file `path`."""
-
-    rowid: int
-    id: str
-    own_id: str
-    date: str
-    type: str
-    title: str
-    project: str | None
-    path: str
-    start: int
-    end: int
-    hash: int
-    body_start: int
-    body_end: int
-    pin: int
-    expires: str | None
-    origin: str
-    typed: int
-
 
 class Named(NamedTuple):
     """An entry that is called for, with its text, and our `mark` on it. More `weight` fits
     better.
     """
 
-    row: Row
+    row: EntryPlace
     text: str
     weight: float
     mark: str = ""
@@ -148,19 +108,17 @@ class Target(NamedTuple):
 
 
 class Memory:
-    """The index of a home, and the texts of its entries. `db` is a connection that is open and
-    stays so. Without one the index is opened for reading, and apsw.Error raised where there is
-    none.
+    """The index of a home, and the texts of its entries. An `index` that is given stays open.
+    Without one it is opened for reading, and IndexFailed raised where there is none.
     """
 
-    def __init__(self, config: Config, db: apsw.Connection | None = None) -> None:
+    def __init__(self, config: Config, index: PlainIndex | None = None) -> None:
         self.config = config
         self.today = make_clock()().date()
         self.files: dict[str, bytes] = {}
         self.rules = read_log(config.state)
-        flags = apsw.SQLITE_OPEN_READONLY
-        self._is_own = db is None
-        self.db = db or apsw.Connection(str(config.index_file), flags=flags)
+        self._is_own = index is None
+        self._index = index or PlainIndex.open(config.index_file)
 
     def naming(self, file: Path) -> list[Named]:
         """The entries of `TYPES` in force that name the file or its folder, the best first."""
@@ -169,7 +127,7 @@ class Memory:
         phrases = [target.path.name]
         for folder in target.folders():
             phrases += ("/".join(folder.parts[-2:]), folder.name)
-        rows = self._rows({*weights, *self._matching(phrases)})
+        rows = self._index.places({*weights, *self._index.holding(phrases, POOL)})
         found = []
         for row in rows:
             if row.type not in TYPES:
@@ -196,7 +154,7 @@ class Memory:
         words = sorted(weights, key=weights.__getitem__, reverse=True)
         own = self._target(folder / "x").project
         found = []
-        for row in self._rows(self._matching(words[:MOST_WORDS])):
+        for row in self._index.places(self._index.holding(words[:MOST_WORDS], POOL)):
             text = self._text(row)
             if text is None or row.type == "preference":
                 continue
@@ -211,7 +169,7 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         if self._is_own:
-            self.db.close()
+            self._index.close()
 
     def _target(self, file: Path) -> Target:
         here = checkout_around(file.parent, self.config)
@@ -229,27 +187,16 @@ class Memory:
                 for ending in ("", "/", "/*", "/**"):
                     ways[end + ending] = 2.5
         found: dict[int, float] = {}
-        for entry, path in self.db.execute(_FILES, (json.dumps(list(ways)),)):
+        for entry, path in self._index.marked_with(list(ways)):
             found[entry] = max(found.get(entry, 0), ways[path])
         return found
 
-    def _matching(self, phrases: Sequence[str]) -> list[int]:
-        """The entries that hold one of these words or phrases, the best first."""
-        quoted = ['"{}"'.format(phrase.replace('"', '""')) for phrase in phrases]
-        if not quoted:
-            return []
-        found = self.db.execute(_MATCHES, (" OR ".join(quoted), POOL))
-        return list(dict.fromkeys(row[0] for row in found))
-
-    def _rows(self, rowids: Iterable[int]) -> list[Row]:
-        return [Row(*row) for row in self.db.execute(_ROW, (json.dumps(list(rowids)),))]
-
-    def _is_over(self, row: Row) -> bool:
+    def _is_over(self, row: EntryPlace) -> bool:
         """True for an entry that expired, and for one that is closed."""
-        tags = [tag for (tag,) in self.db.execute(_TAGS, (row.rowid,))]
-        return is_closed(row.type, tags) or has_expired(row.expires, self.today.isoformat())
+        is_done = is_closed(row.type, self._index.tags(row.rowid))
+        return is_done or has_expired(row.expires, self.today.isoformat())
 
-    def _text(self, row: Row) -> str | None:
+    def _text(self, row: EntryPlace) -> str | None:
         """The text of an entry; None where its file says something else now."""
         if row.path not in self.files:
             self.files[row.path] = self._bytes(row.path)
@@ -297,22 +244,22 @@ class Memory:
             result.append(one._replace(mark=mark))
         return result
 
-    def _consent(self, row: Row, text: str) -> Consent:
-        replaced = [target for (target,) in self.db.execute(_REPLACED, (row.rowid,))]
+    def _consent(self, row: EntryPlace, text: str) -> Consent:
+        replaced = self._index.superseded_by(row.rowid)
         reach = row.type, row.project, bool(row.pin)
         rule = hash_of_text(row.title, text, *reach, row.expires, replaced)
         return self.rules.consent(row.own_id, rule)
 
-    def _is_hidden(self, row: Row, consent: Consent) -> bool:
+    def _is_hidden(self, row: EntryPlace, consent: Consent) -> bool:
         """True if a preference is over, or if a later entry replaces it: one that a person
         confirmed, only another such one.
         """
         if consent.by != CHANGED_END and self._is_over(row):
             return True
-        replacing = [entry for (entry,) in self.db.execute(_REPLACING, (row.own_id,))]
+        replacing = self._index.superseding(row.own_id)
         if consent.word != "yes" and consent.by != CHANGED_END:
             return bool(replacing)
-        for later in self._rows(replacing):
+        for later in self._index.places(replacing):
             text = None if self._is_over(later) else self._text(later)
             if text is not None and self._consent(later, text).word == "yes":
                 return True

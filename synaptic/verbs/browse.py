@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
+from ..errors import Ambiguous, InvalidArgument, NotFound, check_range, one_of
 from ..filters import Filters
+from ..index.plain_index import PlainIndex
 from ..index.rows import Position, Standing, instant
 from ..journal.names import LeftOut, sentences
 from ..language.query import MAX_LIMIT, build_filters, read_date
@@ -133,7 +134,7 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
         for id in ids:
             try:
                 rowids[ws.index.resolve(id).rowid] = None
-            except SynapticError as error:
+            except (NotFound, Ambiguous) as error:
                 errors.append(error)
                 if report.behind and isinstance(error, NotFound):
                     raise  # the entry may be in the part that is being written
@@ -162,7 +163,7 @@ def naming(ws: Workspace, file: Path) -> Listing:
     named = Path(without_surrogates(str(file)))
 
     def rows() -> list[int]:
-        with Memory(ws.config, ws.index.file.db) as memory:
+        with Memory(ws.config, PlainIndex(ws.index.file.db)) as memory:
             return [one.row.rowid for one in memory.naming(named.absolute())]
 
     listing = _of_rows(ws, rows)

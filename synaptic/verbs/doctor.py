@@ -10,11 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-import apsw
-
 from ..doors import through
 from ..errors import ModelError, NotFound, SynapticError
 from ..files import lock_refusal, without_locks
+from ..index.database import SQLITE_VERSION
 from ..journal.disk import reason_of
 from ..journal.losses import find_losses
 from ..journal.names import sentences, shown
@@ -202,7 +201,7 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "ok",
             "index",
-            f"The index is sound and shows the journal (SQLite {apsw.sqlite_lib_version()}).",
+            f"The index is sound and shows the journal (SQLite {SQLITE_VERSION}).",
         )
     if pending:
         yield Finding(

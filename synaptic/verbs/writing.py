@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-import apsw
-
 from ..errors import (
     Changed,
+    IndexFailed,
     InvalidArgument,
     JournalError,
     NotFound,
@@ -288,7 +287,7 @@ def _note_preference(
     is_rule = entry.type == "preference"
     was_waiting = False
     # the change is done; what cannot be noted waits for a person
-    with suppress(OSError, SynapticError, apsw.Error):
+    with suppress(OSError, SynapticError):
         if before and confirms and (before.id != entry.id or not is_rule):
             end_confirmation(state, before.id)
         if not is_rule:
@@ -482,7 +481,7 @@ def _check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
 
 def _other_texts(ws: Workspace, id: str) -> list[str]:
     """A notice for each other text in the journal that carries this id."""
-    with suppress(apsw.Error):  # then another notice says that the entry is not indexed
+    with suppress(IndexFailed):  # then another notice says that the entry is not indexed
         return [
             f"Another text with this id stands in {issue.path}:{issue.line}, unchanged."
             for issue in ws.index.issues()
@@ -561,7 +560,7 @@ def delete(
 def _still_there(ws: Workspace, own_id: str) -> list[str]:
     """A notice if another text has the id of an entry that was deleted."""
     # no entry has this id any more, or a notice says that it is not indexed
-    with suppress(SynapticError, apsw.Error):
+    with suppress(SynapticError):
         left = ws.index.resolve(own_id).entry
         return [
             f"Another text with this id remains in {left.path}:{left.there.line}; "
@@ -706,7 +705,7 @@ def _same_text(ws: Workspace, entry: Entry) -> list[Stored]:
     Each save indexes its entry, so the index is asked without a sync.
     """
     # an index that cannot be used must not stop a save
-    with suppress(SynapticError, apsw.Error):
+    with suppress(SynapticError):
         found = ws.index.entries(ws.index.same_content(hash_of(entry.content))).values()
         return sorted(found, key=lambda stored: stored.entry.at)
     return []

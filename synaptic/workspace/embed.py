@@ -12,10 +12,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from functools import partial
 from pathlib import Path
 
-import apsw
-
 from ..config import DEFAULT_MODEL
-from ..errors import Busy, JournalError, ModelError
+from ..errors import Busy, IndexBusy, IndexFailed, JournalError, ModelError
 from ..files import file_lock
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.embedding import usual_cosine
@@ -77,7 +75,7 @@ def embed_pending(
                     pass
             elif budget_s is None:
                 raise Busy("Another process has been embedding for 10 s.", hint="Try again.")
-    except apsw.BusyError as error:
+    except IndexBusy as error:
         if budget_s is None:
             raise still_writing() from error
     return done
@@ -93,7 +91,7 @@ def language_notice(ws: Workspace) -> Texts:
         return ()
     if file.exists() and file.read_bytes() == journal:
         return ()
-    with suppress(Stale, OSError, apsw.Error):
+    with suppress(Stale, OSError, IndexFailed):
         chunks = ws.index.counts().chunks
         if chunks < MIN_SAMPLED:
             return ()

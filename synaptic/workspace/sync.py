@@ -15,9 +15,7 @@ from datetime import time as clock_time
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import apsw
-
-from ..errors import IndexUnusable, JournalError, ModelError, NotFound
+from ..errors import IndexBusy, IndexFailed, IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.index_writer import Writer
 from ..index.rows import FileRows, hash_of
@@ -160,8 +158,6 @@ class InStep(Generic[Result]):
             budget_s = self._embed_ms / 1000
             embedded = embed_pending(ws, budget_s=budget_s, at_least=self._at_least)
             report = report._replace(embedded=embedded)
-            if not report.behind:
-                self._embed_ms = 0  # others may write meanwhile: it was the longest step
         pending = _pending_entries(ws)
         try:
             return self._in_transaction(report._replace(pending_entries=pending))
@@ -172,7 +168,7 @@ class InStep(Generic[Result]):
                 self._wait_for_writer()
                 raise Stale from None
             if isinstance(error, Stale):
-                self._count_stale(changed=bool(report.changed or report.removed))
+                self._note_stale(changed=bool(report.changed or report.removed))
             raise
 
     def _wait_for_writer(self) -> None:
@@ -183,12 +179,16 @@ class InStep(Generic[Result]):
             left_ms = round(1000 * (self._until - time.monotonic()))
             self._wait_ms = min(BUSY_TIMEOUT_MS, max(LOCK_WAIT_MS, left_ms))
 
-    def _count_stale(self, *, changed: bool) -> None:
-        """Raises apsw.CorruptError where the index is stale twice although nothing changed."""
+    def _note_stale(self, *, changed: bool) -> None:
+        """Raises IndexFailed where the index is stale twice although nothing changed. The next
+        try does not embed: while this one did, a file changed.
+        """
         is_filled = self._ws.index.meta("reading") is not None
+        if is_filled:
+            self._embed_ms = 0
         self._stale_at_rest = self._stale_at_rest + 1 if is_filled and not changed else 0
         if self._stale_at_rest == 2:
-            raise apsw.CorruptError("it does not show the journal as it is") from None
+            raise IndexFailed("it does not show the journal as it is", "reset") from None
 
     def on_snapshot(self, ask_writer: Callable[..., Any]) -> Result:
         """The result on a reader's snapshot that shows the present journal, which the writer
@@ -249,23 +249,23 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
     An error that a question may cause as well is tried once more on a sound index. Raises
     IndexUnusable if nothing helps.
     """
-    left = Counter(reset=RESETS, detach=1, again=1)
+    left = Counter[str](reset=RESETS, detach=1, again=1)
     while True:
         try:
             return action()
-        except apsw.Error as error:
-            way = ws.index.file.heal(error, [way for way in left if not left[way]])
-            if not left[way] and way == "again":
+        except IndexFailed as error:
+            cure = ws.index.file.heal(error, [cure for cure in left if not left[cure]])
+            if not left[cure] and cure == "again":
                 raise IndexUnusable(
-                    f"The index is sound, but SQLite refuses this: {error}.",
+                    f"The index is sound, but SQLite refuses this: {error.reason}.",
                     hint="Nothing was lost. Ask for less, or in other words, and report this.",
                 ) from error
-            if not left[way]:
+            if not left[cure]:
                 raise IndexUnusable(
-                    f"The index {ws.index.file.path} cannot be used: {error}.",
+                    f"The index {ws.index.file.path} cannot be used: {error.reason}.",
                     hint="The journal is untouched; `synaptic doctor` says more.",
                 ) from error
-            left[way] -= 1
+            left[cure] -= 1
 
 
 def sync_index(
@@ -313,7 +313,7 @@ def _sync_once(
     try:
         with index.writing(wait_ms) as writer:
             report = _write_changes(ws, writer, reading, head, written, until)
-    except apsw.BusyError as error:
+    except IndexBusy as error:
         if not is_new or until is None:
             return SyncReport(
                 behind=True,
@@ -491,7 +491,7 @@ def verify(ws: Workspace) -> bool:
     fault = _mending(ws, ws.index.file.check)
     if fault is None:
         return True
-    ws.index.file.heal(apsw.CorruptError(fault))
+    ws.index.file.heal(IndexFailed(fault, "reset"))
     in_step(ws, lambda _: None)
     return False
 

@@ -38,7 +38,7 @@ from trials import drawn, examples
 
 from synaptic import Workspace
 from synaptic.config import load_config
-from synaptic.errors import InvalidArgument, NotFound, SynapticError
+from synaptic.errors import IndexFailed, InvalidArgument, NotFound, SynapticError
 from synaptic.index.index import Index
 from synaptic.index.sqlite_engine import SqliteEngine
 from synaptic.journal import folder
@@ -806,7 +806,7 @@ def test_no_extension_is_loaded_later(tmp_path: Path) -> None:
             path.unlink()
         search(ws, "one")
         refuses(ws)  # on the connection that replaced the first
-        assert ws.index.file.heal(apsw.FullError("no more room")) == "detach"
+        assert ws.index.file.heal(IndexFailed("no more room", "detach")) == "detach"
         refuses(ws)  # nor in memory
 
 

@@ -13,6 +13,7 @@ from embedders import HashingEmbedder
 from homes import open_home
 
 from synaptic import Workspace, delete, rebuild, recent, save, search
+from synaptic.errors import IndexFailed
 from synaptic.index.database import Database
 from synaptic.workspace.sync import in_step
 
@@ -148,7 +149,7 @@ def test_those_who_open_an_index_that_others_take_away_never_meet_a_stranger(
         index = Database(tmp_path / "index.db")
         index.db.execute("SELECT count(*) FROM entry").fetchall()
         if number % 3 == 0:
-            index.heal(apsw.CorruptError("taken away"))
+            index.heal(IndexFailed("taken away", "reset"))
         time.sleep(0.005)  # what it wrote is still in the log
         trouble = index.trouble
         index.close()

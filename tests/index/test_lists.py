@@ -8,13 +8,13 @@ import random
 from pathlib import Path
 from typing import Any
 
-import apsw
 import numpy as np
 import pytest
 from embedders import HashingEmbedder
 from homes import open_home
 
 from synaptic import Filters, Workspace, rebuild, search
+from synaptic.errors import IndexFailed
 from synaptic.index import sqlite_engine as candidates
 from synaptic.index.rows import quantise
 
@@ -105,7 +105,7 @@ def test_the_nearest_are_found_whoever_changes_the_journal(tmp_path: Path) -> No
             if turn == 5:
                 rebuild(other, fresh=True)
             if turn == 6:
-                other.index.file.heal(apsw.CorruptError("somebody says so"))
+                other.index.file.heal(IndexFailed("somebody says so", "reset"))
             check(other, texts, f"question {turn}")
             check(one, texts, f"another question {turn}")
             texts = change(texts, source)

@@ -18,7 +18,6 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple, TypeVar, cast
 
-import apsw
 import numpy as np
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -114,7 +113,6 @@ class PostgresEngine:
         self._states: list[State] = []
         self._words = ""
         self._hides = False
-        self._tokenizing = apsw.Connection(":memory:")
         self._stems: dict[bool, Stems] = {}
 
     # -- the connection
@@ -249,7 +247,7 @@ class PostgresEngine:
     def _by_tokenizer(self) -> Stems:
         stemming = self.meta("stemming") is not False
         if stemming not in self._stems:
-            self._stems[stemming] = Stems(stemming, lambda: self._tokenizing)
+            self._stems[stemming] = Stems(stemming)
         return self._stems[stemming]
 
     def stem(self, word: str) -> str | None:
@@ -259,7 +257,7 @@ class PostgresEngine:
         """The phrases of an FTS5 expression, `"a b" OR "c"*`, that may be published."""
         found = []
         for text, star in _PHRASE.findall(expression):
-            stems = self._by_tokenizer.of(text.replace('""', '"'), apsw.FTS5_TOKENIZE_QUERY)
+            stems = self._by_tokenizer.of(text.replace('""', '"'), is_query=True)
             if stems and all(len(stem.encode()) < MOST_STEM_BYTES for stem in stems):
                 found.append(Phrase(tuple(stems), bool(star)))
         return found

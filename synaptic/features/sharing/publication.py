@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import apsw
 import numpy as np
 import psycopg
 from psycopg import sql
@@ -103,8 +102,7 @@ class Publication:
         self.journal = journal
         self._stemming = stemming
         self._made_for: tuple[int | None, ...] = ()
-        tokenizing = apsw.Connection(":memory:")
-        self._stems = Stems(stemming, lambda: tokenizing)
+        self._stems = Stems(stemming)
         self._part = sql.Identifier("synaptic", f"chunk_{journal}")
         self._words = sql.Identifier("synaptic", f"words_{journal}")
         with self._told():

@@ -247,7 +247,7 @@ def keep_publishing(
 def _version(ws: Workspace) -> Any:
     """A number that changes when another process writes the index."""
     ws.index.file.look()
-    return ws.index.file.value("PRAGMA data_version")
+    return ws.index.file.data_version()
 
 
 def state(ws: Workspace) -> Texts:

@@ -1,0 +1,119 @@
+"""The index read as it is, for those who have no time to bring it in step: a hook, and a shell
+that completes a word. Little is imported for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import apsw
+
+from .sqlite_errors import sqlite_errors
+
+Kind = Literal["tag", "project", "id"]
+
+
+class EntryPlace(NamedTuple):
+    """An entry of the index, and the bytes of the file `path` where it stands."""
+
+    rowid: int
+    id: str
+    own_id: str
+    date: str
+    type: str
+    title: str
+    project: str | None
+    path: str
+    start: int
+    end: int
+    hash: int
+    body_start: int
+    body_end: int
+    pin: int
+    expires: str | None
+    origin: str
+    typed: int
+
+
+class PlainIndex:
+    """A connection that only reads. Each method may raise IndexFailed."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    @classmethod
+    @sqlite_errors()
+    def open(cls, path: Path) -> PlainIndex:
+        """The index in this file."""
+        return cls(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
+
+    def close(self) -> None:
+        self._db.close()
+
+    @sqlite_errors()
+    def names(self, kind: Kind) -> list[tuple[str, str]]:
+        """The tags or projects, most frequent first, or the ids, newest first; each with "", or
+        with its title.
+        """
+        return list(self._db.execute(_NAMES[kind]))
+
+    @sqlite_errors()
+    def places(self, rowids: Iterable[int]) -> list[EntryPlace]:
+        """These entries, the most important first, without what is superseded; a preference is
+        superseded only by a later one in force.
+        """
+        rows = self._db.execute(_PLACES, (json.dumps(list(rowids)),))
+        return [EntryPlace(*row) for row in rows]
+
+    @sqlite_errors()
+    def marked_with(self, paths: Sequence[str]) -> list[tuple[int, str]]:
+        """(entry, path) where an entry is marked with one of these paths."""
+        return list(self._db.execute(_MARKED, (json.dumps(list(paths)),)))
+
+    @sqlite_errors()
+    def holding(self, phrases: Sequence[str], limit: int) -> list[int]:
+        """The entries of the `limit` passages that fit one of these words or phrases best."""
+        if not phrases:
+            return []
+        quoted = ['"{}"'.format(phrase.replace('"', '""')) for phrase in phrases]
+        rows = self._db.execute(_HOLDING, (" OR ".join(quoted), limit))
+        return list(dict.fromkeys(entry for (entry,) in rows))
+
+    def tags(self, rowid: int) -> list[str]:
+        return self._column("SELECT name FROM tag WHERE entry = ?", rowid)
+
+    def superseded_by(self, rowid: int) -> list[str]:
+        """The ids that this entry supersedes."""
+        return self._column("SELECT target FROM supersedes WHERE entry = ?", rowid)
+
+    def superseding(self, own_id: str) -> list[int]:
+        """The entries that supersede this id."""
+        return self._column("SELECT entry FROM supersedes WHERE target = ?", own_id)
+
+    @sqlite_errors()
+    def _column(self, sql: str, value: object) -> list[Any]:
+        return [row[0] for row in self._db.execute(sql, (value,))]
+
+
+_NAMES: dict[Kind, str] = {
+    "tag": "SELECT name, '' FROM tag GROUP BY name ORDER BY count(*) DESC",
+    "project": """
+        SELECT project, '' FROM entry WHERE project <> ''
+        GROUP BY project_key ORDER BY count(*) DESC""",
+    "id": "SELECT substr(id, 10), title FROM entry WHERE id <> '' ORDER BY at DESC",
+}
+_PLACES = """
+    SELECT e.rowid, e.id, e.own_id, e.date, e.type, e.title, e.project, s.path, e.start,
+        e."end", e.hash, e.body_start, e.body_end, e.pin, e.expires,
+        coalesce(e.origin, iif(e.via GLOB 'import:*', e.via, '')), e.derived OR e.whole_file
+    FROM entry e JOIN source s ON s.id = e.source
+    WHERE e.rowid IN (SELECT value FROM json_each(?)) AND e.id IS NOT NULL
+    AND (e.type = 'preference' OR e.own_id NOT IN (SELECT target FROM supersedes))
+    ORDER BY coalesce(e.importance, 5) DESC, e.at DESC"""
+_MARKED = "SELECT entry, path FROM file WHERE path IN (SELECT value FROM json_each(?))"
+_HOLDING = """
+    SELECT c.entry FROM chunk_fts w JOIN chunk c ON c.rowid = w.rowid
+    WHERE w.chunk_fts MATCH ? ORDER BY w.rank LIMIT ?"""
