@@ -71,6 +71,12 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(memory)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than processors: tests wait for processes, locks and moments."""
+    own = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    return len(own(0)) + 1
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of a test with the mark `sweep` one case stays, or one for each kind: a value of the
@@ -173,13 +179,20 @@ def home(tmp_path: Path, forks: Forks) -> ForkedHome:
 
 
 @pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
-    """The shipped model, loaded once; it reads each text once."""
+def model(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> FastEmbedder:
+    """The shipped model, loaded once; it reads each text once, also for the next runs. In a
+    soak it reads anew.
+    """
     from embedders import OnceEach
 
     from synaptic.config import DEFAULT_MODEL
 
-    embedder = OnceEach(DEFAULT_MODEL, cache=tmp_path_factory.mktemp("models"))
+    own = tmp_path_factory.mktemp("models")
+    cache = None if SOAK in os.environ else getattr(pytestconfig, "cache", None)
+    folder = cache.mkdir("meanings") if cache else own
+    embedder = OnceEach(DEFAULT_MODEL, cache=own, folder=folder)
     embedder.load()
     return embedder
 

@@ -76,6 +76,7 @@ def two(home: ForkedHome, tmp_path: Path) -> ForkedHome:
             home.ask("save", text, "--type", "decision")
     home.folder = tmp_path / "plain"
     home.ask("save", "Bought bread.")
+    home.ask("rebuild-index")  # a search alone makes vectors for 0.2 s
     return home
 
 

@@ -1,30 +1,69 @@
-"""An embedder for tests in which meaning does not matter: equal texts have equal vectors, and
-that is all.
+"""Embedders of tests: the model that ships, which reads each text once, and one for tests in
+which meaning does not matter: equal texts have equal vectors, and that is all.
 """
 
 from __future__ import annotations
 
 import hashlib
+import inspect
+import os
+import pickle
+from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from synaptic.errors import ModelError
+from synaptic.index import embedding
 from synaptic.index.embedding import FastEmbedder
+from synaptic.language import lexicon
 from synaptic.models import Meaning
 
 
 class OnceEach(FastEmbedder):
-    """The model, which reads each text once."""
+    """The model, which reads each text once: what it made of a text lies in a folder that all
+    processes and runs share.
+    """
 
-    def __init__(self, model: str, *, cache: Path) -> None:
+    def __init__(self, model: str, *, cache: Path, folder: Path) -> None:
         super().__init__(model, cache=cache)
-        self._meanings: dict[tuple[str, str], Meaning] = {}
+        self._folder = folder / makers()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._meanings: dict[str, Meaning] = {}
 
     def _embed(self, method: str, text: str) -> Meaning:
-        if (method, text) not in self._meanings:
-            self._meanings[method, text] = super()._embed(method, text)
-        return self._meanings[method, text]
+        key = hashlib.sha256(f"{self.name} {method} {text!r}".encode()).hexdigest()
+        if key not in self._meanings:
+            self._meanings[key] = self._read(key) or self._made(key, method, text)
+        return self._meanings[key]
+
+    def _read(self, key: str) -> Meaning | None:
+        with suppress(OSError):
+            return Meaning(*pickle.loads((self._folder / key).read_bytes()))
+        return None
+
+    def _made(self, key: str, method: str, text: str) -> Meaning:
+        meaning = super()._embed(method, text)
+        being_written = self._folder / f"{key}.{os.getpid()}"
+        being_written.write_bytes(pickle.dumps(tuple(meaning)))
+        being_written.replace(self._folder / key)
+        return meaning
+
+
+def makers() -> str:
+    """A hash of all that a meaning depends on, beside the model and the text: our code, the
+    libraries and the kind of processor.
+    """
+    processor = Path("/proc/cpuinfo")
+    lines = processor.read_text().splitlines() if processor.exists() else []
+    parts = [
+        *map(inspect.getsource, (embedding, lexicon)),
+        *map(version, ("numpy", "onnxruntime", "tokenizers")),
+        *sorted({line for line in lines if line.startswith(("flags", "Features"))}),
+        *Meaning._fields,
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 class HashingEmbedder:

@@ -203,7 +203,7 @@ class Forks:
                 env = {
                     name: value
                     for name, value in os.environ.items()
-                    if not name.startswith("SYNAPTIC_")
+                    if not name.startswith("SYNAPTIC_") or name.startswith("SYNAPTIC_TEST_")
                 }
                 env |= {
                     "ORT_DISABLE_TELEMETRY": "1",

@@ -22,6 +22,7 @@ import pytest
 from homes import open_home
 from postgres import Database, Server
 from published import publish, readers, reading, write_mixed
+from trials import drawn
 
 from synaptic import Filters, SynapticError, Workspace, find, get, recent, search
 from synaptic.index.embedding import FastEmbedder
@@ -438,6 +439,7 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.sweep("way")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("query", ABOUT)
 def test_a_search_of_any_kind_finds_the_same(pair: Pair, query: str, way: str) -> None:
@@ -522,31 +524,52 @@ FILTERS: dict[str, Filters] = {
 }
 
 
-def test_each_filter_lets_the_same_pass(pair: Pair) -> None:
-    def ask(filters: Filters, side: Side) -> Any:
-        index = side.ws.index
-        told: dict[str, Any] = {}
-        for order in ORDERS:
-            total, rows = index.listing(filters, order=order, limit=40)
-            told[order] = total, [side.entries[row] for row in rows]
-        told["passing"] = {
-            side.entries[row] for row in index.passing(filters, list(side.entries))
-        }
-        told["facets"] = index.facets(filters)
-        for by in ("source", "author", "day", "week"):
-            told[by] = index.counted(filters, by)
-        told["due"] = {side.entries[row] for row in index.due(filters, "2026-11-15")}
-        passing = index.passing_chunks(filters, None, ())
-        meant = side.ws.embedder.embed_query("redis").vector
-        told["near"] = side.named(index.semantic(meant, passing, limit=20))
-        told["all near"] = (
-            side.named(index.semantic(meant, passing, limit=None)) if passing else []
-        )
-        told["words"] = side.named(
-            index.lexical([match("redis"), match("pump")], passing, limit=20)
-        )
-        return told
+def passing_entries(side: Side, filters: Filters) -> Any:
+    return {side.entries[row] for row in side.ws.index.passing(filters, list(side.entries))}
 
+
+def listed(order: str, side: Side, filters: Filters) -> Any:
+    total, rows = side.ws.index.listing(filters, order=order, limit=40)
+    return total, [side.entries[row] for row in rows]
+
+
+def due_entries(side: Side, filters: Filters) -> Any:
+    return {side.entries[row] for row in side.ws.index.due(filters, "2026-11-15")}
+
+
+def nearest(limit: int | None, side: Side, filters: Filters) -> Any:
+    index = side.ws.index
+    passing = index.passing_chunks(filters, None, ())
+    if limit is None and not passing:
+        return []
+    meant = side.ws.embedder.embed_query("redis").vector
+    return side.named(index.semantic(meant, passing, limit=limit))
+
+
+def matching_words(side: Side, filters: Filters) -> Any:
+    index = side.ws.index
+    passing = index.passing_chunks(filters, None, ())
+    return side.named(index.lexical([match("redis"), match("pump")], passing, limit=20))
+
+
+FILTERED: dict[str, Callable[[Side, Filters], Any]] = {
+    **{f"by {order}": partial(listed, order) for order in ORDERS},
+    "facets": lambda side, filters: side.ws.index.facets(filters),
+    **{
+        f"count by {by}": lambda side, filters, by=by: side.ws.index.counted(filters, by)
+        for by in ("source", "author", "day", "week")
+    },
+    "due": due_entries,
+    "near": partial(nearest, 20),
+    "all near": partial(nearest, None),
+    "words": matching_words,
+}
+"""Questions that take a filter."""
+
+
+@pytest.mark.sweep
+def test_each_filter_lets_the_same_pass(pair: Pair) -> None:
+    """Each filter with three of these questions; a soak asks all."""
     parents = pair.agree(
         lambda side: side.ws.index.engine.column(
             "SELECT parent FROM entry WHERE parent IS NOT NULL ORDER BY parent"
@@ -556,7 +579,12 @@ def test_each_filter_lets_the_same_pass(pair: Pair) -> None:
     tried = {name for filters in cases.values() for name in filters.in_force()}
     assert tried == {field.name for field in dataclasses.fields(Filters)}
     for name, filters in cases.items():
-        pair.agree(partial(ask, filters), at=name)
+        pair.agree(lambda side, filters=filters: passing_entries(side, filters), at=name)
+        for question, ask in drawn(f"filter {name}", FILTERED.items(), 3):
+            pair.agree(
+                lambda side, ask=ask, filters=filters: ask(side, filters),
+                at=f"{name}, {question}",
+            )
 
 
 TERMS = (
@@ -719,15 +747,17 @@ def test_a_name_leads_to_the_same(pair: Pair, name: str) -> None:
     )
 
 
+@pytest.mark.sweep
 def test_every_entry_is_whole(pair: Pair) -> None:
-    ids = [stored[1] for stored in pair.beside.rows]
-    for part in (ids[:100], ids[100:200], ids[200:]):
+    ids = drawn("whole entries", [stored[1] for stored in pair.beside.rows], 60)
+    for first in range(0, len(ids), 100):
+        part = ids[first : first + 100]
         answer = pair.agree(lambda side, part=part: wire.listing_json(get(side.ws, part)))
         assert answer["'entries'"]
 
     def around(side: Side) -> Any:
         told = []
-        for id in ids[::23]:
+        for id in ids[::15]:
             graph = neighbours(side.ws, id)
             beside = [[side.entries[row] for row in column] for column in graph.columns]
             told.append(
@@ -798,6 +828,7 @@ def test_page_after_page_shows_the_same(pair: Pair) -> None:
     assert sum(map(len, pair.agree(pages))) > 150
 
 
+@pytest.mark.sweep
 def test_meaning_finds_the_same(
     tmp_path: Path, database: Database, model: FastEmbedder
 ) -> None:
@@ -808,7 +839,8 @@ def test_meaning_finds_the_same(
         publish(ws, database.address, NAME)
         with reading(reader, tmp_path, embedder=model) as published:
             pair = Pair(Side.of(ws), Side.of(published))
-            for query in (*QUERIES[:6], *QUERIES[18:24], "where does water come out"):
+            about = (*QUERIES[:6], *QUERIES[18:24], "where does water come out")
+            for query in drawn("meaning", about, 4):
                 for strategy in ("auto", "semantic", "smart"):
                     ask = partial(_searched, query, strategy)
                     pair.agree(ask)

@@ -243,6 +243,7 @@ MEETINGS = [(what, "a search") for what in DAMAGES]
 MEETINGS += [(what, OTHERS[number % len(OTHERS)]) for number, what in enumerate(DAMAGES)]
 
 
+@pytest.mark.sweep("what")
 @pytest.mark.parametrize(("what", "then"), MEETINGS)
 def test_a_damaged_shadow_table_heals(tmp_path: Path, what: str, then: str) -> None:
     with filled(tmp_path / "home") as ws:

@@ -675,8 +675,8 @@ def test_no_case_does_anything(hostile: Served) -> None:
             for name in ("tag", "project", "type", "source", "since", "order", "title")
         )
         places = [
-            *written[::2],
-            *(f"{entry}/edit" for entry in written[::6]),
+            *drawn("hostile entries", written, 5),
+            *(f"{entry}/edit" for entry in drawn("hostile edits", written, 2)),
             f"/entry/{all_of_them}",
             f"/day/{all_of_them}",
         ]
