@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from .models import Entry, Hit, SearchResult
     from .search.search import search
     from .verbs.browse import Listing, Status, find, get, recent, status
-    from .verbs.writing import Receipt, delete, restore, save, update
+    from .verbs.changing import update
+    from .verbs.receipts import Receipt
+    from .verbs.removing import delete, restore
+    from .verbs.saving import save
     from .workspace.past import as_of
     from .workspace.sync import RebuildReport, rebuild
     from .workspace.workspace import Workspace, open_workspace
@@ -63,7 +66,10 @@ _PLACES = {
     "filters": "Filters",
     "models": "Entry Hit SearchResult",
     "verbs.browse": "Listing Status find get recent status",
-    "verbs.writing": "Receipt delete restore save update",
+    "verbs.changing": "update",
+    "verbs.receipts": "Receipt",
+    "verbs.removing": "delete restore",
+    "verbs.saving": "save",
     "workspace.past": "as_of",
     "workspace.sync": "RebuildReport rebuild",
     "workspace.workspace": "Workspace open_workspace",

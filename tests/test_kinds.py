@@ -15,7 +15,7 @@ from synaptic.kinds import CLOSABLE, CLOSING_TAGS, FOREIGN, KINDS, SHELVES, SYNO
 from synaptic.models import TYPES
 from synaptic.search.search import search
 from synaptic.verbs.brief import brief
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 SKILL = PACKAGE.parent / "plugin" / "skills" / "memory" / "SKILL.md"
 NEW_TYPE = "question"

@@ -22,7 +22,7 @@ from ..render.present import outline, short
 from ..search.search import search as search_journal
 from ..serving.arguments import agent, is_person, not_a_person, take_filters
 from ..verbs import brief as brief_verb
-from ..verbs import browse, mentions, rules, writing
+from ..verbs import browse, changing, mentions, removing, rules, saving
 from ..verbs.adopt import adopt
 from ..verbs.mentions import Links
 from ..workspace.workspace import Workspace
@@ -113,7 +113,7 @@ def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
 def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
     by = agent()
     with open_home(home) as ws:
-        receipt = writing.save(
+        receipt = saving.save(
             ws,
             content,
             type=type,
@@ -303,7 +303,7 @@ def update(home: str | None, id: str, **changes: Any) -> None:
             if changes.get(name) == "-":
                 changes[name] = _read_stdin()
         by = agent()
-        receipt = writing.update(
+        receipt = changing.update(
             ws, id, by_person=not by, by=by, confirms=is_person(), **changes
         )
         answer_receipt(ws, "Updated", receipt)
@@ -328,7 +328,7 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     if not ids:
         return answer_listing(ws, browse.pinned(ws))
     change = partial(
-        writing.update, pin=not remove, by_person=not agent(), confirms=is_person()
+        changing.update, pin=not remove, by_person=not agent(), confirms=is_person()
     )
     receipts = [change(ws, id) for id in ids]
     pinned = [receipt.id for receipt in receipts]
@@ -423,7 +423,7 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     with open_home(home) as ws:
         if not yes:
             id = agreed_id(ws, id, question, always=True)
-        receipt = writing.delete(
+        receipt = removing.delete(
             ws, id, purge=purge, by_person=not agent(), confirms=is_person()
         )
         answer_receipt(ws, "Deleted", receipt)
@@ -439,13 +439,13 @@ def restore(ws: Workspace, id: str = "") -> None:
     Example: synaptic restore 7k3m9q2x
     """
     if not id:
-        deleted = writing.deleted(ws)
+        deleted = removing.deleted(ws)
         data = {"deleted": [piece._asdict() for piece in deleted]}
         return answer(data, terminal.deleted_text(deleted, screen_of(ws)))
     stands = False
     with suppress(Ambiguous):
         stands = mentions.id_called(ws, id) is not None
-    receipt = writing.restore(ws, id, by_person=not agent(), confirms=is_person())
+    receipt = removing.restore(ws, id, by_person=not agent(), confirms=is_person())
     done = "Undid the last change of" if stands else "Restored"
     return answer_receipt(ws, done, receipt)
 

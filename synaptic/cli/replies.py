@@ -20,7 +20,7 @@ from ..serving.editors import command_at
 from ..verbs import browse
 from ..verbs.browse import Days, Listing
 from ..verbs.mentions import id_called
-from ..verbs.writing import Receipt
+from ..verbs.receipts import Receipt
 from ..workspace.past import NOTHING_THEN
 from ..workspace.workspace import Workspace
 from . import editor

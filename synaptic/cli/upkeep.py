@@ -21,7 +21,7 @@ from ..render.fence import clean
 from ..render.present import matter_text, outline
 from ..render.terminal import emit
 from ..serving.arguments import agent, is_person, take_filters
-from ..verbs import browse, doctor, review, writing
+from ..verbs import browse, doctor, removing, review
 from ..workspace.embed import language_notice
 from ..workspace.sync import in_step, rebuild
 from ..workspace.workspace import Workspace
@@ -95,7 +95,7 @@ def _doctor(
             answer_receipt(
                 ws,
                 "Restored",
-                writing.restore(
+                removing.restore(
                     ws, restore, vanished=True, by_person=not agent(), confirms=is_person()
                 ),
             )

@@ -38,17 +38,11 @@ from ..serving.arguments import take_filters
 from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief
 from ..verbs.browse import Listing, days, find, get, recent
+from ..verbs.changing import update
+from ..verbs.receipts import Receipt
+from ..verbs.removing import delete, restore
 from ..verbs.review import review
-from ..verbs.writing import (
-    EMPTY_PROJECT,
-    NO_PROJECT,
-    Marks,
-    Receipt,
-    delete,
-    restore,
-    save_all,
-    update,
-)
+from ..verbs.saving import EMPTY_PROJECT, NO_PROJECT, Marks, save_all
 from ..workspace.checkout import ELSEWHERE, meant_project, working_checkout
 from ..workspace.past import NOTHING_THEN, as_of
 from ..workspace.workspace import Workspace

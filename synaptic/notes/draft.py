@@ -69,7 +69,7 @@ def draft_entry(
 def redraft_entry(
     screen: Screen, old: Entry, parts: Mapping[str, Any], *, id: str
 ) -> tuple[Entry, list[str]]:
-    """The entry with these parts in place of its own, named as in `verbs.writing.Parts`, and
+    """The entry with these parts in place of its own, named as in `verbs.changing.Parts`, and
     notices. `id` is that of the new entry.
 
     Parts that are missing stay. Raises InvalidArgument and Refused, as `Screen` does.

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..verbs.browse import Days, Listing, Status
     from ..verbs.doctor import Checkup
     from ..verbs.mentions import Links
-    from ..verbs.writing import Deleted
+    from ..verbs.removing import Deleted
     from ..workspace.sync import RebuildReport
 
 _STYLES = {"bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}

@@ -1,6 +1,6 @@
 """The actions that users ask for: save, update, delete, restore, get, find, recent, doctor,
 adopt.
 
-`writing.py` and `browse.py` are where to begin. Most functions take a `Workspace` and return a
-value of `models`; none of them prints.
+`saving`, `changing`, `removing` and `browse` are where to begin. Most functions take a
+`Workspace` and return a value of `models`; none of them prints.
 """

@@ -19,7 +19,7 @@ from ..workspace.preferences import hash_of_rule, put_in_force, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .mentions import tasks
-from .writing import index_now
+from .receipts import index_now
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
@@ -121,12 +121,12 @@ def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
     def change(data: bytes, parsed: ParsedFile) -> bytes:
         rules.look(parsed)
         masked = mask(data)
-        found = []
+        matches = []
         for entry in parsed.entries:
             place = entry.there
             own = tasks_of(entry, lines_of(masked[place.body_start : place.body_end]))
-            found += [task for task in own if task.text == text]
-        at = [task for task in found if task.line == line] or found
+            matches += [task for task in own if task.text == text]
+        at = [task for task in matches if task.line == line] or matches
         if len(at) != 1 or at[0].done == done:
             raise Changed(
                 "The task was changed meanwhile; nothing was written.", "Look at it again."
@@ -242,7 +242,7 @@ def _with_line_ends(text: str, before: bytes, usual: bytes) -> bytes:
     if set(old_ends) - {usual}:
         steps = SequenceMatcher(None, pieces[::2], lines).get_opcodes()
         for _, old, old_end, start, end in steps:
-            known = old_ends[old:old_end][: end - start]
-            ends[start : start + len(known)] = known
+            kept_ends = old_ends[old:old_end][: end - start]
+            ends[start : start + len(kept_ends)] = kept_ends
     rows = [line + end for line, end in zip(lines, ends, strict=True)]
     return b"".join(rows).removesuffix(ends[-1])

@@ -22,7 +22,9 @@ from ..workspace.changes import marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .writing import Receipt, delete, update
+from .changing import update
+from .receipts import Receipt
+from .removing import delete
 
 SAME = 0.95
 """The cosine from which on two entries say the same. Chosen by eye."""
@@ -119,7 +121,7 @@ def answer_finding(
     return delete(ws, first.id, by_person=by_person, confirms=confirms)
 
 
-def first_of(ws: Workspace, key: str, chosen: str) -> Entry:
+def entry_of_finding(ws: Workspace, key: str, chosen: str) -> Entry:
     """The entry that an answer to a finding is about. Raises the errors of `answer_finding`."""
     row = _read_key(ws, key, chosen).about[0].rowid
     return read_entries(ws, [row])[row]

@@ -11,7 +11,7 @@ from ..workspace import preferences
 from ..workspace.preferences import current_log, hash_of_rule, not_in_force
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .writing import index_now
+from .receipts import index_now
 
 
 def waiting(ws: Workspace, *, within_s: float | None = None) -> tuple[Entry, ...]:

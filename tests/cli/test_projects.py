@@ -19,7 +19,7 @@ from homes import open_home
 
 from synaptic import Filters, Workspace, find, rebuild, recent, save, search
 from synaptic.index.embedding import FastEmbedder
-from synaptic.verbs.writing import MAX_PINS
+from synaptic.verbs.entry_marks import MAX_PINS
 
 DATA = json.loads(
     (Path(__file__).parents[1] / "data" / "projects.json").read_text(encoding="utf-8")

@@ -53,7 +53,9 @@ from synaptic.render.fence import clean, fenced, one_line
 from synaptic.render.present import Item, listed, render
 from synaptic.search.search import search
 from synaptic.verbs.browse import recent
-from synaptic.verbs.writing import delete, restore, save, update
+from synaptic.verbs.changing import update
+from synaptic.verbs.removing import delete, restore
+from synaptic.verbs.saving import save
 from synaptic.workspace.workspace import open_workspace
 
 pytestmark = pytest.mark.fault(row=11)

@@ -18,7 +18,7 @@ from remotes import over_http, tool_call
 from trials import examples
 
 from synaptic.mcp.messages import Refusal, read_messages
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 BATCHES = "2025-03-26"
 VERSIONS = ("2024-11-05", BATCHES, "2025-06-18", "2025-11-25")

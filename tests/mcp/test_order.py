@@ -25,7 +25,7 @@ from trials import examples
 from synaptic.mcp.server import build_server
 from synaptic.serving.turns import Turns
 from synaptic.serving.worker import Worker
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 Call = tuple[str, dict[str, Any]]
 READS: dict[str, Call] = {

@@ -28,7 +28,8 @@ from outside import Answer
 from served import Served, a_port, served
 
 from synaptic.mcp.tools import READING
-from synaptic.verbs.writing import delete, save
+from synaptic.verbs.removing import delete
+from synaptic.verbs.saving import save
 
 HANDSHAKES = ("2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = "2026-07-28"

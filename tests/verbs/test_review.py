@@ -20,7 +20,7 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.mcp.server import build_server
 from synaptic.serving import worker
 from synaptic.serving.worker import Worker
-from synaptic.verbs import writing
+from synaptic.verbs import receipts
 from synaptic.verbs.review import answer_finding, review
 
 
@@ -32,7 +32,7 @@ def anyio_backend() -> str:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A save embeds its text however busy the machine is."""
-    monkeypatch.setattr(writing, "EMBED_BUDGET_S", 60.0)
+    monkeypatch.setattr(receipts, "EMBED_BUDGET_S", 60.0)
 
 
 @pytest.fixture

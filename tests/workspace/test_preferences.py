@@ -15,7 +15,7 @@ from synaptic import Workspace
 from synaptic.errors import Refused
 from synaptic.models import Entry
 from synaptic.render.briefing import text_of
-from synaptic.verbs import rules, writing
+from synaptic.verbs import changing, removing, rules, saving
 from synaptic.verbs.brief import brief
 from synaptic.workspace.preferences import LOG, _older_hash, every_preference
 from synaptic.workspace.sync import in_step, rebuild
@@ -28,7 +28,7 @@ def in_force(ws: Workspace) -> list[str]:
 
 
 def confirmed(ws: Workspace, text: str = TEXT, **marks: str) -> str:
-    return writing.save(ws, text, type="preference", confirms=True, **marks).id  # type: ignore[arg-type]
+    return saving.save(ws, text, type="preference", confirms=True, **marks).id  # type: ignore[arg-type]
 
 
 def file_of(ws: Workspace, id: str) -> Path:
@@ -77,7 +77,7 @@ def test_words_beside_a_rule_end_nothing(ws: Workspace) -> None:
     file = file_of(ws, id)
     file.write_text(file.read_text() + "\n## 11:00 Something else\n")
     assert in_force(ws) == [TEXT]
-    writing.update(ws, id, add_tags=["git"], confirms=True)
+    changing.update(ws, id, add_tags=["git"], confirms=True)
     assert in_force(ws) == [TEXT]
 
 
@@ -160,7 +160,7 @@ def test_a_peer_hides_no_rule_by_what_replaces_it_or_when_it_ends(ws: Workspace)
 
 
 def others(ws: Workspace, id: str, other: str) -> dict[str, Callable[[], object]]:
-    save, update = writing.save, writing.update
+    save, update = saving.save, changing.update
     return {
         "text": lambda: update(ws, id, content="Push.", by_person=False),
         "append": lambda: update(ws, id, append="Or not.", by_person=False),
@@ -170,18 +170,18 @@ def others(ws: Workspace, id: str, other: str) -> dict[str, Callable[[], object]
         "tags": lambda: update(ws, id, add_tags=["done"], by_person=False),
         "replaced": lambda: update(ws, other, supersedes=[id], by_person=False),
         "replaced by a new one": lambda: save(ws, "P.", supersedes=[id], by_person=False),
-        "deleted": lambda: writing.delete(ws, id, by_person=False),
-        "restored": lambda: writing.restore(ws, id, by_person=False),
-        "purged": lambda: writing.delete(ws, id, purge=True, by_person=False),
-        "deleted in a pipe": lambda: writing.delete(ws, id),
+        "deleted": lambda: removing.delete(ws, id, by_person=False),
+        "restored": lambda: removing.restore(ws, id, by_person=False),
+        "purged": lambda: removing.delete(ws, id, purge=True, by_person=False),
+        "deleted in a pipe": lambda: removing.delete(ws, id),
         "changed in a pipe": lambda: update(ws, id, content="Push."),
     }
 
 
 def test_who_may_not_confirm_takes_no_rule_out_of_force(ws: Workspace) -> None:
     id = confirmed(ws, "Never push.")
-    writing.update(ws, id, content=TEXT, confirms=True)
-    other = writing.save(ws, "Push.", type="preference", by_person=False).id
+    changing.update(ws, id, content=TEXT, confirms=True)
+    other = saving.save(ws, "Push.", type="preference", by_person=False).id
     for change in others(ws, id, other).values():
         with pytest.raises(Refused, match="only the user changes") as refused:
             change()
@@ -191,28 +191,28 @@ def test_who_may_not_confirm_takes_no_rule_out_of_force(ws: Workspace) -> None:
 
 def test_what_a_person_ends_another_does_not_bring_back(ws: Workspace) -> None:
     id = confirmed(ws, "One.")
-    writing.update(ws, id, content=TEXT, confirms=True)
+    changing.update(ws, id, content=TEXT, confirms=True)
     assert in_force(ws) == [TEXT]
     rules.confirm(ws, brief(ws, None).rules[0], remove=True)
-    writing.restore(ws, id, by_person=False)  # to a text that was in force
+    removing.restore(ws, id, by_person=False)  # to a text that was in force
     assert in_force(ws) == []
-    writing.restore(ws, id, confirms=True)
+    removing.restore(ws, id, confirms=True)
     assert in_force(ws) == [TEXT]
-    writing.delete(ws, id, confirms=True)
+    removing.delete(ws, id, confirms=True)
     assert in_force(ws) == []
-    assert "waits" in " ".join(writing.restore(ws, id, by_person=False).notices)
+    assert "waits" in " ".join(removing.restore(ws, id, by_person=False).notices)
     assert in_force(ws) == []
-    writing.delete(ws, id, by_person=False)
-    writing.restore(ws, id, confirms=True)
+    removing.delete(ws, id, by_person=False)
+    removing.restore(ws, id, confirms=True)
     assert in_force(ws) == [TEXT]
 
 
 def test_a_text_from_outside_waits_until_a_person_takes_it_on(ws: Workspace) -> None:
     id = confirmed(ws, TEXT, source="https://example.org")
     assert in_force(ws) == []
-    writing.update(ws, id, content="Never push.", confirms=True)
+    changing.update(ws, id, content="Never push.", confirms=True)
     assert in_force(ws) == ["Never push."]
-    writing.restore(ws, id, confirms=True)
+    removing.restore(ws, id, confirms=True)
     assert in_force(ws) == [TEXT]
 
 
@@ -228,8 +228,8 @@ def test_a_confirmation_names_a_stable_id(ws: Workspace) -> None:
 
 
 def test_an_older_log_holds_for_what_a_program_saved(ws: Workspace) -> None:
-    saved = writing.save(ws, TEXT, type="preference", by="person").id
-    agents = writing.save(ws, "Use tabs.", type="preference", by="claude", by_person=False).id
+    saved = saving.save(ws, TEXT, type="preference", by="person").id
+    agents = saving.save(ws, "Use tabs.", type="preference", by="claude", by_person=False).id
     (ws.config.journal / "2026-11-20.md").write_text("## 09:00 preference: Typed.\n")
     log = ws.config.state / LOG
     found = {one.title: one for one in in_step(ws, lambda _: every_preference(ws))}

@@ -49,7 +49,8 @@ from ...notes.draft import draft_entry
 from ...notes.reading import base32, id_date
 from ...notes.screening import Screen
 from ...verbs.browse import Listing
-from ...verbs.writing import delete, moment_of
+from ...verbs.removing import delete
+from ...verbs.saving import moment_of
 from ...workspace.changes import fingerprints
 from ...workspace.embed import Progress
 from ...workspace.preferences import current_log, end_confirmation, read_log

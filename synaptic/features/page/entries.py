@@ -25,10 +25,10 @@ from ...notes.markdown import compose_entry
 from ...render.fence import one_line
 from ...render.present import short
 from ...serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
-from ...verbs import browse, writing
+from ...verbs import browse, changing, removing, saving
 from ...verbs.neighbours import Graph, linking_sentences, neighbours
+from ...verbs.receipts import Receipt
 from ...verbs.rules import confirm
-from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
@@ -89,7 +89,7 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
     path = entry.path
     locked = not ws.access.may_write or ws.journal.roots.of(path)[0] not in OWN
-    versions = writing.versions(ws, entry)
+    versions = removing.versions(ws, entry)
     return {
         "listing": listing,
         "entry": entry,
@@ -98,7 +98,7 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
         "continued": browse.find(ws, filters=children, order="oldest").entries,
         "titles": ws.index.titles(leading),
         "versions": versions,
-        "seen": writing.opened(ws, entry.id)[1] if versions and not locked else "",
+        "seen": changing.opened(ws, entry.id)[1] if versions and not locked else "",
         "sentences": linking_sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
         "most": SHOWN,
         "drawn": _drawn(neighbours(ws, entry.id)),
@@ -129,7 +129,7 @@ def _drawn(graph: Graph) -> Values:
 async def _missing(request: Request, id: str, error: SynapticError) -> Response:
     """The page of an id that is not one entry; a deleted one can be restored there."""
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
-    deleted = await ask(request, writing.deleted)
+    deleted = await ask(request, removing.deleted)
     gone = [one for one in deleted if id in (one.id, short(one.id))]
     status = status_of(error)
     return await page(request, "missing.html", status, error=error, titles=titles, gone=gone)
@@ -182,7 +182,7 @@ async def _written(request: Request, id: str, form: dict[str, str]) -> Receipt:
     """
     number = form.get("number")
     if number:
-        return await ask(request, writing.bring_back, id, number, form.get("seen", ""))
+        return await ask(request, removing.bring_back, id, number, form.get("seen", ""))
     given = _given(form)
     asked = request.query_params
     files = Attachments(request)
@@ -192,14 +192,14 @@ async def _written(request: Request, id: str, form: dict[str, str]) -> Receipt:
         if placed:
             given[text] = placed
         if id:
-            receipt = await ask(request, writing.update, id, confirms=True, **given)
+            receipt = await ask(request, changing.update, id, confirms=True, **given)
         else:
             content = given.pop("content", "")
             given["by"] = session_of(request).name
             given["parent"] = asked.get("parent")
             given["supersedes"] = asked.getlist("supersedes")
             given |= {"via": "web", "confirms": True}
-            receipt = await ask(request, writing.save, content, **given)
+            receipt = await ask(request, saving.save, content, **given)
     except SynapticError:
         await files.dropped()
         raise
@@ -211,7 +211,7 @@ def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | Non
     here).
     """
     if id:
-        return *writing.opened(ws, id), ""
+        return *changing.opened(ws, id), ""
     asked = request.query_params
     of = asked.get("supersedes") or asked.get("parent")
     was = browse.get(ws, [of]).entries[0] if of else None
@@ -275,7 +275,7 @@ async def _delete(request: Request) -> Response:
     form, entry = await _sent(request)
     if not is_agreed(form, entry):
         return await ask_first(request, entry, back=f"/entry/{entry.id}")
-    await ask(request, writing.delete, entry.id, confirms=True)
+    await ask(request, removing.delete, entry.id, confirms=True)
     return done(
         request,
         "/",
@@ -323,12 +323,12 @@ def deleted_text(entry: Entry) -> str:
 
 
 async def _deleted(request: Request) -> Response:
-    return await page(request, "deleted.html", gone=await ask(request, writing.deleted))
+    return await page(request, "deleted.html", gone=await ask(request, removing.deleted))
 
 
 async def _restore(request: Request) -> Response:
     await form_of(request)
-    receipt = await ask(request, writing.restore, request.path_params["id"], confirms=True)
+    receipt = await ask(request, removing.restore, request.path_params["id"], confirms=True)
     said = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
     return done(request, f"/entry/{receipt.id}", said)
 

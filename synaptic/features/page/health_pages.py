@@ -12,7 +12,7 @@ from ...errors import SynapticError, one_of
 from ...filters import Filters
 from ...journal import losses
 from ...models import Entry
-from ...verbs import browse, doctor, review, writing
+from ...verbs import browse, doctor, removing, review
 from ...verbs.review import Matter
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
@@ -99,7 +99,7 @@ async def _answer_finding(request: Request) -> Response:
     key, chosen, next = (form.get(name, "") for name in ("finding", "answer", "next"))
     message = ANSWERED.get(chosen, "")
     if chosen == "delete":
-        gone = await ask(request, review.first_of, key, chosen)
+        gone = await ask(request, review.entry_of_finding, key, chosen)
         if not is_agreed(form, gone):
             fields = {"finding": key, "answer": chosen, "next": next}
             return await ask_first(
@@ -135,7 +135,7 @@ async def _mend(request: Request) -> Response:
     ways = {
         "fix": (doctor.fix, "Repaired everything that can be repaired safely."),
         "restore": (
-            lambda ws: writing.restore(ws, id, vanished=True, confirms=True),
+            lambda ws: removing.restore(ws, id, vanished=True, confirms=True),
             "Put back.",
         ),
         "dismiss": (lambda ws: losses.dismiss(ws.journal, id), "Left out."),

@@ -14,7 +14,7 @@ from homes import Clock, open_home
 from playwright.sync_api import Browser, Locator, Page, expect
 from served import browsing, logged_in, served
 
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 STOPS = 80
 """Tab is pressed at most so often until something has the focus."""

@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
 from synaptic.verbs import browse
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 TYPED = b"""# 2026-11-20\r
 \r

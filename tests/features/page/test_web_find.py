@@ -17,7 +17,7 @@ from served import Served, browsing, logged_in, served
 from test_web_look import AXE, TAGS
 
 from synaptic.verbs.review import review
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 NOW = "2026-11-21T10:00"
 NOTES = {

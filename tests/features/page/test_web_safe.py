@@ -31,7 +31,7 @@ from synaptic.features.page.rendering import (
     render,
 )
 from synaptic.files import PICTURE_BYTES
-from synaptic.verbs.writing import Marks, save, save_all
+from synaptic.verbs.saving import Marks, save, save_all
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "

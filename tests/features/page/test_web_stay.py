@@ -30,7 +30,7 @@ from served import CHROMIUM, FLAGS, NO_BROWSER, Served, a_port, served
 from synaptic.features.page import service
 from synaptic.features.page.devices import STAY_S, Devices
 from synaptic.serving import running
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 STATIC = Path(service.__file__).with_name("static")
 TOKENS = f'[anna]\ntoken = "{"p" * 40}"\npage = true\n'

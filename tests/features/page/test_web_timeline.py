@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
 from synaptic.features.page import searching
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 NOW = "2026-11-21T10:00"
 HTMX = {"HX-Request": "true"}

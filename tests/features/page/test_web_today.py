@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 from served import browsing, logged_in, served
 
 from synaptic.features.page.site import coded
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 NOW = "2026-11-21T10:00"
 IN_REACH = """(one) => {

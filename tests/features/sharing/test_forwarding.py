@@ -22,7 +22,7 @@ from synaptic.errors import InvalidArgument
 from synaptic.features.sharing.forwarding import POSITION, IndexPosition, checked_writer
 from synaptic.mcp.server import BEHIND
 from synaptic.verbs.browse import find, get
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 
 READER = """
 from synaptic.mcp.remote import Remote

@@ -28,7 +28,7 @@ from synaptic.features.sharing.publisher import Publisher, state
 from synaptic.mcp.server import BEHIND
 from synaptic.mcp.tools import READING
 from synaptic.serving.tokens import Tokens
-from synaptic.verbs.writing import save
+from synaptic.verbs.saving import save
 from synaptic.workspace.past import as_of
 from synaptic.workspace.sync import in_step
 

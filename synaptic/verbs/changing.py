@@ -1,0 +1,174 @@
+"""Changes entries: their texts and marks."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Unpack
+
+from ..errors import Changed, IndexFailed, InvalidArgument, Refused, check_range
+from ..index.rows import Stored, hash_of
+from ..journal.folder import writable
+from ..journal.journal import Edited, Replacement, replacement
+from ..models import PERSON, Entry, Json
+from ..notes.blocks import newlines
+from ..notes.draft import redraft_entry
+from ..notes.screening import Screen
+from ..workspace.changes import fingerprints
+from ..workspace.checkout import working_checkout
+from ..workspace.preferences import check_change
+from ..workspace.workspace import Workspace
+from .entry_marks import (
+    SharedMarks,
+    check_files,
+    check_pin,
+    find_stored,
+    marks_of,
+    one_project,
+    read_days,
+    superseded_ids,
+)
+from .receipts import Receipt, change_copies, index_now, note_preference, receipt_of
+
+
+class Parts(SharedMarks, total=False):
+    """The parts of an entry that an update replaces. A part that is missing, or None, stays."""
+
+    content: str | None
+    append: str | None
+    add_tags: Sequence[str] | None
+    remove_tags: Sequence[str] | None
+
+
+def update(
+    ws: Workspace,
+    id: str,
+    *,
+    seen: str | None = None,
+    by_person: bool = True,
+    by: str | None = None,
+    confirms: bool = False,
+    **parts: Unpack[Parts],
+) -> Receipt:
+    """The receipt of an edit. Parts that are not given stay; so does every other byte of the
+    file.
+
+    An empty `expires` or `due` removes it. The old text goes to the trash. A whole-file note
+    takes `append` and `add_tags` only; to an entry with private text words are only added. Only
+    a person pins, and changes what is pinned. `by` is the writer of the new words. Only one who
+    `confirms` changes a preference in force, and puts it into force. With `seen`, which
+    `opened` gives, raises Changed if the entry has changed since. Raises InvalidArgument
+    without any change, Refused and Busy.
+    """
+    changes: Json = {name: value for name, value in parts.items() if value is not None}
+    if "content" in changes and "append" in changes:
+        raise InvalidArgument("Give content or append, not both.", valid=("content", "append"))
+    if all(value == () for value in changes.values()):
+        names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
+        raise InvalidArgument("Nothing to update.", valid=names)
+    one_project(parts.get("project"))
+    check_files(changes)
+    check_range("importance", parts.get("importance"), 0, 10)
+    past = read_days(ws, changes)
+    stored = find_stored(ws, id)
+    entry = stored.entry
+    if entry.pin and not by_person:
+        raise Refused(
+            "A person pinned this entry, and only a person changes it.",
+            "Save a new one beside it.",
+        )
+    if changes.get("pin") and not entry.pin:
+        check_pin(ws, entry.project, by_person=by_person)
+    if "supersedes" in changes:
+        ids = superseded_ids(ws, changes["supersedes"], by_person=by_person, confirms=confirms)
+        if entry.id in ids:
+            raise InvalidArgument(
+                "An entry cannot supersede itself.", "Give the ids of older entries."
+            )
+        changes["supersedes"] = ids
+    by = by or (PERSON if by_person else "agent")
+    return _write_update(ws, stored, changes, seen, past, by=by, confirms=confirms)
+
+
+def _write_update(
+    ws: Workspace,
+    stored: Stored,
+    changes: Json,
+    seen: str | None,
+    past: Sequence[str],
+    *,
+    by: str,
+    confirms: bool,
+) -> Receipt:
+    """Changes the entry and its copies in other files; `past` are notices for the receipt."""
+    agent = "" if by == PERSON else by
+
+    def change(old: Entry, block: bytes) -> Replacement:
+        if not confirms:
+            check_change(ws.config.state, old.id, old)
+        wanted = dict(changes)
+        if seen is not None and newlines(changes.get("content", "")) == old.content:
+            wanted.pop("content", None)
+        new, notices = _redraft(ws, stored.entry.id, old, wanted)
+        if seen is not None and new != old:
+            check_seen(old, seen)
+        if new == old:
+            notices = ["nothing changed", *notices]
+        return replacement(old, block, new, agent, notices)
+
+    def edit(place: str) -> Edited:
+        with ws.journal.writing():
+            return ws.journal.exchange(place, stored.own_id, change, "update", agent=agent)
+
+    path = stored.entry.path
+    copies = stored.copies
+    edited = edit(path)
+    new = edited.entry
+    new_id = replace(new, id=stored.entry.id)
+    notices = [*edited.notices, *past]
+    notices += note_preference(ws, new_id, path, edited.before, confirms=confirms)
+    also = change_copies(copies, edit, "changed")
+    notices += [*index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
+    return receipt_of(new, path=path, notices=notices)
+
+
+def _redraft(
+    ws: Workspace, id: str, old: Entry, parts: Mapping[str, Any]
+) -> tuple[Entry, list[str]]:
+    """The entry with its new parts, and notices."""
+    entry, notices = redraft_entry(Screen(ws.config.secrets), old, parts, id=id)
+    if "files" in parts:
+        here = working_checkout(ws.config)
+        entry = replace(entry, fingerprints=fingerprints(entry, here, ws.config.state))
+    return entry, notices
+
+
+def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
+    """An entry to be edited, and its `seen` for `update`. Raises Refused for an entry of a
+    folder that is only read.
+    """
+    stored = find_stored(ws, id)
+    writable(ws.journal.roots, stored.entry.path, stored.entry.there.line)
+    entry = replace(ws.journal.find(stored.entry.path, stored.own_id)[1], id=stored.entry.id)
+    return entry, _seen_hash(entry)
+
+
+def _seen_hash(entry: Entry) -> str:
+    return f"{hash_of(repr((entry.content, marks_of(entry)))):x}"
+
+
+def check_seen(entry: Entry, seen: str) -> None:
+    if seen != _seen_hash(entry):
+        raise Changed(
+            f"{entry.short_id} was changed meanwhile; nothing was written.", "Look at both."
+        )
+
+
+def _other_texts(ws: Workspace, id: str) -> list[str]:
+    """A notice for each other text in the journal that carries this id."""
+    with suppress(IndexFailed):  # then another notice says that the entry is not indexed
+        return [
+            f"Another text with this id stands in {issue.path}:{issue.line}, unchanged."
+            for issue in ws.index.issues()
+            if issue.code == "duplicate-id" and id in issue.message
+        ]
+    return []

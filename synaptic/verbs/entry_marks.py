@@ -1,0 +1,141 @@
+"""Reads and checks the marks that a writer gives to an entry."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any, TypedDict
+
+from ..errors import InvalidArgument, Refused
+from ..filters import check_values
+from ..index.rows import Stored
+from ..kinds import has_expired
+from ..language.query import read_date
+from ..models import Entry, Json, Texts
+from ..notes.blocks import project_key
+from ..notes.header import unique
+from ..workspace.preferences import check_not_in_force, read_log
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .receipts import index_now
+
+MAX_PINS = 10
+"""The most pinned entries in a project, and without one: a session should begin with few words.
+"""
+
+
+class SharedMarks(TypedDict, total=False):
+    """The marks that a save gives and an update replaces. None counts as not given."""
+
+    title: str | None
+    type: str | None
+    tags: Sequence[str] | None
+    importance: int | None
+    project: str | None
+    files: Sequence[str] | None
+    supersedes: Sequence[str] | None
+    pin: bool | None
+    expires: str | None
+    due: str | None
+
+
+def one_project(project: str | None) -> str | None:
+    """The project of an entry, or None. Raises InvalidArgument for `*`, which means all, and
+    for a name that no filter takes.
+    """
+    name = (project or "").strip()
+    check_values("project", [name])
+    if name == "*":
+        raise InvalidArgument(
+            "An entry has one project, not '*'.", "Name one project, or give '' for none."
+        )
+    return name or None
+
+
+def check_files(values: Mapping[str, Any]) -> None:
+    """Raises InvalidArgument for a path that no filter takes."""
+    for path in values.get("files", ()):
+        check_values("file", [path])
+
+
+def superseded_ids(
+    ws: Workspace, ids: Sequence[str], *, by_person: bool, confirms: bool
+) -> Texts:
+    """The whole ids of superseded entries. Raises Refused if an agent supersedes a pin, or one
+    who may not confirm a preference in force.
+    """
+    for id in ids:
+        stored = find_stored(ws, id)
+        entry = stored.entry
+        present = None if confirms else ws.journal.present(entry.path, stored.own_id)
+        if present:
+            check_not_in_force(read_log(ws.config.state), stored.own_id, present[1])
+        if entry.pin and not by_person:
+            raise Refused(
+                f"A person pinned {entry.short_id}, and only a person replaces it.",
+                "Save the new one without it, and ask them.",
+            )
+    return unique(fixed_id(ws, id) for id in ids)
+
+
+def fixed_id(ws: Workspace, id: str) -> str:
+    """The whole id of an entry that another entry names. A derived id is written into the file
+    and so kept.
+    """
+    stored = find_stored(ws, id)
+    if stored.entry.derived_id:
+        with suppress(Refused):  # the id of a whole-file note depends on its path alone
+            ws.journal.edit(
+                stored.entry.path,
+                stored.own_id,
+                lambda old: replace(old, id=stored.entry.id, derived_id=False),
+            )
+        index_now(ws, stored.entry.path)
+    return stored.entry.id
+
+
+def find_stored(ws: Workspace, id: str) -> Stored:
+    """The entry of this id, in an index in step. Raises NotFound and Ambiguous."""
+    return in_step(ws, lambda _: ws.index.resolve(id))
+
+
+def check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
+    """Raises Refused for an agent: text that it has read must not begin later sessions.
+
+    Raises InvalidArgument if this project, or None, has MAX_PINS pinned entries.
+    """
+    if not by_person:
+        hint = "Ask them to do it in a terminal of their own, or propose it by the tag `pin`."
+        raise Refused("Only a person pins.", hint)
+    key = project_key(project) if project else None
+    pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key))).values()
+    entries = [stored.entry for stored in pinned if bool(stored.entry.project) == bool(key)]
+    if len(entries) >= MAX_PINS:
+        where = f"of {project}" if project else "without a project"
+        names = "; ".join(f"{entry.short_id} {entry.title}" for entry in entries)
+        raise InvalidArgument(
+            f"{MAX_PINS} entries may be pinned {where}: {names}.",
+            "`synaptic pin ID --remove` makes room.",
+        )
+
+
+def read_days(ws: Workspace, values: Json) -> list[str]:
+    """A notice if the last day of an entry is over. `expires` and `due` become `YYYY-MM-DD`."""
+    for name in ("expires", "due"):
+        if values.get(name):
+            values[name] = read_date(values[name], ws.clock(), name)
+    last_day = values.get("expires") or None
+    if has_expired(last_day, ws.today.isoformat()):
+        return [f"It has expired already, on {last_day}."]
+    return []
+
+
+def marks_of(entry: Entry) -> tuple[object, ...]:
+    """The marks that two saves of one text must share to count as one save."""
+    sets = (
+        tuple(sorted(set(values))) for values in (entry.tags, entry.files, entry.supersedes)
+    )
+    return *_MARKS(entry), project_key(entry.project or ""), *sets
+
+
+_MARKS = attrgetter("title", "type", "importance", "parent", "by", "pin", "expires", "due")

@@ -1,0 +1,142 @@
+"""What follows a change of the journal: the index, the preferences, and the receipt."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from ..errors import NotFound, SynapticError
+from ..models import PERSON, Entry, Near, Texts, frozen
+from ..notes.blocks import project_key
+from ..workspace.checkout import project_of, working_checkout
+from ..workspace.embed import embed_pending
+from ..workspace.preferences import (
+    current_log,
+    end_confirmation,
+    hash_of_rule,
+    note_saved,
+    put_in_force,
+)
+from ..workspace.sync import UNSCRUBBED, in_step, sync_index
+from ..workspace.workspace import Workspace
+
+SCRUB_WAIT_MS = 3_000
+EMBED_BUDGET_S = 0.02
+"""The time in which a save embeds its text if the model is loaded and free. Later searches or
+an idle server embed the rest.
+"""
+INDEX_WAIT_MS = 10
+"""The time that a save waits for the index. Otherwise a later process indexes the entry."""
+NOBODY = "a command without a person at a terminal"
+UNCONFIRMED = (
+    "This preference waits: `synaptic confirm {id}` puts it into force. Until then it is "
+    "marked unconfirmed, or stands in no briefing."
+)
+
+
+@frozen
+class Receipt:
+    """The result of a write. `queued` is always False; once, saves could
+    wait.
+
+    `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
+    `near` are up to two similar entries of its project; None while it has no vector.
+    """
+
+    id: str
+    date: str
+    time: str
+    path: str
+    queued: bool = False
+    notices: Texts = ()
+    suggested_tags: Texts = ()
+    near: tuple[Near, ...] | None = ()
+
+
+def receipt_of(
+    entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()
+) -> Receipt:
+    """The receipt of an entry in this file, or in its own."""
+    path = path or entry.path
+    return Receipt(entry.id, entry.date, entry.time, path, notices=tuple(notices))
+
+
+def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> Texts:
+    """A notice if these files, just written, could not be indexed or do not show the entry
+    `shows`.
+
+    `scrub` leaves no trace of the deleted text in the index.
+    """
+    try:
+        if scrub:  # before the text leaves the index: after a kill the next process finishes
+            ws.index.file.owes_scrub = True
+        wait_ms = SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS
+        behind = sync_index(ws, wait_ms=wait_ms, written=paths).behind
+        if not behind:
+            if shows and not is_indexed(ws, shows):
+                why = "`synaptic: false` in its front matter, or the setting `exclude`"
+                return (f"No search will find it: {paths[0]} is left out by {why}.",)
+            embed_pending(ws, budget_s=EMBED_BUDGET_S)
+        if scrub and (behind or not ws.index.compact()):
+            return (UNSCRUBBED,)
+    except Exception as error:  # whatever the error, the entry is safe in the journal
+        return (
+            f"The journal is written but not indexed yet ({error}); the next search tries "
+            f"again.",
+        )
+    return ()
+
+
+def is_indexed(ws: Workspace, id: str) -> bool:
+    """True if the index, as it is, has an entry of this id."""
+    with suppress(NotFound):
+        return ws.index.resolve(id).entry.id == id
+    return False
+
+
+def note_preference(
+    ws: Workspace, entry: Entry, path: str, before: Entry | None = None, *, confirms: bool
+) -> list[str]:
+    """A notice if a preference waits. A person who `confirms` puts it into force; what another
+    saved in the project at hand is noted as theirs.
+
+    It comes after the change of the file: a crash between leaves the preference waiting.
+    """
+    state = ws.config.state
+    is_rule = entry.type == "preference"
+    was_waiting = False
+    # the change is done; what cannot be noted waits for a person
+    with suppress(OSError, SynapticError):
+        if before and confirms and (before.id != entry.id or not is_rule):
+            end_confirmation(state, before.id)
+        if not is_rule:
+            return []
+        if before and before.type == "preference":
+            rule = hash_of_rule(before)
+            if before.id == entry.id and rule == hash_of_rule(entry):
+                return []
+            log = in_step(ws, lambda _: current_log(ws))
+            was_waiting = log.consent(before.id, rule).word == "waits"
+        if confirms:
+            put_in_force(ws, path, entry)
+            return []
+        at_hand = project_key(project_of(ws.config, working_checkout(ws.config)) or "")
+        is_at_hand = at_hand != "" and project_key(entry.project or "") == at_hand
+        if is_at_hand and not (was_waiting or entry.source or entry.pin):
+            by = entry.by or "an agent"
+            note_saved(ws, entry, NOBODY if by == PERSON else by)
+    return [UNCONFIRMED.format(id=entry.short_id)]
+
+
+def change_copies(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
+    """Notices of what `do` did to each copy. A failure at a copy does not undo the work on the
+    entry itself.
+    """
+    notices = []
+    for copy in copies:
+        try:
+            do(copy)
+            notices.append(f"The same entry stood in {copy} too, and was {done} there.")
+        except SynapticError as error:
+            notices.append(
+                f"The same entry stands in {copy} too, and could not be {done} there: {error}"
+            )
+    return notices

@@ -1,0 +1,212 @@
+"""Deletes entries, and brings deleted and earlier texts back."""
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..errors import JournalError, NotFound, Refused, SynapticError
+from ..journal.disk import disk_errors
+from ..journal.folder import writable
+from ..journal.journal import Replacement
+from ..journal.losses import restore_lost
+from ..journal.text import in_place_of
+from ..journal.trash import TrashedText
+from ..models import Entry
+from ..notes.privacy import reveals
+from ..workspace.preferences import check_change, end_confirmation
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .changing import check_seen
+from .entry_marks import find_stored
+from .receipts import (
+    UNCONFIRMED,
+    Receipt,
+    change_copies,
+    index_now,
+    is_indexed,
+    note_preference,
+    receipt_of,
+)
+
+
+def delete(
+    ws: Workspace,
+    id: str,
+    *,
+    purge: bool = False,
+    by_person: bool = True,
+    confirms: bool = False,
+) -> Receipt:
+    """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
+
+    A whole-file note goes with its file. An entry that was deleted before can still be purged.
+    Raises Refused for a note that is a part of a file, where an agent deletes a whole-file note
+    or what a person pinned, and for a preference in force unless a person `confirms`.
+    """
+    try:
+        stored = find_stored(ws, id)
+    except NotFound:
+        if not purge:
+            raise
+        ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
+        path, entry = ws.journal.copy_of(id)
+        ws.journal.purge(path, entry.id)
+        return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
+    entry = stored.entry
+    copies = stored.copies
+    path = entry.path
+    writable(ws.journal.roots, path, entry.there.line)
+    if (entry.whole_file or entry.pin) and not by_person:
+        what = (
+            f"{path} is a person's file" if entry.whole_file else "A person pinned this entry"
+        )
+        hint = f"`synaptic delete {entry.short_id}`, in a terminal of their own."
+        raise Refused(f"{what}: only a person deletes it.", hint)
+    with disk_errors(ws.config.state, "used"):  # first: a file that is gone only suspends it
+        present = ws.journal.present(path, stored.own_id)
+        if present and not confirms:
+            check_change(ws.config.state, stored.own_id, present[1])
+        end_confirmation(ws.config.state, stored.own_id)
+    notices: list[str] = []
+    if purge:  # before the text leaves its file: after a kill the next process finishes
+        ws.index.file.owes_scrub = True
+
+    def remove(place: str) -> None:
+        if purge:
+            ws.journal.purge(place, stored.own_id)
+        else:
+            notices.extend(ws.journal.edit(place, stored.own_id, lambda _: None).notices)
+
+    # copies first: `restore` brings the last one back
+    notices += change_copies(copies, remove, "removed")
+    remove(path)
+    if not purge:
+        notices.append(f"`synaptic restore {entry.short_id}` brings it back.")
+    notices += index_now(ws, path, *copies, scrub=purge)
+    return receipt_of(entry, notices=[*notices, *_still_there(ws, stored.own_id)])
+
+
+def _still_there(ws: Workspace, own_id: str) -> list[str]:
+    """A notice if another text has the id of an entry that was deleted."""
+    # no entry has this id any more, or a notice says that it is not indexed
+    with suppress(SynapticError):
+        left = ws.index.resolve(own_id).entry
+        return [
+            f"Another text with this id remains in {left.path}:{left.there.line}; "
+            f"`synaptic delete {left.id}` removes it too."
+        ]
+    return []
+
+
+def versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Entry]]:
+    """The other texts of an entry in the trash, the latest first, without what is private, or
+    has become it since.
+    """
+    pieces = [piece for piece in ws.journal.trashed() if piece.id == entry.id]
+    if not pieces:
+        return []
+    place = entry.there
+    now = ws.journal.read(place.path)[place.start : place.end]
+    texts: list[tuple[TrashedText, Entry]] = []
+    for piece in reversed(pieces):
+        if piece.text.strip() != now.strip() and not reveals(piece.text, now):
+            parsed = ws.journal.parse(piece.path, piece.text, block=True)
+            texts += ((piece, entry) for entry in parsed.entries)
+    return texts
+
+
+class Deleted(NamedTuple):
+    """An entry in the trash: `date` and `time` say when it was deleted, `path` is its file."""
+
+    id: str
+    date: str
+    time: str
+    title: str
+    path: str
+    text: str
+
+
+def deleted(ws: Workspace) -> list[Deleted]:
+    """The entries that were deleted and stand nowhere any more, the latest first."""
+    latest: dict[str, TrashedText] = {}
+    for piece in reversed(ws.journal.trashed()):
+        latest.setdefault(piece.id, piece)
+
+    def run(_: object) -> list[Deleted]:
+        gone = []
+        for piece in latest.values():
+            if piece.why != "delete" or is_indexed(ws, piece.id):
+                continue
+            # without its private passages
+            entries = ws.journal.parse(piece.path, piece.text, block=True).entries
+            text = entries[0].content if entries else ""
+            date = f"{piece.at:%Y-%m-%d}"
+            time = f"{piece.at:%H:%M}"
+            gone.append(Deleted(piece.id, date, time, piece.title, piece.path, text))
+        return gone
+
+    return in_step(ws, run)
+
+
+def restore(
+    ws: Workspace,
+    id: str,
+    *,
+    vanished: bool = False,
+    by_person: bool = True,
+    confirms: bool = False,
+) -> Receipt:
+    """The receipt of an entry brought back from the trash, or of an update undone.
+
+    With `vanished`, of a saved entry that no longer stands in the journal. Raises NotFound, and
+    Refused where an agent would undo a person's pin or unpin, and for a preference in force
+    unless a person `confirms`.
+    """
+
+    def check(id: str, present: Entry | None) -> None:
+        if not confirms:
+            check_change(ws.config.state, id, present)
+
+    path, entry = (
+        restore_lost(ws.journal, id, check)
+        if vanished
+        else ws.journal.restore(id, check, by_person=by_person)
+    )
+    notices = _note_restored(ws, path, entry, confirms=confirms)
+    notices += index_now(ws, path, shows=entry.id)
+    return receipt_of(entry, path=path, notices=notices)
+
+
+def _note_restored(ws: Workspace, path: str, entry: Entry, *, confirms: bool) -> list[str]:
+    """A notice if a preference waits that came back by somebody who does not confirm."""
+    present = None
+    with suppress(JournalError):  # the text is back; a rule that cannot be read waits
+        present = ws.journal.present(path, entry.id)
+    if confirms and present:
+        return note_preference(ws, present[1], path, confirms=True)
+    if present and present[1].type == "preference":
+        return [UNCONFIRMED.format(id=entry.short_id)]
+    return []
+
+
+def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
+    """The receipt of an entry that got an earlier text back: that of this number among its
+    `versions`, from the oldest on. Raises Changed if it is not as `seen`, from `opened`.
+    """
+    stored = find_stored(ws, id)
+    entry = stored.entry
+    path = entry.path
+    texts = {str(at): text for at, (text, _) in enumerate(versions(ws, entry)[::-1])}
+
+    def change(old: Entry, block: bytes) -> Replacement:
+        check_seen(old, seen if number in texts else "")
+        piece = texts[number]
+        if old.whole_file:
+            return Replacement(old, piece.text)
+        return Replacement(old, in_place_of(block, ws.journal.record_of(piece).text))
+
+    with ws.journal.writing():
+        ws.journal.exchange(path, stored.own_id, change, "restore")
+    notices = _note_restored(ws, path, replace(entry, id=stored.own_id), confirms=True)
+    notices += index_now(ws, path, shows=entry.id)
+    return receipt_of(entry, notices=notices)

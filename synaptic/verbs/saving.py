@@ -1,0 +1,241 @@
+"""Saves new entries."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple, Unpack
+
+from ..errors import InvalidArgument, SynapticError, check_range
+from ..index.rows import Stored, hash_of
+from ..language.query import read_moment
+from ..models import Entry, Json, Texts
+from ..notes.draft import draft_entry
+from ..notes.markdown import new_id, own_tags
+from ..notes.screening import Screen
+from ..search.near import near_entries, suggest_tags
+from ..workspace.changes import fingerprints, of_project
+from ..workspace.checkout import claim_name, meant_project, project_of, working_checkout
+from ..workspace.workspace import Stopwatch, Workspace
+from .entry_marks import (
+    SharedMarks,
+    check_files,
+    check_pin,
+    fixed_id,
+    marks_of,
+    one_project,
+    read_days,
+    superseded_ids,
+)
+from .receipts import Receipt, index_now, note_preference, receipt_of
+
+REPEAT_WINDOW = timedelta(minutes=10)
+"""An equal save within this time is a retry: agents repeat calls that got no answer."""
+NO_PROJECT = (
+    "It has no project: the folder is not in a git repository. Give `project`, or `synaptic "
+    "setup --project NAME`."
+)
+EMPTY_PROJECT = (
+    "It has no project, because `project` is ''. Leave that out to use the repository's."
+)
+REPEATED = (
+    "`{title}` was already saved less than ten minutes ago, with the same text and marks; "
+    "`--force` keeps both."
+)
+
+
+class Marks(SharedMarks, total=False):
+    """The marks of a new entry. `by` and `via` say who saves, and how; `source` is the
+    origin of a text from outside. Only a person pins. `confirms`: a person does it, at a
+    terminal or on the page, so that a preference is in force.
+    """
+
+    parent: str | None
+    at: str | datetime | None
+    source: str | None
+    by: str | None
+    via: str | None
+    force: bool
+    by_person: bool
+    confirms: bool
+
+
+_PASSED = {"title", "type", "tags", "importance", "files", "by", "via"}
+
+
+class _Draft(NamedTuple):
+    """A new entry, the notices for its receipt, and the marks as they were given."""
+
+    entry: Entry
+    notices: list[str]
+    marks: Marks
+
+
+def save(ws: Workspace, content: str, **marks: Unpack[Marks]) -> Receipt:
+    """The receipt of a new entry, which is durable when this returns.
+
+    A retry of the last ten minutes is answered with its entry, unless `at` or `force` is given;
+    an older entry that says the same is named. A failure to index is a notice.
+    Raises InvalidArgument, NotFound for a parent or a superseded id, Refused for a secret if
+    the settings say so and for a pin of an agent, and JournalError when the disk refuses.
+    """
+    [receipt] = save_all(ws, [(content, marks)])
+    return receipt
+
+
+def save_all(ws: Workspace, texts: Sequence[tuple[str, Marks]]) -> list[Receipt]:
+    """The receipts of several entries, as `save` gives them. One change of one file holds them:
+    all are saved, or none is.
+    """
+    watch = Stopwatch()
+    drafts = []
+    for number, (content, marks) in enumerate(texts, 1):
+        try:
+            drafts.append(_compose_draft(ws, content, marks))
+        except SynapticError as error:
+            if len(texts) > 1:
+                error.message = f"Entry {number}: {error.message} Nothing was saved."
+            raise
+    return _write_drafts(ws, drafts, watch)
+
+
+def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
+    """The new entry with its marks read, its project found and its ids looked up."""
+    values: Json = {name: value for name, value in marks.items() if value is not None}
+    by_person = marks.setdefault("by_person", True)
+    confirms = marks.get("confirms") or False
+    marks["confirms"] = confirms and not marks.get("source")
+    moment = moment_of(values.get("at"), ws.clock())
+    check_range("importance", values.get("importance"), 0, 10)
+    past = read_days(ws, values)
+    here = working_checkout(ws.config)
+    project = one_project(values.get("project", project_of(ws.config, here)))
+    check_files(values)
+    if not by_person:
+        project = meant_project(project, here)
+    claimed: list[str] = []
+    if here and project == here.project:
+        here, claimed = claim_name(ws.config, here)
+        project = here.project
+    screen = Screen(ws.config.secrets)
+    parent = values.get("parent")
+    source = values.get("source")
+    branch = None
+    if here and of_project(project, here) and here.branch not in here.defaults:
+        branch = here.branch
+    entry, composed = draft_entry(
+        screen,
+        content,
+        id=new_id(moment.date()),
+        at=moment,
+        project=project,
+        parent=fixed_id(ws, parent) if parent else None,
+        supersedes=superseded_ids(
+            ws, values.get("supersedes", ()), by_person=by_person, confirms=confirms
+        ),
+        branch=branch,
+        extra={"source": source} if source else {},
+        **{name: values[name] for name in _PASSED & values.keys()},
+    )
+    entry = replace(
+        entry,
+        expires=values.get("expires") or None,
+        due=values.get("due") or None,
+        pin=values.get("pin", False),
+        fingerprints=fingerprints(entry, here, ws.config.state),
+    )
+    notices = [*screen.notices(), *composed, *past, *claimed]
+    if not (by_person or project):
+        notices.append(EMPTY_PROJECT if "project" in values else NO_PROJECT)
+    return _Draft(entry, notices, marks)
+
+
+def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> list[Receipt]:
+    """Writes the new entries and indexes them, but those that were saved already."""
+    receipts = {}
+    new = []
+    for entry, notices, marks in drafts:
+        same = [] if marks.get("force") else _same_text(ws, entry)
+        first = None if marks.get("at") else _already_saved(ws, entry, same)
+        if first:
+            if marks["confirms"]:
+                note_preference(ws, first, first.path, confirms=True)
+            notices = ["already saved", REPEATED.format(title=first.title), *notices]
+            receipts[entry.id] = receipt_of(first, notices=notices)
+            continue
+        if same and same[-1].entry.id not in entry.supersedes:
+            earlier = same[-1].entry
+            notices.append(f"Said already on {earlier.date}: {earlier.short_id}.")
+        if entry.pin:
+            check_pin(ws, entry.project, by_person=marks["by_person"])
+        new.append(entry)
+    if len({ws.journal.day_path(entry.at) for entry in new}) > 1:
+        raise InvalidArgument(
+            "The entries belong to several files; nothing was saved.",
+            "Save those of one day together.",
+        )
+    index_notices: Texts = ()
+    if new:
+        with watch.stage("journal"):
+            path = ws.journal.append(*new)
+        for entry, notices, marks in drafts:
+            if entry in new:
+                notices += note_preference(ws, entry, path, confirms=marks["confirms"])
+        with watch.stage("index"):
+            index_notices = index_now(ws, path, shows=new[-1].id)
+    if new and ws.config.metrics:
+        ws.index.counters.record_call("save", watch.read())
+    for entry, notices, _ in drafts:
+        if entry.id not in receipts:
+            notices += index_notices
+            receipts[entry.id] = receipt_of(entry, path=path, notices=notices)
+    if len(new) == len(drafts) == 1:
+        with suppress(Exception):  # whatever fails here, the entry is safe in the journal
+            tags = suggest_tags(ws, entry.content, given=entry.tags)
+            receipts[entry.id] = replace(receipts[entry.id], suggested_tags=tags)
+            near = near_entries(ws, entry)
+            receipts[entry.id] = replace(receipts[entry.id], near=near)
+    return [receipts[draft.entry.id] for draft in drafts]
+
+
+def _same_text(ws: Workspace, entry: Entry) -> list[Stored]:
+    """The entries that say the same, oldest first.
+
+    Each save indexes its entry, so the index is asked without a sync.
+    """
+    # an index that cannot be used must not stop a save
+    with suppress(SynapticError):
+        entries = ws.index.entries(ws.index.same_content(hash_of(entry.content))).values()
+        return sorted(entries, key=lambda stored: stored.entry.at)
+    return []
+
+
+def _already_saved(ws: Workspace, entry: Entry, same: Sequence[Stored]) -> Entry | None:
+    """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text,
+    marks and client.
+    """
+    for stored in same:
+        if not entry.at - REPEAT_WINDOW <= stored.entry.at <= entry.at:
+            continue
+        with suppress(SynapticError):
+            first = ws.journal.find(stored.entry.path, stored.own_id)[1]
+            # the tags of its file are not those of the save
+            marks = marks_of(replace(first, tags=own_tags(first)))
+            is_same = first.content == entry.content and marks == marks_of(entry)
+            if is_same and not first.derived_id:
+                return first
+    return None
+
+
+def moment_of(at: str | datetime | None, now: datetime) -> datetime:
+    """The moment of an entry in the local zone, in whole seconds. It reads the times that
+    `--since` reads.
+    """
+    if at is None:
+        return now.replace(microsecond=0)
+    if isinstance(at, str):
+        at = read_moment(at, now, "at")
+    try:
+        return at.astimezone().replace(microsecond=0)
+    except (OverflowError, OSError, ValueError):  # year 1 or 9999 at the edge of another zone
+        return at.replace(microsecond=0, tzinfo=at.tzinfo or now.tzinfo)
