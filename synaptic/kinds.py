@@ -157,7 +157,12 @@ def has_expired(expires: str | None, today: str) -> bool:
 
 def is_over(entry: Entry, today: str) -> bool:
     """True for an entry that is closed, or expired before the day `today`, `YYYY-MM-DD`."""
-    return is_closed(entry.type, entry.tags) or has_expired(entry.expires, today)
+    return has_ended(entry.type, entry.tags, entry.expires, today)
+
+
+def has_ended(type: str, tags: Collection[str], expires: str | None, today: str) -> bool:
+    """The rule of `is_over`, for an entry of this type with these tags and this last day."""
+    return is_closed(type, tags) or has_expired(expires, today)
 
 
 def types_of_shelf(shelf: str) -> tuple[EntryType, ...]:

@@ -86,7 +86,7 @@ class Projects:
         key = project_key(name)
         project = self._by_key.get(key, Project(name, ()))
         if repository not in project.repositories:
-            stays = [one for one in project.repositories if not _is_over(one, repository)]
+            stays = [one for one in project.repositories if not _is_contained(one, repository)]
             self._by_key.pop(key, None)
             changed = project._replace(repositories=(*stays, repository))
             self._by_key[key] = self.changed[key] = changed
@@ -221,7 +221,7 @@ def _closeness(one: Repository, other: Repository) -> int:
     return 1 if is_same or is_bare_path else 0
 
 
-def _is_over(old: Repository, new: Repository) -> bool:
+def _is_contained(old: Repository, new: Repository) -> bool:
     """True if `new`, a repository of the same project, says all that `old` says."""
     if old.git and old.git == new.git:
         return True

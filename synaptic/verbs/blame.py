@@ -18,7 +18,7 @@ from ..config import Config, make_clock
 from ..files import read_regular
 from ..index.plain_index import EntryPlace, PlainIndex
 from ..index.rows import hash_of
-from ..kinds import KINDS, has_expired, is_closed
+from ..kinds import KINDS, has_ended
 from ..notes.blocks import MASK, body_text, project_key
 from ..workspace.checkout import checkout_around, project_of
 from ..workspace.preferences import CHANGED_END, Consent, hash_of_text, read_log
@@ -128,7 +128,7 @@ class Memory:
         for folder in target.folders():
             phrases += ("/".join(folder.parts[-2:]), folder.name)
         rows = self._index.places({*weights, *self._index.holding(phrases, POOL)})
-        found = []
+        named = []
         for row in rows:
             if row.type not in TYPES:
                 continue
@@ -142,8 +142,8 @@ class Memory:
             by_text = _named_in(f"{row.title}\n{text}", target)
             weight = max(weights.get(row.rowid, 0), by_text)
             if weight:
-                found.append(Named(row, text, weight))
-        return self._in_force(found)
+                named.append(Named(row, text, weight))
+        return self._in_force(named)
 
     def same_error(self, output: str, folder: Path) -> list[Named]:
         """The entries and digests that tell of an error of this output, the best first; those
@@ -153,7 +153,7 @@ class Memory:
         weights = {word: error[word] for error in errors for word in error if error[word] >= 1}
         words = sorted(weights, key=weights.__getitem__, reverse=True)
         own = self._target(folder / "x").project
-        found = []
+        named = []
         for row in self._index.places(self._index.holding(words[:MOST_WORDS], POOL)):
             text = self._text(row)
             if text is None or row.type == "preference":
@@ -161,8 +161,8 @@ class Memory:
             weight = _sameness(errors, f"{row.title}\n{text}")
             if weight:
                 is_own = project_key(row.project or "") == own
-                found.append(Named(row, text, weight + is_own / 2))
-        return self._in_force(found)
+                named.append(Named(row, text, weight + is_own / 2))
+        return self._in_force(named)
 
     def __enter__(self) -> Memory:
         return self
@@ -186,15 +186,15 @@ class Memory:
             for end in target.ends(folder):
                 for ending in ("", "/", "/*", "/**"):
                     ways[end + ending] = 2.5
-        found: dict[int, float] = {}
+        weights: dict[int, float] = {}
         for entry, path in self._index.marked_with(list(ways)):
-            found[entry] = max(found.get(entry, 0), ways[path])
-        return found
+            weights[entry] = max(weights.get(entry, 0), ways[path])
+        return weights
 
     def _is_over(self, row: EntryPlace) -> bool:
         """True for an entry that expired, and for one that is closed."""
-        is_done = is_closed(row.type, self._index.tags(row.rowid))
-        return is_done or has_expired(row.expires, self.today.isoformat())
+        tags = self._index.tags(row.rowid)
+        return has_ended(row.type, tags, row.expires, self.today.isoformat())
 
     def _text(self, row: EntryPlace) -> str | None:
         """The text of an entry; None where its file says something else now."""
@@ -229,12 +229,12 @@ class Memory:
             return read_regular(folder / within, FILE_BYTES)
         return b""
 
-    def _in_force(self, found: list[Named]) -> list[Named]:
+    def _in_force(self, entries: list[Named]) -> list[Named]:
         """The entries, the best first, without preferences that wait for a person, or that one
         in force replaces.
         """
         result = []
-        for one in sorted(found, key=lambda one: -one.weight):
+        for one in sorted(entries, key=lambda one: -one.weight):
             mark = ""
             if one.row.type == "preference":
                 consent = self._consent(one.row, one.text)
@@ -266,22 +266,22 @@ class Memory:
         return False
 
 
-def _named_in(said: str, target: Target) -> float:
+def _named_in(text: str, target: Target) -> float:
     """The weight of a text that names the file, or its folder by a path; else 0."""
     name = target.path.name
     pattern = rf"(?<![\w.-])((?:[\w.@-]+/)*){re.escape(name)}(?![\w-]|\.\w)"
-    for place in re.findall(pattern, said):
+    for place in re.findall(pattern, text):
         is_vague = target.path.stem.lower() in _GENERIC
         if f"/{target.path}".endswith(f"/{place}{name}") and (place or not is_vague):
             return 3
     for folder in target.folders():
         path, last = map(re.escape, ("/".join(folder.parts[-2:]), folder.name))
-        if re.search(rf"(?<![\w-])(?:{path}(?![\w-])|(?<![/.]){last}/)(?!/?\w)", said):
+        if re.search(rf"(?<![\w-])(?:{path}(?![\w-])|(?<![/.]){last}/)(?!/?\w)", text):
             return 2
     return 0
 
 
-def _words(text: str) -> dict[str, float]:
+def _weigh_words(text: str) -> dict[str, float]:
     """The words of an error with their weights, without what differs each time."""
     weights = {}
     for word in _WORD.findall(_ASIDE.sub(" ", text)):
@@ -305,22 +305,22 @@ def _errors(output: str) -> list[dict[str, float]]:
     for line in dict.fromkeys(lines):
         whole, *clauses = [line, *line.split(": ")[1:]]
         for part, least in ((whole, SHORT_WEIGHT), *((one, LEAST_WEIGHT) for one in clauses)):
-            words = _words(part[:LINE_CHARS])
+            words = _weigh_words(part[:LINE_CHARS])
             if sum(words.values()) >= least:
                 errors.append(words)
     return errors
 
 
-def _sameness(errors: Sequence[dict[str, float]], said: str) -> float:
+def _sameness(errors: Sequence[dict[str, float]], text: str) -> float:
     """The weight of the words that a line and a sentence share; 0 if the errors differ."""
     best = 0.0
     every = set().union(*errors)
-    for sentence in _SENTENCE.split(said[:TEXT_CHARS]):
-        told = _words(sentence[:LINE_CHARS]).keys() & every
-        if len(told) < 2:
+    for sentence in _SENTENCE.split(text[:TEXT_CHARS]):
+        shared_words = _weigh_words(sentence[:LINE_CHARS]).keys() & every
+        if len(shared_words) < 2:
             continue
         for words in errors:
-            shared = sum(words[word] for word in told & words.keys())
+            shared = sum(words[word] for word in shared_words & words.keys())
             share = shared / sum(words.values())
             is_long = shared >= LEAST_WEIGHT and share >= LEAST_SHARE
             is_long = is_long or (shared >= LONG_WEIGHT and share >= LONG_SHARE)
