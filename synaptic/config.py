@@ -148,10 +148,10 @@ def load_config(home: str | Path | None = None) -> Config:
         raise ConfigError(f"{path} is not valid TOML: {error}.", "Mend that line.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    values, notices = _read(path, raw)
+    values, notices = _read_values(path, raw)
     for key in ("journal", "model", "project"):
-        if given := os.environ.get(f"SYNAPTIC_{key.upper()}"):
-            values[key] = given
+        if override := os.environ.get(f"SYNAPTIC_{key.upper()}"):
+            values[key] = override
     if values.get("model") == FORMER_MODEL:
         values["model"] = DEFAULT_MODEL
     folder = root / expand(values.pop("journal", "journal"), f"{path}: journal")
@@ -237,9 +237,10 @@ def expand(path: str, what: str) -> Path:
     try:
         path.encode()
     except UnicodeEncodeError as error:
-        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        readable = os.fsencode(path).decode("utf-8", "backslashreplace")
         raise ConfigError(
-            f"{what} is {shown}, which is not UTF-8.", "Rename that folder, or choose another."
+            f"{what} is {readable}, which is not UTF-8.",
+            "Rename that folder, or choose another.",
         ) from error
     try:
         return Path(path).expanduser()
@@ -345,16 +346,16 @@ _REMOVED = {
 """Removed keys and the reason. They are ignored with one notice; each stays for one release."""
 
 
-def _read(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _read_values(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The checked values of the file by the fields of a Config, and notices of removed keys."""
     values: dict[str, Any] = {}
     made = {"search": SearchConfig, "hooks": HooksConfig, "sync": SyncConfig}
     tables: dict[str, dict[str, Any]] = {table: {} for table in made}
     for table in tables:
-        given = raw.pop(table, {})
-        if not isinstance(given, dict):
+        section = raw.pop(table, {})
+        if not isinstance(section, dict):
             raise ConfigError(f"{path}: {table} must be a table, [{table}].")
-        raw |= {f"{table}.{name}": value for name, value in given.items()}
+        raw |= {f"{table}.{name}": value for name, value in section.items()}
     notices = []
     for key, value in raw.items():
         if key in _REMOVED:
@@ -362,12 +363,12 @@ def _read(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, .
             notices.append(f"{path}: the key {key} {reason}")
             continue
         table, _, name = key.rpartition(".")
-        tables.get(table, values)[name] = _check(path, key, value)
-    values |= {table: made[table](**given) for table, given in tables.items()}
+        tables.get(table, values)[name] = _checked_setting(path, key, value)
+    values |= {table: made[table](**section) for table, section in tables.items()}
     return values, tuple(notices)
 
 
-def _check(path: Path, key: str, value: object) -> Any:
+def _checked_setting(path: Path, key: str, value: object) -> Any:
     if key not in _RULES:
         raise ConfigError(
             f"{path}: unknown key {key}.", valid=_RULES, hint="Remove or rename it."

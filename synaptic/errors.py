@@ -142,14 +142,14 @@ def told(error: BaseException) -> SynapticError:
     )
 
 
-def one_of(known: Iterable[Name], value: str, what: str) -> Name:
+def one_of(names: Iterable[Name], value: str, what: str) -> Name:
     """The name in `known` that equals `value` in any case. Raises InvalidArgument with the
     names.
     """
-    for name in known:
+    for name in names:
         if name == value.strip().lower():
             return name
-    raise InvalidArgument(f"{what} {value!r} is unknown.", valid=known)
+    raise InvalidArgument(f"{what} {value!r} is unknown.", valid=names)
 
 
 def check_range(name: str, value: float | None, low: float, high: float) -> None:

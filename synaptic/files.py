@@ -72,14 +72,16 @@ def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
 
     Raises OSError for a FIFO, a device, a folder, and for a link unless `follow`.
     """
-    _check(path.stat(follow_symlinks=follow), path)  # to open a device may already do something
+    _check_is_file(
+        path.stat(follow_symlinks=follow), path
+    )  # to open a device may already do something
     return regular_file(os.open(path, FLAGS | (0 if follow else O_NOFOLLOW)), path)
 
 
 def regular_file(fd: int, path: Path) -> BinaryIO:
     """The open file `fd`, for reading. Raises OSError, and closes it, if it is not regular."""
     try:
-        _check(os.fstat(fd), path)
+        _check_is_file(os.fstat(fd), path)
     except OSError:
         os.close(fd)
         raise
@@ -165,8 +167,8 @@ def is_picture_name(name: str) -> bool:
     return any(suffix in suffixes for *_, suffixes in PICTURES.values())
 
 
-def _check(found: os.stat_result, path: Path) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _check_is_file(status: os.stat_result, path: Path) -> None:
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 

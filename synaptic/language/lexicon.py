@@ -38,8 +38,8 @@ class Words:
     def __getattr__(self, name: str) -> frozenset[str]:
         if name not in self.read:
             raise AttributeError(f"{self._path.name} has no list {name!r}")
-        found = self.__dict__[name] = frozenset(self.ordered(name))
-        return found
+        words = self.__dict__[name] = frozenset(self.ordered(name))
+        return words
 
     def ordered(self, name: str) -> Texts:
         """The words of a list in their order; `@name` stands for those of another list."""
@@ -50,10 +50,10 @@ class Words:
 
     def table(self, name: str) -> dict[str, str]:
         """For each word of a table the key under which it stands."""
-        found: dict[str, str] = {}
-        for key, listed in self.read[name].items():
-            found |= dict.fromkeys(listed.split(), key)
-        return found
+        keys: dict[str, str] = {}
+        for key, words in self.read[name].items():
+            keys |= dict.fromkeys(words.split(), key)
+        return keys
 
     def numbers(self, name: str) -> dict[str, int]:
         """For each word of a table the number under which it stands."""
@@ -133,10 +133,10 @@ def is_foreign(texts: Iterable[str]) -> bool:
     """
     votes = 0
     for text in texts:
-        said = re.findall(r"[^\W\d_]+", text.lower())
-        english = sum(word in SHARED.english for word in said)
+        words = re.findall(r"[^\W\d_]+", text.lower())
+        english = sum(word in SHARED.english for word in words)
         foreign = len(re.findall(r"[\u0370-\u1dff\u2c00-\ufaff]", text)) / 4
-        foreign += sum(word in SHARED.foreign for word in said)
+        foreign += sum(word in SHARED.foreign for word in words)
         votes += (foreign > english) - (foreign < english)
     return votes > 0
 
@@ -145,4 +145,4 @@ def sentence_ends(text: str) -> list[int]:
     """The offsets after each sentence: after its full stop, after a blank line, or before an
     item of a list.
     """
-    return [found.end() for found in compiled(_SENTENCE_END).finditer(text)]
+    return [end.end() for end in compiled(_SENTENCE_END).finditer(text)]

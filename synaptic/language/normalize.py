@@ -105,7 +105,7 @@ def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
     return plain + text[at:], tuple(changes)
 
 
-def _shown(text: str) -> str:
+def _masked(text: str) -> str:
     """The text, as long as it was, with control characters for what is code, a link, a comment
     or a quotation.
     """
@@ -114,7 +114,7 @@ def _shown(text: str) -> str:
         text = text[:start] + re.sub(r"[^\n]", HIDDEN, text[start:end]) + text[end:]
     text = compiled(_CODE_SPAN).sub(lambda span: re.sub(r"[^\n]", CODE, span[0]), text)
     foreign = compiled(_FOREIGN)
-    return foreign.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
+    return foreign.sub(lambda match: re.sub(r"[^\n]", HIDDEN, match[0]), text)
 
 
 # -- times
@@ -127,12 +127,12 @@ def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
     Times that only look relative stay: "the last week of May", "took two weeks", "in 2 days of
     work", "USA Today".
     """
-    seen = _shown(text)
+    masked = _masked(text)
     changes = []
-    for found in TIMES.finder("relative").finditer(seen):
-        dates = _dates(found[0], on) if _is_meant(found, seen) else None
+    for match in TIMES.finder("relative").finditer(masked):
+        dates = _dates(match[0], on) if _is_meant(match, masked) else None
         if dates:
-            start, end = found.span()
+            start, end = match.span()
             changes.append(Change(text[start:end], dates, "time", start))
     return tuple(changes)
 
@@ -153,22 +153,22 @@ def _dates(phrase: str, on: date) -> str | None:
     return f"{first} to {last}" if days else str(first)
 
 
-def _is_meant(found: re.Match[str], seen: str) -> bool:
+def _is_meant(match: re.Match[str], masked: str) -> bool:
     """True if the words around the phrase leave it a time, and no name like "USA Today"."""
-    before = seen[max(0, found.start() - 300) : found.start()]
-    phrase = found[0]
+    before = masked[max(0, match.start() - 300) : match.start()]
+    phrase = match[0]
     is_word = phrase[0].islower() or phrase.isupper() or not phrase[0].isalpha()
-    if not (is_word or _note("starts_sentence").search(before)):
+    if not (is_word or _note_finder("starts_sentence").search(before)):
         return False
-    if found["ago"]:
-        return not _note("vague").search(before.lower())
-    if found["which"]:
-        return not _note("determined").search(before.lower())
-    clause = _note("clause").split(before.lower())[-1]
-    return not found["ahead"] or _note("future").search(clause) is not None
+    if match["ago"]:
+        return not _note_finder("vague").search(before.lower())
+    if match["which"]:
+        return not _note_finder("determined").search(before.lower())
+    clause = _note_finder("clause").split(before.lower())[-1]
+    return not match["ahead"] or _note_finder("future").search(clause) is not None
 
 
-def _note(name: str) -> re.Pattern[str]:
+def _note_finder(name: str) -> re.Pattern[str]:
     return compiled(TIMES.pattern(f"note_{name}"))
 
 
@@ -179,32 +179,32 @@ def resolve_pronouns(text: str) -> tuple[Change, ...]:
     """The name for each pronoun that can mean nothing else; none where two could be meant.
     Never raises.
     """
-    seen = _shown(text)
+    masked = _masked(text)
     named: dict[str, tuple[str, int]] = {}  # by pronoun the name, "" after two, and its end
     changes = []
-    for found in _MENTION.finditer(seen):
-        start, end = found.span()
-        if not found["pronoun"]:
-            name, kinds = _name_in(found, text[start:end])
+    for mention in _MENTION.finditer(masked):
+        start, end = mention.span()
+        if not mention["pronoun"]:
+            name, kinds = _name_in(mention, text[start:end])
             for kind in kinds:
                 named[kind] = _fuller(named.get(kind, (name,))[0], name), end
             continue
-        kind = PRONOUNS[found[0].lower()]
+        kind = PRONOUNS[mention[0].lower()]
         name, before = named.get(kind, ("", 0))
-        is_owning = _is_owning(found)
-        between = seen[max(before, start - _REACH) : start]
-        if name and _can_mean(found, between, is_owning):
+        is_owning = _is_owning(mention)
+        between = masked[max(before, start - _REACH) : start]
+        if name and _can_mean(mention, between, is_owning):
             named[kind] = name, end
-            now = f"{name}'s" if is_owning else name
-            changes.append(Change(found[0], now, "coreference", start))
+            replacement = f"{name}'s" if is_owning else name
+            changes.append(Change(mention[0], replacement, "coreference", start))
     return tuple(changes)
 
 
-def _name_in(found: re.Match[str], said: str) -> tuple[str, Texts]:
+def _name_in(mention: re.Match[str], text: str) -> tuple[str, Texts]:
     """(the name that stands here, the pronouns that agree with it); "" is an unknown thing."""
-    if found["thing"]:
-        return said, ("it",)
-    words = said.split(" ")
+    if mention["thing"]:
+        return text, ("it",)
+    words = text.split(" ")
     for place, word in enumerate(words):
         name = " ".join(words[place:])
         if is_tool(word):
@@ -215,30 +215,30 @@ def _name_in(found: re.Match[str], said: str) -> tuple[str, Texts]:
         if gender:
             name = name.rstrip(" .0123456789")
             return name, ("he", "she") if gender == "any" else (gender,)
-    before = found.string[max(0, found.start() - 2) : found.start()].strip(" ")
+    before = mention.string[max(0, mention.start() - 2) : mention.start()].strip(" ")
     opens = len(words) == 1 and before in ".!?:\n"  # as does the first word
-    is_name = said[0].isupper() and not opens and words[0].lower() not in _NO_NAMES
+    is_name = text[0].isupper() and not opens and words[0].lower() not in _NO_NAMES
     return "", ("it",) if is_name else ()
 
 
-def _can_mean(found: re.Match[str], between: str, is_owning: bool) -> bool:
+def _can_mean(mention: re.Match[str], between: str, is_owning: bool) -> bool:
     """True if the pronoun may mean the name that stands before `between`: in "Anna met her" it
     is not Anna, and in "it rained" it is nothing.
     """
-    pronoun = found[0].lower()
+    pronoun = mention[0].lower()
     if PRONOUNS[pronoun] == "it":
         means_nothing = compiled(NOTES.pattern("means_nothing"))
         is_near = len(sentence_ends(between)) < 2
-        return is_near and not means_nothing.match(found.string, found.end())
+        return is_near and not means_nothing.match(mention.string, mention.end())
     is_object = pronoun in ("him", "her") and not is_owning
     return not is_object or compiled(NOTES.pattern("clause")).search(between) is not None
 
 
-def _is_owning(found: re.Match[str]) -> bool:
+def _is_owning(mention: re.Match[str]) -> bool:
     """True if the pronoun reads "Anna's" rather than "Anna"."""
-    if found[0].lower() != "her":
-        return found[0].lower() in ("his", "hers", "its")
-    after = re.match(r" ([^\W\d]+)", found.string[found.end() : found.end() + _REACH])
+    if mention[0].lower() != "her":
+        return mention[0].lower() in ("his", "hers", "its")
+    after = re.match(r" ([^\W\d]+)", mention.string[mention.end() : mention.end() + _REACH])
     return after is not None and after[1].lower() not in _AFTER_OBJECT
 
 

@@ -104,26 +104,26 @@ def parse_query(
     notices = []
     if len(raw) > MAX_QUERY:
         notices.append(f"Only the first {MAX_QUERY:,} characters of the query were read.")
-    for found in reversed(list(_TAG.finditer(text))):
-        if slug_tag(found[2]) in tags():
-            text = f"{text[: found.start()]}{found[1]}tag:{found[2]} {text[found.end() :]}"
+    for match in reversed(list(_TAG.finditer(text))):
+        if slug_tag(match[2]) in tags():
+            text = f"{text[: match.start()]}{match[1]}tag:{match[2]} {text[match.end() :]}"
     if ":" in text:
         inline = _Inline(now, fields)
         text = _FILTER.sub(inline.take, text)
         filters = filled(filters, inline.filters())
-        notices += inline.told()
+        notices += inline.notices()
     text, filters, remarks = _without_words(text, filters)
-    beginnings = {found.lower(): f"{found.lower()}*" for found in _BEGINNING.findall(text)}
+    beginnings = {word.lower(): f"{word.lower()}*" for word in _BEGINNING.findall(text)}
     text = unicodedata.normalize("NFC", " ".join(_BEGINNING.sub(r"\1", text).split()))
-    phrases = unique(found.strip() for found in _PHRASE.findall(text) if words(found))
+    phrases = unique(phrase.strip() for phrase in _PHRASE.findall(text) if words(phrase))
     only_phrases = bool(phrases) and not words(_PHRASE.sub(" ", text))
     text = text.replace('"', " ").strip()
     terms = unique(beginnings.get(term, term) for term in terms_of(text, stop_words=stop_words))
     if len(phrases) > MAX_PHRASES:
-        said = f"Only the first {MAX_PHRASES} phrases were looked up"
-        notices.append(f"{said}; the words of the others were searched.")
-    told = (*notices, *remarks)
-    return ParsedQuery(text, terms, phrases[:MAX_PHRASES], filters, told, only_phrases)
+        bound = f"Only the first {MAX_PHRASES} phrases were looked up"
+        notices.append(f"{bound}; the words of the others were searched.")
+    all_notices = (*notices, *remarks)
+    return ParsedQuery(text, terms, phrases[:MAX_PHRASES], filters, all_notices, only_phrases)
 
 
 def filled(filters: Filters, others: Filters) -> Filters:
@@ -141,17 +141,17 @@ def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]
     rest = _LEFT_OUT.sub(" ", text)
     is_filtered = replace(filters, include_superseded=False) != Filters()
     if left_out and (words(rest) or is_filtered):
-        unwanted = unique(found[1] or found[2] for found in left_out)[:MAX_PHRASES]
+        unwanted = unique(match[1] or match[2] for match in left_out)[:MAX_PHRASES]
         without = filters.without or Filters()
         without = replace(without, words=(*without.words, *unwanted))
         text = rest
         filters = replace(filters, without=without)
-        named = ", ".join(f"`{one}`" for one in unwanted)
+        named = ", ".join(f"`{word}`" for word in unwanted)
         quoted = f'In quotes a word with a dash is searched: "-{unwanted[0]}".'
         notices.append(f"Left out: entries with {named}. {quoted}")
     elif left_out:
-        said = f"`{left_out[0][0]}` leaves a word out of something else, which is missing"
-        notices.append(f"{said}; it was searched.")
+        reason = f"`{left_out[0][0]}` leaves a word out of something else, which is missing"
+        notices.append(f"{reason}; it was searched.")
     operator = _OPERATOR.search(text)
     if operator:
         notices.append(
@@ -187,9 +187,11 @@ class _Inline:
         if not is_filter and key in self._fields():
             row, value = FILTERS["where"], f"{key}={value}"
         elif not row or (sign and is_day):
-            shown = key if ":" in key else f"{name}:"
-            said = f"`{sign or ''}{shown}` is not a filter, so it was searched as a word"
-            self._notices[f"{said}. Filters: {', '.join(_NAMED_KEYS)}."] = None
+            filter_name = key if ":" in key else f"{name}:"
+            reason = (
+                f"`{sign or ''}{filter_name}` is not a filter, so it was searched as a word"
+            )
+            self._notices[f"{reason}. Filters: {', '.join(_NAMED_KEYS)}."] = None
             return match[0]
         if key == "type":
             self._notices |= dict.fromkeys(taken([value]))
@@ -202,12 +204,12 @@ class _Inline:
         self._tried[key] += 1
         most = MAX_DATES if is_day else MAX_VALUES
         if self._tried[key] > most:
-            said = f"Only the first {most} `{key}:` were read; the others were left out."
-            self._bounds[said] = None
+            bound = f"Only the first {most} `{key}:` were read; the others were left out."
+            self._bounds[bound] = None
             return True
         others = self._wanted if is_day else {}
         try:
-            _built({**others, row.name: [value]}, self._now)
+            _filters_of_texts({**others, row.name: [value]}, self._now)
         except InvalidArgument as error:
             hint = f' Quotes hold words together: {key}:"last week".' if is_day else ""
             self._notices[f"{error} It was searched as words.{hint}"] = None
@@ -216,19 +218,19 @@ class _Inline:
         return True
 
     def filters(self) -> Filters:
-        unwanted = _built(self._unwanted, self._now) if self._unwanted else None
-        return replace(_built(self._wanted, self._now), without=unwanted)
+        unwanted = _filters_of_texts(self._unwanted, self._now) if self._unwanted else None
+        return replace(_filters_of_texts(self._wanted, self._now), without=unwanted)
 
-    def told(self) -> list[str]:
+    def notices(self) -> list[str]:
         """The notices; at most MAX_NOTICES of them are about words that are not filters."""
-        said = list(self._notices)
-        more = len(said) - MAX_NOTICES
+        notices = list(self._notices)
+        more = len(notices) - MAX_NOTICES
         if more > 0:
-            said[MAX_NOTICES:] = [f"{more:,} more notices of this kind are left out."]
-        return [*self._bounds, *said]
+            notices[MAX_NOTICES:] = [f"{more:,} more notices of this kind are left out."]
+        return [*self._bounds, *notices]
 
 
-def _built(texts: Mapping[str, Sequence[str]], now: datetime) -> Filters:
+def _filters_of_texts(texts: Mapping[str, Sequence[str]], now: datetime) -> Filters:
     """The filters of these texts by name; of a filter of one value the last counts. Raises
     InvalidArgument.
     """
@@ -255,13 +257,13 @@ def value_of(row: Filter, texts: Sequence[str]) -> object:
 
 def terms_of(text: str, *, stop_words: bool = True) -> Texts:
     """The words of a text, each once: without stop words, unless there are no others."""
-    found = unique(word for _, word in words(text))
-    kept = tuple(word for word in found if word not in STOP_WORDS)
-    return kept if stop_words and kept else found
+    terms = unique(word for _, word in words(text))
+    telling = tuple(word for word in terms if word not in STOP_WORDS)
+    return telling if stop_words and telling else terms
 
 
 def build_filters(
-    *, now: datetime, days: int | None = None, since: str | None = None, **given: Any
+    *, now: datetime, days: int | None = None, since: str | None = None, **filters: Any
 ) -> Filters:
     """The checked filters of a user, by the names of their rows; a filter of texts takes one or
     several. Raises InvalidArgument that names the valid values.
@@ -269,35 +271,35 @@ def build_filters(
     if days is not None:
         if since is not None:
             raise InvalidArgument("Give days or since, not both.", valid=("days", "since"))
-        _checked(FILTERS["days"], days, now)
+        _checked_value(FILTERS["days"], days, now)
         from .timephrase.table import shift  # most saves and searches need none of its words
 
         since = shift(now.date(), -days).isoformat()
     values: Json = {}
-    for name, value in {"since": since, **given}.items():
+    for name, value in {"since": since, **filters}.items():
         row = FILTERS[one_of(FILTERS, name, "filter")]
         if value is not None:
-            values[row.field] = _checked(row, value, now)
+            values[row.field] = _checked_value(row, value, now)
     first = values.get("since")
     last = values.get("until")
     if first and last and first > last:
-        said = f"since ({first}) is later than until ({last})."
-        raise InvalidArgument(said, "Swap them.")
+        message = f"since ({first}) is later than until ({last})."
+        raise InvalidArgument(message, "Swap them.")
     low = values.get("min_importance")
     high = values.get("max_importance")
     if low is not None and high is not None and low > high:
-        said = f"min_importance ({low}) is above max_importance ({high})."
-        raise InvalidArgument(said, "Swap them.")
+        message = f"min_importance ({low}) is above max_importance ({high})."
+        raise InvalidArgument(message, "Swap them.")
     if days is not None and last is None:
         values["until"] = now.date().isoformat()
     return Filters(**values)
 
 
-def _checked(row: Filter, value: Any, now: datetime) -> Any:
+def _checked_value(row: Filter, value: Any, now: datetime) -> Any:
     """The value that `Filters` holds of what a user gave. Raises InvalidArgument."""
     check = _CHECKS.get(row.name, row.check)
     if row.form == "texts":
-        return unique(map(check, _values(row.name, value)))
+        return unique(map(check, _nonempty_values(row.name, value)))
     if row.form == "text":
         return check(value)
     if row.form == "day":
@@ -310,8 +312,8 @@ def _checked(row: Filter, value: Any, now: datetime) -> Any:
 def _field(text: str) -> tuple[str, str]:
     name, sign, value = (part.strip() for part in text.partition("="))
     if not (sign and name and value):
-        said = f"where is {text!r}."
-        raise InvalidArgument(said, valid=("NAME=VALUE",), hint="As in author=Zelazny.")
+        message = f"where is {text!r}."
+        raise InvalidArgument(message, valid=("NAME=VALUE",), hint="As in author=Zelazny.")
     return field_name(name), value
 
 
@@ -326,7 +328,7 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
 
 def build_preference(values: Mapping[str, object]) -> Filters:
     """Preferences as filters that need not be met. Raises InvalidArgument."""
-    given: Json = {}
+    filters: Json = {}
     for name, value in values.items():
         key = name.removesuffix("s")
         if key not in ("type", "tag", "project"):
@@ -335,12 +337,12 @@ def build_preference(values: Mapping[str, object]) -> Filters:
             )
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list | tuple) or not all(
-            isinstance(one, str) for one in texts
+            isinstance(text, str) for text in texts
         ):
-            said = f"prefer: {name} is {value!r}."
-            raise InvalidArgument(said, valid=("a text", "a list of texts"))
-        given[key] = texts
-    return build_filters(now=datetime.max, **given)
+            message = f"prefer: {name} is {value!r}."
+            raise InvalidArgument(message, valid=("a text", "a list of texts"))
+        filters[key] = texts
+    return build_filters(now=datetime.max, **filters)
 
 
 def read_date(text: str, now: datetime, name: str) -> str:
@@ -354,7 +356,7 @@ def read_date(text: str, now: datetime, name: str) -> str:
     try:
         return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
     except OverflowError:
-        raise _no_time(name, text) from None
+        raise _time_error(name, text) from None
 
 
 def read_moment(text: str, now: datetime, name: str) -> datetime:
@@ -366,26 +368,26 @@ def read_moment(text: str, now: datetime, name: str) -> datetime:
     """
     from .timephrase.typed import read_typed  # most saves and searches need none of its words
 
-    found = read_typed(text, now=now, ahead=name in _AHEAD)
-    moment = found and found[name in ("until", *_AHEAD)]
+    span = read_typed(text, now=now, ahead=name in _AHEAD)
+    moment = span and span[name in ("until", *_AHEAD)]
     if not moment:
-        raise _no_time(name, text)
+        raise _time_error(name, text)
     return moment
 
 
-def _no_time(name: str, text: str) -> InvalidArgument:
-    shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+def _time_error(name: str, text: str) -> InvalidArgument:
+    short = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
     if name == "at":
         valid = ["2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"]
-        return InvalidArgument(f"at: {shown!r} is not a time.", valid=valid)
+        return InvalidArgument(f"at: {short!r} is not a time.", valid=valid)
     valid = ["2026-11-03", "yesterday", "10 days ago", "last tuesday", "Q2", "early October"]
     if name in _AHEAD:
         valid = ["2026-12-31", "tomorrow", "in 10 days", "next friday", "Q1 2027"]
-    return InvalidArgument(f"{name}: {shown!r} is not a date.", valid=valid)
+    return InvalidArgument(f"{name}: {short!r} is not a date.", valid=valid)
 
 
-def _values(name: str, value: str | Sequence[str]) -> Texts:
+def _nonempty_values(name: str, value: str | Sequence[str]) -> Texts:
     """The values of a filter, but empty ones. Raises InvalidArgument that names the bound."""
     values = check_values(name, (value,) if isinstance(value, str) else value)
-    clean = [one.encode("utf-8", "replace").decode().strip() for one in values]
+    clean = [text.encode("utf-8", "replace").decode().strip() for text in values]
     return tuple(filter(None, clean))

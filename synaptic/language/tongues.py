@@ -69,11 +69,11 @@ def tongues_of(text: str) -> Texts:
     """
     if _EAST.search(text):
         return (EAST,)
-    found = set(compiled(r"[\w'-]+").findall(fold(text))) - ENGLISH
-    english = len(found & STOP_WORDS)
-    if 2 * english > len(found):
+    words = set(compiled(r"[\w'-]+").findall(fold(text))) - ENGLISH
+    english = len(words & STOP_WORDS)
+    if 2 * english > len(words):
         return ()
-    counts = {tongue: len(found & _known(tongue)) for tongue in SPACED}
+    counts = {tongue: len(words & _vocabulary(tongue)) for tongue in SPACED}
     counts["de"] += bool(_GERMAN_DATE.search(text))
     most = max(counts.values())
     return tuple(tongue for tongue in SPACED if counts[tongue] == most > english)
@@ -81,8 +81,8 @@ def tongues_of(text: str) -> Texts:
 
 def without_frame(text: str, tongue: str) -> str:
     """The text without the words of that language that say nothing, or only ask for a list."""
-    listed = TONGUES.ordered(f"stop_{tongue}") + TONGUES.ordered(f"list_{tongue}")
-    return _pattern(tongue, listed).sub(" ", fold(text))
+    frame = TONGUES.ordered(f"stop_{tongue}") + TONGUES.ordered(f"list_{tongue}")
+    return _pattern(tongue, frame).sub(" ", fold(text))
 
 
 def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
@@ -91,13 +91,13 @@ def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
     """
     runs: list[list[re.Match[str]]] = []
     end = -1
-    for found in _pattern(tongue, tuple(_times(tongue)), _DATES).finditer(
+    for piece in _pattern(tongue, tuple(_times(tongue)), _DATES).finditer(
         fold(text[:LOOKED_AT])
     ):
-        if end < 0 or text[end : found.start()].strip(" ,"):
+        if end < 0 or text[end : piece.start()].strip(" ,"):
             runs.append([])
-        runs[-1].append(found)
-        end = found.end()
+        runs[-1].append(piece)
+        end = piece.end()
     for run in runs:
         for size in range(min(len(run), MOST_PIECES), 0, -1):
             for first in range(len(run) - size + 1):
@@ -110,9 +110,9 @@ def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
 def in_english(text: str) -> Iterator[str]:
     """The English of a text that is nothing but a time in another language."""
     for tongue in (EAST,) if _EAST.search(text) else SPACED:
-        for first, last, said in times_in(text, tongue):
+        for first, last, english in times_in(text, tongue):
             if last - first == len(text):
-                yield said
+                yield english
 
 
 def fold(text: str) -> str:
@@ -137,15 +137,15 @@ def _is_name(text: str, last: re.Match[str], tongue: str) -> bool:
 
 def _in_english(pieces: list[re.Match[str]], tongue: str) -> str:
     words = []
-    for found in pieces:
-        if found["month"]:
-            month = MONTH_NAMES[int(found["month"]) - 1].title()
-            words.append(f"{found['day']} {month} {found['year'] or ''}".strip())
+    for piece in pieces:
+        if piece["month"]:
+            month = MONTH_NAMES[int(piece["month"]) - 1].title()
+            words.append(f"{piece['day']} {month} {piece['year'] or ''}".strip())
         else:
-            words.append(found["number"] or _times(tongue)[found[0]])
+            words.append(piece["number"] or _times(tongue)[piece[0]])
     english = " ".join(filter(None, words))
-    for pattern, said in ORDER:
-        english = compiled(pattern).sub(said, english)
+    for pattern, replacement in ORDER:
+        english = compiled(pattern).sub(replacement, english)
     return english
 
 
@@ -153,24 +153,24 @@ def _in_english(pieces: list[re.Match[str]], tongue: str) -> str:
 def _times(tongue: str) -> dict[str, str]:
     """The words of times of that language, with their English."""
     english: dict[str, str] = {}
-    for key, listed in TONGUES.read[f"times_{tongue}"].items():
+    for key, words in TONGUES.read[f"times_{tongue}"].items():
         names = SERIES.get(key, [])
-        for number, word in enumerate(listed.split()):
+        for number, word in enumerate(words.split()):
             name = names[number] if names else key
             english |= dict.fromkeys(word.replace("_", " ").split("|"), name)
     return english
 
 
 @cache
-def _known(tongue: str) -> frozenset[str]:
+def _vocabulary(tongue: str) -> frozenset[str]:
     return frozenset(TONGUES.ordered(f"stop_{tongue}")).union(*map(str.split, _times(tongue)))
 
 
 @cache
-def _pattern(tongue: str, listed: Texts, dates: str = r"(?!)") -> re.Pattern[str]:
+def _pattern(tongue: str, words: Texts, dates: str = r"(?!)") -> re.Pattern[str]:
     """A pattern of these words, the longest first, and of dates."""
-    known = sorted(map(re.escape, listed), key=len, reverse=True)
-    either = "|".join(known).replace("_", " ")
+    escaped = sorted(map(re.escape, words), key=len, reverse=True)
+    either = "|".join(escaped).replace("_", " ")
     if tongue == EAST:
         return re.compile(f"{either}|{dates}")
     return re.compile(rf"(?<!\w)(?:{dates}|{either})(?:(?<=['-])|(?!\w))")

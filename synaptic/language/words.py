@@ -104,18 +104,18 @@ def words(text: str) -> list[tuple[int, str]]:
     pair of characters.
     """
     if text.isascii() or not _RUN.search(text):
-        return [(found.start(), found[0].lower()) for found in _WORD_WITH_BLANKS.finditer(text)]
-    found: list[tuple[int, str]] = []
+        return [(match.start(), match[0].lower()) for match in _WORD_WITH_BLANKS.finditer(text)]
+    pairs_and_words: list[tuple[int, str]] = []
     for word in _WORD.finditer(text):
         run = word[0]  # taken once: each `word[0]` copies the whole run
         begin = word.start()
         if _RUN.match(run):
             starts = accumulate(map(len, _LETTER.findall(run)), initial=begin)
             pairs = _pairs(run)
-            found += zip(starts, pairs[:-1] or pairs, strict=False)
+            pairs_and_words += zip(starts, pairs[:-1] or pairs, strict=False)
         else:
-            found.append((begin, run.lower()))
-    return found
+            pairs_and_words.append((begin, run.lower()))
+    return pairs_and_words
 
 
 def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:

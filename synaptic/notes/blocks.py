@@ -176,7 +176,7 @@ def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
     and comments. `reading.outline` says which of them begin an entry. With `dated` each mark
     tells the date at its head.
     """
-    found = Scan([], [], [])
+    result = Scan([], [], [])
     around = _Around(text)
     never = len(text) + 1
     inside: Unclosed | None = None
@@ -186,16 +186,16 @@ def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
         level = match[0].count("#") if match["heading"] else 0
         below = _SYN_BELOW.match(text, end) if level == 2 else None
         if inside and at >= inside.limit:
-            found.opaque.append((inside.start, inside.limit))
+            result.opaque.append((inside.start, inside.limit))
             inside = None
         if inside and below:
             inside.at_end = False
-            found.unclosed.append(inside)
-            found.opaque.append((inside.start, at))
+            result.unclosed.append(inside)
+            result.opaque.append((inside.start, at))
             inside = None
         if inside:
             if match["fence"] and _closes(match, inside):
-                found.opaque.append((inside.start, end))
+                result.opaque.append((inside.start, end))
                 inside = None
         elif level:
             when = read_when(text, end, TIME) if dated else None
@@ -205,7 +205,7 @@ def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
             time = TIME.match(text, end) if level == 2 else None
             span = (end, time.end() if time else end)
             begins: Literal["note", "entry"] = "entry" if level == 2 else "note"
-            found.marks.append(Mark(begins, level, at, span, own_comment, when))
+            result.marks.append(Mark(begins, level, at, span, own_comment, when))
         elif match["fence"]:
             inside = around.open_fence(match)
         elif at != own_comment:
@@ -214,10 +214,10 @@ def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
                 comment_end = never if closing < 0 else eol_at(text, closing)
             inside = Unclosed(at, comment_end)
     if inside:
-        found.opaque.append((inside.start, min(inside.limit, len(text))))
+        result.opaque.append((inside.start, min(inside.limit, len(text))))
         if inside.limit == never:
-            found.unclosed.append(inside)
-    return found
+            result.unclosed.append(inside)
+    return result
 
 
 def latin(masked: bytes) -> str:
@@ -299,15 +299,15 @@ def escape(
         return f"\\{heading[0]}" if is_escaped else heading[0]
 
     text = _HEADING.sub(escaped, text)
-    found = scan(text)
-    if found.unclosed and found.unclosed[-1].kind == "comment":
-        start = found.unclosed[-1].start
+    structure = scan(text)
+    if structure.unclosed and structure.unclosed[-1].kind == "comment":
+        start = structure.unclosed[-1].start
         text = text[:start] + _COMMENT_OPENER.sub(r"\g<0>\\", text[start:])
-        found = scan(text)
-    closing = found.unclosed[-1].closing if found.unclosed else ""
+        structure = scan(text)
+    closing = structure.unclosed[-1].closing if structure.unclosed else ""
     levels = (1, 2) if typed else (1,)
-    added = {heading.start: "\\" for heading in found.marks if heading.level in levels}
-    plain = [heading.start for heading in found.marks if heading.level == 2]
+    added = {heading.start: "\\" for heading in structure.marks if heading.level in levels}
+    plain = [heading.start for heading in structure.marks if heading.level == 2]
     if mark and not (typed or own):
         added |= {eol_at(text, start): mark for start in plain}
     for line in _MARKED.finditer(text):
@@ -436,8 +436,8 @@ def find_tags(text: str) -> tuple[str, ...]:
         return ()
     text = _blanked(text, scan(text).opaque)
     tags = [tag for _, _, tag in inline_tags(text)]
-    for listed in _TAG_PROPERTY.findall(text):
-        for page, word in LISTED.findall(listed):
+    for value in _TAG_PROPERTY.findall(text):
+        for page, word in LISTED.findall(value):
             if page or "#" not in word:
                 tags.append(slug_tag(page or word))
     return tuple(dict.fromkeys(filter(None, tags)))
@@ -445,9 +445,9 @@ def find_tags(text: str) -> tuple[str, ...]:
 
 def inline_tags(text: str) -> list[tuple[int, int, str]]:
     """Start, end and slug of each tag in a text without fences."""
-    found: list[tuple[int, int, str]] = []
+    tags: list[tuple[int, int, str]] = []
     if "#" not in text:
-        return found
+        return tags
     at = 0
     last_comment_end = text.rfind("-->")
     for match in _INLINE.finditer(text):
@@ -460,8 +460,8 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
             at = text.index("-->", end - 2) + 3
         tag = slug_tag(match[3] or match[4] or "")
         if tag:
-            found.append((start, end, tag))
-    return found
+            tags.append((start, end, tag))
+    return tags
 
 
 def _code_span_end(text: str, at: int, ticks: int) -> int:

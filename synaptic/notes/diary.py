@@ -60,17 +60,17 @@ def read_when(text: str, at: int, time: re.Pattern[str]) -> DiaryDate | None:
     `time` finds a time.
     """
     for form in _DATES:
-        found = form.match(text, at)
-        day = day_named(found.groupdict()) if found else None
-        if found and day:
-            clock = time.match(text, _behind(_TO_TIME, text, found.end()))
+        match = form.match(text, at)
+        day = day_named(match.groupdict()) if match else None
+        if match and day:
+            clock = time.match(text, _behind(_TO_TIME, text, match.end()))
             if clock:
                 return DiaryDate(day, clock.span(), clock.end())
-            end = _behind(_TO_TITLE, text, found.end())
+            end = _behind(_TO_TITLE, text, match.end())
             return None if _RELEASE.match(text, end) else DiaryDate(day, (end, end), end)
     return None
 
 
 def _behind(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at

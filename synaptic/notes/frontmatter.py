@@ -100,15 +100,15 @@ def read_front_matter(text: str) -> FrontMatter | None:
     for key in ("tags", "tag"):
         value = fields.get(key, [])  # plain text may name several
         tags += value.replace(",", " ").split() if isinstance(value, str) else value
-    moments = map(_moment, _values(fields, "date", "created"))
-    switches = map(str.lower, _values(fields, "synaptic"))
+    moments = map(_read_date, _values_of_keys(fields, "date", "created"))
+    switches = map(str.lower, _values_of_keys(fields, "synaptic"))
     pairs = []
     for key in fields:
-        pairs += [(key, value) for value in _values(fields, key)]
+        pairs += [(key, value) for value in _values_of_keys(fields, key)]
     return FrontMatter(
-        title=" ".join(" ".join(_values(fields, "title")).split()) or None,
+        title=" ".join(" ".join(_values_of_keys(fields, "title")).split()) or None,
         tags=tuple(tags),
-        aliases=tuple(_values(fields, "aliases", "alias")),
+        aliases=tuple(_values_of_keys(fields, "aliases", "alias")),
         created_at=next(filter(None, moments), None),
         excluded=not {"false", "no", "off"}.isdisjoint(switches),
         fields=tuple(pairs),
@@ -132,26 +132,26 @@ def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
         return b"".join([data[:begin], b"---", eol, line, b"---", eol, data[begin:]])
     start, stop = block.span("yaml")
     lines = _TAGS.finditer(data[:stop], start)
-    known = max(lines, key=lambda line: len(line["key"]), default=None)  # `tags` before `tag`
-    if not known:
+    present = max(lines, key=lambda line: len(line["key"]), default=None)  # `tags` before `tag`
+    if not present:
         return data[:stop] + line + data[stop:]
-    if known["items"] is None:
+    if present["items"] is None:
         return data
-    group = "words" if known["list"] is None else "list"
-    if known[group] is None:
-        at = known.end()
-        last = re.search(rb"([ \t]*-[ \t]+).*\n\Z", known["items"])
+    group = "words" if present["list"] is None else "list"
+    if present[group] is None:
+        at = present.end()
+        last = re.search(rb"([ \t]*-[ \t]+).*\n\Z", present["items"])
         before = last[1] if last else b"  - "
         new = b"".join(before + tag + eol for tag in named)
     else:
-        held = known[group].rstrip()
-        at = known.start(group) + len(held)
-        between = b", " if group == "list" or b"," in held else b" "
-        new = between.join([held, *named] if held else named)[len(held) :]
+        items = present[group].rstrip()
+        at = present.start(group) + len(items)
+        between = b", " if group == "list" or b"," in items else b" "
+        new = between.join([items, *named] if items else named)[len(items) :]
     return data[:at] + new + data[at:]
 
 
-def _values(fields: dict[str, str | list[str]], *keys: str) -> list[str]:
+def _values_of_keys(fields: dict[str, str | list[str]], *keys: str) -> list[str]:
     values = []
     for key in keys:
         value = fields.get(key, "")
@@ -184,9 +184,9 @@ def _top_level(text: str) -> dict[str, str | list[str]] | None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
     fields: dict[str, str | list[str]] = {}
-    for key, said in zip(nodes[::2], nodes[1::2], strict=False):
+    for key, values in zip(nodes[::2], nodes[1::2], strict=False):
         if isinstance(key, str):
-            fields.setdefault(key.lower(), said)
+            fields.setdefault(key.lower(), values)
     return fields
 
 
@@ -200,7 +200,7 @@ def _scalar(event: yaml.NodeEvent) -> str:
     return "" if event.style in (None, "") and value.lower() in ("~", "null") else value
 
 
-def _moment(value: str) -> datetime | None:
+def _read_date(value: str) -> datetime | None:
     """The moment that a front matter value names; midnight if it names only a day."""
     value = value.strip()
     try:
@@ -245,15 +245,15 @@ def date_in_path(path: str, day_file: str) -> date | None:
     return None
 
 
-def day_named(found: dict[str, str | Any]) -> date | None:
+def day_named(groups: dict[str, str | Any]) -> date | None:
     """The day of the groups `year`, `month` or else `name`, and `day`; None if there is no such
     day.
     """
     try:
-        month = found.get("month")
+        month = groups.get("month")
         if month is None:
             names = [name[:3] for name in MONTHS]
-            month = names.index(found["name"][:3].lower()) + 1
-        return date(int(found["year"]), int(month), int(found["day"]))
+            month = names.index(groups["name"][:3].lower()) + 1
+        return date(int(groups["year"]), int(month), int(groups["day"]))
     except ValueError:
         return None

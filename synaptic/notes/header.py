@@ -125,11 +125,11 @@ def escape_title(title: str, tags: Collection[str]) -> tuple[str, Texts]:
     within the title stay as they are if `tags`, the tags of the entry, hold them all.
     """
     raw = _CLOSING.sub(r"\\\g<0>", _HASH_AFTER_BACKSLASH.sub(r"\\\1#", title))
-    found = inline_tags(raw)
-    inline = unique(tag for _, _, tag in found)
+    inline_spans = inline_tags(raw)
+    inline = unique(tag for _, _, tag in inline_spans)
     if set(inline).issubset(tags) and _split_tags(raw)[0] == raw:
         return raw, inline
-    return insert_backslashes(raw, [start for start, _, _ in found]), ()
+    return insert_backslashes(raw, [start for start, _, _ in inline_spans]), ()
 
 
 def join_heading(time: str, kind: str, title: str, tags: Iterable[str], level: int) -> str:
@@ -215,15 +215,15 @@ class Comment(NamedTuple):
     problems: list[str]
 
 
-def _text(value: str) -> str | None:
+def _decode_text(value: str) -> str | None:
     return unquote(value) or None
 
 
-def _texts(value: str) -> Texts:
+def _decode_texts(value: str) -> Texts:
     return tuple(unquote(part) for part in value.split(",") if part)
 
 
-def _files(value: str) -> Pairs:
+def _decode_files(value: str) -> Pairs:
     """(path, fingerprint) of each file in `src/a.py@3f9a0c1d2e4b,src/b.py`; "" for a file
     without one.
     """
@@ -235,15 +235,15 @@ def _files(value: str) -> Pairs:
     return tuple(files)
 
 
-def _moment(value: str) -> datetime | None:
+def _decode_moment(value: str) -> datetime | None:
     return datetime.fromisoformat(unquote(value)) if value else None
 
 
-def _day(value: str) -> str | None:
+def _decode_day(value: str) -> str | None:
     return date.fromisoformat(unquote(value)).isoformat() if value else None
 
 
-def _number(value: str) -> int | None:
+def _decode_importance(value: str) -> int | None:
     if not value:
         return None
     number = int(value) if re.fullmatch("[0-9]{1,3}", value) else -1
@@ -252,20 +252,20 @@ def _number(value: str) -> int | None:
     return number
 
 
-_READ: dict[str, Callable[[str], Any]] = {
-    "at": _moment,
+_DECODERS: dict[str, Callable[[str], Any]] = {
+    "at": _decode_moment,
     "h2": str,
     "own": str,
-    "importance": _number,
-    "project": _text,
-    "branch": _text,
-    "parent": _text,
-    "supersedes": _texts,
-    "files": _files,
-    "expires": _day,
-    "due": _day,
-    "by": _text,
-    "via": _text,
+    "importance": _decode_importance,
+    "project": _decode_text,
+    "branch": _decode_text,
+    "parent": _decode_text,
+    "supersedes": _decode_texts,
+    "files": _decode_files,
+    "expires": _decode_day,
+    "due": _decode_day,
+    "by": _decode_text,
+    "via": _decode_text,
     "pin": lambda value: True,
 }
 """The keys of a comment in their order, and the functions that read their values."""
@@ -288,7 +288,7 @@ def read_comment(text: str) -> Comment:
     for word in words:
         key, _, value = word.partition("=")
         try:
-            values.setdefault(key, _READ[key](value))
+            values.setdefault(key, _DECODERS[key](value))
             raw.setdefault(key, value)
         except KeyError:
             extra.append((key, unquote(value)))
@@ -308,20 +308,20 @@ def write_comment(entry: Entry, at: str | None, own: Sequence[str] | None = None
     """The comment line of `entry`; keys with their default value are left out. `own` are the
     names of the H2s of its body (`heading_name`); a person's entry only counts them.
     """
-    known = dict(entry.fingerprints)
+    fingerprints = dict(entry.fingerprints)
     files = []
     for path in entry.files:
-        fingerprint = f"@{known[path]}" if path in known else ""
+        fingerprint = f"@{fingerprints[path]}" if path in fingerprints else ""
         files.append(encode(path) + fingerprint)
-    told = {key: getattr(entry, key, None) for key in _READ}
-    told |= {"at": at, "h2": None, "own": None, "files": ",".join(files), "pin": None}
+    values = {key: getattr(entry, key, None) for key in _DECODERS}
+    values |= {"at": at, "h2": None, "own": None, "files": ",".join(files), "pin": None}
     if own is not None:
-        told["h2"] = len(own)
-        told["own"] = ",".join(own) if writer_of(entry) else None
-    told["supersedes"] = ",".join(map(encode, entry.supersedes))
+        values["h2"] = len(own)
+        values["own"] = ",".join(own) if writer_of(entry) else None
+    values["supersedes"] = ",".join(map(encode, entry.supersedes))
     words = [f"syn:{entry.id}"]
-    for key, value in told.items():
-        text = encode(value or "") if _READ[key] is _text else value
+    for key, value in values.items():
+        text = encode(value or "") if _DECODERS[key] is _decode_text else value
         if text not in (None, ""):
             words.append(f"{key}={text}")
     if entry.pin:

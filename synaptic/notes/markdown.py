@@ -145,7 +145,7 @@ def render_entry(entry: Entry) -> str:
     body = ""
     body_tags: Texts = ()
     if entry.content != entry.title:
-        body = f"\n{_written(entry.content, own=True, agent=writer_of(entry))}\n"
+        body = f"\n{_escape_body(entry.content, own=True, agent=writer_of(entry))}\n"
         body_tags = find_tags(entry.content)
     heading = _heading(entry, entry.time, 2, entry.heading_tags, body_tags)
     own = _h2s_in(body.encode("utf-8", "replace"))
@@ -195,7 +195,9 @@ def _h2s_in(body: bytes) -> list[str]:
     ]
 
 
-def _written(content: str, *, typed: bool = False, own: bool = False, agent: str = "") -> str:
+def _escape_body(
+    content: str, *, typed: bool = False, own: bool = False, agent: str = ""
+) -> str:
     text, closing = escape(content, typed=typed, own=own, mark=by_mark(agent) if agent else "")
     return escape_tags(f"{text}\n{closing}" if closing else text)
 
@@ -266,14 +268,14 @@ class _Edit:
             yield body
             return
         if parts.has_body and new.content.startswith(f"{self.old.content}\n"):
-            yield body + self._written(new.content[len(self.old.content) :])
+            yield body + self._body_lines(new.content[len(self.old.content) :])
         if MASK in self.masked[parts.body_start : parts.body_end]:
             raise self.holds_private()
         has_body = self.is_bare or new.content != new.title
-        yield self._written(new.content) if has_body else b""
+        yield self._body_lines(new.content) if has_body else b""
 
-    def _written(self, content: str) -> bytes:
-        text = _written(content, typed=self.typed, own=self.own, agent=self.agent)
+    def _body_lines(self, content: str) -> bytes:
+        text = _escape_body(content, typed=self.typed, own=self.own, agent=self.agent)
         return text.encode().replace(b"\n", self.eol)
 
     def with_body(self, body: bytes) -> bytes:
@@ -345,13 +347,13 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str
     """
     eol = b"\r\n" if block.count(b"\r\n") * 2 > block.count(b"\n") else b"\n"
     if new.content != old.content:
-        stands = old.content.count("\n") + 2 if old.has_body else 0
-        text = _written(new.content, typed=typed, agent=encode(agent))
-        more = "\n".join(text.split("\n")[stands:])
+        lines_before = old.content.count("\n") + 2 if old.has_body else 0
+        text = _escape_body(new.content, typed=typed, agent=encode(agent))
+        more = "\n".join(text.split("\n")[lines_before:])
         at = len(block.rstrip(b" \t\r\n"))
         block = block[:at] + eol + eol + more.encode().replace(b"\n", eol) + block[at:]
-    known = (*old.tags, *find_tags(new.content))
-    tags = [tag for tag in new.tags if tag not in known]
+    present_tags = (*old.tags, *find_tags(new.content))
+    tags = [tag for tag in new.tags if tag not in present_tags]
     return add_tags(block, tags, eol) if tags else block
 
 

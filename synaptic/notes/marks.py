@@ -130,12 +130,12 @@ def link_key(name: str) -> int:
     plain = unquote(name) if "%" in name else name
     plain = unicodedata.normalize("NFC", " ".join(plain.replace("___", "/").split())).casefold()
     plain = plain.removesuffix(".md").strip("/ ")
-    known_id = _ID.fullmatch(plain)
-    if known_id:
-        plain = known_id[1]
+    id_match = _ID.fullmatch(plain)
+    if id_match:
+        plain = id_match[1]
     for pattern in DAY_PAGES:
-        found = pattern.fullmatch(plain)
-        day = day_named(found.groupdict()) if found else None
+        match = pattern.fullmatch(plain)
+        day = day_named(match.groupdict()) if match else None
         if day:
             plain = day.isoformat()
     digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
@@ -173,19 +173,19 @@ def links_of(entry: Entry, text: str, folder: str | None = None) -> dict[tuple[i
     path = entry.path
     line = entry.there.line
     folder = posixpath.dirname(path) if folder is None else folder
-    found = _links(text, path, folder, entry.there.body_line)
+    links = _links_in_text(text, path, folder, entry.there.body_line)
     for value in (entry.title, *(value for _, value in entry.fields)):
-        for keys, link in _links(value, path, folder, line).items():
-            found.setdefault(keys, link)
+        for keys, link in _links_in_text(value, path, folder, line).items():
+            links.setdefault(keys, link)
     for id in entry.supersedes:
-        found[(link_key(id),)] = Link(id, path, line)
-    return found
+        links[(link_key(id),)] = Link(id, path, line)
+    return links
 
 
-def _links(text: str, path: str, folder: str, line: int) -> dict[tuple[int, ...], Link]:
-    found: dict[tuple[int, ...], Link] = {}
+def _links_in_text(text: str, path: str, folder: str, line: int) -> dict[tuple[int, ...], Link]:
+    links: dict[tuple[int, ...], Link] = {}
     if "[[" not in text and "](" not in text:
-        return found
+        return links
     plain = without_code(text)
     matches = [*WIKI_LINK.finditer(plain), *LINK.finditer(plain)]
     at = 0
@@ -204,8 +204,8 @@ def _links(text: str, path: str, folder: str, line: int) -> dict[tuple[int, ...]
             is_note = target.endswith(".md") and "://" not in target
         if is_note and name and not _ATTACHMENT.search(name):
             keys = tuple(dict.fromkeys([link_key(other), link_key(name)]))
-            found.setdefault(keys, Link(target, path, line))
-    return found
+            links.setdefault(keys, Link(target, path, line))
+    return links
 
 
 def without_due(text: str) -> str:
@@ -217,7 +217,7 @@ def tasks_of(entry: Entry, text: str) -> list[Task]:
     """The tasks of an entry, in order; `text` is its body line for line."""
     place = entry.there
     day = entry.date if entry.dated else None
-    found = []
+    tasks = []
     plain = without_code(text) if _TASK.search(text) else ""
     line = place.body_line
     at = 0
@@ -228,8 +228,8 @@ def tasks_of(entry: Entry, text: str) -> list[Task]:
         block = plain[at : following.start() if following else len(plain)]
         due = _DUE.search(block) or _SCHEDULED.search(block)
         done = bool(match["done"]) or match["box"] in ("x", "X", "-")
-        said = text[match.start("text") : match.end("text")].strip()
-        found.append(
-            Task(said, done, due and due[1], place.path, line, entry.id, entry.title, day)
+        title = text[match.start("text") : match.end("text")].strip()
+        tasks.append(
+            Task(title, done, due and due[1], place.path, line, entry.id, entry.title, day)
         )
-    return found
+    return tasks

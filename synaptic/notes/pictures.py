@@ -61,7 +61,7 @@ def _jpeg(data: memoryview) -> Iterator[bytes | memoryview]:
             raise ValueError(BROKEN)
         if kind == 0xE1 and bytes(body[:6]) == b"Exif\0\0":
             yield _turned(body[6:])
-        elif _stays(kind, body):
+        elif _is_of_image(kind, body):
             yield data[start - 2 : at]
         if kind == _START_OF_SCAN:
             ends = _MARKER.search(data, at)
@@ -71,7 +71,7 @@ def _jpeg(data: memoryview) -> Iterator[bytes | memoryview]:
             at = ends.start()
 
 
-def _stays(kind: int, body: memoryview) -> bool:
+def _is_of_image(kind: int, body: memoryview) -> bool:
     """True for a segment of a JPEG that belongs to the image."""
     if kind == _PROFILE:
         return bytes(body[:11]) == b"ICC_PROFILE"
@@ -119,7 +119,7 @@ def _webp(data: memoryview) -> Iterator[bytes | memoryview]:
     end = 8 + size
     if end > len(data):
         raise ValueError(BROKEN)
-    kept: list[bytes | memoryview] = []
+    chunks: list[bytes | memoryview] = []
     at = 12
     while at < end:
         kind, length = struct.unpack_from("<4sI", data, at)
@@ -130,11 +130,11 @@ def _webp(data: memoryview) -> Iterator[bytes | memoryview]:
         if kind == b"VP8X":
             chunk = bytes(chunk[:8]) + bytes((chunk[8] & ~_EXIF_AND_XMP,)) + bytes(chunk[9:])
         if kind in _WEBP_KEPT:
-            kept.append(chunk)
-    if not kept:
+            chunks.append(chunk)
+    if not chunks:
         raise ValueError(BROKEN)
-    yield struct.pack("<4sI4s", b"RIFF", 4 + sum(map(len, kept)), b"WEBP")
-    yield from kept
+    yield struct.pack("<4sI4s", b"RIFF", 4 + sum(map(len, chunks)), b"WEBP")
+    yield from chunks
 
 
 _READERS: dict[str, Callable[[memoryview], Iterator[bytes | memoryview]]] = {

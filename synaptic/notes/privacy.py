@@ -44,7 +44,7 @@ _FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
 _NOT_IN_CODE = re.compile(rf"(?m)^(?:{TIME_HEADING}|<{{7}} |={{7}}\r?$|>{{7}} )")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]{1,1000}?(?<!`)\1(?!`)")
 _TAGS = re.compile(rb"(?i)</?private[^<>]*>")
-_KEPT = re.compile(rb"[^\r\n]+")
+_LINE_TEXT = re.compile(rb"[^\r\n]+")
 _SIGN = re.compile(rb"(?i)<private")
 Span = tuple[int, int]
 _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
@@ -147,7 +147,7 @@ def _hidden(data: bytes, spans: list[Span]) -> bytes:
     for start, end in sorted(spans):
         if end > at:
             start = max(start, at)
-            passage = _KEPT.sub(lambda line: MASK * len(line[0]), data[start:end])
+            passage = _LINE_TEXT.sub(lambda line: MASK * len(line[0]), data[start:end])
             parts += [data[at:start], passage]
             at = end
     return b"".join([*parts, data[at:]])
@@ -160,7 +160,7 @@ def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
     tags = _outside(tags, _fences(text, structure))
     spans = []
     if tags:
-        spans = [found.span() for found in _CODE_SPAN.finditer(text)]
+        spans = [code.span() for code in _CODE_SPAN.finditer(text)]
     return _outside(tags, spans), structure
 
 

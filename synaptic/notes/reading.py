@@ -121,8 +121,8 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
     release wrote it, owns all H2 but the first kind.
     When a text is saved, its lines that look like the first two kinds get a backslash.
     """
-    found = scan(text, start, dated=not of_day)
-    marks = found.marks
+    structure = scan(text, start, dated=not of_day)
+    marks = structure.marks
     diary = 0
     if not of_day:
         diary = _diary_level(marks[:1], least=1) if block else _diary_level(marks, least=2)
@@ -132,7 +132,7 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
         marks = [mark for mark in marks if mark.level < 3]
     else:
         marks = [mark for mark in marks if mark.level == 1]
-    return Outline(found, _without_own(text, marks), diary)
+    return Outline(structure, _without_own(text, marks), diary)
 
 
 def _diary_level(marks: Sequence[Mark], least: int) -> int:
@@ -142,20 +142,20 @@ def _diary_level(marks: Sequence[Mark], least: int) -> int:
     Most headings of the level begin with a date, and at least that many, or one that Synaptic
     has marked; the level with most dates wins.
     """
-    found = most = 0
+    diary = most = 0
     for level in (1, 2, 3):
         here = [mark for mark in marks if mark.level == level]
         dated = [mark for mark in here if mark.when]
         is_diary = least <= len(dated) > len(here) / 2
         if len(dated) > most and (is_diary or any(mark.comment_at >= 0 for mark in dated)):
-            found = level
+            diary = level
             most = len(dated)
-    return found
+    return diary
 
 
 def _diary_marks(text: str, marks: Sequence[Mark], diary: int) -> list[Mark]:
     """The marks of a diary. A date that stands alone begins no entry."""
-    kept = []
+    bounds = []
     end = len(text)
     for mark in reversed(marks):
         if mark.level == diary and mark.when:
@@ -163,9 +163,9 @@ def _diary_marks(text: str, marks: Sequence[Mark], diary: int) -> list[Mark]:
         if mark.level < diary or _has_sign(mark):
             says_more = mark.level != diary or text[mark.time[1] : end].strip()
             is_entry = mark.comment_at >= 0 or (_is_timed(mark) and says_more)
-            kept.append(mark._replace(begins="entry" if is_entry else "note"))
+            bounds.append(mark._replace(begins="entry" if is_entry else "note"))
             end = mark.start
-    return kept[::-1]
+    return bounds[::-1]
 
 
 def _is_timed(mark: Mark) -> bool:
@@ -180,7 +180,7 @@ def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
     """The marks without the H2s that saved entries count, or name, as their own. A named one
     below the heading of somebody else begins an entry; it says whose it is.
     """
-    found: list[Mark] = []
+    others: list[Mark] = []
     own = 0.0
     named: dict[str, list[int]] = {}
     for mark in marks:
@@ -188,20 +188,20 @@ def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
             owners = named.get(heading_name(text[mark.start : eol_at(text, mark.start)]))
             if owners:
                 owner_at = owners.pop(0)
-                if found[-1].comment_at != owner_at:
-                    found.append(mark._replace(owner_at=owner_at))
+                if others[-1].comment_at != owner_at:
+                    others.append(mark._replace(owner_at=owner_at))
                 continue
         if own > 0 and mark.level == 2 and mark.comment_at < 0:
             ends = _is_timed(mark) and text[mark.time[0]].isdigit()
             if not ends or (own == _ALL and not _FIRST_TIME.match(text, mark.start)):
                 own -= 1
                 continue
-        found.append(mark)
+        others.append(mark)
         names = _named_h2s(text, mark)
         for name in names:
             named.setdefault(name, []).append(mark.comment_at)
         own = 0.0 if names else _own_h2s(text, mark)
-    return found
+    return others
 
 
 def _named_h2s(text: str, mark: Mark) -> list[str]:
@@ -237,10 +237,10 @@ def is_day_file(path: str, day_file: str) -> bool:
         return False
     with suppress(ValueError, re.error):
         return bool(datetime.strptime(path, day_file))
-    return _DAY_WORDS.issuperset(_words(PurePosixPath(path).stem))
+    return _DAY_WORDS.issuperset(_letter_runs(PurePosixPath(path).stem))
 
 
-def _words(text: str) -> list[str]:
+def _letter_runs(text: str) -> list[str]:
     return _LETTERS.findall(text.lower())
 
 
@@ -340,7 +340,7 @@ class _Reader:
             # As long as the BOM, and a line start behind it.
             self.text = f"  \n{self.text[3:]}"
             self.start = 3
-        self.line_ends = [found.start() for found in re.finditer("\n", self.text)]
+        self.line_ends = [eol.start() for eol in re.finditer("\n", self.text)]
 
     def read(self) -> ParsedFile:
         if self.raw.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -354,10 +354,10 @@ class _Reader:
         elif self.front.created_at:
             self.day = self.front.created_at.date(), "front-matter"
         self.front_tags = unique(filter(None, map(slug_tag, self.front.tags)))
-        found, marks, self.diary = outline(
+        structure, marks, self.diary = outline(
             self.text, self.start, of_day=self.no_diary, block=self.block
         )
-        self._report(found)
+        self._report(structure)
         if any(mark.begins == "entry" for mark in marks):
             entries = list(self._pieces(marks))
         else:
@@ -368,8 +368,8 @@ class _Reader:
             entries = [
                 self._note(self.start, len(self.text), leading(self.text, self.start, marks))
             ]
-        kept = self._without_duplicates(entry for entry in entries if entry)
-        return ParsedFile(kept, tuple(self.issues))
+        unique_entries = self._without_duplicates(entry for entry in entries if entry)
+        return ParsedFile(unique_entries, tuple(self.issues))
 
     def _read_front_matter(self) -> None:
         block = front_matter_end(self.text, self.start)
@@ -394,7 +394,7 @@ class _Reader:
                 title=self.front.title or title, aliases=unique((*self.front.aliases, *aliases))
             )
 
-    def _report(self, found: Scan) -> None:
+    def _report(self, structure: Scan) -> None:
         """Reports what a person must mend, as a comment of a saved entry that lost its heading
         to an editor's old buffer.
         """
@@ -403,7 +403,7 @@ class _Reader:
         except UnicodeDecodeError as error:
             message = "this is not UTF-8; what cannot be read shows as U+FFFD"
             self._issue(error.start, "encoding", message)
-        for piece in found.unclosed:
+        for piece in structure.unclosed:
             name = "code block" if piece.kind == "fence" else piece.kind
             message = (
                 f"the {name} that begins here is never closed; the text below is read as its"
@@ -412,7 +412,7 @@ class _Reader:
         for at in unclosed_tags(self.raw):
             message = "everything up to the next saved entry is hidden"
             self._issue(at, "open-private", f"this <private> is never closed; {message}")
-        for start, end in found.opaque:
+        for start, end in structure.opaque:
             if self.text[start : start + 7].lstrip().startswith("<!--"):
                 for stray in _OF_AN_ENTRY.finditer(self.text, start, end):
                     message = "this comment of a saved entry is ignored"
@@ -420,7 +420,7 @@ class _Reader:
                     self._issue(stray.start(), "stray-comment", message)
         last = max(self.text.rfind("\n>>>>>>> "), 0)
         for begin in _CONFLICT.finditer(self.text, self.start, last):
-            if not any(start <= begin.start() < end for start, end in found.opaque):
+            if not any(start <= begin.start() < end for start, end in structure.opaque):
                 message = "two versions stand here, with the marks of an unfinished merge"
                 self._issue(begin.start(), "conflict-marker", message)
 
@@ -496,7 +496,7 @@ class _Reader:
         typed: bool = True,
         whole_file: bool = False,
         id: str | None = None,
-        **told: Any,
+        **attributes: Any,
     ) -> Entry:
         """The entry of this title that stands in `span`; `told` are further attributes.
 
@@ -529,7 +529,7 @@ class _Reader:
                 self._line(body[0]) if has_body else line,
                 whole_file,
             ),
-            **told,
+            **attributes,
         )
 
     def _moment(self, clock: str, at: datetime | None) -> tuple[datetime, DateSource]:
@@ -607,7 +607,7 @@ class _Reader:
         """True if a title only names its day: in numbers, or by the day, the year and two words
         of any language.
         """
-        words = _words(title)
+        words = _letter_runs(title)
         day = self.named_day
         numbers = set(map(int, re.findall("[0-9]+", title)))
         if not day or len(words) > 2 or day.month in numbers:
@@ -620,7 +620,7 @@ class _Reader:
         """
         if not self.of_day or not in_logseq(self.name):
             return []
-        starts = [found.start() for found in _BLOCK.finditer(self.text, self.start)]
+        starts = [block.start() for block in _BLOCK.finditer(self.text, self.start)]
         if not starts:
             return []
         blocks = [self._note(self.start, starts[0])]
@@ -650,22 +650,22 @@ class _Reader:
 
     def _without_duplicates(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         """The entries, equal ones once. Others with the id of one above get a new id."""
-        kept: dict[str, Entry] = {}
+        by_id: dict[str, Entry] = {}
         for entry in entries:
-            if entry == kept.get(entry.id):
+            if entry == by_id.get(entry.id):
                 continue
             place = entry.there
             id = entry.id
-            if id in kept and not entry.derived_id:
+            if id in by_id and not entry.derived_id:
                 message = f"the id {id} stands above another text too; the first entry keeps it"
                 self._issue(place.start, "duplicate-id", message)
-            while id in kept:
+            while id in by_id:
                 heading = self._line_at(place.start)
                 self.day = entry.at.date(), entry.date_source
                 self.counts[heading] += 1
                 id = self._derive(heading)
-            kept[id] = entry if id == entry.id else replace(entry, id=id, derived_id=True)
-        return tuple(kept.values())
+            by_id[id] = entry if id == entry.id else replace(entry, id=id, derived_id=True)
+        return tuple(by_id.values())
 
     def _decode(self, start: int, end: int) -> str:
         return shown(self.data[start:end]).decode("utf-8", "replace")

@@ -50,26 +50,26 @@ def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
 
     The pattern `unseen` matches what a reader does not see; a secret may go on behind it.
     """
-    seen, starts, ends = _seen(text, unseen)
-    seen = _REDACTED.sub(lambda known: _HIDDEN * len(known[0]), seen)
-    found: list[Secret] = []
+    seen, starts, ends = _visible_text(text, unseen)
+    seen = _REDACTED.sub(lambda redacted: _HIDDEN * len(redacted[0]), seen)
+    secrets: list[Secret] = []
     # what says more of its kind comes first, and hides what it found from the others
     for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines, _apart):
         here = merged(look(seen))
         seen = _replaced(seen, here, lambda secret: _HIDDEN * (secret.end - secret.start))
-        found += here
-    return merged(Secret(kind, starts[start], ends[end - 1]) for kind, start, end in found)
+        secrets += here
+    return merged(Secret(kind, starts[start], ends[end - 1]) for kind, start, end in secrets)
 
 
-def merged(found: Iterable[Secret]) -> tuple[Secret, ...]:
+def merged(secrets: Iterable[Secret]) -> tuple[Secret, ...]:
     """The secrets in order. Those that overlap are one, of the kind of the first."""
-    kept: list[Secret] = []
-    for secret in sorted(found, key=attrgetter("start")):
-        if kept and secret.start < kept[-1].end:
-            kept[-1] = kept[-1]._replace(end=max(kept[-1].end, secret.end))
+    separate: list[Secret] = []
+    for secret in sorted(secrets, key=attrgetter("start")):
+        if separate and secret.start < separate[-1].end:
+            separate[-1] = separate[-1]._replace(end=max(separate[-1].end, secret.end))
         else:
-            kept.append(secret)
-    return tuple(kept)
+            separate.append(secret)
+    return tuple(separate)
 
 
 def redact(text: str, secrets: Iterable[Secret]) -> str:
@@ -96,7 +96,7 @@ def _replaced(text: str, secrets: Iterable[Secret], by: Callable[[Secret], str])
     return "".join([*parts, text[at:]])
 
 
-def _seen(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[int]]:
+def _visible_text(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """The part of `text` that a reader sees, and where each of its characters begins and ends.
 
     An escape is seen as the character behind it, an entity as its character.
@@ -109,16 +109,16 @@ def _seen(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[int]]:
     if not spans:
         return text, range(len(text)), range(1, len(text) + 1)
     for start, end in [*spans, (len(text), len(text))]:
-        shown = ""
+        visible = ""
         if text.startswith("\\", start):
-            shown = text[start + 1 : end]
+            visible = text[start + 1 : end]
         elif text.startswith("&", start):
-            shown = _compiled(INVISIBLE).sub("", html.unescape(text[start:end]))
-        parts += [text[at:start], shown]
+            visible = _compiled(INVISIBLE).sub("", html.unescape(text[start:end]))
+        parts += [text[at:start], visible]
         starts.extend(range(at, start))
-        starts.extend([start] * len(shown))
+        starts.extend([start] * len(visible))
         ends.extend(range(at + 1, start + 1))
-        ends.extend([end] * len(shown))
+        ends.extend([end] * len(visible))
         at = end
     return "".join(parts), starts, ends
 
@@ -144,7 +144,7 @@ _MEANINGS = {
 
 
 @cache
-def _table() -> dict[str, Any]:
+def _patterns_file() -> dict[str, Any]:
     """data/secrets.toml, read on first use."""
     path = DATA / "secrets.toml"
     text = path.read_text(encoding="utf-8")
@@ -155,7 +155,7 @@ def _table() -> dict[str, Any]:
 
 def _is_example(value: str) -> bool:
     """True if manuals print this value as an example."""
-    return any(example in value for example in _table()["examples"])
+    return any(example in value for example in _patterns_file()["examples"])
 
 
 # -- private keys
@@ -204,7 +204,7 @@ _LONGEST_LINE = 200
 
 
 def _tokens(text: str) -> Iterator[Secret]:
-    for kind, signs, parts in _table()["token"]:
+    for kind, signs, parts in _patterns_file()["token"]:
         pattern = _compiled("".join(parts))
         for sign in signs:
             at = text.find(sign)
@@ -272,7 +272,7 @@ _LINE = r"(?:[^\n]*\\\n)*[^\n]*"
 
 def _in_lines(text: str) -> Iterator[Secret]:
     low = _lower(text)
-    for kind, signs, check, parts in _table()["line"]:
+    for kind, signs, check, parts in _patterns_file()["line"]:
         pattern = _compiled("(?m)" + "".join(parts))
         for sign in signs:
             at = low.find(sign)
@@ -358,7 +358,7 @@ _JOINED_WORDS = r"(?i)\A[a-z]{3,20}(?:-[a-z0-9]{3,20}){2,11}\Z"
 
 def _assigned(text: str) -> Iterator[Secret]:
     low = _lower(text)
-    names = _table()["passwords"]
+    names = _patterns_file()["passwords"]
     assigned = _ASSIGNED.replace("NAMES", "|".join(names))
     pattern = _compiled(assigned)
     present = [name for name in names if name in low]
@@ -386,21 +386,21 @@ def _value_of(text: str, name: re.Match[str]) -> Secret | None:
     before = text[max(0, name.start() - 100) : name.start()]
     in_front = before.rstrip(_NAME_CHARS)
     full_name = before[len(in_front) :] + name["word"]
-    said = value["quoted"]
-    quoted = said is not None
+    secret = value["quoted"]
+    quoted = secret is not None
     start = value.start("quoted" if quoted else "bare")
     if not quoted:
-        said = value["bare"]
+        secret = value["bare"]
         if in_front.endswith(("?", "&")):  # in a URL
-            said = said.partition("&")[0]
-        if len(said) < _LONGEST_WORD:
-            said = said.rstrip(".,;:!?)}]*")
-    end = start + len(said)
-    if name["blank"] and not _is_passphrase(name, said) and not _has(_SETS, before.lower()):
+            secret = secret.partition("&")[0]
+        if len(secret) < _LONGEST_WORD:
+            secret = secret.rstrip(".,;:!?)}]*")
+    end = start + len(secret)
+    if name["blank"] and not _is_passphrase(name, secret) and not _has(_SETS, before.lower()):
         return None
-    if not _is_value(name, full_name, said, quoted=quoted) or _is_example(said):
+    if not _is_value(name, full_name, secret, quoted=quoted) or _is_example(secret):
         return None
-    if not quoted and len(said) == _LONGEST_WORD:
+    if not quoted and len(secret) == _LONGEST_WORD:
         rest = _compiled(_BARE_REST).match(text, end)
         end = rest.end() if rest else end
     if name["alone"] and text[end : end + 1] not in ("", "\n", "\r"):

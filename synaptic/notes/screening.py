@@ -31,15 +31,15 @@ def visible_secrets(text: str) -> tuple[Secret, ...]:
     So `ghp_**abc**` counts as `ghp_abc`, the token that a reader sees. Linear in the text's
     length.
     """
-    found = list(find_secrets(text))
+    secrets = list(find_secrets(text))
     unseen = f"{_MARKUP}|{INVISIBLE}"
     if re.search(_MARKUP, text):
         for secret in find_secrets(text, unseen):
             value = text[secret.start : secret.end]
             # `hun****r2` was left out by a person, unless it is a token all the same
             if "****" not in value or find_secrets(value, unseen):
-                found.append(secret)
-    return merged(found)
+                secrets.append(secret)
+    return merged(secrets)
 
 
 class Screen:
@@ -54,16 +54,18 @@ class Screen:
 
     def notices(self) -> tuple[str, ...]:
         """A sentence for each kind of change, for the receipt."""
-        said = []
+        sentences = []
         if self._redacted:
-            said.append(f"Redacted before it was written: {', '.join(self._redacted)}.")
+            sentences.append(f"Redacted before it was written: {', '.join(self._redacted)}.")
         if self._private:
-            said.append(
+            sentences.append(
                 "The text between <private> and </private> was left out; it is saved nowhere."
             )
         if self._unclosed:
-            said.append("A <private> that is never closed hides nothing; it was saved as text.")
-        return tuple(said)
+            sentences.append(
+                "A <private> that is never closed hides nothing; it was saved as text."
+            )
+        return tuple(sentences)
 
     def text(self, name: str, text: str, *, after: str = "") -> str:
         """`text` as it may be written. `after` is the text that stands before it in the file: a
@@ -77,16 +79,16 @@ class Screen:
             raise InvalidArgument(
                 f"The {name} holds a NUL character; nothing was saved.", "Save it without."
             )
-        shown = without_private(text)
-        if shown != text:
+        public = without_private(text)
+        if public != text:
             self._private = True
-            if not shown.strip():
+            if not public.strip():
                 raise InvalidArgument(
                     f"All of the {name} is private; nothing was saved.",
                     "Write it into the file itself.",
                 )
-        self._unclosed |= bool(unclosed_tags(shown.encode("utf-8", "surrogatepass")))
-        return self.redacted(name, shown, after=after)
+        self._unclosed |= bool(unclosed_tags(public.encode("utf-8", "surrogatepass")))
+        return self.redacted(name, public, after=after)
 
     def redacted(self, name: str, text: str, *, after: str = "") -> str:
         """`text` without its secrets. `after` and Refused are as for `text`."""
@@ -117,9 +119,9 @@ class Screen:
         """A value that stands in an entry's comment as it may be written; "" where nothing is
         left of it.
         """
-        shown = without_private(value)
-        self._private |= shown != value
-        return self.redacted(name, shown).strip()
+        public = without_private(value)
+        self._private |= public != value
+        return self.redacted(name, public).strip()
 
     def texts(self, name: str, texts: Iterable[str]) -> list[str]:
         """Each of the texts as it may be written."""

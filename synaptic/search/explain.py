@@ -4,7 +4,7 @@ import math
 from collections import Counter
 
 from ..filters import Filters
-from ..language.analysis.analyze import Known, analyze
+from ..language.analysis.analyze import JournalNames, analyze
 from ..language.analysis.asked import asked_of
 from ..language.analysis.plan import form_of
 from ..language.lexicon import STOP_WORDS
@@ -36,7 +36,7 @@ def analysis_of(ws: Workspace, query: str) -> Json:
         )
         understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
         told = (understood.nothing,) if understood.nothing else understood.parsed.notices
-        known = Known(tags, projects, files)
+        known = JournalNames(tags, projects, files)
         found = analyze(query, asked_of(query, today=now.date()), known)
         plan = _plan(understood) | {"estimated_complexity": found["complexity"]}
         keywords = _keywords(ws, found["text"])

@@ -20,7 +20,7 @@ from synaptic import Filters
 from synaptic.features.sharing.merge import merge
 from synaptic.index.chunking import cut, estimate_tokens
 from synaptic.journal.comments import ids_in
-from synaptic.language.analysis.analyze import Known, analyze
+from synaptic.language.analysis.analyze import JournalNames, analyze
 from synaptic.language.analysis.asked import asked_of
 from synaptic.language.analysis.plan import parts_of
 from synaptic.language.lexicon import sentence_ends
@@ -307,9 +307,9 @@ and more.
 """
 
 
-def known() -> Known:
+def known() -> JournalNames:
     words = frozenset({"redis", "db", "anna", "kestrel", "a"})
-    return Known(tags=words, projects=words, files=frozenset({"src/a.py"}))
+    return JournalNames(tags=words, projects=words, files=frozenset({"src/a.py"}))
 
 
 def entry(text: str) -> Entry:

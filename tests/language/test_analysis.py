@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.language.analysis import analyze as rules
-from synaptic.language.analysis.analyze import Known, analyze
+from synaptic.language.analysis.analyze import JournalNames, analyze
 from synaptic.language.analysis.asked import QUESTIONS, asked_of
 from synaptic.language.analysis.plan import parts_of
 
 TODAY = date(2026, 11, 21)  # a Saturday
 DATA = Path(__file__).parents[1] / "data"
 PACKAGE = Path(rules.__file__).parent
-NOTHING = Known()
-KNOWN = Known(
+NOTHING = JournalNames()
+KNOWN = JournalNames(
     tags=frozenset({"auth", "vector-db", "migration"}),
     projects=frozenset({"synaptic", "big app"}),
     files=frozenset({"src/worker.py", "docs/readme.md", "web/readme.md"}),
@@ -31,12 +31,12 @@ INTENTS = {"entity", "temporal", "attribute", "relation", "general"}
 KINDS = {"person", "project", "tool", "file", "tag", "unknown"}
 
 
-def read(query: str, known: Known = NOTHING) -> dict[str, Any]:
+def read(query: str, known: JournalNames = NOTHING) -> dict[str, Any]:
     asked = asked_of(query, today=TODAY)
     return analyze(query, asked, known)
 
 
-def kinds(query: str, known: Known = NOTHING) -> dict[str, str]:
+def kinds(query: str, known: JournalNames = NOTHING) -> dict[str, str]:
     return {entity.name: entity.type for entity in read(query, known)["entities"]}
 
 
@@ -241,13 +241,15 @@ def test_a_file_name_that_two_files_share_is_neither() -> None:
 
 
 def test_small_words_name_no_tag() -> None:
-    known = Known(tags=frozenset({"how", "on"}))
+    known = JournalNames(tags=frozenset({"how", "on"}))
     assert kinds("how does it depend on rain", known) == {}
     assert kinds("all about #how", known) == {"how": "tag"}
 
 
 def test_words_name_a_tag_and_a_project_in_every_form() -> None:
-    known = Known(tags=frozenset({"node-js", "caf\u00e9"}), projects=frozenset({"strasse"}))
+    known = JournalNames(
+        tags=frozenset({"node-js", "caf\u00e9"}), projects=frozenset({"strasse"})
+    )
     assert kinds("which release of node.js do we run", known) == {"node-js": "tag"}
     assert kinds("what was decided about the caf\u00e9", known) == {"caf\u00e9": "tag"}
     assert kinds("what is new in Stra\u00dfe", known) == {"strasse": "project"}

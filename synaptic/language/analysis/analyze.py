@@ -26,7 +26,7 @@ _SIGNS = "'./\\:&-"
 """Marks that end a word and do not belong to it."""
 
 
-class Known(NamedTuple):
+class JournalNames(NamedTuple):
     """The tags, projects and files of the journal, in lower case."""
 
     tags: Collection[str] = ()
@@ -46,9 +46,9 @@ class Question:
     """One line of text without the words that only ask to be told, and its named features."""
 
     def __init__(self, asked: Asked) -> None:
-        told = QUESTIONS.finder("asking_to_be_told")
+        request = QUESTIONS.finder("asking_to_be_told")
         short = QUESTIONS.finder("short_is")
-        self.line = short.sub(r"\1 is", told.sub("", asked.read, count=1) or asked.read)
+        self.line = short.sub(r"\1 is", request.sub("", asked.read, count=1) or asked.read)
         self.has_range = asked.time_range is not None
         self._features = QUESTIONS.patterns("features")
 
@@ -62,11 +62,11 @@ class Question:
 
     def count(self, feature: str) -> int:
         """The number of times that the feature shows."""
-        found = compiled(self._features[feature], re.IGNORECASE).finditer(self.line)
-        return len(list(found))
+        matches = compiled(self._features[feature], re.IGNORECASE).finditer(self.line)
+        return len(list(matches))
 
 
-def analyze(query: str, asked: Asked, known: Known) -> Json:
+def analyze(query: str, asked: Asked, names: JournalNames) -> Json:
     """The analysis of a query, as JSON. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |
@@ -75,7 +75,7 @@ def analyze(query: str, asked: Asked, known: Known) -> Json:
     | "When did we move to Postgres?"           | temporal    | temporal  | low        |
     | "Is Redis or Postgres better for queues?" | comparative | general   | medium     |
     """
-    entities = entities_of(asked.read, known)[:MAX_ENTITIES]
+    entities = entities_of(asked.read, names)[:MAX_ENTITIES]
     question = Question(asked)
     question_type, confidence = _question_type(question)
     complexity = _complexity(question, question_type)
@@ -105,7 +105,9 @@ def _question_type(question: Question) -> tuple[str, float]:
     """
     fitting = []
     for question_type, features in QUESTIONS.read["types"]:
-        if question_type not in fitting and _fits(question, question_type, features.split()):
+        if question_type not in fitting and _has_features(
+            question, question_type, features.split()
+        ):
             fitting.append(question_type)
     if fitting:
         return fitting[0], round(max(0.5, 1.1 - 0.15 * len(fitting)), 2)
@@ -114,7 +116,7 @@ def _question_type(question: Question) -> tuple[str, float]:
     return "factual", 0.7 if question.shows("asks") else 0.4
 
 
-def _fits(question: Question, question_type: str, features: list[str]) -> bool:
+def _has_features(question: Question, question_type: str, features: list[str]) -> bool:
     start = 0
     itself = question.find("itself")
     if itself and question_type == "multi-hop":  # the description of what is sought is no hop
@@ -173,27 +175,27 @@ def _target(
     """The aim of a question: the attribute of an entity, or its relation."""
     target = {"entity": entities[0].name if entities else None}
     for name, feature in (("attribute", "attribute"), ("relation", "binds")):
-        found = question.find(feature) if intent == name else None
-        target[name] = found[found.lastindex or 0].lower() if found else None
+        match = question.find(feature) if intent == name else None
+        target[name] = match[match.lastindex or 0].lower() if match else None
     return target
 
 
 # -- names: what the journal knows, what is quoted, what is spelled like one
 
 
-def entities_of(text: str, known: Known) -> tuple[EntityMention, ...]:
+def entities_of(text: str, names: JournalNames) -> tuple[EntityMention, ...]:
     """Each name once, in the order of the text; of two that begin together the longer."""
-    marked = _marked(known)
+    marked = _marked(names)
     tokens = list(compiled(_TOKEN).finditer(text))
-    found = []
+    mentions = []
     place = 0
     while place < len(tokens):
         beside = tokens[place : place + LONGEST_NAME]
-        count, mention = _marked_at(text, beside, marked) or _written_at(text, beside)
+        count, mention = _marked_at(text, beside, marked) or _name_at(text, beside)
         place += count
         if mention:
-            found.append(mention)
-    return tuple(dict.fromkeys(found))
+            mentions.append(mention)
+    return tuple(dict.fromkeys(mentions))
 
 
 def _marked_at(
@@ -209,7 +211,7 @@ def _marked_at(
     return None
 
 
-def _written_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention | None]:
+def _name_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention | None]:
     """(the number of words that are read, the quotation or the name that they spell)."""
     bare = _bare(tokens[0][0])
     if bare[0] in '"“':
@@ -240,16 +242,16 @@ def _bare(word: str) -> str:
     return word.rstrip(_SIGNS).removesuffix("'s")
 
 
-def _marked(known: Known) -> dict[str, EntityMention]:
+def _marked(names: JournalNames) -> dict[str, EntityMention]:
     """Tags, projects and files by their keys; a file also by its name, unless two share it."""
-    marked = {tag: EntityMention(tag, "tag") for tag in known.tags}
-    for project in known.projects:
+    marked = {tag: EntityMention(tag, "tag") for tag in names.tags}
+    for project in names.projects:
         marked[_key(project)] = EntityMention(project, "project")
-    names = Counter(path.rpartition("/")[2] for path in known.files)
-    for path in known.files:
+    file_names = Counter(path.rpartition("/")[2] for path in names.files)
+    for path in names.files:
         name = path.rpartition("/")[2]
         marked[_key(path)] = EntityMention(path, "file")
-        if names[name] == 1:
+        if file_names[name] == 1:
             marked[_key(name)] = EntityMention(path, "file")
     return marked
 

@@ -94,9 +94,9 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     least = len(plain.phrase) if plain else 0
     for tongue in tongues_of(read):
         for first, last, english in times_in(read, tongue):
-            found = find_time(english, today=today)
-            if found and not found[1] and last - first >= least:
-                times = replace(found[0], phrase=read[first:last])
+            time_and_rest = find_time(english, today=today)
+            if time_and_rest and not time_and_rest[1] and last - first >= least:
+                times = replace(time_and_rest[0], phrase=read[first:last])
                 return times, without(read, first, last), tongue
     return plain, text, ""
 
@@ -117,9 +117,9 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     """
     if len(text) > READ_CHARACTERS:
         return None
-    said = _finder("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
-    said = without_frame(said, tongue) if tongue else _finder("list_frame").sub(" ", said)
-    named, means, said = _parts(said, projects)
+    rest = _finder("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
+    rest = without_frame(rest, tongue) if tongue else _finder("list_frame").sub(" ", rest)
+    named, means, rest = _list_parts(rest, projects)
     kinds = [name for name in means if name in TYPES]
     state = "".join(STATES.intersection(means)) or ("open" if "still" in means else "")
     types = kinds or [TYPE_NAMES[name] for name in means if name in TYPE_NAMES]
@@ -127,16 +127,16 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
         types = list(CLOSABLE)
     if state:
         is_of_work = types and {*types} <= {*CLOSABLE}
-        if state not in STATES or not is_of_work or not _finder("state_asked").search(said):
+        if state not in STATES or not is_of_work or not _finder("state_asked").search(rest):
             return None
-    number = _finder("state_number").search(said)
+    number = _finder("state_number").search(rest)
     most = 1 if "one" in means else None
     if number:
         most = COUNTS.get(number[0].strip()) or int(number[0])
-        said = said.replace(number[0], _TAKEN, 1)
-    among = _finder("state_among").search(said) if state and kinds else None
-    sought = _telling(among[1], means) if among else []
-    if _telling(said, means) != sought or (means and _finder("no").search(said)):
+        rest = rest.replace(number[0], _TAKEN, 1)
+    among = _finder("state_among").search(rest) if state and kinds else None
+    sought = _telling_words(among[1], means) if among else []
+    if _telling_words(rest, means) != sought or (means and _finder("no").search(rest)):
         return None
     filters = Filters(
         types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
@@ -150,27 +150,27 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     return Listed(filters, state, order, most, " ".join(sought), "changes" in means)
 
 
-def _parts(said: str, projects: Collection[str]) -> tuple[Texts, list[str], str]:
+def _list_parts(text: str, projects: Collection[str]) -> tuple[Texts, list[str], str]:
     """(projects that are named, meanings of the parts, the text with _TAKEN for each part);
     without a part no project is taken out.
     """
     names = sorted(map(re.escape, {*projects} - TYPE_NAMES.keys()), key=len, reverse=True)
     before = r"(?<![\w-])(?:(?:in|of|for|on|with|from|at) )?(?:the )?"
     is_named = re.compile(rf"{before}({'|'.join(names)})(?:'s)?(?![\w-])" if names else r"(?!)")
-    left = " ".join(is_named.sub(" ", said).split())
+    left = " ".join(is_named.sub(" ", text).split())
     means: list[str] = []
     for meaning, pattern in QUESTIONS.patterns("parts").items():
         left, count = compiled(pattern).subn(_TAKEN, left)
         means += meaning.split() if count else ()
-    return (tuple(is_named.findall(said)), means, left) if means else ((), [], said)
+    return (tuple(is_named.findall(text)), means, left) if means else ((), [], text)
 
 
-def _telling(said: str, means: list[str]) -> list[str]:
+def _telling_words(text: str, means: list[str]) -> list[str]:
     """The words that say something beside a list."""
     nothing = STOP_WORDS | QUESTIONS.listing
     if means:
         nothing |= QUESTIONS.beside_a_state
-    return [word for _, word in words(said) if word not in nothing]
+    return [word for _, word in words(text) if word not in nothing]
 
 
 def happened(text: str) -> list[Texts]:
@@ -188,5 +188,5 @@ def happened(text: str) -> list[Texts]:
     sets = [tuple(line.split()) for line in QUESTIONS.read["forms"]]
     forms = {form: those for those in sets for form in those}
     nothing = STOP_WORDS | QUESTIONS.of_events
-    told = dict.fromkeys(word for _, word in words(text) if word not in nothing)
-    return [forms.get(word, (word,)) for word in told]
+    words_of_event = dict.fromkeys(word for _, word in words(text) if word not in nothing)
+    return [forms.get(word, (word,)) for word in words_of_event]

@@ -16,8 +16,8 @@ from .table import (
     BETWEEN,
     ROWS,
     TIMES,
+    Pieces,
     Reader,
-    Said,
     Span,
     When,
     counts,
@@ -90,17 +90,17 @@ class Period(NamedTuple):
     `part` is a number of `part_of`; None is all of the period.
     """
 
-    said: Said
+    pieces: Pieces
     days: Reader
     end: int
     part: int | None
 
     def span(self, when: When, year: int | None = None) -> Span:
         """The days, of that year if the phrase names none."""
-        said = self.said
+        pieces = self.pieces
         if year:
-            said = {"year": year, **said}
-        span = self.days(said, when)
+            pieces = {"year": year, **pieces}
+        span = self.days(pieces, when)
         if self.part is None:
             return span
         return part_of(span, self.part)
@@ -126,12 +126,12 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
         return None
     for word in pattern(_START + r"\w").finditer(read):
         start = word.start()
-        found = _phrase(read, start, When(today))
-        if not found:
+        time = _phrase(read, start, When(today))
+        if not time:
             continue
-        end = start + len(found.phrase)
+        end = start + len(time.phrase)
         if not pattern(_STOPPED).match(read, end):
-            return found, without(text, start, end)
+            return time, without(text, start, end)
     return None
 
 
@@ -141,10 +141,10 @@ def read_time(text: str, when: When) -> TimeRange | None:
     Such a text needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
     """
     for form in _AS_IF:
-        said = form.format(text[:LOOKED_AT].title())
-        found = _phrase(said, 0, when)
-        if found and found.phrase == said:
-            return replace(found, phrase=text)
+        phrase = form.format(text[:LOOKED_AT].title())
+        time = _phrase(phrase, 0, when)
+        if time and time.phrase == phrase:
+            return replace(time, phrase=text)
     return None
 
 
@@ -171,12 +171,12 @@ def without(text: str, start: int, end: int) -> str:
 
 def _phrase(text: str, at: int, when: When) -> TimeRange | None:
     """The time that begins at that place: a preposition and one or two periods."""
-    found = pattern(_PREPOSITION).match(text, at)
+    opening = pattern(_PREPOSITION).match(text, at)
     preposition = ""
     start = at
-    if found:
-        preposition = found["preposition"].lower()
-        start = found.end()
+    if opening:
+        preposition = opening["preposition"].lower()
+        start = opening.end()
     pair = _pair(text, start, preposition, when)
     if pair:
         (first, last), end = pair
@@ -192,7 +192,7 @@ def _phrase(text: str, at: int, when: When) -> TimeRange | None:
             preposition = "since"
             end = onwards.end()
         bounds = _bounds(preposition, span, when.today)
-        about = span[0] if _is_about(period.said, preposition) else None
+        about = span[0] if _is_about(period.pieces, preposition) else None
         return TimeRange(*bounds, text[at:end], about)
     return None
 
@@ -210,17 +210,17 @@ def _periods(text: str, at: int, preposition: str) -> list[Period]:
         if preposition not in prepositions:
             continue
         for row, days in rows.items():
-            found = pattern(row + _END).match(text, at)
-            if found:
-                periods.append(Period(values(found), days, found.end(), number))
+            match = pattern(row + _END).match(text, at)
+            if match:
+                periods.append(Period(values(match), days, match.end(), number))
     return sorted(periods, key=lambda period: -period.end)
 
 
-def _is_about(said: Said, preposition: str) -> bool:
+def _is_about(pieces: Pieces, preposition: str) -> bool:
     """True for "two weeks ago", which means days around that one too."""
-    if said.get("way") != -1 or said["unit"] in ("minute", "hour", "day"):
+    if pieces.get("way") != -1 or pieces["unit"] in ("minute", "hour", "day"):
         return False
-    least, most = counts(said)
+    least, most = counts(pieces)
     return least == most and preposition in ("", "around")
 
 
@@ -259,7 +259,7 @@ def _pair(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] 
     if not rights:
         return None
     right = rights[0]
-    named = left.said.keys() | right.said.keys()
+    named = left.pieces.keys() | right.pieces.keys()
     is_dated = "day" in named or named >= {"month", "year"}
     if not is_dated and preposition not in ("from", "between"):
         return None
@@ -271,7 +271,7 @@ def _pair(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] 
 
 def _joined(left: Period, right: Period, when: When) -> Span:
     """The days from one period to the other, which share the year that only one names."""
-    year = right.said.get("year")
+    year = right.pieces.get("year")
     opened = left.span(when, year)
     closed = right.span(when, opened[0].year)
     is_swapped = opened[0] > closed[1]

@@ -1,9 +1,9 @@
 """The table of times: patterns of words, and the functions that return the days they name.
 
 To add one, write a row into `ROWS`. In a pattern a blank is any white space, `<month>` is any
-name of a month, and the function gets its number as `said["month"]`. The pieces that may stand
-in `<...>` are the keys of `PIECES`; their words are in `data/words/times.toml`. At one place
-of a text the row that reads the most wins, so the order does not matter.
+name of a month, and the function gets its number as `pieces["month"]`. The pieces that may
+stand in `<...>` are the keys of `PIECES`; their words are in `data/words/times.toml`. At one
+place of a text the row that reads the most wins, so the order does not matter.
 """
 
 import re
@@ -23,7 +23,7 @@ MONTHS_IN = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 Span = tuple[date, date]
 """The first day and the last."""
 
-Said = dict[str, Any]
+Pieces = dict[str, Any]
 """The pieces of a phrase as numbers: of "March 2025" {"month": 3, "year": 2025}."""
 
 
@@ -40,7 +40,7 @@ class When(NamedTuple):
     around: bool = False
 
 
-Reader = Callable[[Said, When], Span]
+Reader = Callable[[Pieces, When], Span]
 """Raises ValueError if there is no such time."""
 
 
@@ -106,16 +106,16 @@ def pattern(row: str) -> re.Pattern[str]:
     return re.compile(row.replace(" ", r"\s+"), re.IGNORECASE)
 
 
-def values(found: re.Match[str]) -> Said:
+def values(match: re.Match[str]) -> Pieces:
     """The pieces of a match as numbers."""
-    said = {}
-    for name, text in found.groupdict().items():
+    pieces = {}
+    for name, text in match.groupdict().items():
         if text is None:
             continue
         word = "_".join(text.lower().split())
         table = TABLES.get(name, {})
-        said[name] = table[word] if word in table else int(re.sub(r"\D", "", word))
-    return said
+        pieces[name] = table[word] if word in table else int(re.sub(r"\D", "", word))
+    return pieces
 
 
 # --- days ---
@@ -180,30 +180,30 @@ def part_of(span: Span, part: int) -> Span:
 # --- times by the calendar ---
 
 
-def dates(said: Said, year: int) -> Span:
-    """The day, month, quarter, season or year that is said, in that year."""
-    if "day" in said:
-        day = date(year, said["month"], said["day"])
+def dates(pieces: Pieces, year: int) -> Span:
+    """The day, month, quarter, season or year of the pieces, in that year."""
+    if "day" in pieces:
+        day = date(year, pieces["month"], pieces["day"])
         return day, day
-    if "month" in said:
-        return months_from(date(year, said["month"], 1), 1)
-    if "season" in said:
-        return months_from(date(year, said["season"], 1), 3)
-    if "quarter" in said:
-        return months_from(date(year, 3 * said["quarter"] - 2, 1), 3)
+    if "month" in pieces:
+        return months_from(date(year, pieces["month"], 1), 1)
+    if "season" in pieces:
+        return months_from(date(year, pieces["season"], 1), 3)
+    if "quarter" in pieces:
+        return months_from(date(year, 3 * pieces["quarter"] - 2, 1), 3)
     return date(year, 1, 1), date(year, 12, 31)
 
 
-def calendar(said: Said, when: When) -> Span:
-    """The days of the year that is said, else the latest that have begun, or ahead the first
+def calendar(pieces: Pieces, when: When) -> Span:
+    """The days of the year of the phrase, else the latest that have begun, or ahead the first
     that are not over.
     """
-    if "year" in said:
-        return dates(said, said["year"])
+    if "year" in pieces:
+        return dates(pieces, pieces["year"])
     step = 1 if when.ahead else -1
     for away in range(9):
         try:
-            first, last = dates(said, when.today.year + step * away)
+            first, last = dates(pieces, when.today.year + step * away)
         except ValueError:  # no leap year
             continue
         is_meant = last >= when.today if when.ahead else first <= when.today
@@ -212,77 +212,77 @@ def calendar(said: Said, when: When) -> Span:
     raise ValueError("no such day")
 
 
-def beside(said: Said, when: When) -> Span:
+def beside(pieces: Pieces, when: When) -> Span:
     """The latest month or season that is over, the present one, or the first to come."""
-    which = said["which"]
-    first, last = calendar(said, When(when.today, ahead=which > 0))
+    which = pieces["which"]
+    first, last = calendar(pieces, When(when.today, ahead=which > 0))
     if first <= when.today <= last:
-        return dates(said, first.year + which)
+        return dates(pieces, first.year + which)
     if which == 0:
-        return dates(said, when.today.year)
+        return dates(pieces, when.today.year)
     return first, last
 
 
-def from_to(said: Said, when: When) -> Span:
+def from_to(pieces: Pieces, when: When) -> Span:
     """Days of one month or whole years: Nov 3-7, 2023 to 2025."""
-    first, _ = calendar(said, when)
+    first, _ = calendar(pieces, when)
     other = {"year": first.year}
-    for name, number in said.items():
+    for name, number in pieces.items():
         other[name.removeprefix("last_")] = number
     _, last = calendar(other, when)
     return first, last
 
 
-def day_of_month(said: Said, when: When) -> Span:
+def day_of_month(pieces: Pieces, when: When) -> Span:
     """The latest such day, or ahead the next: the 3rd."""
     step = 1 if when.ahead else -1
     for away in range(62):
         day = shift(when.today, step * away)
-        if day.day == said["day"]:
+        if day.day == pieces["day"]:
             return day, day
     raise ValueError("no such day")
 
 
-def numbered_week(said: Said, when: When) -> Span:
+def numbered_week(pieces: Pieces, when: When) -> Span:
     """A week by its number: week 12 of 2025."""
-    monday = date.fromisocalendar(said["year"], said["number"], 1)
+    monday = date.fromisocalendar(pieces["year"], pieces["number"], 1)
     return monday, shift(monday, 6)
 
 
 # --- times by their distance from today ---
 
 
-def near(said: Said, when: When) -> Span:
+def near(pieces: Pieces, when: When) -> Span:
     """One day: yesterday, this morning."""
-    day = shift(when.today, said["near"])
+    day = shift(when.today, pieces["near"])
     return day, day
 
 
-def overnight(said: Said, when: When) -> Span:
+def overnight(pieces: Pieces, when: When) -> Span:
     """Yesterday and today."""
     return shift(when.today, -1), when.today
 
 
-def same_day(said: Said, when: When) -> Span:
+def same_day(pieces: Pieces, when: When) -> Span:
     """This day last year."""
-    day = move(when.today, said["which"], said["unit"])
+    day = move(when.today, pieces["which"], pieces["unit"])
     return day, day
 
 
-def counts(said: Said) -> tuple[int, int]:
-    """The least and the most units that are said: a few are 2 to 5."""
-    if "few" in said:
-        return 2, said["few"]
-    count = said.get("number", 1)
+def counts(pieces: Pieces) -> tuple[int, int]:
+    """The least and the most units of the phrase: a few are 2 to 5."""
+    if "few" in pieces:
+        return 2, pieces["few"]
+    count = pieces.get("number", 1)
     return count, count
 
 
-def counted(said: Said, when: When) -> Span:
+def counted(pieces: Pieces, when: When) -> Span:
     """A time so many units away: 3 days ago, two weeks from now, in a week."""
-    unit = said["unit"]
+    unit = pieces["unit"]
     days: list[date] = []
-    for count in counts(said):
-        away = said.get("way", 1) * count
+    for count in counts(pieces):
+        away = pieces.get("way", 1) * count
         if when.around and unit in MONTHS_IN:
             days += unit_around(when.today, unit, away)
         else:
@@ -290,29 +290,29 @@ def counted(said: Said, when: When) -> Span:
     return min(days), max(days)
 
 
-def soon(said: Said, when: When) -> Span:
+def soon(pieces: Pieces, when: When) -> Span:
     """In 3 weeks; "in a day" is a speed in a question."""
-    is_speed = said.get("number") == 1 and said["unit"] in ("day", "year")
+    is_speed = pieces.get("number") == 1 and pieces["unit"] in ("day", "year")
     if is_speed and not when.around:
         raise ValueError("no time")
-    return counted(said, when)
+    return counted(pieces, when)
 
 
-def rolling(said: Said, when: When) -> Span:
+def rolling(pieces: Pieces, when: When) -> Span:
     """Days that end or begin today: the past 10 days, the past year."""
-    _, most = counts(said)
-    far = move(when.today, said["which"] * most, said["unit"])
+    _, most = counts(pieces)
+    far = move(when.today, pieces["which"] * most, pieces["unit"])
     return min(far, when.today), max(far, when.today)
 
 
-def whole_unit(said: Said, when: When) -> Span:
+def whole_unit(pieces: Pieces, when: When) -> Span:
     """A week, month or year beside the present one: last week, the week before last."""
-    return unit_around(when.today, said["period"], said.get("which", 0))
+    return unit_around(when.today, pieces["period"], pieces.get("which", 0))
 
 
-def weekday(said: Said, when: When) -> Span:
+def weekday(pieces: Pieces, when: When) -> Span:
     """The first such day of seven: on Friday, last Friday, this Friday, next Friday."""
-    which = said.get("which")
+    which = pieces.get("which")
     start = 0
     if which:
         start = 1 if which > 0 else -7
@@ -321,19 +321,19 @@ def weekday(said: Said, when: When) -> Span:
     elif which is None and not when.ahead:
         start = -6
     first = shift(when.today, start)
-    away = (said["weekday"] - first.weekday()) % 7
+    away = (pieces["weekday"] - first.weekday()) % 7
     day = shift(first, away)
     return day, day
 
 
-def day_of_week(said: Said, when: When) -> Span:
+def day_of_week(pieces: Pieces, when: When) -> Span:
     """Wednesday of last week."""
-    monday, _ = unit_around(when.today, "week", said["which"])
-    day = shift(monday, said["weekday"])
+    monday, _ = unit_around(when.today, "week", pieces["which"])
+    day = shift(monday, pieces["weekday"])
     return day, day
 
 
-def weekend(said: Said, when: When) -> Span:
+def weekend(pieces: Pieces, when: When) -> Span:
     """The latest weekend, or ahead the next."""
     saturday, _ = weekday({"weekday": 5}, when)
     return saturday, shift(saturday, 1)

@@ -37,25 +37,25 @@ def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None
     value = " ".join(text.lower().split())
     if not 0 < len(value) <= MAX_PHRASE:
         return None
-    for said in (value, *in_english(value)):
+    for phrase in (value, *in_english(value)):
         with suppress(ValueError, OverflowError):  # no such day or time of the day
-            found = _hours(said, now) or _days(said, now, ahead)
-            if found:
-                return found
+            span = _hours(phrase, now) or _days(phrase, now, ahead)
+            if span:
+                return span
     return None
 
 
 def _hours(value: str, now: datetime) -> Typed | None:
     """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long from now."""
     value = re.sub(r"^in (.+)", r"\1 from now", value)
-    found = pattern("<amount>(?: <way>)?").fullmatch(value)
-    if not found:
+    match = pattern("<amount>(?: <way>)?").fullmatch(value)
+    if not match:
         return None
-    said = values(found)
-    if said["unit"] not in ("minute", "hour"):
+    pieces = values(match)
+    if pieces["unit"] not in ("minute", "hour"):
         return None
-    length = said.get("way", -1) * timedelta(days=DAYS_IN[said["unit"]])
-    least, most = counts(said)
+    length = pieces.get("way", -1) * timedelta(days=DAYS_IN[pieces["unit"]])
+    least, most = counts(pieces)
     moments = now + least * length, now + most * length
     return min(moments), max(moments)
 
@@ -70,10 +70,10 @@ def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
         return moment, moment
     clock = now.time()
     rest = value
-    found = _CLOCK.search(value)
-    if found:
-        clock = _time_of_day(found)
-        rest = " ".join(f"{value[: found.start()]} {value[found.end() :]}".split())
+    match = _CLOCK.search(value)
+    if match:
+        clock = _time_of_day(match)
+        rest = " ".join(f"{value[: match.start()]} {value[match.end() :]}".split())
     if rest in ("", "now"):
         rest = "today"
     span = read_time(rest, When(now.date(), ahead))
@@ -84,11 +84,11 @@ def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
     return first, last
 
 
-def _time_of_day(found: re.Match[str]) -> time:
-    hour = int(found[1])
-    minute = int(found[2] or 0)
-    second = int(found[3] or 0)
-    half = found[4]
+def _time_of_day(match: re.Match[str]) -> time:
+    hour = int(match[1])
+    minute = int(match[2] or 0)
+    second = int(match[3] or 0)
+    half = match[4]
     if half and not 1 <= hour <= 12:
         raise ValueError(f"no hour {hour} of half a day")
     if half:
