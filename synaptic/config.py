@@ -154,7 +154,7 @@ def load_config(home: str | Path | None = None) -> Config:
             values[key] = override
     if values.get("model") == FORMER_MODEL:
         values["model"] = DEFAULT_MODEL
-    folder = root / expand(values.pop("journal", "journal"), f"{path}: journal")
+    folder = root / expand_path(values.pop("journal", "journal"), f"{path}: journal")
     sources = values.pop("sources", ())
     own = Config(home=root, journal=folder.absolute(), notices=notices, **values)
     return replace(own, sources=read_sources(path, own, sources))
@@ -163,7 +163,7 @@ def load_config(home: str | Path | None = None) -> Config:
 def resolve_home(home: str | Path | None) -> Path:
     """The home: the argument, else `SYNAPTIC_HOME`, else `~/.synaptic`. Absolute."""
     place = home or os.environ.get("SYNAPTIC_HOME") or "~/.synaptic"
-    return expand(str(place), "The home").absolute()
+    return expand_path(str(place), "The home").absolute()
 
 
 def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, Path]:
@@ -178,7 +178,7 @@ def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, P
         if not sign or Path(name).name != name:
             name = ""
             place = source
-        folder = own.home / expand(place, f"{path}: sources")
+        folder = own.home / expand_path(place, f"{path}: sources")
         folder = Path(os.path.abspath(folder))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"
         if "*" in place:
@@ -228,7 +228,7 @@ def make_clock() -> Callable[[], datetime]:
     return lambda: moment
 
 
-def expand(path: str, what: str) -> Path:
+def expand_path(path: str, what: str) -> Path:
     """The path with the user's home folder in the place of `~`. Raises ConfigError for a path
     that neither config.toml nor SQLite could hold; `what` names it.
     """
@@ -251,7 +251,7 @@ def expand(path: str, what: str) -> Path:
         ) from error
 
 
-def is_day_file(value: object) -> bool:
+def is_day_file_setting(value: object) -> bool:
     """True for a relative Markdown path with a whole date, so that each day has one file."""
     if not isinstance(value, str) or not value.endswith(".md") or "\0" in value:
         return False
@@ -267,18 +267,18 @@ def is_day_file(value: object) -> bool:
 def _weights(value: Any) -> bool:
     if not isinstance(value, dict) or not value.keys() <= {"lexical", "semantic", "tokens"}:
         return False
-    accepts, _ = _number(0, 1e9)
+    accepts, _ = _number_rule(0, 1e9)
     return all(map(accepts, value.values())) and any(value.values())
 
 
 Rule = tuple[Callable[[Any], bool], str]
 
 
-def _text(valid: str) -> Rule:
+def _text_rule(valid: str) -> Rule:
     return lambda v: isinstance(v, str) and bool(v), valid
 
 
-def _texts(valid: str) -> Rule:
+def _texts_rule(valid: str) -> Rule:
     return lambda v: isinstance(v, list) and all(isinstance(text, str) for text in v), valid
 
 
@@ -286,41 +286,43 @@ def _one_of(*values: str) -> Rule:
     return lambda v: v in values, " or ".join(f'"{value}"' for value in values)
 
 
-def _number(low: float, high: float, remark: str = "", *, kinds: Any = (int, float)) -> Rule:
+def _number_rule(
+    low: float, high: float, remark: str = "", *, kinds: Any = (int, float)
+) -> Rule:
     # a bool is an int to isinstance
     return lambda v: type(v) in kinds and low <= v <= high, f"{low:g} to {high:g}{remark}"
 
 
 _SWITCH: Rule = (lambda v: isinstance(v, bool), "true or false")
 _RULES: dict[str, Rule] = {
-    "journal": _text("a path"),
+    "journal": _text_rule("a path"),
     "day_file": (
-        is_day_file,
+        is_day_file_setting,
         'a relative path with year, month and day, like "%Y-%m-%d.md" or "%Y/%m/%d.md"',
     ),
-    "exclude": _texts('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
-    "sources": _texts('a list of folders, like ["~/vault", "work=~/Documents/vault"]'),
+    "exclude": _texts_rule('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
+    "sources": _texts_rule('a list of folders, like ["~/vault", "work=~/Documents/vault"]'),
     "capture": _SWITCH,
     "capture_into": _one_of("sessions", "journal"),
-    "model": _text(
+    "model": _text_rule(
         f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder '
         f"with one"
     ),
-    "threads": _number(1, 64, kinds=(int,)),
-    "project": _text("a project name"),
-    "exclude_projects": _texts('a list of project names, like ["taxes"]'),
+    "threads": _number_rule(1, 64, kinds=(int,)),
+    "project": _text_rule("a project name"),
+    "exclude_projects": _texts_rule('a list of project names, like ["taxes"]'),
     "secrets": _one_of("redact", "refuse", "allow"),
     "track_access": _SWITCH,
     "metrics": _SWITCH,
-    "port": _number(0, 65535, "; 0 takes a free one", kinds=(int,)),
-    "search.k": _number(1e-9, 1e9),
+    "port": _number_rule(0, 65535, "; 0 takes a free one", kinds=(int,)),
+    "search.k": _number_rule(1e-9, 1e9),
     "search.weights": (
         _weights,
         "{ lexical = 1.0, semantic = 1.0, tokens = 1.0 }, none negative, not all 0",
     ),
-    "search.half_life_days": _number(1e-9, 1e9),
-    "search.decay_floor": _number(0, 1, "; 1 switches decay off"),
-    "search.neighbours": _number(0, 1, "; 0 switches it off"),
+    "search.half_life_days": _number_rule(1e-9, 1e9),
+    "search.decay_floor": _number_rule(0, 1, "; 1 switches decay off"),
+    "search.neighbours": _number_rule(0, 1, "; 0 switches it off"),
     "search.later_first": _SWITCH,
     "search.speakers": _SWITCH,
     "search.analysis": _SWITCH,
@@ -330,10 +332,12 @@ _RULES: dict[str, Rule] = {
     "hooks.user_prompt": _SWITCH,
     "hooks.stop": _SWITCH,
     "hooks.tools": _SWITCH,
-    "hooks.max_tokens": _number(100, 2400, kinds=(int,)),
-    "hooks.timeout_s": _number(0.1, 60),
-    "sync.url": _text("the address of a git repository, which `synaptic sync --init` writes"),
-    "sync.branch": _text("a branch of that repository"),
+    "hooks.max_tokens": _number_rule(100, 2400, kinds=(int,)),
+    "hooks.timeout_s": _number_rule(0.1, 60),
+    "sync.url": _text_rule(
+        "the address of a git repository, which `synaptic sync --init` writes"
+    ),
+    "sync.branch": _text_rule("a branch of that repository"),
     "sync.auto": _SWITCH,
 }
 """The check and the valid values of each key; those of a table begin with its name."""

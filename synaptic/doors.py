@@ -55,12 +55,12 @@ def the_one(door: str, *args: Any) -> Any:
 
 def add_own_command(name: str) -> None:
     """Adds the command of this name to the program, if a feature of our own has it."""
-    _add(name, map(_feature, FEATURES))
+    _add_command_of(name, map(_feature, FEATURES))
 
 
 def add_plug_in_command(name: str) -> None:
     """Adds the command of this name to the program, if a plug-in has it."""
-    _add(name, _plug_in_features())
+    _add_command_of(name, _plug_in_features())
 
 
 def add_own_commands() -> None:
@@ -111,7 +111,7 @@ def _feature(name: str) -> ModuleType:
     return import_module(f".features.{name}", __package__)
 
 
-def _add(command: str, features: Iterable[ModuleType]) -> None:
+def _add_command_of(command: str, features: Iterable[ModuleType]) -> None:
     for feature in features:
         module = getattr(feature, "COMMANDS", {}).get(command)
         if module:

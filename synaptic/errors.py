@@ -118,7 +118,7 @@ class Unreachable(SynapticError):
     code = "unreachable"
 
 
-def known(error: BaseException) -> SynapticError | None:
+def as_own_error(error: BaseException) -> SynapticError | None:
     """The error in our own form, if it is one or the disk is the reason; None for a defect."""
     if isinstance(error, SynapticError):
         return error
@@ -130,7 +130,7 @@ def known(error: BaseException) -> SynapticError | None:
 
 def told(error: BaseException) -> SynapticError:
     """Returns the error as a user is told of it; the log has the details of a defect."""
-    own = known(error)
+    own = as_own_error(error)
     if own:
         return own
     from logging import getLogger  # most commands have nothing to log
@@ -143,7 +143,7 @@ def told(error: BaseException) -> SynapticError:
 
 
 def one_of(names: Iterable[Name], value: str, what: str) -> Name:
-    """The name in `known` that equals `value` in any case. Raises InvalidArgument with the
+    """The name in `names` that equals `value` in any case. Raises InvalidArgument with the
     names.
     """
     for name in names:

@@ -17,7 +17,7 @@ from typing import NamedTuple, cast
 from ..errors import JournalError, NotFound, Refused
 from ..files import FLAGS, O_NOFOLLOW, PICTURE_FOLDER, real_path, regular_file
 from ..models import Proof, Stamp, Texts, proof_of
-from ..notes.reading import composed
+from ..notes.reading import composed_form
 from .disk import disk_errors
 from .names import LeftOut, Reason, is_readable, shown
 
@@ -49,7 +49,7 @@ class Roots:
         self.single = {name: at.name for name, at in files.items()}
         self.folders = {**folders, **{name: at.parent for name, at in files.items()}}
         folders = self.folders
-        globs = "|".join(_regex(composed(glob)) for glob in exclude)
+        globs = "|".join(_regex(composed_form(glob)) for glob in exclude)
         self._excluded = re.compile(globs) if globs else None
         self._excluded_any_case = re.compile(globs, re.IGNORECASE) if globs else None
         # no part of the root around them
@@ -74,7 +74,9 @@ class Roots:
 
     def excludes(self, path: str) -> bool:
         """True if this path within a root fits a glob of `exclude`."""
-        return self._excluded is not None and bool(self._excluded.fullmatch(composed(path)))
+        return self._excluded is not None and bool(
+            self._excluded.fullmatch(composed_form(path))
+        )
 
     def withholds(self, path: str) -> bool:
         """True if this path within a root, or a folder on it, is not read: it begins with a
@@ -85,7 +87,7 @@ class Roots:
             return True
         pattern = self._excluded_any_case
         ways = ["/".join(steps[: end + 1]) for end in range(len(steps))]
-        return pattern is not None and any(map(pattern.fullmatch, map(composed, ways)))
+        return pattern is not None and any(map(pattern.fullmatch, map(composed_form, ways)))
 
     def absent(self) -> Texts:
         """A sentence on the sources that cannot be read; none without any."""

@@ -23,7 +23,7 @@ from datetime import date
 from typing import Literal
 
 from ..models import Texts, frozen
-from ..notes.blocks import scan
+from ..notes.blocks import scan_structure
 from .lexicon import (
     COUNTS,
     MONTHS,
@@ -110,7 +110,7 @@ def _masked(text: str) -> str:
     or a quotation.
     """
     text = text[:MAX_LENGTH].replace(CODE, " ").replace(HIDDEN, " ")
-    for start, end in scan(text).opaque:
+    for start, end in scan_structure(text).opaque:
         text = text[:start] + re.sub(r"[^\n]", HIDDEN, text[start:end]) + text[end:]
     text = compiled(_CODE_SPAN).sub(lambda span: re.sub(r"[^\n]", CODE, span[0]), text)
     foreign = compiled(_FOREIGN)

@@ -67,7 +67,7 @@ def spell(text: str) -> str:
     """The text as it goes into the full-text index."""
     if text.isascii():
         return text
-    return _RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", _plain(text))
+    return _RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", _plain_letters(text))
 
 
 def match(text: str) -> str:
@@ -88,7 +88,7 @@ def sought(text: str) -> tuple[str, bool]:
     """
     if text.isascii():
         return text.strip(), False
-    plain = _plain(text).rstrip()
+    plain = _plain_letters(text).rstrip()
     last = next((run for run in _RUN.finditer(plain) if run.end() == len(plain)), None)
     spelled = spell(text).strip()
     if not last:
@@ -135,7 +135,7 @@ def places(
     return hits
 
 
-def _plain(text: str) -> str:
+def _plain_letters(text: str) -> str:
     plain = _UNWRITTEN.sub("", unicodedata.normalize("NFKC", text)).translate(_LETTERS)
     return _ARABIC.sub(lambda word: _ARTICLE.sub("", word[0], count=1), plain)
 

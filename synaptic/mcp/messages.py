@@ -100,7 +100,7 @@ def _id_of(value: Any) -> str | float | None:
         return None
     id = value.get("id")
     if isinstance(id, str):
-        return id if without_surrogates(id) == id else None
+        return id if encodable(id) == id else None
     if isinstance(id, float):
         return id if math.isfinite(id) else None
     return id if isinstance(id, int) and not isinstance(id, bool) else None
@@ -112,9 +112,9 @@ def as_line(message: Json) -> str:
     JavaScript clients send them where they cut a text within an emoji; the SDK cannot read such
     a line and would leave the call without an answer.
     """
-    return without_surrogates(json.dumps(message, ensure_ascii=False)) + "\n"
+    return encodable(json.dumps(message, ensure_ascii=False)) + "\n"
 
 
-def without_surrogates(text: str) -> str:
+def encodable(text: str) -> str:
     """Text that can be encoded."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -45,7 +45,7 @@ from ..workspace.workspace import Workspace
 from .answers import Call, answer, day_text, entry_text, review_text
 from .front import HOUR_MS, LISTS, Front, server_info
 from .lines import Answers, Calls, Lines
-from .messages import without_surrogates
+from .messages import encodable
 from .prompts import PROMPTS
 from .texts import ANSWER_CHARS, for_agents, json_text, shortened_json
 from .tools import (
@@ -337,7 +337,7 @@ async def _ask(ctx: Context, verb: Verb[Result], lane: Lane = "read") -> Result:
 
 
 def _result(text: str, **more: Any) -> types.CallToolResult:
-    content = types.TextContent(type="text", text=without_surrogates(text))
+    content = types.TextContent(type="text", text=encodable(text))
     return types.CallToolResult(content=[content], **more)
 
 

@@ -1,9 +1,9 @@
 """Finds fences, comments, headings and tags in Markdown text. This module knows nothing of
 entries.
 
-Structure is plain ASCII, so `scan` reads a file's bytes as Latin-1 just as well as decoded
-text, and its offsets are then byte offsets. Line ends are LF; a CR may stand before one. Every
-loop is linear in the text.
+Structure is plain ASCII, so `scan_structure` reads a file's bytes as Latin-1 just as well as
+decoded text, and its offsets are then byte offsets. Line ends are LF; a CR may stand before
+one. Every loop is linear in the text.
 """
 
 import re
@@ -168,7 +168,7 @@ class Scan(NamedTuple):
     unclosed: list[Unclosed]
 
 
-def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
+def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
     """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at
     `start`.
 
@@ -221,7 +221,7 @@ def scan(text: str, start: int = 0, *, dated: bool = False) -> Scan:
 
 
 def latin(masked: bytes) -> str:
-    """A masked text as `scan` reads it: each byte a character, blanks for what is private."""
+    """A masked text for `scan_structure`: each byte a character, blanks for what is private."""
     return LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
 
 
@@ -299,11 +299,11 @@ def escape(
         return f"\\{heading[0]}" if is_escaped else heading[0]
 
     text = _HEADING.sub(escaped, text)
-    structure = scan(text)
+    structure = scan_structure(text)
     if structure.unclosed and structure.unclosed[-1].kind == "comment":
         start = structure.unclosed[-1].start
         text = text[:start] + _COMMENT_OPENER.sub(r"\g<0>\\", text[start:])
-        structure = scan(text)
+        structure = scan_structure(text)
     closing = structure.unclosed[-1].closing if structure.unclosed else ""
     levels = (1, 2) if typed else (1,)
     added = {heading.start: "\\" for heading in structure.marks if heading.level in levels}
@@ -381,10 +381,10 @@ def body_text(raw: bytes, *, typed: bool = False) -> str:
 
     `typed`: of an entry that was typed by hand, as `escape` means it.
     """
-    return unescape(newlines(shown(raw).decode("utf-8", "replace")), typed=typed)
+    return unescape(newlines(without_masked(raw).decode("utf-8", "replace")), typed=typed)
 
 
-def shown(masked: bytes) -> bytes:
+def without_masked(masked: bytes) -> bytes:
     """A masked text without its private parts, and without the lines that held only private
     parts.
     """
@@ -434,7 +434,7 @@ def find_tags(text: str) -> tuple[str, ...]:
     """
     if "#" not in text and "::" not in text:
         return ()
-    text = _blanked(text, scan(text).opaque)
+    text = _blanked(text, scan_structure(text).opaque)
     tags = [tag for _, _, tag in inline_tags(text)]
     for value in _TAG_PROPERTY.findall(text):
         for page, word in LISTED.findall(value):
@@ -480,7 +480,7 @@ def without_code(text: str) -> str:
     """
     if not any(sign in text for sign in ("`", "~~~", "<!--")):
         return text
-    text = _blanked(text, scan(text).opaque)
+    text = _blanked(text, scan_structure(text).opaque)
     spans = []
     at = 0
     for ticks in TICKS.finditer(text):

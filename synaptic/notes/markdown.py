@@ -27,8 +27,8 @@ from .blocks import (
     inline_tags,
     latin,
     newlines,
-    scan,
-    shown,
+    scan_structure,
+    without_masked,
 )
 from .frontmatter import add_tags
 from .header import (
@@ -190,7 +190,7 @@ def _h2s_in(body: bytes) -> list[str]:
     text = latin(mask(body))
     return [
         heading_name(text[mark.start : eol_at(text, mark.start)])
-        for mark in scan(text).marks
+        for mark in scan_structure(text).marks
         if mark.level == 2
     ]
 
@@ -251,7 +251,7 @@ class _Edit:
         self.own = saved and writer_of(new) != ""
         self.agent = encode(agent) or (writer_of(new) if saved else "")
         self.eol = b"\r\n" if block.startswith(b"\r\n", parts.line_end) else b"\n"
-        line = shown(self.masked[parts.time[1] : parts.line_end])
+        line = without_masked(self.masked[parts.time[1] : parts.line_end])
         self.heading = read_heading(line.decode("utf-8", "replace"))
         self.is_bare = parts.has_body and not self.heading.title
         if self.is_bare and new.title in (old.title, title_for(new.content)):

@@ -142,7 +142,7 @@ def link_key(name: str) -> int:
     return int.from_bytes(digest, signed=True)
 
 
-def names_of(entry: Entry, text: str, *, of_file: bool, first: bool) -> dict[int, bool]:
+def name_keys(entry: Entry, text: str, *, of_file: bool, first: bool) -> dict[int, bool]:
     """The keys of an entry's names, True for its own.
 
     Its own are id, title and aliases, and for the note `of_file` the path, whole or from any

@@ -19,7 +19,7 @@ but `<` and `>`, then `>`. A save writes no tag that acts: `without_private` lea
 and `escape_tags` escapes the tags that are left.
 
 `mask` replaces each private byte by a byte that UTF-8 never uses, so that every offset and line
-stays. `blocks.shown` leaves these bytes out.
+stays. `blocks.without_masked` leaves these bytes out.
 """
 
 import re
@@ -35,8 +35,8 @@ from .blocks import (
     TIME_HEADING,
     Scan,
     insert_backslashes,
-    scan,
-    shown,
+    scan_structure,
+    without_masked,
 )
 
 _TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
@@ -68,7 +68,9 @@ def without_private(text: str) -> str:
     """`text` without its private passages. A tag without its other half is text."""
     data = text.encode("utf-8", "surrogatepass")
     pairs, _ = _private(data)
-    return shown(_hidden(data, pairs)).decode("utf-8", "surrogatepass") if pairs else text
+    return (
+        without_masked(_hidden(data, pairs)).decode("utf-8", "surrogatepass") if pairs else text
+    )
 
 
 def escape_tags(text: str) -> str:
@@ -91,7 +93,7 @@ def mentions(data: bytes) -> bool:
 
 def reveals(copy: bytes, now: bytes) -> bool:
     """True if `copy` shows, as whole words, text that is private in its later state `now`."""
-    return mentions(now) and repeats(shown(mask(copy)), private_lines(now))
+    return mentions(now) and repeats(without_masked(mask(copy)), private_lines(now))
 
 
 def private_lines(data: bytes) -> set[bytes]:
@@ -156,7 +158,7 @@ def _hidden(data: bytes, spans: list[Span]) -> bytes:
 def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
     """The tags outside code, and the structure of the text."""
     tags = list(_TAG.finditer(text))
-    structure = scan(text) if tags else Scan([], [], [])
+    structure = scan_structure(text) if tags else Scan([], [], [])
     tags = _outside(tags, _fences(text, structure))
     spans = []
     if tags:

@@ -27,9 +27,9 @@ from .blocks import (
     find_tags,
     latin,
     newlines,
-    scan,
-    shown,
+    scan_structure,
     slug_tag,
+    without_masked,
 )
 from .copies import original_of
 from .frontmatter import MONTHS, FrontMatter, date_in_path, front_matter_end, read_front_matter
@@ -121,7 +121,7 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
     release wrote it, owns all H2 but the first kind.
     When a text is saved, its lines that look like the first two kinds get a backslash.
     """
-    structure = scan(text, start, dated=not of_day)
+    structure = scan_structure(text, start, dated=not of_day)
     marks = structure.marks
     diary = 0
     if not of_day:
@@ -322,9 +322,9 @@ class _Reader:
         self.front = FrontMatter()
         self.front_tags: Texts = ()
         self.has_front = self.has_note = False
-        self.name = original_of(composed(path))
-        self.named_day = date_in_path(self.name, composed(day_file))
-        is_day = is_day_file(self.name, composed(day_file))
+        self.name = original_of(composed_form(path))
+        self.named_day = date_in_path(self.name, composed_form(day_file))
+        is_day = is_day_file(self.name, composed_form(day_file))
         self.of_day = block or is_day
         self.no_diary = is_day or (block and not dated)
         self.diary = 0
@@ -668,7 +668,7 @@ class _Reader:
         return tuple(by_id.values())
 
     def _decode(self, start: int, end: int) -> str:
-        return shown(self.data[start:end]).decode("utf-8", "replace")
+        return without_masked(self.data[start:end]).decode("utf-8", "replace")
 
     def _line(self, at: int) -> int:
         """The line of an offset, from 1."""
@@ -704,7 +704,7 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def composed(path: str) -> str:
+def composed_form(path: str) -> str:
     """`path` in Unicode's composed form (NFC). macOS may list a name decomposed that was
     created composed.
     """

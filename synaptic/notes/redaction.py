@@ -77,7 +77,7 @@ def redact(text: str, secrets: Iterable[Secret]) -> str:
     return _replaced(text, secrets, lambda secret: f"[redacted: {secret.kind}]")
 
 
-def line_of(text: str, at: int) -> int:
+def line_number(text: str, at: int) -> int:
     """The line of an offset, from 1."""
     return text.count("\n", 0, at) + 1
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ..config import Secrets
 from ..errors import InvalidArgument, Refused
 from .privacy import unclosed_tags, without_private
-from .redaction import INVISIBLE, Secret, find_secrets, line_of, merged, redact
+from .redaction import INVISIBLE, Secret, find_secrets, line_number, merged, redact
 
 _MARKUP = (
     r"\\[!-/:-@\[-`{-~]|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
@@ -104,7 +104,7 @@ class Screen:
         if not mine:
             return text
         if self._policy == "refuse":
-            places = [f"{s.kind} in line {line_of(text, s.start)}" for s in mine[:5]]
+            places = [f"{s.kind} in line {line_number(text, s.start)}" for s in mine[:5]]
             raise Refused(
                 f"The {name} holds secrets: {', '.join(places)}; nothing was saved.",
                 "Leave it out, and say where it is kept instead.",

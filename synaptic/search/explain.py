@@ -6,7 +6,7 @@ from collections import Counter
 from ..filters import Filters
 from ..language.analysis.analyze import JournalNames, analyze
 from ..language.analysis.asked import asked_of
-from ..language.analysis.plan import form_of
+from ..language.analysis.plan import strategy_by_form
 from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
 from ..language.query import MAX_QUERY, filled, parse_query
@@ -34,7 +34,9 @@ def analysis_of(ws: Workspace, query: str) -> Json:
         parsed = parse_query(
             query, Filters(), now=now, stop_words=stop_words, fields=fields, tags=lambda: tags
         )
-        understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
+        understood = understand(
+            ws, Request(parsed=parsed, now=now, strategy=strategy_by_form(parsed))
+        )
         told = (understood.nothing,) if understood.nothing else understood.parsed.notices
         known = JournalNames(tags, projects, files)
         found = analyze(query, asked_of(query, today=now.date()), known)

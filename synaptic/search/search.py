@@ -63,7 +63,9 @@ def search(
     Entries of the asker's project count more, unless projects are named (`*`: all). Raises
     InvalidArgument with the valid values.
     """
-    from ..language.analysis.plan import form_of  # here and below: 30 ms, for searches only
+    from ..language.analysis.plan import (
+        strategy_by_form,  # here and below: 30 ms, for searches only
+    )
     from .evidence import Request
 
     now = ws.clock()
@@ -80,7 +82,7 @@ def search(
     )
     hard_filters, own_project = of_asker(ws, parsed.filters, here)
     if asked == "auto":
-        asked = "smart" if sub_queries else form_of(parsed)
+        asked = "smart" if sub_queries else strategy_by_form(parsed)
     request = Request(
         parsed=parsed,
         now=now,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..index.rows import units
-from ..language.analysis.plan import parts_of
+from ..language.analysis.plan import searchable_parts
 from ..language.query import terms_of
 from ..models import Meaning, Round, SubQuery
 from .candidates import ranked_for
@@ -47,7 +47,7 @@ def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tup
     text = request.parsed.text
     found: Found = {SubQuery("q1", text, 1.0): ranked_for(evidence, question)}
     with watch.stage("parts"):
-        for part in request.parts or parts_of(text):
+        for part in request.parts or searchable_parts(text):
             _ask(evidence, found, part, evidence.embed(part))
     ranked = _fused(evidence, found)
     rounds = [Round(tuple(found), len(ranked))]

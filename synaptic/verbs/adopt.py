@@ -9,7 +9,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from ..config import expand, is_day_file, load_config, resolve_home
+from ..config import expand_path, is_day_file_setting, load_config, resolve_home
 from ..errors import JournalError
 from ..files import read_regular
 from ..journal.names import sentences
@@ -78,7 +78,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
     if journal is None and not config.state.exists():
         _refuse_around(config.home, config.journal)
     if journal is not None:
-        folder = expand(str(journal), "The journal").absolute()
+        folder = expand_path(str(journal), "The journal").absolute()
         if not folder.is_dir():
             raise JournalError(
                 f"{folder} is not a folder.", "Create it first, or name another."
@@ -162,7 +162,7 @@ def _settings_for(folder: Path) -> tuple[Json, list[str]]:
     place = _setting(daily, "folder")
     form = _setting(daily, "format") or "YYYY-MM-DD"
     within = f"{place.replace('%', '%%')}/" if place else ""
-    if not is_day_file(f"{within}%Y-%m-%d.md"):
+    if not is_day_file_setting(f"{within}%Y-%m-%d.md"):
         within = ""
     remark = (
         f"Obsidian keeps daily notes as {form} in {place or 'the top folder'}; new entries go "
@@ -171,7 +171,7 @@ def _settings_for(folder: Path) -> tuple[Json, list[str]]:
     day_file = ""
     with suppress(KeyError):
         day_file = f"{within}{_MOMENT_PART.sub(_strftime, form)}.md"
-    if not is_day_file(day_file):
+    if not is_day_file_setting(day_file):
         day_file = f"{within}%Y-%m-%d.md"
         remark = (
             f"The names of daily notes, {form}, cannot be followed: new entries go to "

@@ -20,7 +20,7 @@ from ..journal.names import sentences, shown
 from ..journal.shelf import holds_openly
 from ..models import frozen
 from ..notes.copies import copied_from
-from ..notes.redaction import line_of
+from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
 from ..workspace.workspace import Workspace
@@ -93,7 +93,7 @@ def secrets(ws: Workspace) -> Checkup:
             message = f"{shown(path)}: {secret.kind} in the name"
             findings.append(Finding("warning", "secret", message, "Rename it."))
         for secret in visible_secrets(text):
-            message = f"{shown(path)}:{line_of(text, secret.start)}: {secret.kind}"
+            message = f"{shown(path)}:{line_number(text, secret.start)}: {secret.kind}"
             findings.append(Finding("warning", "secret", message, mend))
     if findings:
         return Checkup(False, tuple(findings))

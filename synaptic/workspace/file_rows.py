@@ -13,9 +13,9 @@ from ..index.rows import ChunkRow, EntryRow, FileRows, hash_of
 from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK, body_text, newlines, plain_text
 from ..notes.copies import original_of
-from ..notes.marks import front_fields, links_of, names_of, tasks_of
+from ..notes.marks import front_fields, links_of, name_keys, tasks_of
 from ..notes.privacy import mask
-from ..notes.reading import composed, derived_id, is_saved
+from ..notes.reading import composed_form, derived_id, is_saved
 
 
 def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
@@ -45,9 +45,9 @@ def _mark_rows(
     entry: Entry, body: bytes, first: bool
 ) -> tuple[list[Any], list[Any], list[Any]]:
     text = lines_of(body)
-    id_of_path = derived_id(None, original_of(composed(entry.there.path)), "", 1)
+    id_of_path = derived_id(None, original_of(composed_form(entry.there.path)), "", 1)
     is_whole = id_of_path.endswith(entry.short_id)
-    names = names_of(entry, text, of_file=is_whole, first=first)
+    names = name_keys(entry, text, of_file=is_whole, first=first)
     links = {(key,) for key in chain.from_iterable(links_of(entry, text))}
     tasks = list(tasks_of(entry, text))
     open_tasks = sum(not task.done for task in tasks)

@@ -22,7 +22,7 @@ from synaptic.index.chunking import cut, estimate_tokens
 from synaptic.journal.comments import ids_in
 from synaptic.language.analysis.analyze import JournalNames, analyze
 from synaptic.language.analysis.asked import asked_of
-from synaptic.language.analysis.plan import parts_of
+from synaptic.language.analysis.plan import searchable_parts
 from synaptic.language.lexicon import sentence_ends
 from synaptic.language.normalize import anchor_times, normalize, resolve_pronouns
 from synaptic.language.query import parse_query, terms_of
@@ -35,7 +35,7 @@ from synaptic.notes.blocks import (
     find_tags,
     inline_tags,
     plain_text,
-    scan,
+    scan_structure,
     unescape,
     without_code,
 )
@@ -324,7 +324,7 @@ def placed() -> Entry:
 
 def _analyze(text: str) -> object:
     asked = asked_of(text, today=NOW.date())
-    return analyze(text, asked, known()), parts_of(text)
+    return analyze(text, asked, known()), searchable_parts(text)
 
 
 def _parse(text: str) -> object:
@@ -397,7 +397,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "terms_of": terms_of,
     "parse_query": lambda text: parse_query(text, Filters(), now=NOW),
     "parse_entries": _parse,
-    "scan": scan,
+    "scan": scan_structure,
     "find_tags": find_tags,
     "inline_tags": inline_tags,
     "escape": lambda text: unescape(escape(text)[0]),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from synaptic.language.analysis import analyze as rules
 from synaptic.language.analysis.analyze import JournalNames, analyze
 from synaptic.language.analysis.asked import QUESTIONS, asked_of
-from synaptic.language.analysis.plan import parts_of
+from synaptic.language.analysis.plan import searchable_parts
 
 TODAY = date(2026, 11, 21)  # a Saturday
 DATA = Path(__file__).parents[1] / "data"
@@ -343,7 +343,7 @@ def test_only_of_something_else_is_no_filter(query: str) -> None:
     ],
 )
 def test_a_question_is_split_at_its_connectors(query: str, sides: list[str]) -> None:
-    assert list(parts_of(query)) == sides
+    assert list(searchable_parts(query)) == sides
 
 
 # --- any text

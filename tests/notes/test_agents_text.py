@@ -14,7 +14,7 @@ from trials import examples
 from synaptic.errors import Refused
 from synaptic.journal.journal import Journal
 from synaptic.models import Entry
-from synaptic.notes.blocks import scan
+from synaptic.notes.blocks import scan_structure
 from synaptic.notes.markdown import compose_entry, parse_entries
 from synaptic.notes.reading import in_logseq
 
@@ -140,7 +140,7 @@ def test_an_agents_text_begins_no_entry_after_a_hand_edit(
     assert not strangers(data, path)
     lines = data.decode().split("\n")
     top = FRONT.count("\n") if data.startswith(FRONT.encode()) else 0
-    fences = scan("\n".join(lines)).opaque if "syn:" in inserted else []
+    fences = scan_structure("\n".join(lines)).opaque if "syn:" in inserted else []
     for place in range(top, len(lines)):
         at = len("\n".join(lines[:place]))
         # an entry with a comment ends the fence that it is put into, and bares code's `# x`

@@ -19,7 +19,7 @@ from trials import examples
 from synaptic import find, get, rebuild, save, search, status
 from synaptic.errors import Refused
 from synaptic.features.sharing.merge import merge
-from synaptic.notes.blocks import MASK, shown
+from synaptic.notes.blocks import MASK, without_masked
 from synaptic.notes.markdown import compose_entry, parse_entries, rewrite_block
 from synaptic.notes.privacy import mask, unclosed_tags, without_private
 
@@ -474,4 +474,4 @@ def test_an_index_of_an_older_version_forgets_what_is_private(tmp_path: Path) ->
 
 def test_the_tags_are_found_in_bytes_that_are_no_text() -> None:
     data = b"\xff\xfea <private>b\xff</private> \xff c"
-    assert shown(mask(data)) == b"\xfe\xfea \xfe c" and unclosed_tags(data) == []
+    assert without_masked(mask(data)) == b"\xfe\xfea \xfe c" and unclosed_tags(data) == []

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from trials import examples
 
 from synaptic.mcp.tools import TOOLS
-from synaptic.notes.redaction import find_secrets, line_of, redact
+from synaptic.notes.redaction import find_secrets, line_number, redact
 
 ROOT = Path(__file__).parents[2]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -526,7 +526,7 @@ def test_each_of_several_is_found_in_its_line() -> None:
         for template in ("a gh~p_{A36}", "", "password = {A12}", "AK~IA{U16},{b40}")
     ]
     found = find_secrets("\n".join(lines))
-    assert [(s.kind, line_of("\n".join(lines), s.start)) for s in found] == [
+    assert [(s.kind, line_number("\n".join(lines), s.start)) for s in found] == [
         ("GitHub token", 1),
         ("password", 3),
         ("AWS access key", 4),

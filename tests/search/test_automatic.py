@@ -17,7 +17,7 @@ from outside import Home
 from synaptic import Filters, Workspace, save, search
 from synaptic.errors import InvalidArgument
 from synaptic.index.counters import TimedCall
-from synaptic.language.analysis.plan import form_of
+from synaptic.language.analysis.plan import strategy_by_form
 from synaptic.language.query import parse_query
 from synaptic.search.budget import costs_of, over_budget
 
@@ -26,7 +26,7 @@ NOON = Clock()()
 
 
 def form(query: str) -> str:
-    return form_of(parse_query(query, Filters(), now=NOON))
+    return strategy_by_form(parse_query(query, Filters(), now=NOON))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from synaptic import Workspace, open_workspace, save, search
 from synaptic.errors import InvalidArgument
 from synaptic.filters import Filters
 from synaptic.index.embedding import FastEmbedder
-from synaptic.language.analysis.plan import parts_of
+from synaptic.language.analysis.plan import searchable_parts
 from synaptic.search.explain import analysis_of
 
 
@@ -61,7 +61,7 @@ def test_the_parts_of_a_question_run_where_a_smart_search_is_asked_for(
     found = search(diary, question, explain=True)
     assert (found.strategy, found.rounds, whole["layer"]) == ("hybrid", (), "hybrid")
     ran = search(diary, question, strategy="smart", explain=True).rounds[0].sub_queries
-    assert [part.query for part in ran] == [whole["query"], *parts_of(whole["query"])]
+    assert [part.query for part in ran] == [whole["query"], *searchable_parts(whole["query"])]
 
 
 def test_rounds_and_parts_are_the_callers_to_choose(diary: Workspace) -> None:

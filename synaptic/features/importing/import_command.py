@@ -10,7 +10,7 @@ import typer
 
 from ...cli.replies import IN_JSON, agreed, answer, can_ask
 from ...config import load_config
-from ...errors import InvalidArgument, ModelError, known, one_of
+from ...errors import InvalidArgument, ModelError, as_own_error, one_of
 from ...models import Json
 from ...render import terminal, wire
 from ...render.fence import clean
@@ -84,7 +84,7 @@ def _index(ws: Workspace) -> None:
             ws.embedder.load()
             embed_pending(ws, budget_s=None, progress=terminal.progress())
     except Exception as error:
-        own = known(error)
+        own = as_own_error(error)
         if not own:
             raise
         terminal.say(f"note: The entries are imported, but not all are indexed. {own}")
@@ -163,8 +163,8 @@ def _in_place(
         if source == "obsidian" and not place:
             found = import_runs.vaults()
         if len(found) != 1:
-            known = "; ".join(map(str, found)) or "no folder"
-            raise InvalidArgument(f"Which folder? {source} names {known}.", "Name it as PATH.")
+            named = "; ".join(map(str, found)) or "no folder"
+            raise InvalidArgument(f"Which folder? {source} names {named}.", "Name it as PATH.")
         lines = [str(found[0])]
         count = import_runs.notes_in(ws.config, found[0])
     import_runs.add_sources(ws.config, lines, dry_run=True)

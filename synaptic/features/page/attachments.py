@@ -28,7 +28,7 @@ from ...journal.shelf import OTHER, Shelf
 from ...models import Entry
 from ...notes.blocks import without_code
 from ...notes.marks import link_key
-from ...notes.reading import composed
+from ...notes.reading import composed_form
 from ...verbs.attaching import FILE_BYTES, attach, detach
 from ...verbs.mentions import leading_to
 from ...workspace.readback import read_entries
@@ -108,10 +108,10 @@ def _leads_to(shelf: Shelf, entries: Iterable[Entry], place: str) -> bool:
     """True if a link or a picture that the page shows in one of these entries leads to the file
     at this path.
     """
-    last = composed(posixpath.basename(place))
+    last = composed_form(posixpath.basename(place))
     for entry in entries:
         for name in targets(entry.content):
-            if composed(_last(name.partition("#")[0])) != last:
+            if composed_form(_last(name.partition("#")[0])) != last:
                 continue
             found = _find_file(shelf, name, entry.path)
             if found:

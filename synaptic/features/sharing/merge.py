@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...notes.blocks import LONE_CR, MASK, escape, scan
+from ...notes.blocks import LONE_CR, MASK, escape, scan_structure
 from ...notes.frontmatter import front_matter_end
 from ...notes.privacy import mask, mentions
 from ...notes.reading import (
@@ -166,7 +166,7 @@ def _read(data: bytes, path: str, day_file: str, *, is_side: bool = False) -> _V
     front = front_matter_end(text, 0)
     start = front.end() if front else 0
     visible = mask(data).replace(MASK, b" ").decode("latin-1")
-    if scan(visible, start).marks != scan(text, start).marks:
+    if scan_structure(visible, start).marks != scan_structure(text, start).marks:
         return None  # a private passage holds headings: no entry may slip in or out of it
     marks = outline(text, start, of_day=is_day_file(path, day_file)).borders
     if leading(text, start, marks):
@@ -329,7 +329,7 @@ def _with_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     is_added = base and all(
         side.startswith(base) and _TAIL.match(side, len(base)) for side in (ours, theirs)
     )
-    if not is_added or mentions(ours) or scan(ours.decode("latin-1")).unclosed:
+    if not is_added or mentions(ours) or scan_structure(ours.decode("latin-1")).unclosed:
         return b""
     return ours + theirs[len(base) :]
 
@@ -340,7 +340,7 @@ def _conflict(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
     """
     lines = [b"<<<<<<< ours", ours.strip(b"\r\n"), b"======="]
     text = LONE_CR.sub("\n", ours.decode("latin-1"))
-    for piece in scan(text).unclosed:
+    for piece in scan_structure(text).unclosed:
         if piece.at_end:
             closing = piece.closing or "-->"
             lines.append(closing.encode("latin-1"))

@@ -17,7 +17,7 @@ from ...index.rows import FileRows, hash_of, quantise
 from ...journal.disk import PUBLISHED, kept_in, make_dirs, overwrite
 from ...journal.journal import Journal
 from ...models import Texts, frozen
-from ...notes.blocks import shown
+from ...notes.blocks import without_masked
 from ...notes.privacy import mask
 from ...notes.screening import Screen
 from ...workspace.embed import Progress, embed_pending
@@ -60,7 +60,7 @@ class CleanJournal(Journal):
 
     def read(self, path: str) -> bytes:
         data = super().read(path)
-        text = shown(mask(data)).decode("utf-8", "surrogateescape")
+        text = without_masked(mask(data)).decode("utf-8", "surrogateescape")
         clean = Screen("redact").redacted("text", text)
         self.digest, self.latest = hash_of(data), clean.encode("utf-8", "surrogateescape")
         return self.latest

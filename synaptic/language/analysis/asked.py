@@ -13,7 +13,7 @@ from ...filters import Filters
 from ...kinds import CLOSABLE, CLOSING_TAGS, TAGS_OF_STATE
 from ...models import TYPES, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compiled
-from ..timephrase.find import TimeRange, find_time, is_recent, without
+from ..timephrase.find import TimeRange, find_time, is_recent, without_phrase
 from ..tongues import times_in, tongues_of, without_frame
 from ..words import words
 
@@ -97,7 +97,7 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
             time_and_rest = find_time(english, today=today)
             if time_and_rest and not time_and_rest[1] and last - first >= least:
                 times = replace(time_and_rest[0], phrase=read[first:last])
-                return times, without(read, first, last), tongue
+                return times, without_phrase(read, first, last), tongue
     return plain, text, ""
 
 

@@ -48,7 +48,7 @@ _CODE = re.compile(
 )
 
 
-def form_of(parsed: ParsedQuery) -> Strategy:
+def strategy_by_form(parsed: ParsedQuery) -> Strategy:
     """The strategy that fits the form of a query; its cost is not considered."""
     text = parsed.text
     if _ERROR.search(text):
@@ -66,7 +66,7 @@ def form_of(parsed: ParsedQuery) -> Strategy:
     return "lexical" if is_command or half_quoted or half_exact else "hybrid"
 
 
-def parts_of(text: str) -> Texts:
+def searchable_parts(text: str) -> Texts:
     """The parts of a question that can be searched alone; empty if it has no parts."""
     parts = [part.strip(" ,?.!") for part in _CONNECTOR.split(text)]
     telling = [part for part in parts if {word for _, word in words(part)} - STOP_WORDS]

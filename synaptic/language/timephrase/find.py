@@ -22,7 +22,7 @@ from .table import (
     When,
     counts,
     either,
-    part_of,
+    part_of_span,
     pattern,
     shift,
     values,
@@ -87,7 +87,7 @@ class TimeRange:
 class Period(NamedTuple):
     """A time that a row of the table reads; it ends before the character `end`.
 
-    `part` is a number of `part_of`; None is all of the period.
+    `part` is a number of `part_of_span`; None is all of the period.
     """
 
     pieces: Pieces
@@ -103,7 +103,7 @@ class Period(NamedTuple):
         span = self.days(pieces, when)
         if self.part is None:
             return span
-        return part_of(span, self.part)
+        return part_of_span(span, self.part)
 
 
 def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
@@ -131,7 +131,7 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
             continue
         end = start + len(time.phrase)
         if not pattern(_STOPPED).match(read, end):
-            return time, without(text, start, end)
+            return time, without_phrase(text, start, end)
     return None
 
 
@@ -153,7 +153,7 @@ def is_recent(text: str) -> bool:
     return pattern(_RECENT).search(text[:LOOKED_AT]) is not None
 
 
-def without(text: str, start: int, end: int) -> str:
+def without_phrase(text: str, start: int, end: int) -> str:
     """The text without those characters, single-spaced, without the commas and brackets that
     held the phrase alone.
     """

@@ -161,7 +161,7 @@ def unit_around(day: date, unit: str, offset: int) -> Span:
     return months_from(first, length)
 
 
-def part_of(span: Span, part: int) -> Span:
+def part_of_span(span: Span, part: int) -> Span:
     """Days 1 to 10 (part 0), 11 to 20 (1) or the others (2) of a month, or the week (3) of a
     day; another period stays whole.
     """
@@ -277,7 +277,7 @@ def counts(pieces: Pieces) -> tuple[int, int]:
     return count, count
 
 
-def counted(pieces: Pieces, when: When) -> Span:
+def units_away(pieces: Pieces, when: When) -> Span:
     """A time so many units away: 3 days ago, two weeks from now, in a week."""
     unit = pieces["unit"]
     days: list[date] = []
@@ -295,7 +295,7 @@ def soon(pieces: Pieces, when: When) -> Span:
     is_speed = pieces.get("number") == 1 and pieces["unit"] in ("day", "year")
     if is_speed and not when.around:
         raise ValueError("no time")
-    return counted(pieces, when)
+    return units_away(pieces, when)
 
 
 def rolling(pieces: Pieces, when: When) -> Span:
@@ -361,7 +361,7 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
         "the weekend<ends>": weekend,
         # this day last year, this day two years ago
         "this day <which> <unit>": same_day,
-        "this day <amount> <way>": counted,
+        "this day <amount> <way>": units_away,
         # last Friday, Friday of last week, last week Friday; Friday, but not "Friday standup"
         "(?:the )?<which> <weekday>": weekday,
         "<weekday>(?: of)? <which> week": day_of_week,
@@ -395,7 +395,7 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
     },
     FREE - TIMES.of_verbs: {
         # 3 days ago, a couple of weeks from now, 10d ago
-        "<amount> <way>": counted
+        "<amount> <way>": units_away
     },
     frozenset(["during"]): {
         # the start of the month

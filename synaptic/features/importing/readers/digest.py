@@ -16,7 +16,7 @@ from pathlib import Path
 from ....errors import InvalidArgument
 from ....language.words import words
 from ....models import Texts
-from ....notes.blocks import shown
+from ....notes.blocks import without_masked
 from ....notes.privacy import (
     mask,
     mentions,
@@ -174,7 +174,7 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
     for event in events:
         text = event.text
         if event.kind == "asked":
-            text = shown(mask(next(remaining))).decode()
+            text = without_masked(mask(next(remaining))).decode()
         text = _clean(text, private)
         if event.kind == "asked":
             is_private = not text

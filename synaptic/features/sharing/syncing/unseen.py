@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ....errors import Refused
 from ....files import PICTURE_BYTES, is_picture_name
 from ....journal.names import shown
-from ....notes.redaction import line_of
+from ....notes.redaction import line_number
 from ....notes.screening import visible_secrets
 from .memory import memory, remember
 from .shares import FILE_MODES
@@ -37,7 +37,7 @@ class _Text(NamedTuple):
         """The place of an offset, as it can be printed."""
         if self.is_name:
             return f"the name of {shown(self.place)}"
-        return f"{shown(self.place)}:{line_of(self.text, start)}"
+        return f"{shown(self.place)}:{line_number(self.text, start)}"
 
 
 def screen(repo: Repo, commit: str, theirs: str) -> None:
