@@ -25,6 +25,7 @@ import pytest
 from forks import Forks, forked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from outside import TIMEOUT_S
 
 from synaptic.cli.main import main, whole_program
 from synaptic.errors import InvalidArgument
@@ -666,7 +667,7 @@ def test_a_reader_who_leaves_early_is_no_error(home: Path) -> None:
         f"{shlex.join(SYNAPTIC)} find --limit 100 --json | head -n 1; echo ${{PIPESTATUS[0]}}"
     )
     done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=30
+        ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=TIMEOUT_S
     )
     assert done.stdout.split() == ["{", "0"]
     assert done.stderr == ""
@@ -699,7 +700,7 @@ def test_control_c_ends_quietly(home: Path) -> None:
     ):
         time.sleep(0.01)  # until it reads
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out, err.strip()) == (130, b"", b"")
 
 
@@ -1214,7 +1215,7 @@ def test_an_evaluation_that_is_stopped_leaves_no_copy(
     while not list(temp.rglob("index.db")) and process.poll() is None:
         time.sleep(0.002)
     process.send_signal(by)
-    assert process.wait(30) == 130
+    assert process.wait(TIMEOUT_S) == 130
     assert list(temp.iterdir()) == []
 
 
@@ -1279,7 +1280,9 @@ def test_the_shell_completes_commands_types_tags_projects_and_ids(home: Path, ru
     ]  # it finds its shell above it
     assert (
         "_SYNAPTIC_COMPLETE"
-        in subprocess.run(shown, capture_output=True, text=True, timeout=30, check=True).stdout
+        in subprocess.run(
+            shown, capture_output=True, text=True, timeout=TIMEOUT_S, check=True
+        ).stdout
     )
     assert (
         complete("synaptic search x --tag f") == complete("synaptic get ") == []

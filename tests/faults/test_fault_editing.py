@@ -26,7 +26,7 @@ from typing import Any
 
 import pytest
 from conftest import Rounds
-from outside import SYNAPTIC, Answer, Home, Refusal, Server
+from outside import SYNAPTIC, TIMEOUT_S, Answer, Home, Refusal, Server
 
 from synaptic.journal.writer import ATTEMPTS
 
@@ -483,7 +483,7 @@ def vim(path: Path, *settings: str) -> Iterator[Callable[[str], None]]:
         keys("")
         yield keys
         os.write(terminal, b":q!\r")
-        give_up_at = time.monotonic() + 30
+        give_up_at = time.monotonic() + TIMEOUT_S
         while os.waitpid(pid, os.WNOHANG)[0] == 0:
             assert time.monotonic() < give_up_at, "vim does not end"
             try:

@@ -28,7 +28,7 @@ from conftest import Rounds
 from embedders import HashingEmbedder
 from forks import Forked, ForkedHome, Forks
 from homes import open_home
-from outside import Answer, Home, Refusal, Server
+from outside import TIMEOUT_S, Answer, Home, Refusal, Server
 from trials import drawn
 
 import synaptic
@@ -41,7 +41,7 @@ NOW = "2026-11-21T09:30:00+00:00"
 TESTS = Path(__file__).parents[1]
 SUFFIXES = ("", "-wal", "-shm")
 PAGE = 2048
-PATIENCE_S = 60
+PATIENCE_S = TIMEOUT_S
 WORDS = (
     "harbour lantern gravel copper meadow violin thunder orchard ladder compass winter "
     "pepper marble saddle "

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from outside import Home
+from outside import TIMEOUT_S, Home
 from test_fault_merge import git
 
 from synaptic.features.sharing.merge_driver import by_lines
@@ -51,7 +51,6 @@ HOOKS = (
     "fsmonitor-watchman",
     "post-index-change",
 )
-IN_TIME_S = 10
 
 
 # -- no program of it runs
@@ -307,7 +306,7 @@ def test_nothing_but_small_regular_files_is_read(
         (root / place).unlink(missing_ok=True)
     put(kind, root / place)
     look = home.python(_LOOK, str(root))
-    out, err = look.communicate(timeout=IN_TIME_S)
+    out, err = look.communicate(timeout=TIMEOUT_S)
     assert look.returncode == 0, err
     found = ("project", "login") if place.endswith("logs/HEAD") else (None, "")
     assert out.decode() == f"{found!r}\n"
@@ -330,6 +329,6 @@ def test_a_save_does_not_wait_for_a_hostile_folder(
     os.mkfifo(folder / "a.py")
     home.folder = folder
     saved = home.start("save", "A text.", "--file", "a.py", "--json", SYNAPTIC_PROJECT="")
-    out, _ = saved.communicate(timeout=IN_TIME_S)
+    out, _ = saved.communicate(timeout=TIMEOUT_S)
     assert json.loads(out)["success"]
     assert [entry["project"] for entry in home.entries()] == [None]

@@ -110,9 +110,9 @@ class Server:
 
     def up_to_date(self, tool: str, **arguments: Any) -> Any:
         """The first answer that does not say that another process is writing the index, within
-        a minute.
+        TIMEOUT_S.
         """
-        end = time.monotonic() + 60
+        end = time.monotonic() + TIMEOUT_S
         while True:
             answer = self.call(tool, **arguments)
             if not any("may be missing" in said for said in answer["notices"]):

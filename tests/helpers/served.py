@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx
 import pytest
 from forks import Forked, shared
-from outside import SYNAPTIC
+from outside import SYNAPTIC, TIMEOUT_S
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 CHROMIUM = next(
@@ -134,7 +134,7 @@ def served(
         yield found
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(TIMEOUT_S)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from forks import Forks
 from homes import open_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outside import TIMEOUT_S
 from remotes import over_http, tool_call
 from trials import examples
 
@@ -147,7 +148,7 @@ def speak(tmp_path: Path, forks: Forks) -> Callable[..., list[Outcome]]:
             answer = json.loads(process.stdout.readline())
             outcomes.append((answer["id"], answer.get("error", {}).get("code")))
         process.stdin.close()
-        process.wait(30)
+        process.wait(TIMEOUT_S)
         assert outcomes[0] == ("first", None)
         return outcomes[1:-1]
 

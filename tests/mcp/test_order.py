@@ -19,6 +19,7 @@ from homes import open_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client
+from outside import TIMEOUT_S
 from remotes import over_http, tool_call
 from trials import examples
 
@@ -45,7 +46,7 @@ class Gated(HashingEmbedder):
         self.go = threading.Event()
 
     def load(self) -> None:
-        self.go.wait(10)
+        self.go.wait(TIMEOUT_S)
         self.ready = True
 
 
@@ -281,7 +282,7 @@ def speak(tmp_path: Path, forks: Forks) -> Iterator[Any]:
             answer = json.loads(process.stdout.readline())
             answers[answer["id"]] = answer
         process.stdin.close()
-        process.wait(30)
+        process.wait(TIMEOUT_S)
         return answers
 
     yield speaking

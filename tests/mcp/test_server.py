@@ -27,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters, types
 from mcp.shared.exceptions import MCPError
-from outside import data_of, for_programs
+from outside import TIMEOUT_S, data_of, for_programs
 from trials import examples
 
 from synaptic.config import DEFAULT_MODEL
@@ -1023,7 +1023,7 @@ class SlowModel(FastEmbedder):
     go: threading.Event
 
     def load(self) -> None:
-        self.go.wait(10)
+        self.go.wait(TIMEOUT_S)
         super().load()
 
 

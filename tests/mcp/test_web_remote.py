@@ -24,7 +24,7 @@ from homes import open_home
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from outside import Answer
+from outside import TIMEOUT_S, Answer
 from served import Served, a_port, served
 
 from synaptic.mcp.tools import READING
@@ -324,7 +324,7 @@ def test_a_client_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
                 for id in saved:
                     assert not (await call(here, "context_get", ids=[id]))[0]
                 again.process.send_signal(signal.SIGINT)  # with a connection open
-                assert again.process.wait(30) == 130
+                assert again.process.wait(TIMEOUT_S) == 130
                 with served(home, "--port", port):
                     assert not (await call(here, "context_recent"))[0]
 
@@ -349,7 +349,7 @@ def test_a_call_ends_with_its_client(
     def review(timeout: float = 60) -> httpx.Response:
         return post(server, tokens["anna"], "prompts/get", version, timeout, name="review")
 
-    until = time.monotonic() + 60
+    until = time.monotonic() + TIMEOUT_S
     while not readers_beside(server) and time.monotonic() < until:
         assert "result" in review().json()  # the first may be the writer's
     [process] = readers_beside(server)

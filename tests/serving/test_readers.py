@@ -21,6 +21,7 @@ import pytest
 from embedders import HashingEmbedder
 from homes import open_home
 from looks import COUNT_FOR_EVER, count_for_ever, fail, process_of, refuse
+from outside import TIMEOUT_S
 from served import served
 
 from synaptic.errors import NotFound, SynapticError
@@ -35,7 +36,7 @@ from synaptic.workspace.workspace import Workspace
 @pytest.fixture
 def worker(tmp_path: Path) -> Iterator[Worker]:
     worker = Worker(tmp_path / "home", HashingEmbedder())
-    worker.submit(lambda ws: save(ws, "The first entry.")).result(20)
+    worker.submit(lambda ws: save(ws, "The first entry.")).result(TIMEOUT_S)
     yield worker
     worker.close(5)
 
@@ -48,11 +49,11 @@ def test_each_of_eight_readers_sees_the_save_and_the_edit_before_its_search(
     tmp_path: Path,
 ) -> None:
     worker = Worker(tmp_path / "home", HashingEmbedder(), readers=8)
-    worker.submit(partial(save, content="The first entry.")).result(20)
+    worker.submit(partial(save, content="The first entry.")).result(TIMEOUT_S)
     together = threading.Barrier(8)
 
     def found(ws: Workspace, word: str) -> tuple[int, list[str]]:
-        together.wait(20)  # so that each search has a reader of its own
+        together.wait(TIMEOUT_S)  # so that each search has a reader of its own
         hits = search(ws, word, strategy="lexical").hits
         return threading.get_ident(), [hit.entry.title for hit in hits]
 
@@ -60,15 +61,15 @@ def test_each_of_eight_readers_sees_the_save_and_the_edit_before_its_search(
         readers = set()
         for turn in range(3):
             word = f"saved{number}x{turn}"
-            worker.submit(partial(save, content=f"A {word}.", force=True)).result(20)
-            reader, titles = worker.submit(partial(found, word=word), "read").result(20)
+            worker.submit(partial(save, content=f"A {word}.", force=True)).result(TIMEOUT_S)
+            reader, titles = worker.submit(partial(found, word=word), "read").result(TIMEOUT_S)
             assert titles == [f"A {word}."]
             readers.add(reader)
             typed = f"typed{number}x{turn}"
             note = tmp_path / "home" / "journal" / f"2026-01-0{number + 1}.md"
             with note.open("a") as file:
                 file.write(f"## 1{turn}:00 Somebody {typed}.\n")
-            reader, titles = worker.submit(partial(found, word=typed), "read").result(20)
+            reader, titles = worker.submit(partial(found, word=typed), "read").result(TIMEOUT_S)
             assert titles == [f"Somebody {typed}."]
             readers.add(reader)
         return readers
@@ -92,9 +93,9 @@ def test_a_reader_cannot_write_and_the_writer_does_its_work_once(worker: Worker)
                 delete(ws)
         return save(ws, "Saved by the writer.", force=True).id
 
-    id = worker.submit(tried, "read").result(20)
+    id = worker.submit(tried, "read").result(TIMEOUT_S)
     assert threads == ["synaptic-read", "synaptic-worker"]
-    listed = worker.submit(lambda ws: (thread_of(ws), recent(ws)), "read").result(20)
+    listed = worker.submit(lambda ws: (thread_of(ws), recent(ws)), "read").result(TIMEOUT_S)
     assert listed[0] == "synaptic-read"
     assert [entry.title for entry in listed[1].entries] == [
         "Saved by the writer.",
@@ -104,10 +105,10 @@ def test_a_reader_cannot_write_and_the_writer_does_its_work_once(worker: Worker)
 
 
 def test_what_readers_count_is_written_by_the_writer(worker: Worker, tmp_path: Path) -> None:
-    id = worker.submit(lambda ws: recent(ws).entries[0].id, "read").result(20)
+    id = worker.submit(lambda ws: recent(ws).entries[0].id, "read").result(TIMEOUT_S)
     for _ in range(3):
-        worker.submit(lambda ws: get(ws, [id]), "read").result(20)
-    worker.close(20)
+        worker.submit(lambda ws: get(ws, [id]), "read").result(TIMEOUT_S)
+    worker.close(TIMEOUT_S)
     with open_home(tmp_path / "home") as ws:
         assert in_step(ws, lambda _: ws.index.file.rows("SELECT id, count FROM access")) == [
             (id, 3)
@@ -122,15 +123,17 @@ def test_an_index_that_is_deleted_or_broken_under_a_reader_is_made_anew(
     def titles(ws: Workspace) -> list[str]:
         return [hit.entry.title for hit in search(ws, "first", strategy="lexical").hits]
 
-    assert worker.submit(titles, "read").result(20) == ["The first entry."]
+    assert worker.submit(titles, "read").result(TIMEOUT_S) == ["The first entry."]
     for suffix in ("", "-wal", "-shm"):
         Path(f"{index}{suffix}").unlink()
-    assert worker.submit(titles, "read").result(20) == ["The first entry."]
-    assert worker.submit(lambda ws: titles(ws) and thread_of(ws), "read").result(20) == (
+    assert worker.submit(titles, "read").result(TIMEOUT_S) == ["The first entry."]
+    assert worker.submit(lambda ws: titles(ws) and thread_of(ws), "read").result(TIMEOUT_S) == (
         "synaptic-read"
     )
-    worker.submit(lambda ws: ws.index.file.db.execute("DELETE FROM chunk_fts_data")).result(20)
-    assert worker.submit(titles, "read").result(20) == ["The first entry."]
+    worker.submit(lambda ws: ws.index.file.db.execute("DELETE FROM chunk_fts_data")).result(
+        TIMEOUT_S
+    )
+    assert worker.submit(titles, "read").result(TIMEOUT_S) == ["The first entry."]
 
 
 def test_a_long_look_stops_nobody_and_ends_with_its_client(worker: Worker) -> None:
@@ -165,7 +168,7 @@ def is_alive(process: int) -> bool:
 
 
 def ends(process: int) -> bool:
-    until = time.monotonic() + 60
+    until = time.monotonic() + TIMEOUT_S
     while is_alive(process) and time.monotonic() < until:
         time.sleep(0.01)
     return not is_alive(process)
@@ -174,27 +177,27 @@ def ends(process: int) -> bool:
 def test_a_long_look_has_a_process_that_sees_what_readers_see(
     worker: Worker, tmp_path: Path
 ) -> None:
-    process, entries = worker.submit(process_of, "apart").result(60)
+    process, entries = worker.submit(process_of, "apart").result(TIMEOUT_S)
     assert (process != os.getpid(), entries) == (True, 1)
-    worker.submit(partial(save, content="Saved.", force=True)).result(60)
-    assert worker.submit(process_of, "apart").result(60) == (process, 2)
+    worker.submit(partial(save, content="Saved.", force=True)).result(TIMEOUT_S)
+    assert worker.submit(process_of, "apart").result(TIMEOUT_S) == (process, 2)
     note = tmp_path / "home" / "journal" / "2026-01-01.md"
     note.write_text("## 10:00 Typed.\n")
-    assert worker.submit(process_of, "apart").result(60) == (process, 3)
+    assert worker.submit(process_of, "apart").result(TIMEOUT_S) == (process, 3)
     # what it may not do is done by the writer, and its errors keep their words
     id = (
         worker.submit(partial(save, content="By the writer.", force=True), "apart")
-        .result(60)
+        .result(TIMEOUT_S)
         .id
     )
-    assert worker.submit(partial(get, ids=[id]), "read").result(60).entries[0].id == id
+    assert worker.submit(partial(get, ids=[id]), "read").result(TIMEOUT_S).entries[0].id == id
     with pytest.raises(NotFound) as refused:
-        worker.submit(refuse, "apart").result(60)
+        worker.submit(refuse, "apart").result(TIMEOUT_S)
     assert str(refused.value) == "There is no pump. Valid: valve. Ask the plumber."
     with pytest.raises(SynapticError, match="ZeroDivisionError"):
-        worker.submit(fail, "apart").result(60)
-    assert worker.submit(process_of, "apart").result(60) == (process, 4)
-    worker.close(20)
+        worker.submit(fail, "apart").result(TIMEOUT_S)
+    assert worker.submit(process_of, "apart").result(TIMEOUT_S) == (process, 4)
+    worker.close(TIMEOUT_S)
     assert ends(process)
 
 
@@ -202,7 +205,7 @@ def test_a_process_ends_with_its_client_and_another_goes_on(
     worker: Worker, tmp_path: Path
 ) -> None:
     begun = tmp_path / "begun"
-    process, _ = worker.submit(process_of, "apart").result(60)
+    process, _ = worker.submit(process_of, "apart").result(TIMEOUT_S)
 
     async def client() -> None:
         look = asyncio.create_task(worker.ask(count_for_ever, "beside"))
@@ -218,21 +221,21 @@ def test_a_process_ends_with_its_client_and_another_goes_on(
 
     asyncio.run(client())
     assert ends(process)
-    another, _ = worker.submit(process_of, "apart").result(60)
+    another, _ = worker.submit(process_of, "apart").result(TIMEOUT_S)
     waiting = worker.submit(count_for_ever, "apart")
     while not waiting.running():
         time.sleep(0.001)
     os.kill(another, signal.SIGKILL)
     with pytest.raises(SynapticError, match="was killed"):
-        waiting.result(60)
-    assert worker.submit(process_of, "apart").result(60)[1] == 1
+        waiting.result(TIMEOUT_S)
+    assert worker.submit(process_of, "apart").result(TIMEOUT_S)[1] == 1
 
 
 def test_a_process_without_work_ends(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("synaptic.serving.worker.IDLE_S", 0.1)
-    process, _ = worker.submit(process_of, "apart").result(60)
+    process, _ = worker.submit(process_of, "apart").result(TIMEOUT_S)
     assert ends(process)
-    assert worker.submit(process_of, "apart").result(60)[0] != process
+    assert worker.submit(process_of, "apart").result(TIMEOUT_S)[0] != process
 
 
 @pytest.mark.parametrize("at_work", [False, True])
@@ -246,8 +249,8 @@ from looks import count_for_ever, process_of
 from synaptic import save
 if __name__ == "__main__":
     worker = Worker(sys.argv[1])
-    worker.submit(lambda ws: save(ws, "The first entry.")).result(60)
-    print(worker.submit(process_of, "apart").result(60)[0], flush=True)
+    worker.submit(lambda ws: save(ws, "The first entry.")).result({TIMEOUT_S})
+    print(worker.submit(process_of, "apart").result({TIMEOUT_S})[0], flush=True)
     begun = Path(sys.argv[1], "begun")
     if {at_work}:
         worker.submit(partial(count_for_ever, begun=begun), "apart")
@@ -269,7 +272,7 @@ if __name__ == "__main__":
     process = int(server.stdout.readline())
     assert server.stdout.readline() and is_alive(process)
     server.kill()
-    server.wait(20)
+    server.wait(TIMEOUT_S)
     assert ends(process)
 
 
@@ -281,11 +284,11 @@ def test_a_reader_that_waits_for_a_writer_that_ends_is_let_go(
 
     def work(ws: Workspace) -> None:
         at_work.set()
-        go.wait(20)
+        go.wait(TIMEOUT_S)
 
-    worker.submit(lambda ws: recent(ws), "read").result(20)
+    worker.submit(lambda ws: recent(ws), "read").result(TIMEOUT_S)
     worker.submit(work)
-    assert at_work.wait(20)
+    assert at_work.wait(TIMEOUT_S)
     (tmp_path / "home" / "journal" / "2026-01-01.md").write_text("## 10:00 Typed.\n")
     asked = threading.Event()
 
@@ -294,7 +297,7 @@ def test_a_reader_that_waits_for_a_writer_that_ends_is_let_go(
         return recent(ws)
 
     reading = worker.submit(asks, "read")
-    assert asked.wait(20)
+    assert asked.wait(TIMEOUT_S)
     while worker._jobs.empty():
         time.sleep(0.001)
     ending = threading.Thread(target=worker.close, args=(20,))
@@ -303,7 +306,7 @@ def test_a_reader_that_waits_for_a_writer_that_ends_is_let_go(
         time.sleep(0.001)
     go.set()
     with pytest.raises(CancelledError):
-        reading.result(20)
+        reading.result(TIMEOUT_S)
     ending.join(20)
 
 
@@ -331,10 +334,10 @@ def test_a_kill_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     with served(home) as server, ThreadPoolExecutor(4) as clients:
         csrf = server.csrf()
         done = [clients.submit(saving, number) for number in range(4)]
-        assert enough.wait(60)
+        assert enough.wait(TIMEOUT_S)
         server.process.send_signal(signal.SIGKILL)
         for one in done:
-            one.result(60)
+            one.result(TIMEOUT_S)
     with open_home(home) as ws:
         for word in words:
             hits = search(ws, word, strategy="lexical").hits

@@ -13,6 +13,7 @@ import pytest
 from forks import ForkedHome as Home
 from homes import Clock, open_home
 from mcp import Client, types
+from outside import TIMEOUT_S
 
 from synaptic import Workspace, get, save, update
 from synaptic.config import DEFAULT_MODEL
@@ -147,7 +148,7 @@ class LateModel(FastEmbedder):
     go: threading.Event
 
     def load(self) -> None:
-        self.go.wait(60)
+        self.go.wait(TIMEOUT_S)
         super().load()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from forks import ForkedHome
 from homes import open_home
+from outside import TIMEOUT_S
 
 from synaptic import Workspace, rebuild, search
 from synaptic.config import DEFAULT_MODEL
@@ -81,7 +82,7 @@ def was_cut_short(forked: ForkedHome, ending: signal.Signals) -> bool:
             if 0 < done < ENTRIES:
                 process.send_signal(ending)
                 break
-        assert "Traceback" not in process.communicate(timeout=20)[1].decode()
+        assert "Traceback" not in process.communicate(timeout=TIMEOUT_S)[1].decode()
     return process.returncode != 0
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 from homes import open_home
+from outside import TIMEOUT_S
 from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
@@ -394,7 +395,7 @@ def test_a_file_goes_only_after_a_question_that_names_it(
 def test_the_persons_editor_opens_at_the_line(server: Served, home: Path, day: Path) -> None:
     id = typed_entry(server)
     server.post(f"/entry/{id}/open")
-    until = time.monotonic() + 30
+    until = time.monotonic() + TIMEOUT_S
     while not (home / "opened").exists() and time.monotonic() < until:
         time.sleep(0.02)
     assert (home / "opened").read_text().split() == ["--goto", f"{day}:3"]

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import httpx
 import pytest
 from forks import ForkedHome
+from outside import TIMEOUT_S
 from photos import PNG
 from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
@@ -174,7 +175,7 @@ def test_entries_may_come_while_a_zip_is_made(tmp_path: Path) -> None:
         server.client.get("/")  # all of it is indexed
         zips = [pool.submit(server.client.get, "/export") for _ in range(4)]
         number = 0
-        ends = time.monotonic() + 60
+        ends = time.monotonic() + TIMEOUT_S
         while not all(one.done() for one in zips):
             assert time.monotonic() < ends
             number += 1
@@ -182,7 +183,7 @@ def test_entries_may_come_while_a_zip_is_made(tmp_path: Path) -> None:
                 file.write(f"## Later {number}\nIt came meanwhile.\n\n")
             time.sleep(0.02)
         for one in zips:
-            names = zipfile.ZipFile(io.BytesIO(one.result(60).content)).namelist()
+            names = zipfile.ZipFile(io.BytesIO(one.result(TIMEOUT_S).content)).namelist()
             assert len([name for name in names if "Note" in name]) == 1_600
 
 

@@ -24,6 +24,7 @@ import httpx
 import pytest
 from forks import forked, shared
 from homes import open_home
+from outside import TIMEOUT_S
 from playwright.sync_api import BrowserContext, sync_playwright
 from served import CHROMIUM, FLAGS, NO_BROWSER, Served, a_port, served
 
@@ -269,7 +270,7 @@ def test_the_page_opens_once_by_an_address_of_this_home(
             )
             assert not known.accepts(wrong)
         server.process.send_signal(signal.SIGKILL)
-        server.process.wait(30)
+        server.process.wait(TIMEOUT_S)
     (tmp_path / "shown").unlink()
     with listening(port) as asked:  # another program has the port now
         code, told, address = open_page(home, tmp_path)

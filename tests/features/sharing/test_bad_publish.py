@@ -17,6 +17,7 @@ import psycopg
 import pytest
 from forks import ForkedHome, Forks
 from homes import Clock, open_home
+from outside import TIMEOUT_S
 from postgres import Database, Server, separate_server
 from psycopg import sql
 from published import publish, readers, reading, tables_of
@@ -314,12 +315,12 @@ def test_a_first_publication_that_was_killed_goes_on(
             tests = str(Path(__file__).parents[2] / "helpers")
             process = home.python(SLOW, tests, str(tmp_path / "one"), database.address)
             assert process.stdout.readline() == b"ready\n"
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + TIMEOUT_S
             while time.monotonic() < deadline and process.poll() is None:
                 if _files(database) >= least:
                     break
             process.kill()
-            assert process.wait(60) == -signal.SIGKILL
+            assert process.wait(TIMEOUT_S) == -signal.SIGKILL
             with (
                 reading(reader, tmp_path) as readable,
                 pytest.raises(NotFound, match="published there yet"),
@@ -346,7 +347,7 @@ def _files(database: Database) -> int:
 
 def _until_free(action: Callable[[], None]) -> None:
     """The database learns late that a publisher is gone."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + TIMEOUT_S
     while True:
         try:
             return action()

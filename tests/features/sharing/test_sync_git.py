@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from forks import Forks
 from hubs import DAY, Machines, day, git, waits
-from outside import SYNAPTIC
+from outside import SYNAPTIC, TIMEOUT_S
 
 from synaptic import open_workspace
 from synaptic.config import load_config
@@ -307,7 +307,7 @@ def test_it_syncs_by_itself_once_a_person_said_so(machines: Machines) -> None:
     assert desk.run("hook", "session-start", stdin="{}").code == 0
     with desk.server() as server:
         server.call("save", content="Saved by an agent.")
-        until = time.monotonic() + 60
+        until = time.monotonic() + TIMEOUT_S
         while "Saved by an agent." not in git(machines.hub, "show", f"main:{DAY}"):
             assert time.monotonic() < until
             time.sleep(0.1)
@@ -322,7 +322,7 @@ def test_a_hand_edit_that_was_seen_is_synced_like_a_save(
     monkeypatch.setenv("HOME", str(machines.folder))
     worker = Worker(home.path)
     with open_workspace(load_config(home.path)) as ws:
-        until = time.monotonic() + 60
+        until = time.monotonic() + TIMEOUT_S
 
         def is_sent(text: str) -> bool:
             assert time.monotonic() < until
