@@ -35,6 +35,7 @@ BENCHES = {
     "state": "labelled questions about what is open, was left off or was decided",
     "sessions": "labelled questions about forty sessions of real agents",
     "repositories": "labelled questions to three repositories' entries, beside ripgrep",
+    "peers": "grep, a flat file, basic-memory and Synaptic: the same notes and questions",
     "speed": "time of a search, a save and a cold command; memory of a server",
     "crowd": "times of 16 clients of one server at a given rate; its memory",
     "published": "a published index beside the journal's own: answers, times, size",
@@ -80,6 +81,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--upkeep", action="store_true", help="beside reviews (crowd)")
     top.add_argument("--kills", type=int, default=0, help="of the server meanwhile (crowd)")
     top.add_argument("--against", type=Path, metavar="DIR", help="another checkout (crowd)")
+    top.add_argument(
+        "--basic-memory", metavar="COMMAND", help="that program, to be asked as well (peers)"
+    )
     top.add_argument("--parts", nargs="+", default=["panel"], help="of a bench (published)")
     top.add_argument("--cache", type=Path, metavar="DIR", help="keep large journals here")
     top.add_argument(
