@@ -34,8 +34,7 @@ UNCONFIRMED = (
 
 @frozen
 class Receipt:
-    """The result of a write. `queued` is always False; once, saves could
-    wait.
+    """The result of a write. `queued` is always False; once, saves could wait.
 
     `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
     `near` are up to two similar entries of its project; None while it has no vector.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from ..index.rows import Passage, hash_of
 from ..models import Entry
@@ -15,6 +16,18 @@ from .workspace import Workspace
 
 class Stale(Exception):
     """The journal is no longer what the index says; sync and try again."""
+
+
+class Body(NamedTuple):
+    """The body of an entry, which is given without content; private passages are masked."""
+
+    entry: Entry
+    masked: bytes
+    is_typed: bool
+
+    def text(self, start: int, end: int | None) -> str:
+        """The text of these bytes of the body."""
+        return body_text(self.masked[start:end], typed=self.is_typed)
 
 
 def read_entries(ws: Workspace, rowids: Sequence[int]) -> dict[int, Entry]:
@@ -34,23 +47,22 @@ def read_hits(
     entries = {}
     for rowid in rowids:
         if rowid in bodies:
-            entry, body, typed = bodies[rowid]
-            content = body_text(body, typed=typed) or entry.title
-            entries[rowid] = replace(entry, content=content)
+            body = bodies[rowid]
+            content = body.text(0, None) or body.entry.title
+            entries[rowid] = replace(body.entry, content=content)
     passages = {}
     for rowid, chunk in chunks.items():
         if chunk.entry_rowid in bodies:
-            entry, body, typed = bodies[chunk.entry_rowid]
-            line = entry.there.body_line + body[: chunk.start].count(b"\n")
-            text = body_text(body[chunk.start : chunk.end], typed=typed)
-            passages[rowid] = (text or entry.title, line)
+            body = bodies[chunk.entry_rowid]
+            line = body.entry.there.body_line + body.masked[: chunk.start].count(b"\n")
+            passages[rowid] = (body.text(chunk.start, chunk.end) or body.entry.title, line)
     return entries, passages
 
 
 def read_lines(ws: Workspace, rowids: Sequence[int]) -> dict[int, tuple[Entry, str]]:
     """Entries without content, and their bodies line for line as in the file."""
     bodies = _bodies(ws, rowids)
-    return {rowid: (entry, lines_of(body)) for rowid, (entry, body, _) in bodies.items()}
+    return {rowid: (body.entry, lines_of(body.masked)) for rowid, body in bodies.items()}
 
 
 def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, int, str]]:
@@ -60,15 +72,13 @@ def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, 
     bodies = _bodies(ws, [passage.entry_rowid for passage in passages], strict=False)
     for passage in passages:
         if passage.entry_rowid in bodies:
-            entry, body, typed = bodies[passage.entry_rowid]
-            text = plain_text(body_text(body[passage.start : passage.end], typed=typed))
-            yield passage.rowid, passage.hash, embedded_text(entry, text)
+            body = bodies[passage.entry_rowid]
+            text = plain_text(body.text(passage.start, passage.end))
+            yield passage.rowid, passage.hash, embedded_text(body.entry, text)
 
 
-def _bodies(
-    ws: Workspace, rowids: Sequence[int], *, strict: bool = True
-) -> dict[int, tuple[Entry, bytes, bool]]:
-    """Entries without content, their masked bodies, and True for a body typed by a person.
+def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dict[int, Body]:
+    """The bodies of the entries of these rows.
 
     If a file changed, raises Stale, or leaves the entry out if not `strict`.
     """
@@ -80,8 +90,8 @@ def _bodies(
         place = stored.entry.there
         data, masked = files.get(place.path, (b"", b""))
         if hash_of(data[place.start : place.end]) == stored.hash:
-            body = masked[place.body_start : place.body_end]
-            bodies[rowid] = (stored.entry, body, is_typed(masked, place))
+            masked_body = masked[place.body_start : place.body_end]
+            bodies[rowid] = Body(stored.entry, masked_body, is_typed(masked, place))
         elif strict:
             raise Stale
     return bodies
