@@ -2,7 +2,7 @@
 
     SynapticError
     ├── InvalidArgument     a value outside what is valid (usage)
-    ├── ConfigError         config.toml or the environment cannot be used
+    ├── ConfigError         config.toml or the environment cannot be used, or lacks a package
     ├── NotFound            no such entry, file or copy
     ├── Ambiguous           a short id fits several entries
     ├── Refused             a rule forbids the save or the edit
@@ -119,12 +119,21 @@ class Unreachable(SynapticError):
 
 
 def as_own_error(error: BaseException) -> SynapticError | None:
-    """The error in our own form, if it is one or the disk is the reason; None for a defect."""
+    """The error in our own form, if it is one, or if the disk or a missing package is the
+    reason; None for a defect.
+    """
     if isinstance(error, SynapticError):
         return error
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         file = error.filename or "A file"
         return JournalError(f"{file} cannot be written: disk full.", _FREE_SPACE)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.partition(".")[0]
+        if package != __package__:
+            return ConfigError(
+                f"This needs the Python package {package}, which is not installed.",
+                "`pip install synaptic-journal` installs all that Synaptic uses.",
+            )
     return None
 
 

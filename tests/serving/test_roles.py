@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from synaptic.features.page.app import PAGES
+from synaptic.features.page.routes import PAGES
 from synaptic.features.page.site import Page
 from synaptic.mcp.prompts import PROMPTS, Prompt
 from synaptic.mcp.tools import TOOLS, Tool

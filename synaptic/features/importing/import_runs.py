@@ -386,7 +386,7 @@ def _records(
             raise InvalidArgument(
                 f"{place} cannot be read: {error.strerror}.", "Check its rights."
             ) from error
-        except SynapticError:
+        except (SynapticError, ModuleNotFoundError):
             raise
         except Exception as error:  # what was read is taken all the same
             skipped(str(place), f"reading ended behind record {number:,}: {error!r:.300}")

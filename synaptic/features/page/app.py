@@ -1,6 +1,8 @@
 """`synaptic serve`: one ASGI program of the page and MCP, with one worker that owns the
-journal.
+journal. Without the libraries of the page, of MCP alone.
 """
+
+from __future__ import annotations
 
 import logging
 import os
@@ -16,47 +18,31 @@ from contextlib import (
     nullcontext,
     suppress,
 )
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ...config import load_config
-from ...errors import ConfigError, InvalidArgument, NotFound, SynapticError
+from ...errors import ConfigError, InvalidArgument, SynapticError, as_own_error
 from ...serving.apart import run_apart
 from ...serving.log import SparingHandler
-from ...serving.roles import not_published
 from ...serving.running import Running, announced, is_loopback
-from ...serving.tokens import Grant, Tokens
+from ...serving.tokens import Tokens
 from ...serving.worker import GRACE_S, Worker
-from . import (
-    attachments,
-    browsers,
-    days,
-    edit_pages,
-    entries,
-    exporting,
-    following,
-    health_pages,
-    moving,
-    searching,
-)
-from .assets import Assets
-from .browsers import SECRET, come_back, may_stay, open_session
 from .connections import IDLE_S, Connection, Listener, most_connections
 from .devices import Devices
-from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
-from .site import HERE, Page, Site, form_of, page, session_of, show_error, site_of
+from .guard import ANY_ADDRESS, Guard, Sessions
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from .site import Site
 
-
-USED = "This link was used already, or is of an earlier start of Synaptic."
 ADVICE = (
     "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale)."
 )
@@ -71,13 +57,15 @@ SENDING_BYTES = 65_536
 
 
 def build_app(
-    site: Site,
+    site: Site | None,
+    sessions: Sessions,
     hosts: Collection[str],
     mcp: Any,
     announcing: AbstractContextManager[None] | None = None,
 ) -> ASGIApp:
     """The program behind its guard; its worker ends with `mcp`, which answers `/mcp` while its
-    `running` is entered. `announcing` is entered for the same time.
+    `running` is entered. `announcing` is entered for the same time. Without a site there is no
+    page.
     """
 
     @asynccontextmanager
@@ -86,130 +74,19 @@ def build_app(
             async with mcp.running():
                 yield
 
-    pages = _published(PAGES) if site.worker.is_published else PAGES
-    app = Starlette(
-        routes=[Route("/mcp", mcp), Mount("/static", Assets(HERE / "static")), *pages],
-        exception_handlers={SynapticError: show_error, 404: show_error},
-        lifespan=lifespan,
-    )
-    app.state.site = site
-    app.state.follower = following.Follower()
+    app = Starlette(routes=[Route("/mcp", mcp)], lifespan=lifespan)
+    if site:
+        from .routes import add_pages
+
+        add_pages(app, site)
+    else:
+        app.add_route("/{path:path}", _no_page)
     # outside of all, so that an answer of 500 has its headers, too
-    return Guard(app, site.sessions, hosts, fixed=site.fixed)
+    return Guard(app, sessions, hosts, fixed=bool(site and site.fixed))
 
 
-def _published(pages: Sequence[Page]) -> list[Page]:
-    """The pages of a server that reads what is published."""
-    elsewhere = {"writer": _at_writer, "neither": _nowhere}
-    rows = []
-    for row in pages:
-        endpoint = elsewhere.get(row.role)
-        rows.append(Page(row.path, row.role, endpoint) if endpoint else row)
-    return rows
-
-
-async def _at_writer(request: Request) -> Response:
-    """Redirects to the same page of the writer, which is another server."""
-    writer = site_of(request).writer
-    if not writer:
-        raise NotFound(
-            "This server only reads, and was not told which server writes the journal.",
-            hint="Start it with `synaptic serve --read --writer URL`.",
-        )
-    return RedirectResponse(f"{writer}{request.url.path}?{request.url.query}".rstrip("?"), 303)
-
-
-async def _nowhere(request: Request) -> Response:
-    return PlainTextResponse(f"{not_published('This')}\n", 404)
-
-
-async def _login(request: Request) -> Response:
-    """Lets a browser in that has the link that was printed, or a token that opens the page."""
-    if SECRET in request.headers and request.method == "POST":
-        return await come_back(request)
-    if request.method == "POST":
-        return await _log_in_with_token(request)
-    site = site_of(request)
-    if "sign" in request.query_params and site.sessions.running:
-        text = request.query_params["sign"]
-        return PlainTextResponse(site.sessions.running.sign("listen", text))
-    token = request.query_params.get("token", "")
-    if not token or request.method == "HEAD":  # HEAD is sent by previews
-        return await page(request, "login.html", wrong="")
-    if site.sessions.redeem(token):
-        return _let_in(request, Visitor("person", site.read_only))
-    if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
-        return RedirectResponse("/", 303)
-    return await page(request, "login.html", 401, wrong=USED)
-
-
-async def _log_in_with_token(request: Request) -> Response:
-    site = site_of(request)
-    address = request.client.host[:50] if request.client else ""
-    token = str((await request.form()).get("token", "")).strip()
-    if not site.sessions.may_try(address):  # and no await until it has failed
-        wrong = "Too many wrong tokens: wait a minute."
-        return await page(request, "login.html", 429, wrong=wrong)
-    grant = _page_grant(site, token)
-    if grant:
-        is_read_only = grant.read_only or site.read_only
-        return _let_in(
-            request,
-            Visitor(
-                grant.name,
-                is_read_only,
-                lambda: _page_grant(site, token) == grant,
-                journals=grant.journals,
-            ),
-        )
-    site.sessions.failed(address)
-    wrong = "That token does not open this page."
-    return await page(request, "login.html", 401, wrong=wrong)
-
-
-def _page_grant(site: Site, token: str) -> Grant | None:
-    """The grant of a token that opens the page.
-
-    A file that cannot be used is named in the log only: anyone may ask.
-    """
-    try:
-        grant = site.tokens.grant(token)
-    except ConfigError as error:
-        log.error("%s", error)
-        return None
-    return grant if grant and grant.page else None
-
-
-def _let_in(request: Request, session: Visitor) -> Response:
-    where = "/devices" if may_stay(request, session) else "/"
-    answer = RedirectResponse(where, 303, {"Referrer-Policy": "no-referrer"})
-    open_session(answer, request, session)
-    return answer
-
-
-async def _logout(request: Request) -> Response:
-    await form_of(request)
-    site = site_of(request)
-    site.sessions.end(request.cookies.get(cookie_name(request.scope), ""))
-    site.devices.remove(session_of(request).device)
-    return RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})
-
-
-PAGES = [
-    Page("/login", "reader", _login, methods=["GET", "POST"]),
-    Page("/logout", "reader", _logout, methods=["POST"]),
-    *days.PAGES,
-    *browsers.PAGES,
-    *following.PAGES,
-    *searching.PAGES,
-    *entries.PAGES,
-    *attachments.PAGES,
-    *edit_pages.PAGES,
-    *exporting.PAGES,
-    *health_pages.PAGES,
-    *moving.PAGES,
-]
-"""The pages. Two rows of a path have one role."""
+async def _no_page(_: Request) -> Response:
+    return PlainTextResponse("This server has no page, only MCP at /mcp.\n", 404)
 
 
 def serve(
@@ -250,20 +127,30 @@ def serve(
         host = socket.gethostname()
         names |= {ANY_ADDRESS, host}
     at = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    running = Running(at, secrets.token_urlsafe(32), time.time()) if local else None
+    missing = _missing_library()
+    running = None
+    if local and not missing:
+        running = Running(at, secrets.token_urlsafe(32), time.time())
     sessions = Sessions(running)
     worker = Worker(home, read_only=read_only, address=database)
     only_shows = read_only or bool(database)
-    roles = {row.path: row.role for row in PAGES}
-    site = Site(
-        worker, sessions, tokens, Devices(home), roles, only_shows, local, is_fixed, writer
-    )
+    site = None
+    if not missing:
+        from .routes import ROLES
+        from .site import Site
+
+        site = Site(
+            worker, sessions, tokens, Devices(home), ROLES, only_shows, local, is_fixed, writer
+        )
     link, way = f"{at}/login?token={sessions.link}", "this link works once"
     if no_link:
         sessions.link = ""
         link = at
         way = "`synaptic open --page` logs a browser in"
     text = f"Synaptic is at {link}\n({way}; Ctrl-C ends it). MCP: {at}/mcp"
+    if missing:
+        open_it = False
+        text = f"MCP is at {at}/mcp (Ctrl-C ends it).\nThere is no page. {missing}"
     if not local:
         text += f"\n{ADVICE}"
     if publish is not None:
@@ -271,8 +158,20 @@ def serve(
     announcing = _greeting(home, running, text, link if open_it else "")
     refuses = read_only or bool(database and not writer)
     mcp = make_mcp_app(worker, tokens, refuses, writer)
-    app = build_app(site, names, mcp, announcing)
+    app = build_app(site, sessions, names, mcp, announcing)
     _run(app, listening, behind_proxy=bool(allow_host))
+
+
+def _missing_library() -> SynapticError | None:
+    """The error for a library of the page that is not installed; None where all are."""
+    try:
+        import_module(f"{__package__}.routes")
+    except ModuleNotFoundError as error:
+        missing = as_own_error(error)
+        if not missing:
+            raise
+        return missing
+    return None
 
 
 @contextmanager

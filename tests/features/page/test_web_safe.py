@@ -19,7 +19,6 @@ from trials import drawn
 
 from synaptic.errors import SynapticError
 from synaptic.features.page import guard, rendering
-from synaptic.features.page.app import PAGES
 from synaptic.features.page.flavours import LEVELS
 from synaptic.features.page.rendering import (
     ATTRIBUTES,
@@ -30,6 +29,7 @@ from synaptic.features.page.rendering import (
     TAGS,
     render,
 )
+from synaptic.features.page.routes import PAGES
 from synaptic.files import PICTURE_BYTES
 from synaptic.verbs.saving import Marks, save, save_all
 

@@ -22,7 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 from served import Served, a_port, served
 
 from synaptic.config import load_config
-from synaptic.features.page.app import PAGES
+from synaptic.features.page.routes import PAGES
 from synaptic.features.sharing.published import open_published
 from synaptic.features.sharing.publisher import Publisher, state
 from synaptic.mcp.server import BEHIND

@@ -68,10 +68,12 @@ def reporting(skipped: Skipped, where: str) -> Iterator[None]:
     """Reports a record that cannot be read to `skipped` and goes on after it.
 
     Any exception may come: other programs change their formats, and anybody may have written
-    the file.
+    the file. A package that is not installed is no fault of the record: that error passes.
     """
     try:
         yield
+    except ModuleNotFoundError:
+        raise
     except SynapticError as error:
         skipped(where, error.message)
     except KeyError as error:

@@ -260,9 +260,12 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
 
     Damage is reported to `skipped`, but not a torn last line, for a session may go on.
     """
-    import zstandard  # 20 ms
-
     number = total = 0
+    damage: tuple[type[Exception], ...] = (OSError, ValueError)
+    if path.suffix == ".zst":
+        import zstandard  # 20 ms
+
+        damage += (zstandard.ZstdError,)
     try:
         with _unpacked(path) if path.suffix == ".zst" else open_regular(path) as file:
             read = file.read if path.suffix == ".json" else file.readline
@@ -282,7 +285,7 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
                     yield number, value
                 while len(line) > RECORD_BYTES and not line.endswith(b"\n"):
                     line = file.readline(RECORD_BYTES + 1)  # the rest of a line too long
-    except (OSError, ValueError, zstandard.ZstdError) as error:
+    except damage as error:
         skipped(path.name, str(error))
 
 

@@ -1,0 +1,93 @@
+"""The pages at which a person comes in and goes out."""
+
+import logging
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from ...errors import ConfigError
+from ...serving.tokens import Grant
+from .browsers import SECRET, come_back, may_stay, open_session
+from .guard import Visitor, cookie_name
+from .site import Page, Site, form_of, page, session_of, site_of
+
+log = logging.getLogger(__name__)
+USED = "This link was used already, or is of an earlier start of Synaptic."
+
+
+async def _login(request: Request) -> Response:
+    """Lets a browser in that has the link that was printed, or a token that opens the page."""
+    if SECRET in request.headers and request.method == "POST":
+        return await come_back(request)
+    if request.method == "POST":
+        return await _log_in_with_token(request)
+    site = site_of(request)
+    if "sign" in request.query_params and site.sessions.running:
+        text = request.query_params["sign"]
+        return PlainTextResponse(site.sessions.running.sign("listen", text))
+    token = request.query_params.get("token", "")
+    if not token or request.method == "HEAD":  # HEAD is sent by previews
+        return await page(request, "login.html", wrong="")
+    if site.sessions.redeem(token):
+        return _let_in(request, Visitor("person", site.read_only))
+    if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
+        return RedirectResponse("/", 303)
+    return await page(request, "login.html", 401, wrong=USED)
+
+
+async def _log_in_with_token(request: Request) -> Response:
+    site = site_of(request)
+    address = request.client.host[:50] if request.client else ""
+    token = str((await request.form()).get("token", "")).strip()
+    if not site.sessions.may_try(address):  # and no await until it has failed
+        wrong = "Too many wrong tokens: wait a minute."
+        return await page(request, "login.html", 429, wrong=wrong)
+    grant = _page_grant(site, token)
+    if grant:
+        is_read_only = grant.read_only or site.read_only
+        return _let_in(
+            request,
+            Visitor(
+                grant.name,
+                is_read_only,
+                lambda: _page_grant(site, token) == grant,
+                journals=grant.journals,
+            ),
+        )
+    site.sessions.failed(address)
+    wrong = "That token does not open this page."
+    return await page(request, "login.html", 401, wrong=wrong)
+
+
+def _page_grant(site: Site, token: str) -> Grant | None:
+    """The grant of a token that opens the page.
+
+    A file that cannot be used is named in the log only: anyone may ask.
+    """
+    try:
+        grant = site.tokens.grant(token)
+    except ConfigError as error:
+        log.error("%s", error)
+        return None
+    return grant if grant and grant.page else None
+
+
+def _let_in(request: Request, session: Visitor) -> Response:
+    where = "/devices" if may_stay(request, session) else "/"
+    answer = RedirectResponse(where, 303, {"Referrer-Policy": "no-referrer"})
+    open_session(answer, request, session)
+    return answer
+
+
+async def _logout(request: Request) -> Response:
+    await form_of(request)
+    site = site_of(request)
+    site.sessions.end(request.cookies.get(cookie_name(request.scope), ""))
+    site.devices.remove(session_of(request).device)
+    return RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})
+
+
+PAGES = [
+    Page("/login", "reader", _login, methods=["GET", "POST"]),
+    Page("/logout", "reader", _logout, methods=["POST"]),
+]

@@ -1,0 +1,80 @@
+"""The table of the pages, and the program that answers them.
+
+All libraries that only the page needs are imported below this module.
+"""
+
+from collections.abc import Sequence
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount
+
+from ...errors import NotFound, SynapticError
+from ...serving.roles import not_published
+from . import (
+    attachments,
+    browsers,
+    days,
+    edit_pages,
+    entries,
+    exporting,
+    following,
+    health_pages,
+    login,
+    moving,
+    searching,
+)
+from .assets import Assets
+from .site import HERE, Page, Site, show_error, site_of
+
+PAGES = [
+    *login.PAGES,
+    *days.PAGES,
+    *browsers.PAGES,
+    *following.PAGES,
+    *searching.PAGES,
+    *entries.PAGES,
+    *attachments.PAGES,
+    *edit_pages.PAGES,
+    *exporting.PAGES,
+    *health_pages.PAGES,
+    *moving.PAGES,
+]
+"""The pages. Two rows of a path have one role."""
+ROLES = {row.path: row.role for row in PAGES}
+
+
+def add_pages(app: Starlette, site: Site) -> None:
+    """Adds the pages of this site to the program, and their scripts and styles."""
+    app.state.site = site
+    app.state.follower = following.Follower()
+    pages = _published(PAGES) if site.worker.is_published else PAGES
+    app.routes.extend([Mount("/static", Assets(HERE / "static")), *pages])
+    app.add_exception_handler(SynapticError, show_error)
+    app.add_exception_handler(404, show_error)
+
+
+def _published(pages: Sequence[Page]) -> list[Page]:
+    """The pages of a server that reads what is published."""
+    elsewhere = {"writer": _at_writer, "neither": _nowhere}
+    rows = []
+    for row in pages:
+        endpoint = elsewhere.get(row.role)
+        rows.append(Page(row.path, row.role, endpoint) if endpoint else row)
+    return rows
+
+
+async def _at_writer(request: Request) -> Response:
+    """Redirects to the same page of the writer, which is another server."""
+    writer = site_of(request).writer
+    if not writer:
+        raise NotFound(
+            "This server only reads, and was not told which server writes the journal.",
+            hint="Start it with `synaptic serve --read --writer URL`.",
+        )
+    return RedirectResponse(f"{writer}{request.url.path}?{request.url.query}".rstrip("?"), 303)
+
+
+async def _nowhere(request: Request) -> Response:
+    return PlainTextResponse(f"{not_published('This')}\n", 404)

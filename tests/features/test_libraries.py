@@ -1,0 +1,202 @@
+"""A machine without the libraries that only features use: a fresh interpreter in which they
+cannot be imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import httpx
+import pytest
+
+import synaptic
+
+PACKAGE = Path(synaptic.__file__).parent
+FIND_NONE = """\
+import sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {names!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+RUN = """
+from synaptic.__main__ import main
+sys.exit(main())
+"""
+RUN_ALL = """
+import json
+from synaptic.cli.main import main
+for args in json.loads(sys.argv[1]):
+    print("status", main(["--home", sys.argv[2], *args]), args[0], flush=True)
+"""
+
+
+def imported(files: Iterable[Path]) -> set[str]:
+    """The packages of other people that these modules import."""
+    names = set()
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    return names - sys.stdlib_module_names
+
+
+FEATURES = {*(PACKAGE / "features").rglob("*.py")}
+CORE = imported({*PACKAGE.rglob("*.py")} - FEATURES)
+ONLY_FEATURES = imported(FEATURES) - CORE
+FROM_THE_SDK = {"uvicorn", "h11", "httpx2"}
+"""Packages that only features import, and that the SDK of MCP needs, too."""
+PAGE_ONLY = imported((PACKAGE / "features" / "page").glob("*.py")) - CORE - FROM_THE_SDK
+
+
+def python(code: str, missing: set[str], *args: str, stdin: str = "") -> str:
+    """The output and the errors of code in an interpreter without these packages."""
+    command = [sys.executable, "-c", FIND_NONE.format(names=missing) + code, *args]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120)
+    return done.stdout + done.stderr
+
+
+def test_the_packages_of_features_are_known() -> None:
+    assert {"jinja2", "bs4", "markdown_it", "psycopg", "nh3", "zstandard"} <= ONLY_FEATURES
+    assert {"apsw", "mcp", "numpy", "typer", "starlette"} <= CORE
+    assert {"jinja2", "markdown_it", "nh3"} <= PAGE_ONLY
+
+
+def test_the_core_runs_without_the_libraries_of_features(tmp_path: Path) -> None:
+    commands = [
+        ["save", "The tea is green."],
+        ["search", "tea"],
+        ["find", "--type", "note"],
+        ["recent"],
+        ["brief"],
+        ["status"],
+        ["review"],
+        ["rebuild-index"],
+    ]
+    output = python(RUN_ALL, ONLY_FEATURES, json.dumps(commands), str(tmp_path))
+    for command in commands:
+        assert f"status 0 {command[0]}" in output, output
+    assert output.count("The tea is green.") >= 4, output
+
+
+def test_mcp_over_stdio_and_a_hook_run_without_them(tmp_path: Path) -> None:
+    missing = ONLY_FEATURES - FROM_THE_SDK
+    messages = [
+        {
+            "method": "initialize",
+            "id": 1,
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        },
+        {"method": "notifications/initialized"},
+        {
+            "method": "tools/call",
+            "id": 2,
+            "params": {
+                "name": "context_save",
+                "arguments": {"content": "The tea is green.", "project": "ledger"},
+            },
+        },
+        {
+            "method": "tools/call",
+            "id": 3,
+            "params": {"name": "context_search", "arguments": {"query": "tea"}},
+        },
+    ]
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text("hooks.timeout_s = 60")
+    repository = tmp_path / "ledger"
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    command = [sys.executable, "-c", FIND_NONE.format(names=missing) + RUN]
+    answers = {}
+    with subprocess.Popen(
+        [*command, "--home", str(home), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdin and server.stdout
+        for message in messages:
+            print(json.dumps({"jsonrpc": "2.0"} | message), file=server.stdin, flush=True)
+        while len(answers) < 3:
+            answer = json.loads(server.stdout.readline())
+            answers[answer["id"]] = answer
+        server.stdin.close()
+    assert "Saved" in json.dumps(answers[2]["result"])
+    assert "The tea is green." in json.dumps(answers[3]["result"])
+    event = json.dumps({"session_id": "s", "cwd": str(repository)})
+    output = python(RUN, missing, "--home", str(home), "hook", "session-start", stdin=event)
+    assert "The tea is green." in output
+
+
+@pytest.mark.parametrize(
+    ("package", "args"),
+    [
+        ("uvicorn", ["serve"]),
+        ("bs4", ["import", "notion", "{}", "--dry-run"]),
+        ("psycopg", ["publish"]),
+    ],
+    ids=["serve", "import", "publish"],
+)
+def test_a_command_of_a_feature_names_what_it_lacks(
+    package: str, args: list[str], tmp_path: Path
+) -> None:
+    page = tmp_path / "Tea 0123456789abcdef0123456789abcdef.html"
+    page.write_text("<html><h1 class='page-title'>Tea</h1><p>Green.</p></html>")
+    words = [arg.format(page) for arg in args]
+    output = python(RUN, ONLY_FEATURES, "--home", str(tmp_path / "home"), *words)
+    [error, hint] = output.splitlines()
+    assert package in error and "not installed" in error
+    assert hint.strip().startswith(("`pip install", "pip install"))
+
+
+def test_mcp_over_http_runs_without_the_libraries_of_the_page(tmp_path: Path) -> None:
+    token = python(RUN, PAGE_ONLY, "--home", str(tmp_path), "token", "ada").split()[0]
+    command = [sys.executable, "-c", FIND_NONE.format(names=PAGE_ONLY) + RUN]
+    with subprocess.Popen(
+        [*command, "--home", str(tmp_path), "serve"], stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout
+            [url] = re.findall(r"http://\S+/mcp", server.stdout.readline())
+            assert "There is no page" in server.stdout.readline()
+            call = {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/call",
+                "params": {
+                    "name": "context_save",
+                    "arguments": {"content": "The tea is green."},
+                },
+            }
+            headers = {
+                "Authorization": f"Bearer {token}",
+                "Accept": "application/json, text/event-stream",
+                "MCP-Protocol-Version": "2025-06-18",
+            }
+            answer = httpx.post(url, json=call, headers=headers, timeout=60)
+            assert "Saved" in answer.text
+            assert httpx.post(url, json=call, timeout=60).status_code == 401
+            page = httpx.get(url.removesuffix("mcp"), follow_redirects=True, timeout=60)
+            assert (page.status_code, page.text) == (
+                404,
+                "This server has no page, only MCP at /mcp.\n",
+            )
+        finally:
+            server.terminate()
