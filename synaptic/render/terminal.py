@@ -332,7 +332,7 @@ def status_text(status: Status, to: Output) -> str:
     rows = {
         "home": to.path(status.home),
         "journal": to.path(status.journal),
-        "entries": f"{status.entries:,} in {_files(status.files)}",
+        "entries": f"{status.entries:,} in {files_counted(status.files)}",
         "passages": passages,
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",
@@ -342,7 +342,7 @@ def status_text(status: Status, to: Output) -> str:
     for name in ("types", "tags", "projects"):
         rows[name] = _counted(getattr(status.facets, name))
     for name, root in status.roots.items():
-        rows[shown(name)] = f"{to.path(root['folder'])}, {_files(root['files'])}"
+        rows[shown(name)] = f"{to.path(root['folder'])}, {files_counted(root['files'])}"
     for verb, figures in status.figures.items():
         total = figures["stages"]["total"]
         rows[verb] = f"{total['p50']:.0f} ms, 95 % within {total['p95']:.0f} ms"
@@ -364,13 +364,13 @@ def entries_counted(number: int) -> str:
     return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
-def _files(number: int) -> str:
+def files_counted(number: int) -> str:
     return f"{number:,} {'file' if number == 1 else 'files'}"
 
 
 def adopted_text(home: Adopted, to: Output) -> str:
     """The result of `init`. All paths are whole: they are meant to be copied."""
-    found = f"{entries_counted(home.entries)} in {_files(home.files)}"
+    found = f"{entries_counted(home.entries)} in {files_counted(home.files)}"
     lines = [f"Journal: {to.path(home.journal)}, {found}."]
     if home.undated:
         dated = home.entries - home.undated

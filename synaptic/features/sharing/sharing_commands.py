@@ -17,7 +17,7 @@ from ...errors import Refused, SynapticError
 from ...journal.settings import write_setting
 from ...render import terminal, wire
 from ...render.fence import clean
-from ...render.terminal import emit
+from ...render.terminal import emit, entries_counted, files_counted
 from ...serving.arguments import agent
 from ...workspace.workspace import Workspace
 from . import merge_driver
@@ -102,10 +102,20 @@ def _sync(
             f"Both machines changed one entry in {', '.join(done.conflicts)}: both texts stand "
             f"there; `synaptic status` names the lines."
         )
-    text = (
-        "" if done.sent is None else f"Files sent: {done.sent:,}; received: {done.received:,}."
-    )
+    text = ""
+    if done.sent is not None:
+        sent = _amount(done.sent_entries, done.sent)
+        received = _amount(done.received_entries, done.received)
+        text = f"Sent: {sent}. Received: {received}."
     return answer({"success": True} | wire.as_json(done), clean(text), notices)
+
+
+def _amount(entries: int, files: int) -> str:
+    """`2 entries in 1 file`, `1 file`, `nothing`."""
+    if not files:
+        return "nothing"
+    in_files = files_counted(files)
+    return f"{entries_counted(entries)} in {in_files}" if entries else in_files
 
 
 @command(

@@ -50,8 +50,32 @@ def test_three_homes_with_saves_join_and_come_to_hold_the_same(machines: Machine
         home.ask("sync")
     assert {day(home).count("syn:") for home in homes} == {3}
     assert [home.run("doctor").code for home in homes] == [0, 0, 0]
-    assert waits(homes[0]).count("Waiting: commits 0, changed files 0.") == 1
+    assert waits(homes[0]).count(". Nothing waits.") == 1
     assert "on 2026-11-21 at 12:00." in waits(homes[0])  # as SYNAPTIC_NOW says
+
+
+def test_a_sync_counts_entries_and_files_as_a_person_does(machines: Machines) -> None:
+    desk = machines.new("desk")
+    desk.ask("save", "Tea is green.")
+    begun = desk.run("sync", "--init", str(machines.hub), "--yes").out
+    assert begun.startswith("Sent: 1 entry in 1 file. Received: nothing.")
+    assert "Nothing waits." in waits(desk)
+    desk.ask("save", "Coffee is brown.")
+    desk.ask("save", "Milk is white.")
+    (desk.journal / "attachments").mkdir()
+    (desk.journal / "attachments" / "list.csv").write_text("a,b")
+    assert "Waiting: changed files 1." in waits(desk)
+    assert desk.run("sync").out == "Sent: 2 entries in 2 files. Received: nothing.\n"
+    laptop = machines.new("laptop")
+    joined = laptop.run("sync", "--init", str(machines.hub), "--yes").out
+    assert joined.startswith("Sent: nothing. Received: 3 entries in 2 files.")
+    desk.ask("delete", desk.ask("search", "coffee")["hits"][0]["id"], "--yes")
+    (desk.journal / "attachments" / "list.csv").unlink()
+    assert desk.run("sync").out == "Sent: 1 entry in 2 files. Received: nothing.\n"
+    assert laptop.run("sync").out == "Sent: nothing. Received: 1 entry in 2 files.\n"
+    laptop.ask("update", laptop.ask("search", "milk")["hits"][0]["id"], "--add-tags", "dairy")
+    assert laptop.run("sync").out == "Sent: 1 entry in 1 file. Received: nothing.\n"
+    assert laptop.run("sync").out == "Sent: nothing. Received: nothing.\n"
 
 
 def test_what_a_person_staged_stays_staged(machines: Machines) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,6 +72,24 @@ def snapshot(repo: Repo, head: str) -> Snapshot:
 def note_paths(repo: Repo, head: str) -> list[str]:
     """The paths of the notes that would be sent."""
     return [path for path in _shared_files(repo, repo.tree(head)) if is_note(path)]
+
+
+def count_entries(repo: Repo, paths: Sequence[str], before: Tree, after: Tree) -> int:
+    """The number of entries in these files that are new, changed or deleted in `after`."""
+    count = 0
+    notes = [path for path in paths if is_note(path)]
+    for path, versions in repo.texts(notes, before, after):
+        old, new = (_entries(repo, path, data) for data in versions)
+        count += len({id for id, _ in old ^ new})
+    return count
+
+
+def _entries(repo: Repo, path: str, data: bytes | None) -> set[tuple[str, bytes]]:
+    """The entries of one version of a note, as (id, bytes)."""
+    if not data:
+        return set()
+    entries = repo.journal.parse(path, data).entries
+    return {(entry.id, data[entry.there.start : entry.there.end].strip()) for entry in entries}
 
 
 def ignored_notice(repo: Repo, head: str) -> list[str]:

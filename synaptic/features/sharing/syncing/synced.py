@@ -33,10 +33,10 @@ from ....notes.privacy import mask, passages
 from .. import merge_driver
 from .memory import memory, remember
 from .received import finish, take
-from .sent import NOT_SENT, ignored_notice, note_paths, snapshot
+from .sent import NOT_SENT, count_entries, ignored_notice, note_paths, snapshot
 from .shares import SETUP, TAKEN
 from .sync_remote import branch_of, check_url, fetch, push
-from .sync_repository import Repo, differing, without
+from .sync_repository import Repo, Tree, differing, without
 from .trees import merge_commits
 from .unseen import screen
 
@@ -49,14 +49,17 @@ _BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVE
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """The numbers of files that were sent and received. `conflicts` are files in which both
-    machines changed one entry; `sent` is None where nothing could be sent.
+    """The numbers of notes and attachments that were sent and received, and of the entries in
+    them that are new, changed or deleted. `conflicts` are files in which both machines changed
+    one entry; `sent` is None where nothing could be sent.
     """
 
     url: str
     commit: str
     sent: int | None
     received: int
+    sent_entries: int
+    received_entries: int
     conflicts: tuple[str, ...]
     notices: tuple[str, ...]
 
@@ -75,13 +78,12 @@ def state(config: Config) -> list[str]:
         if not journal.roots.of(stamp.path)[0]
     )
     commits = ("rev-list", "--count", "HEAD", *without(record.get("shared", "")))
-    waiting = repo.look(*commits) or "0"
+    counts = {"commits": int(repo.look(*commits) or 0), "changed files": newer}
+    waiting = [f"{name} {count:,}" for name, count in counts.items() if count]
     shown = time.localtime(record.get("clock", last))
     when = time.strftime("on %Y-%m-%d at %H:%M", shown) if last else "never"
-    sentences = [
-        f"Synced with {config.sync.url} {when}. Waiting: commits {waiting}, changed files "
-        f"{newer:,}."
-    ]
+    rest = f"Waiting: {', '.join(waiting)}." if waiting else "Nothing waits."
+    sentences = [f"Synced with {config.sync.url} {when}. {rest}"]
     if record.get("trouble"):
         sentences.append(f"The last sync did not work: {record['trouble']}")
     return [*sentences, *record.get("left", []), *ignored_notice(repo, repo.commit("HEAD"))]
@@ -171,11 +173,14 @@ def _synced(repo: Repo) -> tuple[Synced, str]:
     """(the result, the reason why nothing was sent or "")."""
     url = repo.config.sync.url
     finish(repo)
+    first: Tree | None = None
     for attempt in range(TRIES):
         time.sleep(PAUSE_S * attempt * (1 + random.random()))
         repo.report.left.clear()
         head = repo.commit("HEAD")
         held, ours = snapshot(repo, head)
+        if first is None:
+            first = repo.tree(held)
         disk.fault("sync-made")
         theirs, trouble = fetch(repo)
         disk.fault("sync-fetched")
@@ -190,9 +195,10 @@ def _synced(repo: Repo) -> tuple[Synced, str]:
         take(repo, head, held, merged)
         if merged != head and repo.report.holds(TAKEN):
             continue  # what came may have made room
-        sent = 0
+        sent: list[str] = []
         if merged != theirs and not trouble:
-            sent = len(differing(repo.tree(theirs), repo.tree(merged)))
+            changed = differing(repo.tree(theirs), repo.tree(merged))
+            sent = [path for path in changed if repo.shares.is_ours(path)]
             trouble, is_late = push(repo, merged)
             disk.fault("sync-pushed")
             if is_late:
@@ -203,8 +209,10 @@ def _synced(repo: Repo) -> tuple[Synced, str]:
         synced = Synced(
             url,
             merged,
-            None if trouble else sent,
+            None if trouble else len(sent),
             len(repo.report.received),
+            0 if trouble else count_entries(repo, sent, repo.tree(theirs), repo.tree(merged)),
+            count_entries(repo, sorted(repo.report.received), first, repo.tree(merged)),
             tuple(map(shown, repo.report.conflicts)),
             tuple([trouble, *notices] if trouble else notices),
         )
