@@ -22,6 +22,8 @@ SETTINGS, SETTINGS_BYTES = ".obsidian/app.json", 1_000_000
 NAME_CHARS = 60
 OTHER_SUFFIX = ".bin"
 MAY_TELL = "`{}` is kept as it is, and may hold the place where it was made."
+PLAIN = frozenset(".csv .geojson .gpx .ics .json .kml .log .tsv .txt .vcf".split())
+"""The endings of texts, in which a person reads all that they hold."""
 
 
 def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
@@ -65,7 +67,8 @@ def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
                 path, lambda _, status: None if status else Draft(data)
             )
             if put:
-                return path, "" if parts else MAY_TELL.format(own_name)
+                is_plain = suffix in PLAIN and b"\0" not in data
+                return path, "" if parts or is_plain else MAY_TELL.format(own_name)
     raise Refused(f"There are too many files called `{own_name}`.", "Give it another name.")
 
 

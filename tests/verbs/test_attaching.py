@@ -77,6 +77,8 @@ def test_files_are_kept_under_names_of_ours(ws: Workspace) -> None:
     assert attach(ws, "my photo 1.png", JPEG)[0] == "attachments/2026-11-21-my-photo-1-2.jpg"
     path, remark = attach(ws, ".hidden", b"<svg onload=alert(1)>")
     assert path == "attachments/2026-11-21-hidden.bin" and "may hold the place" in remark
+    assert attach(ws, "notes.txt", b"Tea.") == ("attachments/2026-11-21-notes.txt", "")
+    assert "may hold the place" in attach(ws, "photo.txt", b"II*\0")[1]
     assert attach(ws, "setup.py", b"x")[0] == "attachments/2026-11-21-setup-py.bin"
     kept = ws.config.journal / path
     assert kept.read_bytes() == b"<svg onload=alert(1)>"
