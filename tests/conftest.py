@@ -10,14 +10,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
-from trials import SEED, SOAK, drawn, examples
+from trials import SEED, SOAK, Rounds, drawn, examples
 
 if TYPE_CHECKING:  # the process that only hands tests out imports no more than it needs
     from forks import ForkedHome, Forks
@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # the process that only hands tests out imports no more than 
     from synaptic import Workspace
     from synaptic.index.embedding import FastEmbedder
 
-Rounds = Callable[[int, int], Iterator[int]]
 ROOM_BYTES = 2_000_000_000
 """What a run leaves there, several times over."""
 

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Rounds
 from forks import ForkedHome, Forks
 from outside import Home, Refusal
-from trials import drawn
+from trials import Rounds, drawn
 from typer.main import get_command
 
 from synaptic.cli.main import whole_program

@@ -18,9 +18,9 @@ from typing import Any
 import apsw
 import lockless
 import pytest
-from conftest import Rounds
 from forks import Forked, ForkedHome, Forks
 from outside import TIMEOUT_S, Answer, Home, Refusal
+from trials import Rounds
 
 pytestmark = [
     pytest.mark.fault(row=8),

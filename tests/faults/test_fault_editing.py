@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Rounds
 from outside import SYNAPTIC, TIMEOUT_S, Answer, Home, Refusal, Server
+from trials import Rounds
 
 from synaptic.journal.writer import ATTEMPTS
 

@@ -24,12 +24,11 @@ from typing import Any
 import apsw
 import pytest
 import sqlite_vec
-from conftest import Rounds
 from embedders import HashingEmbedder
 from forks import Forked, ForkedHome, Forks
 from homes import open_home
 from outside import TIMEOUT_S, Answer, Home, Refusal, Server
-from trials import drawn
+from trials import Rounds, drawn
 
 import synaptic
 from synaptic.errors import SynapticError

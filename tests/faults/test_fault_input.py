@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Rounds
 from forks import ForkedHome, Forks
 from homes import open_home
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outside import Answer, Home, Refusal, Server
+from trials import Rounds
 
 from synaptic import Filters, SynapticError, Workspace, find, save, search, status
 from synaptic.cli.main import main

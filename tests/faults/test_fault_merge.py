@@ -4,22 +4,20 @@ damaged.
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from conftest import Rounds
 from forks import ForkedHome, Forks
 from homes import Clock, open_home
+from hubs import IDENTITY, run_git
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from outside import Home
-from trials import examples
+from trials import Rounds, examples
 
 from synaptic import Workspace, delete, find, save, status, update
 from synaptic.features.sharing.merge import Merged, merge
@@ -36,29 +34,6 @@ BODIES = (
     "~~~\n## 10:00 not a heading\n~~~\n\nAnd some text.",
     "- [ ] write it\n- [ ] test it\n\n## Why\n\nBecause.",
 )
-IDENTITY = {
-    **{
-        f"GIT_{who}_{what}": "a@b.c"
-        for who in ("AUTHOR", "COMMITTER")
-        for what in ("NAME", "EMAIL")
-    },
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-}
-
-
-def git(
-    folder: Path, *args: str, ok: bool = True, **env: str
-) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        ["git", *args],
-        cwd=folder,
-        env=os.environ | IDENTITY | env,
-        capture_output=True,
-        text=True,
-    )
-    assert not ok or done.returncode == 0, done.stdout + done.stderr
-    return done
 
 
 @dataclass
@@ -72,8 +47,8 @@ class Machine:
     name: str
 
     def commit(self) -> None:
-        git(self.clone, "add", "-A")
-        git(self.clone, "commit", "-qm", self.name, "--allow-empty")
+        run_git(self.clone, "add", "-A")
+        run_git(self.clone, "commit", "-qm", self.name, "--allow-empty")
 
     def entries(self) -> dict[str, str]:
         """The content of every entry by its id; of hand-typed ones, whose ids may change, by
@@ -98,10 +73,10 @@ def machines(tmp_path: Path, forks: Forks) -> Iterator[tuple[Machine, Machine]]:
     for name in ("desk", "lap top"):
         clone = tmp_path / name
         if made:
-            git(tmp_path, "clone", "-q", str(made[0].clone), name)
+            run_git(tmp_path, "clone", "-q", str(made[0].clone), name)
         else:
             clone.mkdir()
-            git(clone, "init", "-q", "-b", "main")
+            run_git(clone, "init", "-q", "-b", "main")
             (clone / "README").write_text("notes\n")
         journal = clone / "my notes"
         journal.mkdir(exist_ok=True)
@@ -169,13 +144,13 @@ def test_merges_by_entries(machines: tuple[Machine, Machine], rounds: Rounds) ->
             for _ in range(choose.randrange(1, 4)):
                 truth.change(machine, choose)
             machine.commit()
-        git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
-        merged = git(desk.clone, "merge", "-q", "--no-edit", "FETCH_HEAD", ok=False)
+        run_git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
+        merged = run_git(desk.clone, "merge", "-q", "--no-edit", "FETCH_HEAD", ok=False)
         assert merged.returncode == 0, merged.stdout + merged.stderr
         assert desk.entries() == truth.entries
         assert not status(desk.ws).issues
-        git(laptop.clone, "fetch", "-q", str(desk.clone), "main")
-        git(laptop.clone, "merge", "-q", "--ff-only", "FETCH_HEAD")
+        run_git(laptop.clone, "fetch", "-q", str(desk.clone), "main")
+        run_git(laptop.clone, "merge", "-q", "--ff-only", "FETCH_HEAD")
     assert laptop.entries() == truth.entries
     for path in desk.ws.config.journal.glob("*.md"):
         assert b"<<<<<<<" not in path.read_bytes()
@@ -188,14 +163,14 @@ def test_two_edits_of_one_entry_lose_nothing_and_are_flagged(
     (id,) = desk.entries()
     other = save(desk.ws, BODIES[2]).id
     desk.commit()
-    git(laptop.clone, "pull", "-q", "--ff-only", str(desk.clone), "main")
+    run_git(laptop.clone, "pull", "-q", "--ff-only", str(desk.clone), "main")
     update(desk.ws, id, content="The desk's text.")
     update(laptop.ws, id, content="The laptop's text.")
     late = save(laptop.ws, BODIES[2], force=True).id
     for machine in machines:
         machine.commit()
-    git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
-    assert git(desk.clone, "merge", "-q", "FETCH_HEAD", ok=False).returncode == 1
+    run_git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
+    assert run_git(desk.clone, "merge", "-q", "FETCH_HEAD", ok=False).returncode == 1
     found = (desk.ws.config.journal / DAY).read_text()
     assert "The desk's text." in found and "The laptop's text." in found
     assert {issue.code for issue in status(desk.ws).issues} >= {"conflict-marker"}
@@ -210,12 +185,12 @@ def test_without_setup_git_merges_as_it_always_did(machines: tuple[Machine, Mach
     assert home.ask("git-setup")["changed"] is False
     assert home.ask("git-setup", "--remove")["changed"] is True
     assert attributes.read_text() == "*.png binary\n"
-    assert git(desk.clone, "config", "--get-regexp", "^merge", ok=False).stdout == ""
+    assert run_git(desk.clone, "config", "--get-regexp", "^merge", ok=False).stdout == ""
     for machine in machines:
         save(machine.ws, f"From the {machine.name}.")
         machine.commit()
-    git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
-    assert git(desk.clone, "merge", "-q", "FETCH_HEAD", ok=False).returncode == 1
+    run_git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
+    assert run_git(desk.clone, "merge", "-q", "FETCH_HEAD", ok=False).returncode == 1
     assert "conflict-marker" in {issue.code for issue in status(desk.ws).issues}
     assert {"From the desk.", "From the lap top."} <= {
         entry.title for entry in find(desk.ws).entries
@@ -393,7 +368,7 @@ def test_where_synaptic_cannot_run_git_merges_by_lines(
     machines: tuple[Machine, Machine], tmp_path: Path, broken: str
 ) -> None:
     desk, laptop = machines
-    driver = git(desk.clone, "config", "merge.synaptic.driver").stdout.strip()
+    driver = run_git(desk.clone, "config", "merge.synaptic.driver").stdout.strip()
     if broken == "config":
         (desk.ws.config.home / "config.toml").write_text("nonsense")
     else:
@@ -402,13 +377,13 @@ def test_where_synaptic_cannot_run_git_merges_by_lines(
             stand_in.write_text("#!/bin/sh\necho No module named synaptic >&2; exit 1\n")
             stand_in.chmod(0o755)
         _, _, rest = driver.partition(" -P ")
-        git(desk.clone, "config", "merge.synaptic.driver", f"'{stand_in}' -P {rest}")
+        run_git(desk.clone, "config", "merge.synaptic.driver", f"'{stand_in}' -P {rest}")
     for machine in machines:
         save(machine.ws, f"From the {machine.name}.")
         machine.commit()
-    git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
+    run_git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
     assert (
-        git(
+        run_git(
             desk.clone,
             "merge",
             "-q",
@@ -432,23 +407,23 @@ def test_files_and_folders_of_any_name_merge_by_entries(
     names = ("-x.md", "--help.md", "-h.md", "--home=x.md")
     desk, laptop = tmp_path / "desk", tmp_path / "laptop"
     (desk / folder).mkdir(parents=True)
-    git(desk, "init", "-q", "-b", "main")
+    run_git(desk, "init", "-q", "-b", "main")
     for name in names:
         (desk / folder / name).write_text("## 08:00 First\n")
-    git(desk, "add", ".")
-    git(desk, "commit", "-qm", "First")
-    git(tmp_path, "clone", "-q", str(desk), "laptop")
+    run_git(desk, "add", ".")
+    run_git(desk, "commit", "-qm", "First")
+    run_git(tmp_path, "clone", "-q", str(desk), "laptop")
     for clone in (desk, laptop):
         for name in names:
             with (clone / folder / name).open("a") as file:
                 file.write(f"\n## 09:00 From the {clone.name}\n")
-        git(clone, "commit", "-qam", clone.name)
+        run_git(clone, "commit", "-qam", clone.name)
     home = ForkedHome(
         tmp_path / "home", {"SYNAPTIC_JOURNAL": str(desk / folder), **IDENTITY}, forks
     )
     home.ask("git-setup")
-    git(desk, "fetch", "-q", str(laptop), "main")
-    git(desk, "merge", "-q", "--no-edit", "FETCH_HEAD", SYNAPTIC_HOME=str(home.path))
+    run_git(desk, "fetch", "-q", str(laptop), "main")
+    run_git(desk, "merge", "-q", "--no-edit", "FETCH_HEAD", SYNAPTIC_HOME=str(home.path))
     for name in names:
         titles = [line for line in (desk / folder / name).read_text().splitlines() if line]
         assert titles == [
@@ -467,8 +442,8 @@ def test_a_repository_cannot_bring_its_own_synaptic(
         machine.commit()
     for name in ("synaptic", "typer"):
         (desk.clone / f"{name}.py").write_text(f"open({str(tmp_path / 'run')!r}, 'w')\n")
-    git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
-    git(desk.clone, "merge", "-q", "--no-edit", "FETCH_HEAD")
+    run_git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
+    run_git(desk.clone, "merge", "-q", "--no-edit", "FETCH_HEAD")
     assert not (tmp_path / "run").exists()
     assert {"From the desk.", "From the lap top."} <= set(desk.entries().values())
 

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hubs import run_git
 from outside import TIMEOUT_S, Home
-from test_fault_merge import git
 
 from synaptic.features.sharing.merge_driver import by_lines
 from synaptic.workspace.checkout import checkout_around
@@ -121,15 +121,15 @@ def test_no_program_that_a_partial_clone_names_is_run(
     """
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     origin.mkdir()
-    git(origin, "init", "-q", "-b", "main")
-    git(origin, "config", "uploadpack.allowFilter", "true")
-    git(origin, "commit", "-q", "--allow-empty", "-m", "First")
-    git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{origin}", "clone")
-    git(origin, "commit", "-q", "--allow-empty", "-m", "Not there")
-    missing = git(origin, "rev-parse", "HEAD").stdout
+    run_git(origin, "init", "-q", "-b", "main")
+    run_git(origin, "config", "uploadpack.allowFilter", "true")
+    run_git(origin, "commit", "-q", "--allow-empty", "-m", "First")
+    run_git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{origin}", "clone")
+    run_git(origin, "commit", "-q", "--allow-empty", "-m", "Not there")
+    missing = run_git(origin, "rev-parse", "HEAD").stdout
     (clone / ".git" / "refs" / "heads" / "main").write_text(missing)
     trap.set(clone / ".git")
-    git(clone, "rev-list", "HEAD", ok=False)
+    run_git(clone, "rev-list", "HEAD", ok=False)
     assert trap.sprung(), "git itself would not have run a program: this shows nothing"
 
     use(home, clone)
@@ -145,13 +145,13 @@ def test_no_program_that_a_partial_clone_names_is_run(
 def test_no_program_is_run_to_share_a_journal(home: Home, trap: Trap, tmp_path: Path) -> None:
     """The journal's repository says how to reach others, by programs; the person said so too."""
     hub = tmp_path / "hub.git"
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(hub))
+    run_git(tmp_path, "init", "-q", "--bare", "-b", "main", str(hub))
     home.env["HOME"] = str(tmp_path)
     home.ask("save", "The first.")
     home.ask("sync", "--init", str(hub), "--yes")
     trap.set(home.journal / ".git")
     (home.journal / ".git" / "info" / "attributes").write_text("*.md merge=mine diff=mine\n")
-    git(home.journal, "push", "https://example.invalid/x", "main", ok=False)
+    run_git(home.journal, "push", "https://example.invalid/x", "main", ok=False)
     assert trap.sprung(), "git itself would not have run a program: this shows nothing"
     home.ask("save", "The second.")
     assert home.ask("sync")["sent"] == 1
@@ -167,24 +167,24 @@ def test_no_program_is_run_to_date_a_note(home: Home, trap: Trap, tmp_path: Path
     """
     vault = tmp_path / "vault"
     vault.mkdir()
-    git(vault, "init", "-q", "-b", "main")
+    run_git(vault, "init", "-q", "-b", "main")
     (vault / "Page.md").write_text("A page about bread.\n")
-    git(vault, "add", ".")
-    git(vault, "commit", "-qm", "x", "--date", "2021-03-04T12:00:00")
-    commit = git(vault, "cat-file", "commit", "HEAD").stdout
+    run_git(vault, "add", ".")
+    run_git(vault, "commit", "-qm", "x", "--date", "2021-03-04T12:00:00")
+    commit = run_git(vault, "cat-file", "commit", "HEAD").stdout
     signature = (
         "gpgsig -----BEGIN PGP SIGNATURE-----\n \n aaaa\n -----END PGP SIGNATURE-----\n\n"
     )
     (tmp_path / "signed").write_text(commit.replace("\n\n", f"\n{signature}", 1))
-    signed = git(
+    signed = run_git(
         vault, "hash-object", "-t", "commit", "-w", str(tmp_path / "signed")
     ).stdout.strip()
-    git(vault, "update-ref", "refs/heads/main", signed)
+    run_git(vault, "update-ref", "refs/heads/main", signed)
     trap.set(vault / ".git")
     os.mkfifo(tmp_path / "waits")
     with (vault / ".git" / "config").open("a") as file:
         file.write(f"[diff]\n\torderFile = {tmp_path / 'waits'}\n[log]\n\tshowRoot = false\n")
-    git(vault, "log", "-O/dev/null", ok=False)
+    run_git(vault, "log", "-O/dev/null", ok=False)
     assert trap.sprung(), "git itself would not have run a program: this shows nothing"
 
     home.env |= {"SYNAPTIC_JOURNAL": str(vault), "GIT_DIR": str(tmp_path / "elsewhere")}
@@ -207,11 +207,11 @@ def test_a_tracked_folder_laid_out_like_a_repository_is_none(
     (bare / "refs" / "heads" / "main").write_text("0123456789" * 4 + "\n")
     (bare / "config").write_text("[core]\n\tbare = true\n")
     trap.set(bare)
-    git(origin, "init", "-q", "-b", "main")
-    git(origin, "add", ".")
-    git(origin, "commit", "-qm", "A clone is enough")
-    git(tmp_path, "clone", "-q", str(origin), "clone")
-    git(clone / "docs", "-c", "safe.bareRepository=all", "rev-list", "HEAD", ok=False)
+    run_git(origin, "init", "-q", "-b", "main")
+    run_git(origin, "add", ".")
+    run_git(origin, "commit", "-qm", "A clone is enough")
+    run_git(tmp_path, "clone", "-q", str(origin), "clone")
+    run_git(clone / "docs", "-c", "safe.bareRepository=all", "rev-list", "HEAD", ok=False)
     assert trap.sprung(), "git itself would not have run a program: this shows nothing"
 
     use(home, clone / "docs")
@@ -227,17 +227,17 @@ def test_the_repository_does_not_choose_where_the_driver_is_set_up(
     """`core.worktree` may name another checkout, a link in `.git` any file."""
     for name in ("mine", "theirs"):
         (tmp_path / name).mkdir()
-        git(tmp_path / name, "init", "-q")
+        run_git(tmp_path / name, "init", "-q")
     mine, theirs = tmp_path / "mine" / ".git", tmp_path / "theirs" / ".git"
     before = (mine / "config").read_bytes()
     home.env["SYNAPTIC_JOURNAL"] = str(theirs.parent)
     home.run("save", "A text.")
-    git(theirs.parent, "config", "core.worktree", str(mine.parent))
+    run_git(theirs.parent, "config", "core.worktree", str(mine.parent))
     refused = home.run("git-setup")
     assert refused.code == 1 and "working tree" in refused.err
     assert (mine / "config").read_bytes() == before
 
-    git(theirs.parent, "config", "--unset", "core.worktree")
+    run_git(theirs.parent, "config", "--unset", "core.worktree")
     profile = tmp_path / "profile"
     profile.write_text("mine\n")
     attributes = theirs / "info" / "attributes"

@@ -26,7 +26,6 @@ from urllib.parse import quote
 
 import apsw
 import pytest
-from conftest import Rounds
 from forks import ForkedHome
 from homes import Clock, open_home
 from hypothesis import example, given, settings
@@ -34,7 +33,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from mcp.shared.exceptions import MCPError
 from outside import SYNAPTIC, Home, Refusal
-from trials import drawn, examples
+from trials import Rounds, drawn, examples
 
 from synaptic import Workspace
 from synaptic.config import load_config

@@ -16,6 +16,31 @@ NOON = {"SYNAPTIC_NOW": "2026-11-21T12:00"}
 FILE = "100644"
 
 
+IDENTITY = {
+    **{
+        f"GIT_{who}_{what}": "a@b.c"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    },
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+
+
+def run_git(
+    folder: Path, *args: str, ok: bool = True, **env: str
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        ["git", *args],
+        cwd=folder,
+        env=os.environ | IDENTITY | env,
+        capture_output=True,
+        text=True,
+    )
+    assert not ok or done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
 def git(folder: Path, *args: str) -> str:
     names = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
     done = subprocess.run(["git", *names, *args], cwd=folder, capture_output=True, text=True)

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import axe_playwright_python
 import httpx
 import pytest
 from forks import Forked, shared
@@ -33,6 +34,10 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+AXE = next((Path(axe_playwright_python.__file__).parent).rglob("axe.min.js"))
+"""The program that looks for what breaks a rule of WCAG."""
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+"""The rules by which it looks."""
 UNENCRYPTED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients that never leave http: without it each reads all certificates of the system."""
 NO_BROWSER = (

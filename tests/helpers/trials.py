@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 Case = TypeVar("Case")
+Rounds = Callable[[int, int], Iterator[int]]
+"""The fixture `rounds`: the numbers of the rounds of a test, a few or those of a soak."""
 SOAK = "SYNAPTIC_TEST_SOAK"
 """What conftest sets for `--soak`, before any test is imported."""
 SEED = "SYNAPTIC_TEST_SEED"

@@ -13,8 +13,7 @@ import pytest
 from homes import open_home
 from outside import Home
 from playwright.sync_api import expect
-from served import Served, browsing, logged_in, served
-from test_web_look import AXE, TAGS
+from served import AXE, WCAG, Served, browsing, logged_in, served
 
 from synaptic.verbs.review import review
 from synaptic.verbs.saving import save
@@ -172,7 +171,7 @@ def test_the_palette_and_the_hits_by_keyboard_alone(server: Served) -> None:
         page.keyboard.type("boat")
         expect(palette.get_by_role("option")).to_have_count(3)
         page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = page.evaluate("(tags) => axe.run('.palette', {runOnly: tags})", TAGS)
+        found = page.evaluate("(tags) => axe.run('.palette', {runOnly: tags})", WCAG)
         assert not found["violations"]
         page.keyboard.press("ArrowDown")
         expect(chosen).to_have_text(re.compile("^Boat "))

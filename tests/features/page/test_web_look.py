@@ -5,12 +5,10 @@ keyboard alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from served import Served, browsing, logged_in, served
+from served import AXE, WCAG, Served, browsing, logged_in, served
 from tidewatch import NOW, PAGES, make_home
 from trials import drawn
 
@@ -42,13 +40,11 @@ HARD = f"""# 2026-11-16
 """
 ALL = PAGES | {"hard day": "/day/2026-11-16", "hard entry": "/entry/20261116-hard0000"}
 ALL |= {"tasks": "/tasks", "text": "/edit?path=2026-11-16.md"}
-AXE = next((Path(axe_playwright_python.__file__).parent).rglob("axe.min.js"))
 OF_A_MODE = {
     "type": "rule",
     "values": ["color-contrast", "target-size", "scrollable-region-focusable"],
 }
 """What colours and a narrow screen may break; the rest is the same on both."""
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 OPEN = """(menu) => document.querySelectorAll("details")
   .forEach((one) => { one.open = menu || !one.matches(".menu"); })"""
 """Opens what is folded; the menu, which lies above a part of its page, on one page only."""
@@ -114,7 +110,7 @@ def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(
         page.goto(path)
         page.evaluate(OPEN, name == "today")
         page.evaluate(AXE.read_text())
-        for mode, width, only in (("light", 1280, TAGS), ("dark", 360, OF_A_MODE)):
+        for mode, width, only in (("light", 1280, WCAG), ("dark", 360, OF_A_MODE)):
             page.emulate_media(color_scheme=mode)  # type: ignore[arg-type]
             resize(page, width)
             found = page.evaluate(
