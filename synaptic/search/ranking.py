@@ -32,9 +32,11 @@ PRESETS: Mapping[str, Mapping[str, float]] = {
 USUAL_COUNT = 20
 """The passages for which what is known of any text counts. By eye."""
 
-RECENCY_RATE, ACCESS_SCALE = 0.1, 5
-"""Per day, and the logarithm of the reads (about 150) from which on more count no more. By eye.
-"""
+RECENCY_HALF_LIFE_DAYS = 10 * math.log(2)
+"""The half-life of the signal `recency`, 6.93 days: it falls by a tenth a day. By eye."""
+
+ACCESS_SCALE = 5
+"""The logarithm of the reads (about 150) from which on more count no more. By eye."""
 
 
 @dataclass(slots=True)
@@ -68,11 +70,14 @@ class Ranked:
         importance = standing.importance
         if importance is None:
             importance = DEFAULT_IMPORTANCE
+        recency = 0.0
+        if standing.dated:
+            recency = decay(self.age_days, half_life_days=RECENCY_HALF_LIFE_DAYS)
         return Signals(
             semantic=None if semantic is None else min(1.0, max(0.0, semantic)),
             lexical=self.lexical,
             symbolic=self.symbolic,
-            recency=math.exp(-RECENCY_RATE * self.age_days) if standing.dated else 0.0,
+            recency=recency,
             importance=importance / 10,
             access=min(1.0, math.log1p(standing.accesses) / ACCESS_SCALE),
         )
@@ -128,11 +133,11 @@ def score_aware_rrf(
     return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
 
 
-def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
-    """Weight of an answer of this age, from 1 (now) to `floor`; halfway after `half_life_days`.
+def decay(age_days: float, *, half_life_days: float, floor: float = 0.0) -> float:
+    """The weight of an entry of this age, from 1 (now) to `floor`; halfway after
+    `half_life_days`. Searches, the signal `recency` and briefings count age by it.
 
-    The floor keeps an old answer that alone fits from being buried under new ones that hardly
-    do.
+    A floor keeps an old answer that alone fits from being buried under new ones that hardly do.
     """
     return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
 

@@ -5,7 +5,6 @@ A briefing ends with its position: the last change that the index had seen. Give
 """
 
 import json
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -36,7 +35,7 @@ from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Order, Task
 from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import tasks_of
 from ..notes.reading import aware
-from ..search.ranking import score_aware_rrf
+from ..search.ranking import decay, score_aware_rrf
 from ..workspace.changes import marked
 from ..workspace.checkout import checkout_around, project_of, work_at_hand
 from ..workspace.preferences import CHANGED_END, every_preference, standings
@@ -451,11 +450,11 @@ def _rank_entries(
     only the highest of it. Digests of sessions come last.
     """
     now = ws.clock()
-    half_life = timedelta(ws.config.search.half_life_days)
-    age = {
-        row: math.exp2((min(entry.at, now) - now) / half_life) if entry.dated else 0.0
-        for row, entry in entries.items()
-    }
+    age = dict.fromkeys(entries, 0.0)
+    for row, entry in entries.items():
+        if entry.dated:
+            age_days = max(timedelta(), now - entry.at) / timedelta(days=1)
+            age[row] = decay(age_days, half_life_days=ws.config.search.half_life_days)
     words = {row: word_scores[row] for row in entries if row in word_scores}
     fused = score_aware_rrf({"age": age, "words": words}, k=ws.config.search.k, weights={})
 
