@@ -96,8 +96,8 @@ class Request:
         check_range("min_similarity", self.min_similarity, 0, 1)
         check_range("max_rounds", self.max_rounds, 0, MAX_ROUNDS)
         if len(self.parts) > MAX_PARTS:
-            said = f"sub_queries has {len(self.parts):,} values."
-            raise InvalidArgument(said, valid=(f"up to {MAX_PARTS} values",))
+            message = f"sub_queries has {len(self.parts):,} values."
+            raise InvalidArgument(message, valid=(f"up to {MAX_PARTS} values",))
         one_of(ORDERS, self.order, "order")
 
     @property
@@ -127,6 +127,14 @@ class Query(NamedTuple):
     terms: Sequence[str]
     meaning: Meaning | None
     filters: Filters
+
+
+class BestPassage(NamedTuple):
+    """An entry, and the text and first line of the passage that fits best."""
+
+    entry: Entry
+    text: str
+    line: int
 
 
 class Evidence:
@@ -215,8 +223,8 @@ class Evidence:
             for name, fetch in ways.items():
                 with self.watch.stage(name):
                     lists[name] = lists.get(name, {}) | _best_chunks(fetch, limit)
-        for name, found in lists.items():
-            self.lists[name] = found | self.lists[name]
+        for name, hits in lists.items():
+            self.lists[name] = hits | self.lists[name]
         return lists
 
     def chunk(self, rowid: int, *, near: bool = False) -> int:
@@ -255,8 +263,8 @@ class Evidence:
         """The entries that hold a rare word; none for a word of more than RARE passages."""
         if not 0 < self._counts(frozenset((term,)))[1][term] <= RARE:
             return []
-        found = self.index.lexical([match(term)], None, limit=RARE)
-        standings = self.index.standings([each.entry_rowid for each in found])
+        hits = self.index.lexical([match(term)], None, limit=RARE)
+        standings = self.index.standings([hit.entry_rowid for hit in hits])
         return list(standings.values())
 
     def stem(self, word: str) -> str | None:
@@ -303,8 +311,8 @@ class Evidence:
         """The standings of these entries, without superseded ones unless the filters ask for
         them.
         """
-        found = self.index.standings(rowids)
-        standings = [found[rowid] for rowid in rowids if rowid in found]
+        by_row = self.index.standings(rowids)
+        standings = [by_row[rowid] for rowid in rowids if rowid in by_row]
         self.superseded_by |= self.index.superseded_by([one.id for one in standings])
         if self.request.filters.include_superseded:
             return standings
@@ -327,19 +335,17 @@ class Evidence:
 
     # -- what the journal says of them
 
-    def passages(
-        self, rowids: Sequence[int], *, near: bool = False
-    ) -> dict[int, tuple[Entry, str, int]]:
-        """By row each entry, and the text and line of its best chunk (see `chunk`), or of the
+    def passages(self, rowids: Sequence[int], *, near: bool = False) -> dict[int, BestPassage]:
+        """By row each entry, with the text and line of its best chunk (see `chunk`), or of the
         whole entry where it has none.
         """
         chunks = {row: self.chunk(row, near=near) for row in rowids}
         entries, texts = read_hits(self.ws, rowids, list(chunks.values()))
-        found = {}
+        passages = {}
         for row, entry in entries.items():
-            whole = entry.content, entry.there.body_line
-            found[row] = (entry, *texts.get(chunks[row], whole))
-        return found
+            text, line = texts.get(chunks[row], (entry.content, entry.there.body_line))
+            passages[row] = BestPassage(entry, text, line)
+        return passages
 
     def near_stems(self, term: str) -> list[str]:
         """The stems of the journal that this word may be a typing error of, nearest first."""
@@ -350,9 +356,7 @@ class Evidence:
         """A word of the journal that differs from this by a typing error, before its ending."""
         index = self.index
         distances = {}
-        for near in self.near_stems(
-            term
-        ):  # stems are no words, and stemming them again breaks them
+        for near in self.near_stems(term):  # a stem is not a word; it must not be stemmed again
             chunks = index.passages(index.chunks_with_stem(near, limit=3)).values()
             entries = read_entries(self.ws, [chunk.entry_rowid for chunk in chunks])
             spellings = set()

@@ -37,12 +37,12 @@ def analysis_of(ws: Workspace, query: str) -> Json:
         understood = understand(
             ws, Request(parsed=parsed, now=now, strategy=strategy_by_form(parsed))
         )
-        told = (understood.nothing,) if understood.nothing else understood.parsed.notices
-        known = JournalNames(tags, projects, files)
-        found = analyze(query, asked_of(query, today=now.date()), known)
-        plan = _plan(understood) | {"estimated_complexity": found["complexity"]}
-        keywords = _keywords(ws, found["text"])
-        return found | {"keywords": keywords, "plan": plan, "notices": told}
+        notices = (understood.nothing,) if understood.nothing else understood.parsed.notices
+        vocabulary = JournalNames(tags, projects, files)
+        analysis = analyze(query, asked_of(query, today=now.date()), vocabulary)
+        plan = _plan(understood) | {"estimated_complexity": analysis["complexity"]}
+        keywords = _keywords(ws, analysis["text"])
+        return analysis | {"keywords": keywords, "plan": plan, "notices": notices}
 
     return in_step(ws, run)
 
@@ -54,13 +54,13 @@ def _plan(request: Request) -> Json:
     if not request.parsed.terms:
         is_timed = filters.since or filters.until
         layer = "temporal" if is_timed and not (filters.types or filters.tags) else "symbolic"
-    shown = {}
+    values = {}
     for name in ("types", "projects", "tags", "since", "until"):
         value = getattr(filters, name)
         if value:
-            shown[name] = value if isinstance(value, str) else ", ".join(value)
+            values[name] = value if isinstance(value, str) else ", ".join(value)
     query = {"id": "q1", "query": request.parsed.text, "layer": layer, "priority": 1}
-    only = query | {"filters": shown, "depends_on": []}
+    only = query | {"filters": values, "depends_on": []}
     return {"sub_queries": [only], "execution": "parallel", "merge": "weighted"}
 
 
@@ -86,9 +86,9 @@ def _keywords(ws: Workspace, text: str) -> list[Json]:
     rare in this journal (tf-idf), the first with the weight 1.
     """
     counts = Counter(word for _, word in words(text[:MAX_QUERY]) if len(word) > 1)
-    total, known = ws.index.document_counts(list(counts.keys() - STOP_WORDS))
+    total, passages = ws.index.document_counts(list(counts.keys() - STOP_WORDS))
     scores = {}
-    for word, count in known.items():
+    for word, count in passages.items():
         scores[word] = (1 + math.log(counts[word])) * math.log((2 + total) / (1 + count))
     best = sorted(scores, key=lambda word: (-scores[word], word))[:MAX_KEYWORDS]
-    return [{"term": one, "weight": round(scores[one] / scores[best[0]], 3)} for one in best]
+    return [{"term": word, "weight": round(scores[word] / scores[best[0]], 3)} for word in best]

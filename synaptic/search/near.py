@@ -63,12 +63,12 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
     cosines: dict[int, float] = {}
     for hit in index.semantic(units(vectors)[0], passing, limit=COMPARED):
         cosines.setdefault(hit.entry_rowid, hit.score)  # of its nearest passage
-    found = index.entries(list(cosines))
-    replaced = index.superseded_by([stored.entry.id for stored in found.values()])
+    candidates = index.entries(list(cosines))
+    replaced = index.superseded_by([stored.entry.id for stored in candidates.values()])
     alike = []
     issues = []
     for row in cosines:
-        old = found[row].entry
+        old = candidates[row].entry
         is_older = row != own and old.at <= new.at and not old.pin
         if not is_older or old.id in replaced or bool(old.project) != bool(key):
             continue
@@ -124,19 +124,19 @@ def is_open(entry: Entry) -> bool:
     return entry.type == "issue" and not is_closed(entry.type, entry.tags)
 
 
-def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> Texts:
-    """Tags that the journal uses, whose words the text holds, and that are not `given`; the
+def suggest_tags(ws: Workspace, text: str, own: Sequence[str] = ()) -> Texts:
+    """Tags that the journal uses, whose words the text holds, without the text's `own`; the
     most used first.
 
     None that calls an entry settled: "not done" holds the word `done`.
     """
-    held = stems(text, ws.index.stem)
+    text_stems = stems(text, ws.index.stem)
     uses = ws.index.vocabulary().tags
     fitting = []
     for tag in sorted(uses, key=lambda tag: (-uses[tag], tag)):
         name = tag.rpartition("/")[2]
         sought = [ws.index.stem(part) for part in re.split("[-_]", name) if part]
-        is_said = bool(sought) and held.issuperset(sought)
-        if is_said and uses[tag] > 1 and tag not in given and name not in CLOSING_TAGS:
+        is_said = bool(sought) and text_stems.issuperset(sought)
+        if is_said and uses[tag] > 1 and tag not in own and name not in CLOSING_TAGS:
             fitting.append(tag)
     return tuple(fitting[:MAX_SUGGESTED])

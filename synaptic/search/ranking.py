@@ -123,12 +123,12 @@ def score_aware_rrf(
     """
     scores: dict[Key, float] = {}
     for name in sorted(rankings):
-        found = rankings[name]
+        ranking = rankings[name]
         weight = weights.get(name, 1.0)
-        best = max(*found.values(), floors.get(name, 0.0), 0.0) or 1.0
-        by_rank = sorted(found, key=lambda key: -found[key])
+        best = max(*ranking.values(), floors.get(name, 0.0), 0.0) or 1.0
+        by_rank = sorted(ranking, key=lambda key: -ranking[key])
         for rank, key in enumerate(by_rank, 1):
-            scores[key] = scores.get(key, 0.0) + weight * (found[key] / best) / (k + rank)
+            scores[key] = scores.get(key, 0.0) + weight * (ranking[key] / best) / (k + rank)
     possible = sum(weights.get(name, 1.0) for name in rankings) / (k + 1)
     return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
 
@@ -142,17 +142,17 @@ def decay(age_days: float, *, half_life_days: float, floor: float = 0.0) -> floa
     return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
 
 
-def usual(seen: Vector, mean: float, deviation: float) -> tuple[float, float]:
+def usual(sample: Vector, mean: float, deviation: float) -> tuple[float, float]:
     """Mean and deviation of these numbers, mixed with those of any text, as if USUAL_COUNT more
     had been seen.
     """
-    count = len(seen)
+    count = len(sample)
     both = count + USUAL_COUNT
     squares = USUAL_COUNT * deviation**2
     total = USUAL_COUNT * mean
     if count:
-        squares += count * float(seen.var())
-        total += count * float(seen.mean())
+        squares += count * float(sample.var())
+        total += count * float(sample.mean())
     return total / both, (squares / both) ** 0.5
 
 
@@ -180,9 +180,9 @@ def choose_weights(
     return {signal: weight / total for signal, weight in chosen.items()}
 
 
-def weighted(found: Signals, weights: Mapping[str, float]) -> float:
+def weighted(signals: Signals, weights: Mapping[str, float]) -> float:
     """The weighted mean of the signals, in [0, 1]; a signal that is missing counts 0."""
-    return sum(weight * (getattr(found, name) or 0.0) for name, weight in weights.items())
+    return sum(weight * (getattr(signals, name) or 0.0) for name, weight in weights.items())
 
 
 def newest_of_a_topic_first(

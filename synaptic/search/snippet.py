@@ -12,16 +12,18 @@ SHORT = 40
 
 _NOTES = Words("notes")
 _SPEAKER = re.compile(r"\A[^:\n]{1,40}: ")
-_LISTED = re.compile(r"(?m)^[ \t]*(?:\|[^\n]{1,1000}|(?:[-*+]|\d{1,9}[.)])[ \t][^\n]{1,120})$")
+_ROW_OR_ITEM = re.compile(
+    r"(?m)^[ \t]*(?:\|[^\n]{1,1000}|(?:[-*+]|\d{1,9}[.)])[ \t][^\n]{1,120})$"
+)
 """A row of a table, or an item of a list, which is shown whole; longer ones are cut."""
 _UNBROKEN = re.compile(r"\S+")
 
 
 def stands_alone(text: str) -> bool:
     """False for a text that begins with a pronoun, and for a short turn: `Ada: Which one?`"""
-    said = _SPEAKER.sub("", text)
-    first = next((word for _, word in words(said)), "")
-    return first not in _NOTES.table("pronouns") and (said == text or len(said) >= SHORT)
+    turn = _SPEAKER.sub("", text)
+    first = next((word for _, word in words(turn)), "")
+    return first not in _NOTES.table("pronouns") and (turn == text or len(turn) >= SHORT)
 
 
 def snippet(
@@ -46,19 +48,19 @@ def snippet(
     latest = start + length
     ends = [word.end() for word in unbroken if start + length // 2 < word.end() <= latest]
     end = max(ends, default=latest)
-    for row in _LISTED.finditer(text):
+    for row in _ROW_OR_ITEM.finditer(text):
         if row.start() < start < row.end():
             start = row.start()
         if row.start() < end < row.end():
             end = row.end()
-    shown = text[start:end].strip()
+    stretch = text[start:end].strip()
     lead = tail = ""
     if text[:start].strip():
-        lead = "…\n" if _LISTED.match(shown) else "… "
+        lead = "…\n" if _ROW_OR_ITEM.match(stretch) else "… "
     if text[end:].strip():
-        last = shown[shown.rfind("\n") + 1 :]
-        tail = "\n…" if _LISTED.match(last) else " …"
-    return f"{lead}{shown}{tail}", text[:start].count("\n")
+        last = stretch[stretch.rfind("\n") + 1 :]
+        tail = "\n…" if _ROW_OR_ITEM.match(last) else " …"
+    return f"{lead}{stretch}{tail}", text[:start].count("\n")
 
 
 def _within(places: Sequence[int], first: int, window: int) -> int:

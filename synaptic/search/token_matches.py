@@ -31,17 +31,17 @@ def token_deviations(evidence: Evidence, meaning: Meaning, ranked: Ranking) -> d
     rows = [row for row, _ in coded]
     places = {(r.standing.path, r.standing.seq): r.rowid for r in ranked}
     best: dict[int, Matrix] = {}
-    for row, found in zip(rows, matches, strict=True):
-        best[row] = np.maximum(best.get(row, found), found)
+    for row, match in zip(rows, matches, strict=True):
+        best[row] = np.maximum(best.get(row, match), match)
     beside: dict[int, Matrix] = {}
     for (path, seq), row in places.items():
         for other in (places.get((path, seq - 1)), places.get((path, seq + 1))):
             if other in best:
-                found = BESIDE * best[other]
-                beside[row] = np.maximum(beside.get(row, found), found)
+                match = BESIDE * best[other]
+                beside[row] = np.maximum(beside.get(row, match), match)
     scores: dict[int, float] = {}
-    for row, found in zip(rows, matches, strict=True):
-        score = float(np.maximum(beside.get(row, found), found).sum())
+    for row, match in zip(rows, matches, strict=True):
+        score = float(np.maximum(beside.get(row, match), match).sum())
         scores[row] = max(scores.get(row, 0.0), score)
     mean, deviation = usual_closeness(evidence, asked)
     return {row: (score - mean) / deviation for row, score in scores.items()}
@@ -51,8 +51,8 @@ def idf_shares(evidence: Evidence, asked: Sequence[str]) -> Matrix:
     """The share of each word in the idf of all: shape (words, 1)."""
     named = []
     for word in asked:
-        found = words(word)
-        named.append(found[0][1] if found else "")
+        parts = words(word)
+        named.append(parts[0][1] if parts else "")
     total, counts = evidence.frequencies(sorted(set(named) - {""}))
     idf = [math.log(1 + total / (1 + counts.get(word, 0))) for word in named]
     return np.array([idf], dtype=np.float32).T / (sum(idf) or 1.0)
@@ -64,14 +64,14 @@ def best_matches(asked: Matrix, codes: Sequence[bytes]) -> Matrix:
     """
     packed = np.frombuffer(b"".join(codes), np.uint8).reshape(-1, TOKEN_BITS // 8)
     signs = np.unpackbits(packed, axis=1).astype(np.float32)
-    found = (2 * signs @ asked.T - asked.sum(axis=1)) / TOKEN_BITS**0.5
+    closeness = (2 * signs @ asked.T - asked.sum(axis=1)) / TOKEN_BITS**0.5
     lengths = [len(one) // packed.shape[1] for one in codes]
     starts = np.concatenate([[0], np.cumsum(lengths[:-1])]).astype(np.int64)
-    return np.asarray(np.maximum.reduceat(found, starts, axis=0), dtype=np.float32)
+    return np.asarray(np.maximum.reduceat(closeness, starts, axis=0), dtype=np.float32)
 
 
 def usual_closeness(evidence: Evidence, asked: Matrix) -> tuple[float, float]:
     """Mean and deviation of the question's closeness to a sample of the journal."""
     _, codes = evidence.index.sample()
-    found = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)
-    return usual(found, ANY_MEAN, ANY_DEVIATION)
+    sums = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)
+    return usual(sums, ANY_MEAN, ANY_DEVIATION)

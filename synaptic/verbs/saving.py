@@ -191,7 +191,7 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
             receipts[entry.id] = receipt_of(entry, path=path, notices=notices)
     if len(new) == len(drafts) == 1:
         with suppress(Exception):  # whatever fails here, the entry is safe in the journal
-            tags = suggest_tags(ws, entry.content, given=entry.tags)
+            tags = suggest_tags(ws, entry.content, own=entry.tags)
             receipts[entry.id] = replace(receipts[entry.id], suggested_tags=tags)
             near = near_entries(ws, entry)
             receipts[entry.id] = replace(receipts[entry.id], near=near)
