@@ -21,11 +21,13 @@ from typing import Any
 sys.path.append(str(Path(__file__).with_name("bench")))
 
 from synaptic.config import DEFAULT_MODEL
+from synaptic.search import passes
 
 Rows = list[dict[str, Any]]
 
 BENCHES = {
     "panel": "ten kinds of journals: what each rule of the ranking adds",
+    "passes": "each pass of the search, with and without it",
     "sure": "doubts, the end of an answer, and the share of right hits at each score",
     "fit": "the curves of doubts and scores, fitted anew on one half of the questions",
     "actions": "edits and failed commands in which the hooks speak",
@@ -55,6 +57,8 @@ def main() -> None:
             del os.environ[name]
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program itself does
     bench = importlib.import_module(arguments.bench)
+    if arguments.without:
+        passes.PASSES = passes.passes_without(arguments.without)
     with tempfile.TemporaryDirectory(prefix="synaptic-bench-") as scratch:
         rows: Rows = bench.run(arguments, Path(scratch))
     print(json.dumps(rows, indent=2) if arguments.json else tables(rows))
@@ -87,9 +91,13 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--parts", nargs="+", default=["panel"], help="of a bench (published)")
     top.add_argument("--cache", type=Path, metavar="DIR", help="keep large journals here")
     top.add_argument(
+        "--without", metavar="PASS", help="a pass that is left out; in benches without a server"
+    )
+    top.add_argument(
         "--wrong",
         action="store_true",
-        help="list wrong answers (state, actions, repositories, published)",
+        help="list wrong answers (state, actions, repositories, published), or what differs "
+        "(passes)",
     )
     top.add_argument("--json", action="store_true", help="print JSON")
     return top

@@ -136,9 +136,9 @@ def seen_of(
             shares = [min(score / of_all, GREAT_SHARE) for score in scores[: len(found)]]
             right = [hit.entry.id in question.wanted for hit in hits[: len(found)]]
             asked.append(Seen(name, kind, curve, np.array(signs), shares, right))
-        return doubt.surety(evidence, ranked, hits)
+        return doubt.judge(evidence, ranked, hits)
 
-    with patch.object(pipeline, "surety", recorded):
+    with patch.object(pipeline, "judge", recorded):
         search(corpus.workspace, question.text, limit=FIRST, strategy=strategy)
     yield from asked[:1]  # a later one is of corrected words
 

@@ -115,7 +115,8 @@ def _of_team(
     arguments: argparse.Namespace, scratch: Path, held: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     home = scratch / "home"
-    ids = _saved(scratch, home, held)
+    saved = save_entries(scratch, home, held)
+    ids = {key: id.rpartition("-")[2] for key, id in saved.items()}
     lines = _lines(home / "journal")
     answers = asyncio.run(_answers(scratch, home, held))
     asked = []
@@ -135,8 +136,8 @@ def _of_team(
     return rows + _goals(answered, unanswered)
 
 
-def _saved(scratch: Path, home: Path, held: Mapping[str, Any]) -> dict[str, str]:
-    """The short id of each entry by its key; each is saved from its project's checkout."""
+def save_entries(scratch: Path, home: Path, held: Mapping[str, Any]) -> dict[str, str]:
+    """The id of each entry by its key; each is saved from its project's checkout."""
     home.mkdir(parents=True)
     now = datetime.fromisoformat(held["now"])
     ids: dict[str, str] = {}
@@ -163,7 +164,7 @@ def _saved(scratch: Path, home: Path, held: Mapping[str, Any]) -> dict[str, str]
                 )
             ids[entry["id"]] = receipt.id
         rebuild(workspace)  # all have vectors
-    return {key: id.rpartition("-")[2] for key, id in ids.items()}
+    return ids
 
 
 def _make_files(checkout: Path, names: Sequence[str]) -> None:

@@ -41,7 +41,7 @@ def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> 
     lists = evidence.candidates(query, least)
     with evidence.watch.stage("rank"):
         rows = list(lists.get("lexical", {}) | lists.get("semantic", {}))
-        ranked = known(evidence, rows, lists, query.meaning)
+        ranked = gather_signals(evidence, rows, lists, query.meaning)
         fuse(ranked, evidence, lists, query)
         if is_bounded:
             best = sorted(ranked, key=lambda r: r.score, reverse=True)[:BOUNDED_BEST]
@@ -71,7 +71,7 @@ def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> 
         return best_first(ranked)
 
 
-def known(
+def gather_signals(
     evidence: Evidence, rowids: Sequence[int], lists: Lists, meaning: Meaning | None = None
 ) -> Ranking:
     """These entries with their signals, still without a score; superseded ones are left out."""
@@ -88,7 +88,7 @@ def known(
     ranked = []
     for one in standings:
         row = one.rowid
-        found = Ranked(
+        candidate = Ranked(
             standing=one,
             age_days=max(0, present - one.at) / MICROSECONDS_PER_DAY,
             similarity=near.get(row),
@@ -96,6 +96,6 @@ def known(
             met=met[row],
         )
         if evidence.preferred:
-            found.symbolic = len(found.met) / len(evidence.preferred)
-        ranked.append(found)
+            candidate.symbolic = len(candidate.met) / len(evidence.preferred)
+        ranked.append(candidate)
     return ranked

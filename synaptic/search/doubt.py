@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places
-from ..models import NOTHING_CLOSE, Hit, Round, Texts
+from ..models import NOTHING_CLOSE, Hit, Round, Texts, frozen
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .evidence import Evidence, Request, language_known
@@ -70,8 +70,30 @@ class Curve(NamedTuple):
     doubt: float
 
 
-BY_MEANING = Curve(20.0, 5.7, 0.0, -1.2, -0.8, 0.27, -0.36, 14.0, -4.1, doubt=-1.72)
-BY_WORDS = Curve(0.0, 2.6, -7.9, -0.75, 7.1, 0.37, -1.6, 12.0, -4.4, doubt=-2.49)
+BY_MEANING = Curve(
+    meaning=20.0,
+    words=5.7,
+    unknown=0.0,
+    size=-1.2,
+    start=-0.8,
+    best=0.27,
+    behind=-0.36,
+    share=14.0,
+    level=-4.1,
+    doubt=-1.72,
+)
+BY_WORDS = Curve(
+    meaning=0.0,
+    words=2.6,
+    unknown=-7.9,
+    size=-0.75,
+    start=7.1,
+    best=0.37,
+    behind=-1.6,
+    share=12.0,
+    level=-4.4,
+    doubt=-2.49,
+)
 
 
 class Signs(NamedTuple):
@@ -123,7 +145,7 @@ def chances(
     return list(accumulate(first + own[MOST_HITS:], min))
 
 
-def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
+def count_fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
     """The number of hits in an answer without a limit: at least the best one.
 
     A hit that says nothing of the question itself, and is there for the entries beside it, is
@@ -137,20 +159,23 @@ def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
     return last
 
 
-class Answer(NamedTuple):
-    """`ranked` are the candidates, `passing` those that passed the adjustments, `hits` those of
-    these that are shown.
+@frozen
+class Attempt:
+    """One search and its answer. `ranked` are the candidates, `passing` those in their last
+    order, `hits` those of these that are shown.
 
     `close`: something clearly fits, or nothing was sought. `weak`: nothing is shown, nothing is
-    close, or no hit holds a word of the question.
+    close, or no hit holds a word of the question. `notices` say what passes changed.
     """
 
+    evidence: Evidence
     ranked: Ranking
     passing: Ranking
     hits: tuple[Hit, ...]
     close: bool = True
     weak: bool = False
     rounds: tuple[Round, ...] = ()
+    notices: Texts = ()
 
 
 def signs_of(
@@ -173,49 +198,55 @@ def signs_of(
     signs = []
     for hit, near in zip(hits, meaning, strict=True):
         entry = hit.entry
-        said = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
-        said += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
-        held = {stem for _, stem in places(" ".join(said), weights, evidence.stem)}
-        signs.append(Signs(near or 0.0, sum(weights[stem] for stem in held), unknown))
+        texts = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
+        texts += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
+        matches = {stem for _, stem in places(" ".join(texts), weights, evidence.stem)}
+        signs.append(Signs(near or 0.0, sum(weights[stem] for stem in matches), unknown))
     return signs, curve
 
 
-def surety(
-    evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]
-) -> tuple[list[float], int, bool, list[float]]:
-    """(share of such hits that were right, for each of these; the number of hits that fit; True
-    unless nothing is close; the share of the question's words that each holds).
-
-    The hits are the first of the ranking.
+@frozen
+class Judgement:
+    """`chances` is the share of such hits that were right, for each hit; `fitting` the number
+    of hits that fit; `close` False where nothing is; `words` the share of the question's words
+    that each hit holds.
     """
+
+    chances: Sequence[float]
+    fitting: int
+    close: bool
+    words: Sequence[float]
+
+
+def judge(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judgement:
+    """The judgement of an answer whose hits are the first of the ranking."""
     signs, curve = signs_of(evidence, ranked, hits)
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
-    close = [closeness(one, curve, passages=total) for one in signs]
+    close = [closeness(each, curve, passages=total) for each in signs]
     scores = [r.score for r in ranked]
-    chance = chances(close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED]))
+    shares = chances(close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED]))
     is_close = max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
     vector = evidence.vector
     if hits and vector is not None and not language_known(evidence.usual_cosine(vector)[0]):
         # the model does not know the language: only a question of unknown words is doubted
         is_close = any(counts.values())
-    fit = fitting(chance[:MOST_HITS], signs)
-    if max(chance, default=1.0) < UNSURE:
-        fit = min(len(hits), MOST_HITS if is_close else NONE_FIT)
-    return chance, fit, is_close, [one.words for one in signs]
+    fitting = count_fitting(shares[:MOST_HITS], signs)
+    if max(shares, default=1.0) < UNSURE:
+        fitting = min(len(hits), MOST_HITS if is_close else NONE_FIT)
+    return Judgement(shares, fitting, is_close, [each.words for each in signs])
 
 
-def notices_of(
-    evidence: Evidence, report: SyncReport, answer: Answer, remarks: Sequence[str]
-) -> Texts:
+def notices_of(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) -> Texts:
     """Notices for the user, most important first.
 
     While passages wait for vectors, nobody knows whether something is close: the notice that
     says so, with the cure, is also the only one on what was found.
     """
+    evidence = attempt.evidence
     request = evidence.request
-    kept = answer.passing
-    entries = len(kept)
-    if report.pending_entries or not kept:
+    passing = attempt.passing
+    entries = len(passing)
+    if report.pending_entries or not passing:
         entries = evidence.index.counts().entries
     is_unfinished = report.pending_entries > 0 and not evidence.trouble
     if is_unfinished:
@@ -225,7 +256,7 @@ def notices_of(
         )
         notices = [" ".join([*remarks, unfinished])]
     else:
-        notices = [*([] if answer.close else [NOTHING_CLOSE]), *remarks]
+        notices = [*([] if attempt.close else [NOTHING_CLOSE]), *remarks]
     notices += request.parsed.notices
     if request.parsed.only_phrases and not evidence.required:
         notices.append("No entry holds that phrase; its words were searched one by one.")
@@ -234,15 +265,15 @@ def notices_of(
     notices += report.notices
     asks_nothing = request.is_list and request.filters.each().keys() <= {"include_superseded"}
     is_read = bool(request.parsed.notices)  # as a list, which a notice says
-    if asks_nothing and kept and request.order == "relevance" and not is_read:
+    if asks_nothing and passing and request.order == "relevance" and not is_read:
         notices.append("The query holds no words to search for; these are the newest entries.")
-    if request.min_similarity is not None and any(r.similarity is None for r in kept):
+    if request.min_similarity is not None and any(r.similarity is None for r in passing):
         notices.append(
             "Some of these cannot be compared by meaning yet, so min_similarity did not "
             "apply to them."
         )
-    if not kept and entries:
-        reason = request.nothing or _why_nothing(evidence.ws, request, answer.ranked)
+    if not passing and entries:
+        reason = request.nothing or _why_nothing(evidence.ws, request, attempt.ranked)
         if not (is_unfinished and reason == NOTHING_FITS):
             notices.append(reason)
     return tuple(notices)

@@ -7,7 +7,7 @@ from .evidence import Evidence
 from .ranking import Ranked, Ranking
 
 
-def copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
+def put_copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Copies that two machines left of a file stand behind the originals of their entries."""
     places = {(r.standing.path, r.standing.title): place for place, r in enumerate(ranked)}
     paths = {path for path, _ in places}
@@ -23,24 +23,22 @@ def copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
     return sorted(ranked, key=lambda r: order[r.rowid])
 
 
-def told_once(ranked: Ranking, evidence: Evidence) -> Ranking:
+def merge_equal_hits(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking without entries whose title, passage and tags an earlier one has too; that
     one has them in `also`.
 
     A changed letter or number makes another passage. The same words of another project or
-    another time are another fact: "Paid the rent." A list leaves nothing out.
+    another time are another fact: "Paid the rent."
     """
-    if evidence.request.only_fitting or evidence.request.within is not None:
-        return ranked
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in ranked}
     passages = evidence.index.passages(list(chunks.values()))
     first: dict[tuple[object, ...], Ranked] = {}
     for r in ranked:
         standing = r.standing
         passage = passages.get(chunks[r.rowid])
-        said_at = None if standing.date_source in ("git", "mtime") else standing.at
-        said = passage.hash if passage else standing.id
-        best = first.setdefault((said, standing.project, said_at), r)
+        written_at = None if standing.date_source in ("git", "mtime") else standing.at
+        text = passage.hash if passage else standing.id
+        best = first.setdefault((text, standing.project, written_at), r)
         if best is not r:
             best.also += (r.rowid,)
     return list(first.values())

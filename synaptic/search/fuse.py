@@ -61,7 +61,7 @@ def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> Non
     if query.meaning:
         usual, deviation = evidence.usual_cosine(query.meaning.vector)
         near = {row: (hit.score - usual) / deviation for row, hit in lists["semantic"].items()}
-        rankings["semantic"] = counted(near, rows)
+        rankings["semantic"] = weigh_deviations(near, rows)
     if query.meaning and len(lists) == 2:
         language = language_known(usual)
         floors = {"lexical": language * whole_idf(evidence, query), "semantic": NEAR}
@@ -75,7 +75,7 @@ def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> Non
             for row in rows - tokens.keys():  # not embedded yet: words tell for it
                 tokens[row] = nearest * words.get(row, 0.0) / best
             floors["tokens"] = NEAR
-            rankings["tokens"] = counted(tokens, rows)
+            rankings["tokens"] = weigh_deviations(tokens, rows)
             weights["tokens"] *= language * min(1.0, PIECES / len(query.meaning.words))
     scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
     if evidence.preferred:
@@ -91,7 +91,9 @@ def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> Non
         r.score = scores[r.rowid]
 
 
-def counted(deviations: Mapping[int, float], rows: Collection[int]) -> dict[int, float]:
+def weigh_deviations(
+    deviations: Mapping[int, float], rows: Collection[int]
+) -> dict[int, float]:
     """The weight of these entries in a list of deviations above the usual."""
     return {row: max(LEAST, apart) for row, apart in deviations.items() if row in rows}
 
@@ -100,4 +102,4 @@ def whole_idf(evidence: Evidence, query: Query) -> float:
     """The BM25 score, about, of a passage that holds every word of the query once."""
     total, counts = evidence.frequencies(query.terms)
     idf = [math.log((total - count + 0.5) / (count + 0.5)) for count in counts.values()]
-    return sum(max(0.0, one) for one in idf)
+    return sum(max(0.0, weight) for weight in idf)

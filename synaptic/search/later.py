@@ -20,13 +20,13 @@ panel, the second on newest.json; newest_held.json was held apart.
 """
 
 
-def later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
+def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking, in which of two entries of the top on one topic the later stands first.
 
     The two exchange their places and scores. The turns of a talk stay: a later
     one corrects no earlier one (LoCoMo and BEAM lose .004 to .013).
     """
-    if evidence.vector is None or not evidence.config.later_first:
+    if evidence.vector is None:
         return ranked
     turns = speakers(ranked)
     first = [r for r in ranked[:TOP] if r.standing.dated and r.rowid not in turns]
@@ -59,11 +59,11 @@ def later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     return best_first(ranked)
 
 
-def _keeps_names(evidence: Evidence, said: str, said_later: str) -> bool:
+def _keeps_names(evidence: Evidence, earlier: str, later: str) -> bool:
     """True if the later text holds each name and number that the question and the first text
     share: Rome is not Paris.
     """
     question = evidence.request.parsed.text
-    names = evidence.stems(" ".join(NAME.findall(f"{question}\n{said}")))
-    shared = names & evidence.stems(question) & evidence.stems(said)
-    return shared <= evidence.stems(said_later)
+    names = evidence.stems(" ".join(NAME.findall(f"{question}\n{earlier}")))
+    shared = names & evidence.stems(question) & evidence.stems(earlier)
+    return shared <= evidence.stems(later)

@@ -12,152 +12,66 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..index.rows import moment
 from ..language.analysis.asked import QUESTIONS
 from ..language.query import MAX_LIMIT
 from ..language.words import places
-from ..models import ONLY_REPLACED, Entry, Hit, Round, SearchResult, Why
+from ..models import ABSENT, Entry, Hit, Round, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport
-from .adjust import adjusted, near_enough
-from .candidates import known, ranked_for
-from .doubt import MOST_HITS, Answer, notices_of, surety
-from .equal_hits import told_once
-from .evidence import LIST_LIMIT, Evidence, Query, corrected
+from .adjust import drop_distant
+from .candidates import gather_signals, ranked_for
+from .doubt import MOST_HITS, Attempt, Judgement, judge, notices_of
+from .evidence import LIST_LIMIT, Evidence, Query
 from .fuse import weights_of
+from .passes import turn_answer, turn_question, turn_ranking
 from .ranking import Ranked, Ranking, in_order
+from .second_search import missing_names
 from .smart import search_smart
 from .snippet import snippet, stands_alone
-from .talk import speakers_first
-from .understanding import (
-    is_known_elsewhere,
-    names_of,
-    of_its_time,
-    replaced_alone,
-    spelled,
-    unheld,
-)
-
-BY_TIME = "Nothing fits the other words; these are the entries of that time, newest first."
-REPLACED = "Only entries that a later one replaced fit; `superseded by` names the later one."
 
 REASON_CHARS = 160
-REASONS = 3
-"""Among the first of these hits a replaced entry is shown to who asks for a reason. By eye."""
+"""The length of the reason why an entry was replaced. By eye."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\n")
 _SECTION = re.compile(r"(?m)^ {0,3}#{1,6}[ \t]([^\n]+)")
 
 
-def run(
+def answer_query(
     query: str, evidence: Evidence, report: SyncReport, remarks: Sequence[str] = ()
 ) -> SearchResult:
     """The answer to an understood request; its notices say `remarks` too.
 
-    Where nothing close is found, the search runs once more among replaced entries. Where no
-    entry holds a word as typed either, it runs with the nearest word for each unknown one.
-    Where meaning found something close, `signing` does not count as a typing error for
-    `singing`, unless both find the same.
+    The passes (`passes`) may change the question before the search, the ranking within, and
+    the answer behind it, by another search.
     """
     request = evidence.request
-    notices = list(remarks)
-    names = names_of(evidence)
-    if is_known_elsewhere(evidence, names):
-        evidence = evidence.of(project=None)
-    answer = search_once(evidence)
-    if evidence.superseded_by:
-        answer, evidence, told = with_replaced(answer, evidence, names)
-        notices += told
-    absent = unheld(evidence, names)
-    of_time = None if answer.close else of_its_time(request)
-    if of_time:
-        evidence = evidence.of(**of_time)
-        answer = search_once(evidence)
-        notices.append(BY_TIME)
-    elif answer.weak and evidence.mode != "semantic":
-        nearest = spelled(evidence)
-        if nearest:
-            other = evidence.of(parsed=corrected(request.parsed, nearest))
-            tried = search_once(other)
-            first = [hit.entry.id for hit in answer.hits[:1]]
-            same = first == [hit.entry.id for hit in tried.hits[:1]]
-            if same or not (first and answer.close):
-                answer = tried
-                evidence = other
-                for typed, word in nearest.items():
-                    notices.append(f"Nothing holds `{typed}`; searched for `{word}`.")
-    if absent:
-        notices.append(absent)
+    attempt = turn_answer(search_once(turn_question(evidence)), search_once)
+    notices = [*remarks, *attempt.notices]
+    missing = missing_names(evidence)
+    if missing:
+        notices.append(f"{ABSENT}: {', '.join(missing)}.")
     is_cut = request.only_fitting or request.ends_itself
     return SearchResult(
         query=query,
-        mode=evidence.mode,
+        mode=attempt.evidence.mode,
         strategy=request.strategy,
-        weights=dict(request.weights or weights_of(evidence)),
-        total=len(answer.hits if is_cut else answer.passing),
-        hits=answer.hits,
-        terms=evidence.request.parsed.terms,
-        notices=notices_of(evidence, report, answer, notices),
-        rounds=answer.rounds if request.explain else (),
+        weights=dict(request.weights or weights_of(attempt.evidence)),
+        total=len(attempt.hits if is_cut else attempt.passing),
+        hits=attempt.hits,
+        terms=attempt.evidence.request.parsed.terms,
+        notices=notices_of(attempt, report, notices),
+        rounds=attempt.rounds if request.explain else (),
     )
 
 
-def with_replaced(
-    answer: Answer, evidence: Evidence, names: Mapping[str, str]
-) -> tuple[Answer, Evidence, list[str]]:
-    """The answer with replaced entries, its evidence, and notices of them.
-
-    | replaced entries stand           | where                                         |
-    |----------------------------------|-----------------------------------------------|
-    | in place of the answer           | only they come near the question              |
-    | below what replaced them         | only they hold a name of the question         |
-    | below what replaced them         | the question asks for a reason: "why Redis"   |
-    | above what replaced them         | it asks for what held before: "why Redis then"|
-    """
-    request = evidence.request
-    alone = replaced_alone(evidence, names)
-    is_former = QUESTIONS.finder("former").search(request.parsed.text) is not None
-    asks_why = is_former or QUESTIONS.finder("for_a_reason").search(request.parsed.text)
-    if not (answer.weak or alone or asks_why):
-        return answer, evidence, []
-    wider = evidence.of(filters=replace(request.filters, include_superseded=True))
-    tried = search_once(wider)
-    if answer.weak and tried.hits and tried.hits[0].superseded_by and not tried.weak:
-        return tried, wider, [REPLACED]
-    old = [hit for hit in tried.hits if hit.entry.id in alone]
-    if old:
-        hits = beside_later(answer.hits, old)
-        held = ", ".join(dict.fromkeys(alone[hit.entry.id] for hit in old))
-        found = answer._replace(hits=hits, weak=False, close=True)
-        return found, evidence, [f"{ONLY_REPLACED}: {held}."]
-    if asks_why:
-        shown = {hit.entry.id for hit in answer.hits}
-        old = [hit for hit in tried.hits[:REASONS] if hit.superseded_by in shown]
-        answer = answer._replace(hits=beside_later(answer.hits, old, above=is_former))
-    return answer, evidence, []
-
-
-def beside_later(
-    hits: Sequence[Hit], old: Sequence[Hit], *, above: bool = False
-) -> tuple[Hit, ...]:
-    """The hits and replaced ones, each below or above the hit that replaced it, else first."""
-    shown = list(hits)
-    for hit in reversed(old):
-        ids = [one.entry.id for one in shown]
-        place = 0
-        if hit.superseded_by in ids:
-            place = ids.index(hit.superseded_by) + (not above)
-        shown.insert(place, hit)
-    return tuple(shown)
-
-
-def search_once(evidence: Evidence) -> Answer:
+def search_once(evidence: Evidence) -> Attempt:
     """The answer to the words of the request, its hits in the order that is asked for.
 
     Without a limit it ends where nothing more fits. Where ranks are fused a score is the share
@@ -165,75 +79,87 @@ def search_once(evidence: Evidence) -> Answer:
     """
     request = evidence.request
     if request.is_list:
-        return listed(evidence)
+        return list_entries(evidence)
     terms = () if evidence.mode == "semantic" else request.parsed.terms
     query = Query(terms, evidence.asked, request.filters)
     rounds: tuple[Round, ...] = ()
     if request.strategy == "smart":
         ranked, rounds = search_smart(evidence, query)
     else:
-        ranked = speakers_first(ranked_for(evidence, query), evidence)
+        ranked = turn_ranking("candidates", ranked_for(evidence, query), evidence)
     with evidence.watch.stage("rank"):
-        passing = adjusted(ranked, evidence)
+        passing = turn_ranking("ranking", drop_distant(ranked, evidence), evidence)
+        passing = turn_ranking("equals", passing, evidence)
     if request.strategy != "bounded" and len(passing) < (request.limit or 0):
-        passing = told_once(passing + deeper(evidence, query, passing), evidence)
+        passing = [*passing, *fetch_deeper(evidence, query, passing)]
+        passing = turn_ranking("equals", passing, evidence)
     with evidence.watch.stage("read"):
         depth = MAX_LIMIT if request.only_fitting else max(request.limit or 0, MOST_HITS)
-        shown = passing[:depth]
-        hits = read(evidence, shown)
-        chances, fit, close, held = surety(evidence, passing, list(hits.values()))
+        winners = passing[:depth]
+        hits = read_winners(evidence, winners)
+        judgement = judge(evidence, passing, list(hits.values()))
         if request.fuses:
-            for row, chance in zip(hits, chances, strict=True):
+            for row, chance in zip(hits, judgement.chances, strict=True):
                 hits[row] = replace(hits[row], score=round(chance, 4))
         if request.only_fitting:
-            shown = [r for place, r in enumerate(shown) if place < fit or held[place]]
-        count = fit if request.ends_itself else request.limit or MOST_HITS
-        shown = in_order(shown[:count], request.order)
-    return Answer(
+            winners = _keep_fitting(winners, judgement)
+        count = judgement.fitting if request.ends_itself else request.limit or MOST_HITS
+        winners = in_order(winners[:count], request.order)
+    return Attempt(
+        evidence,
         ranked,
         passing,
-        hits=in_talk(evidence, {r.rowid: hits[r.rowid] for r in shown}),
-        close=close,
-        weak=not (close and any(held)),
+        hits=add_neighbours(evidence, {r.rowid: hits[r.rowid] for r in winners}),
+        close=judgement.close,
+        weak=not (judgement.close and any(judgement.words)),
         rounds=rounds,
     )
 
 
-def in_talk(evidence: Evidence, hits: dict[int, Hit]) -> tuple[Hit, ...]:
-    """These hits; one that does not stand alone with the entries beside it, unless they are
-    hits.
+def _keep_fitting(winners: Ranking, judgement: Judgement) -> Ranking:
+    """The winners that fit, and others that hold a word of the question."""
+    fitting = []
+    for place, (r, words) in enumerate(zip(winners, judgement.words, strict=True)):
+        if place < judgement.fitting or words:
+            fitting.append(r)
+    return fitting
+
+
+def add_neighbours(evidence: Evidence, hits: dict[int, Hit]) -> tuple[Hit, ...]:
+    """The hits; one that does not stand alone has the entries beside it, unless they are hits
+    themselves.
     """
     unclear = []
     for row, hit in hits.items():
         if hit.entry.type == "note" and not stands_alone(hit.entry.content):
             unclear.append(row)
-    found = evidence.index.beside(unclear, evidence.request.filters)
-    for row, rows in found.items():
-        near = read_entries(evidence.ws, [one for one in rows if one not in hits])
-        hits[row] = replace(hits[row], beside=tuple(near.values()))
+    neighbours = evidence.index.beside(unclear, evidence.request.filters)
+    for row, beside in neighbours.items():
+        entries = read_entries(evidence.ws, [other for other in beside if other not in hits])
+        hits[row] = replace(hits[row], beside=tuple(entries.values()))
     return tuple(hits.values())
 
 
-def deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
+def fetch_deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
     """Candidates from deeper in the lists, to stand behind the others.
 
     They are the same for every limit, and nothing that is known of an entry changes: a larger
     limit only adds hits.
     """
     first = dict(evidence.lists)
-    seen = first["lexical"].keys() | first["semantic"].keys()
+    rows = first["lexical"].keys() | first["semantic"].keys()
     candidates = ranked_for(evidence, query, MAX_LIMIT)
-    for name, found in evidence.lists.items():
-        new = {row: hit for row, hit in found.items() if row not in seen}
+    for name, hits in evidence.lists.items():
+        new = {row: hit for row, hit in hits.items() if row not in rows}
         evidence.lists[name] = first[name] | new
     worst = min((r.score for r in passing), default=math.inf)
-    added = [r for r in candidates if r.rowid not in seen]
+    added = [r for r in candidates if r.rowid not in rows]
     for r in added:
         r.score = min(r.score, worst)
-    return near_enough(added, evidence)
+    return drop_distant(added, evidence)
 
 
-def listed(evidence: Evidence) -> Answer:
+def list_entries(evidence: Evidence) -> Attempt:
     """Entries in order, for a query that is nothing but filters, or nothing."""
     request = evidence.request
     index = evidence.index
@@ -244,17 +170,18 @@ def listed(evidence: Evidence) -> Answer:
     else:
         passing = index.passing(request.filters, request.within)
         rowids = [row for row in request.within if row in passing]
-    entries = known(evidence, rowids, {})
-    shown = list(entries)
+    entries = gather_signals(evidence, rowids, {})
+    winners = list(entries)
     if request.about:
-        shown.sort(key=lambda r: evidence.days_away(r.standing))
-    shown = in_order(shown[: request.limit or LIST_LIMIT], request.order)
-    shown.sort(key=lambda r: request.project not in (None, r.standing.project))
+        winners.sort(key=lambda r: evidence.days_away(r.standing))
+    winners = in_order(winners[: request.limit or LIST_LIMIT], request.order)
+    winners.sort(key=lambda r: request.project not in (None, r.standing.project))
     with evidence.watch.stage("read"):
-        return Answer(entries, entries, tuple(read(evidence, shown).values()))
+        hits = read_winners(evidence, winners)
+    return Attempt(evidence, entries, entries, tuple(hits.values()))
 
 
-def read(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
+def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     """The winners with their text and the passage that fits best, by row."""
     request = evidence.request
     parsed = evidence.request.parsed
@@ -265,7 +192,7 @@ def read(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     later = {}
     if not request.is_list:
         ids = {entry.id for entry in entries.values()}
-        later = reasons(
+        later = reasons_of_replacement(
             evidence, [id for old, id in evidence.superseded_by.items() if old in ids]
         )
     stems = set()
@@ -279,15 +206,15 @@ def read(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     for ranked in winners:
         entry = entries[ranked.rowid]
         _, passage, line = passages[ranked.rowid]
-        shown, offset = snippet(passage, find)
+        excerpt, offset = snippet(passage, find)
         if entry.whole_file:
-            first = next(iter(find(shown)), 0)
-            entry = _section(entry, passage, line, offset + shown[:first].count("\n"))
+            first = next(iter(find(excerpt)), 0)
+            entry = _section(entry, passage, line, offset + excerpt[:first].count("\n"))
         hits[ranked.rowid] = Hit(
             entry=entry,
             score=round(ranked.score, 6),
             passage=passage,
-            snippet=shown,
+            snippet=excerpt,
             snippet_line=line + offset,
             superseded_by=evidence.superseded_by.get(entry.id),
             told=request.changes.get(ranked.rowid)
@@ -298,17 +225,17 @@ def read(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     return hits
 
 
-def reasons(evidence: Evidence, ids: Sequence[str]) -> dict[str, str]:
+def reasons_of_replacement(evidence: Evidence, ids: Sequence[str]) -> dict[str, str]:
     """Maps the id of a replaced entry to a line about the later one: day, title, and why."""
     index = evidence.index
-    said = {}
+    lines = {}
     for entry in read_entries(evidence.ws, [index.resolve(id).rowid for id in ids]).values():
         sentences = _SENTENCE.split(entry.content.removeprefix(entry.title).strip(" .\n"))
         because = list(filter(QUESTIONS.finder("because").search, sentences)) or sentences
         why = " ".join(because[0].split())[:REASON_CHARS]
         title = entry.title.rstrip(".…")
-        said[entry.id] = f"replaced {entry.date}: {title}. {why}".rstrip()
-    return said
+        lines[entry.id] = f"replaced {entry.date}: {title}. {why}".rstrip()
+    return lines
 
 
 def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
@@ -335,9 +262,9 @@ def _why(evidence: Evidence, ranked: Ranked) -> Why:
     request = evidence.request
     standing = ranked.standing
     ranks = {}
-    for name, found in evidence.lists.items():
-        if ranked.rowid in found:
-            ranks[name] = list(found).index(ranked.rowid) + 1
+    for name, candidates in evidence.lists.items():
+        if ranked.rowid in candidates:
+            ranks[name] = list(candidates).index(ranked.rowid) + 1
     hard = request.filters.in_force()
     symbolic = ["symbolic"] if ranked.met else []
     read_at = standing.accessed_at

@@ -96,7 +96,7 @@ def search(
         **options,
     )
     trouble = "" if asked == "lexical" else _load(ws, wait=load_model)
-    return _answer(ws, query, request, trouble, embed_ms, budget_ms, strategy == "auto")
+    return _search_in_step(ws, query, request, trouble, embed_ms, budget_ms, strategy == "auto")
 
 
 def of_asker(
@@ -113,7 +113,7 @@ def any_of_all(filters: Filters) -> Filters:
     return replace(filters, projects=()) if ANY_PROJECT in filters.projects else filters
 
 
-def _answer(
+def _search_in_step(
     ws: Workspace,
     query: str,
     request: Request,
@@ -123,7 +123,7 @@ def _answer(
     is_automatic: bool,
 ) -> SearchResult:
     from .evidence import Evidence
-    from .pipeline import run
+    from .pipeline import answer_query
     from .understanding import understand
 
     check_range("budget_ms", budget_ms, 0, MAX_BUDGET_MS)
@@ -144,11 +144,11 @@ def _answer(
             understood = understand(ws, chosen)
         evidence = Evidence(ws, understood, watch, trouble)
         remarks = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
-        result = run(query, evidence, report, remarks)
+        result = answer_query(query, evidence, report, remarks)
         if not tells_choice:
             return result
-        told = choice(chosen.strategy, forced, budget_ms, costs, watch.read())
-        return replace(result, choice=told)
+        made = choice(chosen.strategy, forced, budget_ms, costs, watch.read())
+        return replace(result, choice=made)
 
     result = in_step(ws, run_pipeline, embed_ms=embed_ms, at_least=8)
     if ws.config.metrics:  # else nobody reads the notices: a hook asks, or `evaluate`

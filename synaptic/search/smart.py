@@ -16,8 +16,8 @@ from ..models import Meaning, Round, SubQuery
 from .candidates import ranked_for
 from .doubt import MOST_HITS
 from .evidence import Evidence, Query
+from .passes import turn_ranking
 from .ranking import Ranked, best_first, score_aware_rrf
-from .talk import speakers_first
 
 PART_WEIGHT = 0.25
 """The weight of a sub-query; the question itself has 1. Chosen on LoCoMo, like the two below.
@@ -34,7 +34,7 @@ MAX_PART_TERMS = 8
 By eye.
 """
 
-Found = dict[SubQuery, Sequence[Ranked]]
+SubAnswers = dict[SubQuery, Sequence[Ranked]]
 """The candidates of each sub-query that ran."""
 
 
@@ -45,37 +45,39 @@ def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tup
     request = evidence.request
     watch = evidence.watch
     text = request.parsed.text
-    found: Found = {SubQuery("q1", text, 1.0): ranked_for(evidence, question)}
+    answers: SubAnswers = {SubQuery("q1", text, 1.0): ranked_for(evidence, question)}
     with watch.stage("parts"):
         for part in request.parts or searchable_parts(text):
-            _ask(evidence, found, part, evidence.embed(part))
-    ranked = _fused(evidence, found)
-    rounds = [Round(tuple(found), len(ranked))]
+            _run_sub_query(evidence, answers, part, evidence.embed(part))
+    ranked = _fused(evidence, answers)
+    rounds = [Round(tuple(answers), len(ranked))]
     with watch.stage("reflect"):
         while ranked and len(rounds) < request.max_rounds:
-            asked = len(found)
-            known = len(ranked)
+            queries = len(answers)
+            candidates = len(ranked)
             best = ranked[:MOST_HITS]
-            told = " ".join(_beginnings(evidence, ranked[:LOOKED_AT]))
+            beginnings = " ".join(_beginnings(evidence, ranked[:LOOKED_AT]))
             moved = _moved_towards(evidence, ranked[:LOOKED_AT])
-            if not _ask(evidence, found, f"{text} {told}", moved):
+            if not _run_sub_query(evidence, answers, f"{text} {beginnings}", moved):
                 break
-            ranked = _fused(evidence, found)
-            rounds.append(Round(tuple(found)[asked:], len(ranked) - known))
+            ranked = _fused(evidence, answers)
+            rounds.append(Round(tuple(answers)[queries:], len(ranked) - candidates))
             if {r.rowid for r in best} == {r.rowid for r in ranked[:MOST_HITS]}:
                 break
     return ranked, tuple(rounds)
 
 
-def _ask(evidence: Evidence, found: Found, text: str, meaning: Meaning | None) -> bool:
+def _run_sub_query(
+    evidence: Evidence, answers: SubAnswers, text: str, meaning: Meaning | None
+) -> bool:
     """Runs a sub-query; False where it has no words or ran before."""
     text = " ".join(text.replace('"', " ").split())
     terms = evidence.rarest(terms_of(text), MAX_PART_TERMS)
-    if not terms or text in [query.query for query in found]:
+    if not terms or text in [query.query for query in answers]:
         return False
-    asked = SubQuery(f"q{len(found) + 1}", text, PART_WEIGHT)
+    asked = SubQuery(f"q{len(answers) + 1}", text, PART_WEIGHT)
     query = Query(terms, meaning, evidence.request.filters)
-    found[asked] = ranked_for(evidence, query)
+    answers[asked] = ranked_for(evidence, query)
     return True
 
 
@@ -96,18 +98,18 @@ def _moved_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meaning | None
     return asked._replace(vector=np.asarray(moved / length, dtype=np.float32))
 
 
-def _fused(evidence: Evidence, found: Found) -> list[Ranked]:
+def _fused(evidence: Evidence, answers: SubAnswers) -> list[Ranked]:
     """All candidates, best first."""
     rankings = {}
     candidates: dict[int, Ranked] = {}
-    for query, ranked in found.items():
+    for query, ranked in answers.items():
         rankings[query.id] = {r.rowid: r.score for r in ranked}
         for r in ranked:
             candidates.setdefault(r.rowid, r)
-    weights = {query.id: query.weight for query in found}
+    weights = {query.id: query.weight for query in answers}
     scores = score_aware_rrf(rankings, k=evidence.config.k, weights=weights)
     fused = [replace(r, score=scores[row]) for row, r in candidates.items()]
-    return speakers_first(best_first(fused), evidence)
+    return turn_ranking("candidates", best_first(fused), evidence)
 
 
 def _beginnings(evidence: Evidence, best: Sequence[Ranked]) -> list[str]:

@@ -28,27 +28,25 @@ ASKS_ASSISTANT = re.compile(
 """In a question for what an assistant said. Chosen on BEAM, 1 to 5."""
 
 
-def speakers_first(ranked: Ranking, evidence: Evidence) -> Ranking:
+def favour_named_speakers(ranked: Ranking, evidence: Evidence) -> Ranking:
     """An entry counts for more if the question names its speaker, and less if an assistant
     says it, unless that is asked for: people ask for what they said themselves.
 
     Both the titles and the question write a speaker with a capital: `Ada: the pool is 40 now`.
     `fix: ...` names nobody.
     """
-    if not (evidence.config.speakers and evidence.request.fuses):
-        return ranked
     text = evidence.request.parsed.text
     asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
-    said = speakers(ranked)
+    labels = speakers(ranked)
     named = set()
-    for label in said.values():
+    for label in labels.values():
         if not asked.isdisjoint(word for _, word in words(label)):
             named.add(label)
     others = {ASSISTANT} - named
     if ASKS_ASSISTANT.search(text):
         others = set()
     for r in ranked:
-        speaker = said.get(r.rowid)
+        speaker = labels.get(r.rowid)
         if speaker in others or (named and speaker not in named):
             r.score *= UNNAMED
     return best_first(ranked)

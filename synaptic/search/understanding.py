@@ -1,8 +1,7 @@
 """Reads a question with the words that this journal knows."""
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -12,16 +11,10 @@ from ..filters import Filters
 from ..index.rows import instant
 from ..kinds import KINDS
 from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
-from ..language.lexicon import TYPE_WORDS
 from ..language.query import MAX_LIMIT, filled, terms_of
 from ..language.timephrase.table import shift
-from ..language.tongues import tongues_of
-from ..language.words import words
-from ..models import ABSENT
 from ..workspace.workspace import Workspace
-from .doubt import MOST_HITS
-from .evidence import LIST_LIMIT, Evidence, Request
-from .near import NAME
+from .evidence import LIST_LIMIT, Request
 
 BOUNDED_DAYS = 90
 """Days before today at which a bounded search begins where the question names no first day."""
@@ -31,7 +24,6 @@ AROUND_DAYS = 3
 By eye.
 """
 
-_CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 _ISO = re.compile(r"\d{4}-\d{2}")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 """A date alone, which notes of other days may name: it is searched."""
@@ -94,51 +86,53 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
     None where other words are left, and where the journal has nothing of that kind. That
     nothing is in that state, or of that project, is said.
     """
-    given = request.filters
+    own = request.filters
     parsed = request.parsed
     order = request.order
-    known = ws.index.vocabulary().projects
-    listed = _listed(request, asked, known)
-    if not (listed and parsed.text) or parsed.phrases or request.strategy == "bounded":
+    projects = ws.index.vocabulary().projects
+    wanted = _requested_list(request, asked, projects)
+    if not (wanted and parsed.text) or parsed.phrases or request.strategy == "bounded":
         return None
     if happened(asked.text):  # "when did I last go for a run": of an event, not of a choice
         return None
-    is_timed = bool(asked.time_range or given.since or given.until)
+    is_timed = bool(asked.time_range or own.since or own.until)
     is_day = _DATE.fullmatch(parsed.text) or not is_timed
     is_part = request.within is not None and not is_timed
-    if is_part or (is_day and not listed.order):
+    if is_part or (is_day and not wanted.order):
         return None
-    filters = filled(given, _filters_of(request, asked, listed, known))
-    total = _count(ws, filters)
-    what = _what(filters, listed.state)
-    is_all = is_timed and request.within is None and not listed.among
-    is_changes = listed.changes and is_all and order == "relevance"
-    changes = _changes(ws, filters) if is_changes else {}
+    filters = filled(own, _filters_of(request, asked, wanted, projects))
+    total = _count_entries(ws, filters)
+    what = _what(filters, wanted.state)
+    is_all = is_timed and request.within is None and not wanted.among
+    is_changes = wanted.changes and is_all and order == "relevance"
+    changes = _change_notes(ws, filters) if is_changes else {}
     total = len(changes) or total
-    request = replace(_reworded(ws, request, listed.among), filters=filters)
-    if listed.filters.types and not total:
-        others = _count(ws, replace(filters, projects=())) if filters.projects else 0
-        is_known = _count(ws, Filters(types=filters.types)) and (listed.state or others)
+    request = replace(_reworded(ws, request, wanted.among), filters=filters)
+    if wanted.filters.types and not total:
+        others = _count_entries(ws, replace(filters, projects=())) if filters.projects else 0
+        is_known = _count_entries(ws, Filters(types=filters.types)) and (wanted.state or others)
         beside = f"; {others:,} of other projects" if others else ""
         nothing = f"No {what.replace(' and ', ' or ')}{beside}."
         return replace(request, nothing=nothing) if is_known else None
     if not total and filters.each().keys() <= {"time", "include_superseded"}:
         return replace(request, nothing=_nearest_days(ws, filters))
-    if asked.time_range and not (given.since or given.until):
+    if asked.time_range and not (own.since or own.until):
         request = replace(request, about=asked.time_range.about)
-    if order == "relevance" and not (listed.among or request.about):
-        order = listed.order or ("newest" if asked.recent else "oldest")
-    request = replace(request, order=order, limit=request.limit or listed.most)
-    told = f"Searched among: {what}." if listed.among else _told(ws, request, what, total)
+    if order == "relevance" and not (wanted.among or request.about):
+        order = wanted.order or ("newest" if asked.recent else "oldest")
+    request = replace(request, order=order, limit=request.limit or wanted.most)
+    notice = (
+        f"Searched among: {what}." if wanted.among else _list_notice(ws, request, what, total)
+    )
     if changes:  # keep the order of the changes, not of the entries' dates
         filters = replace(filters, since=None, until=None)
         request = replace(request, order="relevance", filters=filters, changes=changes)
         request = replace(request, within=list(changes))
-    notices = (*parsed.notices, told)
+    notices = (*parsed.notices, notice)
     return replace(request, parsed=replace(request.parsed, notices=notices))
 
 
-def _listed(request: Request, asked: Asked, known: Collection[str]) -> Listed | None:
+def _requested_list(request: Request, asked: Asked, projects: Collection[str]) -> Listed | None:
     """The list that the words ask for. Of a time that reaches to today it is of changes too,
     the newest first.
     """
@@ -146,24 +140,24 @@ def _listed(request: Request, asked: Asked, known: Collection[str]) -> Listed | 
     times = asked.time_range
     if times:
         text = QUESTIONS.finder("catch_up").sub("what changed", text)
-    listed = listed_of(text, asked.tongue, known)
+    wanted = listed_of(text, asked.tongue, projects)
     today = request.now.date()
-    if listed and times and times.start and times.end and times.start < today <= times.end:
-        return listed._replace(changes=True, order=listed.order or "newest")
-    return listed
+    if wanted and times and times.start and times.end and times.start < today <= times.end:
+        return wanted._replace(changes=True, order=wanted.order or "newest")
+    return wanted
 
 
-def _changes(ws: Workspace, filters: Filters) -> dict[int, str]:
+def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
     """Maps the row of each entry that is new or was changed in the time of the filters to what
     happened to it, the latest first.
     """
     index = ws.index
     _, rows = index.listing(filters, order="newest", limit=MAX_LIMIT)
-    told = {}
+    notes = {}
     for row, stored in index.entries(rows).items():
         titles = index.titles(stored.entry.supersedes).values()
-        said = f"replaces {', '.join(titles)}" if titles else ""
-        told[row] = (instant(stored.entry.at), said)
+        note = f"replaces {', '.join(titles)}" if titles else ""
+        notes[row] = (instant(stored.entry.at), note)
     changed = {}
     for piece in ws.journal.trashed():
         day = piece.at.astimezone(ws.clock().tzinfo).date().isoformat()
@@ -172,25 +166,25 @@ def _changes(ws: Workspace, filters: Filters) -> dict[int, str]:
                 changed[index.resolve(piece.id).rowid] = piece.at
     anytime = replace(filters, since=None, until=None)
     for row in index.passing(anytime, list(changed)):
-        told[row] = (instant(changed[row]), f"changed {changed[row]:%Y-%m-%d %H:%M}")
-    return {row: told[row][1] for row in sorted(told, key=lambda row: -told[row][0])}
+        notes[row] = (instant(changed[row]), f"changed {changed[row]:%Y-%m-%d %H:%M}")
+    return {row: notes[row][1] for row in sorted(notes, key=lambda row: -notes[row][0])}
 
 
 def _filters_of(
-    request: Request, asked: Asked, listed: Listed, known: Collection[str]
+    request: Request, asked: Asked, wanted: Listed, known_projects: Collection[str]
 ) -> Filters:
     """The filters that a list asks for; of a kind or a state those of the asking project."""
-    given = request.filters
-    added = listed.filters
+    own = request.filters
+    added = wanted.filters
     projects = added.projects
-    if listed.order and not (projects or listed.changes):
-        projects = request.prefer.projects or tuple({request.project or ""} & {*known})
+    if wanted.order and not (projects or wanted.changes):
+        projects = request.prefer.projects or tuple({request.project or ""} & {*known_projects})
     added = replace(added, projects=() if projects == ("*",) else projects)
-    if not (given.since or given.until):
+    if not (own.since or own.until):
         added = within_time(added, asked)
-    is_timed = given.since or given.until or asked.time_range
+    is_timed = own.since or own.until or asked.time_range
     # of a time all that was said then, though it was replaced since
-    return replace(added, include_superseded=bool(is_timed and not listed.state))
+    return replace(added, include_superseded=bool(is_timed and not wanted.state))
 
 
 def _reworded(ws: Workspace, request: Request, text: str) -> Request:
@@ -198,7 +192,7 @@ def _reworded(ws: Workspace, request: Request, text: str) -> Request:
     return replace(request, parsed=replace(request.parsed, text=text, terms=terms))
 
 
-def _count(ws: Workspace, filters: Filters) -> int:
+def _count_entries(ws: Workspace, filters: Filters) -> int:
     return ws.index.listing(filters, order="newest", limit=1)[0]
 
 
@@ -230,41 +224,24 @@ def _nearest_days(ws: Workspace, filters: Filters) -> str:
     return f"No entries {of}{_when(filters)}; the nearest days with entries: {beside}."
 
 
-def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
+def _list_notice(ws: Workspace, request: Request, what: str, total: int) -> str:
     """A notice that says what is listed, how many entries of it, and how many are left out as
     replaced.
     """
     first = "nearest" if request.order == "relevance" else request.order
-    said = f"Read as a list, {first} first: {what}"
-    shown = request.limit or LIST_LIMIT
-    replaced = _count(ws, replace(request.filters, include_superseded=True)) - total
+    notice = f"Read as a list, {first} first: {what}"
+    limit = request.limit or LIST_LIMIT
+    replaced = _count_entries(ws, replace(request.filters, include_superseded=True)) - total
     if request.within is not None:
-        return f"{said}."
+        return f"{notice}."
     if replaced:
-        said += f"; left out: {replaced:,} that a later entry replaced"
-        said += ", include_superseded shows them"
-    if total > shown:
+        notice += f"; left out: {replaced:,} that a later entry replaced"
+        notice += ", include_superseded shows them"
+    if total > limit:
         most = min(total, MAX_LIMIT)
         more = "all" if most == total else "more"
-        said += f"; {shown} of {total:,} are shown, a limit of {most} shows {more}"
-    return f"{said}."
-
-
-def of_its_time(request: Request) -> dict[str, object] | None:
-    """The other values of a search that lists the entries of the time that it prefers; None
-    without one.
-    """
-    since = request.prefer.since
-    until = request.prefer.until
-    if not (since or until) or request.parsed.phrases:
-        return None
-    return {
-        "parsed": replace(request.parsed, text="", terms=()),
-        "filters": filled(request.filters, Filters(since=since, until=until)),
-        "prefer": Filters(),
-        "order": "newest",
-        "limit": request.limit or MOST_HITS,
-    }
+        notice += f"; {limit} of {total:,} are shown, a limit of {most} shows {more}"
+    return f"{notice}."
 
 
 def within_time(filters: Filters, asked: Asked) -> Filters:
@@ -284,73 +261,3 @@ def within_time(filters: Filters, asked: Asked) -> Filters:
         since=first.isoformat() if first else None,
         until=last.isoformat() if last else None,
     )
-
-
-def spelled(evidence: Evidence) -> dict[str, str]:
-    """The nearest known word for each word of the question that no entry holds and that may be
-    a typing error.
-    """
-    nearest = {}
-    for term in evidence.request.parsed.terms:
-        is_word = len(term) >= 5 and term.isalpha() and term not in TYPE_WORDS
-        unknown = is_word and not evidence.has_word(term)
-        word = evidence.nearest_word(term) if unknown else None
-        if word:
-            nearest[term] = word
-    return nearest
-
-
-def names_of(evidence: Evidence) -> dict[str, str]:
-    """The words of the question that are names or rare in any text, as typed, by term: `Vue`,
-    `pgbouncer`. The model has a token for each usual word, and several for each of these. None
-    in another language than English.
-
-    Measured on tests/data/panel (begun, beliefs, project): a name that no entry holds is in 49
-    of 120 questions without an answer, and in 17 of 300 with one.
-    """
-    text = evidence.request.parsed.text
-    if tongues_of(text):
-        return {}
-    tokens = evidence.asked.words if evidence.asked else ()
-    pieces = Counter(word.lower() for word in tokens)
-    named = {word.lower() for word in (*NAME.findall(text), *_CAPITALS.findall(text))}
-    names = {}
-    for start, word in words(text):
-        is_sought = word.isascii() and word in evidence.request.parsed.terms
-        if is_sought and (word in named or pieces[word] > 1):
-            names[word] = text[start : start + len(word)]
-    return names
-
-
-def unheld(evidence: Evidence, names: Mapping[str, str]) -> str:
-    """A notice of the names in the question that no entry holds, but for typing errors; empty
-    without any.
-    """
-    absent = []
-    for word, typed in names.items():
-        is_mistyped = typed.islower() and len(word) > 5 and evidence.near_stems(word)
-        if not (evidence.has_word(word) or is_mistyped):
-            absent.append(typed)
-    return f"{ABSENT}: {', '.join(absent)}." if absent else ""
-
-
-def replaced_alone(evidence: Evidence, names: Mapping[str, str]) -> dict[str, str]:
-    """Maps the id of each replaced entry to the name in the question, as typed, that only
-    replaced entries hold.
-    """
-    alone: dict[str, str] = {}
-    for word, typed in names.items():
-        ids = [standing.id for standing in evidence.holders(word)]
-        if len(evidence.index.superseded_by(ids)) == len(ids):
-            alone |= dict.fromkeys(ids, typed)
-    return alone
-
-
-def is_known_elsewhere(evidence: Evidence, names: Iterable[str]) -> bool:
-    """True if entries of other projects alone hold a name in the question."""
-    own = evidence.request.project
-    for word in names if own else ():
-        projects = {standing.project for standing in evidence.holders(word)}
-        if projects and own not in projects:
-            return True
-    return False

@@ -20,7 +20,7 @@ from synaptic.search.doubt import (
     Signs,
     chances,
     closeness,
-    fitting,
+    count_fitting,
 )
 
 share = st.floats(0, 1)
@@ -156,7 +156,7 @@ SAYS = Signs(0.0, 1.0, 0.0)
 def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(
     chance: list[float],
 ) -> None:
-    kept = fitting(chance, [SAYS] * len(chance))
+    kept = count_fitting(chance, [SAYS] * len(chance))
     assert min(1, len(chance)) <= kept <= len(chance)
     least = max(LEAST_CHANCE, LEAST_SHARE * chance[0]) if chance else 0.0
     assert all(one >= least for one in chance[1:kept])
@@ -177,13 +177,13 @@ def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(
 def test_an_answer_ends_after_the_last_that_may_be_right(
     chance: list[float], kept: int
 ) -> None:
-    assert fitting(chance, [SAYS] * len(chance)) == kept
+    assert count_fitting(chance, [SAYS] * len(chance)) == kept
 
 
 def test_an_answer_does_not_go_on_for_hits_that_say_nothing_of_the_question_themselves() -> (
     None
 ):
     nothing, near = Signs(0.05, 0.0, 0.0), Signs(0.15, 0.0, 0.0)
-    assert fitting([0.9, 0.8], [SAYS, nothing]) == 1
-    assert fitting([0.9, 0.8, 0.7], [SAYS, nothing, near]) == 3
-    assert fitting([0.9], [nothing]) == 1
+    assert count_fitting([0.9, 0.8], [SAYS, nothing]) == 1
+    assert count_fitting([0.9, 0.8, 0.7], [SAYS, nothing, near]) == 3
+    assert count_fitting([0.9], [nothing]) == 1
