@@ -21,7 +21,6 @@ import argparse
 import asyncio
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -53,7 +52,6 @@ BASIC_MEMORY: dict[str, dict[str, Any]] = {
     "basic-memory, by meaning": {"search_type": "vector", "min_similarity": 0},
 }
 """The arguments beside the question."""
-_HIT = re.compile(r"^(\w{8}) \d{4}-\d\d-\d\d .*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -90,6 +88,7 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     rows = []
     tools: dict[str, int] = {}
     for notes in _sets(arguments, scratch, embedder):
+        rows.append(_flat_row(notes))  # before basic-memory writes marks into the notes
         answers = {"grep": [_grep(notes.notes, question.text) for question in notes.questions]}
         if arguments.basic_memory:
             _index_with_basic_memory(arguments.basic_memory, notes)
@@ -97,7 +96,6 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
                 asked = _ask_basic_memory(arguments.basic_memory, notes, values)
                 tools["basic-memory"], answers[way] = asyncio.run(asked)
         tools["Synaptic"], answers["Synaptic"] = asyncio.run(_ask_synaptic(notes))
-        rows.append(_flat_row(notes))
         for way, replies in answers.items():
             rows.append(_row(notes, way, replies))
     costs = [{"server": name, "tokens of its tools": tokens} for name, tokens in tools.items()]
@@ -263,7 +261,9 @@ async def _ask_synaptic(notes: NoteSet) -> tuple[int, list[Answer]]:
             begun = time.perf_counter()
             text = await _call(client, "context_search", {"query": question.text})
             seconds = time.perf_counter() - begun
-            files = dict.fromkeys(notes.files.get(id, id) for id in _HIT.findall(text))
+            asked = {"query": question.text, "format": "json"}
+            hits = json.loads(await _call(client, "context_search", asked))["hits"]
+            files = dict.fromkeys(notes.files[_short(hit["id"])] for hit in hits)
             answers.append(Answer([*files], count_tokens(text), seconds))
     return tokens_of_tools, answers
 
