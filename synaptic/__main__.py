@@ -17,7 +17,7 @@ def main() -> int:
         args = args[2:]
     match args:
         case ["mcp"]:
-            return _serve(home)
+            return _serve_mcp(home)
         case ["hook", event]:
             return _hook(event, home, "claude-code")
         case ["hook", "--client", client, event] | ["hook", event, "--client", client]:
@@ -31,7 +31,7 @@ def _command() -> int:
     return run()
 
 
-def _serve(home: str | None) -> int:
+def _serve_mcp(home: str | None) -> int:
     from .mcp.start import run
 
     run(home)

@@ -83,7 +83,7 @@ _INLINE = re.compile(
     rf"|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{TAG.pattern}"
 )
 _TAG_PROPERTY = re.compile(r"(?im)^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)")
-LISTED = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
+LIST_ITEM = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
 """A page or a text in the value of a property, which may list several."""
 LOGSEQ_OWN = (
     r"(?:id|collapsed|heading|custom-id|filters|background[-_]color|"
@@ -437,7 +437,7 @@ def find_tags(text: str) -> tuple[str, ...]:
     text = _blanked(text, scan_structure(text).opaque)
     tags = [tag for _, _, tag in inline_tags(text)]
     for value in _TAG_PROPERTY.findall(text):
-        for page, word in LISTED.findall(value):
+        for page, word in LIST_ITEM.findall(value):
             if page or "#" not in word:
                 tags.append(slug_tag(page or word))
     return tuple(dict.fromkeys(filter(None, tags)))

@@ -22,7 +22,7 @@ from itertools import chain
 from urllib.parse import unquote
 
 from ..models import Entry, Link, Pairs, Task, Texts
-from .blocks import LINK, LISTED, LOGSEQ_OWN, WIKI_LINK, without_code
+from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, without_code
 from .frontmatter import DAY_PAGES, day_named
 
 MAX_FIELDS, MAX_FIELD = 100, 500
@@ -88,7 +88,7 @@ def page_properties(text: str) -> tuple[str | None, Texts]:
         if name == "title" and title is None:
             title = value.strip()
         elif name in ("alias", "aliases"):
-            aliases += chain.from_iterable(LISTED.findall(value))
+            aliases += chain.from_iterable(LIST_ITEM.findall(value))
     return title, tuple(filter(None, map(str.strip, aliases)))
 
 

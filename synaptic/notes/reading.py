@@ -95,7 +95,7 @@ class Outline(NamedTuple):
     which dates do (or 0).
     """
 
-    found: Scan
+    structure: Scan
     borders: list[Mark]
     diary: int
 
