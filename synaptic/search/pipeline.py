@@ -22,7 +22,7 @@ from ..language.words import places
 from ..models import ABSENT, Entry, Hit, Round, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.header import read_title
-from ..workspace.changes import marked
+from ..workspace.changes import mark_entries
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport
 from .adjust import drop_distant
@@ -187,7 +187,7 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     parsed = evidence.request.parsed
     passages = evidence.passages([r.rowid for r in winners])
     entries = {row: entry for row, (entry, _, _) in passages.items()}
-    entries = marked(evidence.ws, entries, request.here)
+    entries = mark_entries(evidence.ws, entries, request.here)
     others = evidence.index.entries([row for ranked in winners for row in ranked.also])
     later = {}
     if not request.is_list:

@@ -36,7 +36,7 @@ from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import tasks_of
 from ..notes.reading import aware
 from ..search.ranking import decay, score_aware_rrf
-from ..workspace.changes import marked
+from ..workspace.changes import mark_entries
 from ..workspace.checkout import checkout_around, project_of, work_at_hand
 from ..workspace.preferences import CHANGED_END, every_preference, standings
 from ..workspace.readback import read_entries, read_lines
@@ -228,7 +228,7 @@ def _gather(
     rules, unconfirmed, waiting = _rules(ws, key)
     handoffs = list(_pool(ws, key, ("handoff",))[0])[:1]
     pins = [row for row in ws.index.pinned(key) if row not in handoffs]
-    whole = marked(ws, read_entries(ws, [*pins, *handoffs]), here)
+    whole = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
     pinned = [whole[row] for row in pins if whole[row].type != "preference"]
     handoff = whole[handoffs[0]] if handoffs else None
     left_off = None

@@ -34,7 +34,7 @@ from ..notes.marks import link_key
 from ..notes.reading import without_surrogates
 from ..search.budget import Costs, sorted_ms
 from ..search.search import any_of_all, known_costs, of_asker, search
-from ..workspace.changes import marked
+from ..workspace.changes import mark_entries
 from ..workspace.checkout import project_of, working_checkout
 from ..workspace.preferences import not_in_force
 from ..workspace.readback import read_entries
@@ -275,7 +275,7 @@ def find(
                 "cursor and around work only without a query.",
                 "Call it without the query, or without cursor and around.",
             )
-        wanted = in_step(ws, lambda _: _resolved(ws, asked))
+        wanted = in_step(ws, lambda _: _resolve_ids(ws, asked))
         result = search(
             ws,
             query,
@@ -291,7 +291,7 @@ def find(
         return replace(_of_search(result), facets=counts)
 
     def run(report: SyncReport) -> Listing:
-        wanted, own = of_asker(ws, _resolved(ws, asked), working_checkout(ws.config))
+        wanted, own = of_asker(ws, _resolve_ids(ws, asked), working_checkout(ws.config))
         last = None
         if around:
             total, rowids = _around(ws, wanted, around, limit)
@@ -398,7 +398,7 @@ def _figures(calls: Sequence[Mapping[str, float]]) -> Json:
 
 
 def _listing(ws: Workspace, report: SyncReport, total: int, rowids: Sequence[int]) -> Listing:
-    entries = marked(ws, read_entries(ws, rowids))
+    entries = mark_entries(ws, read_entries(ws, rowids))
     ordered = [entries[rowid] for rowid in rowids if rowid in entries]
     superseded = ws.index.superseded_by([entry.id for entry in ordered])
     return Listing(total, tuple(ordered), superseded_by=superseded, notices=report.notices)
@@ -410,7 +410,7 @@ def _of_search(result: SearchResult) -> Listing:
     return Listing(result.total, entries, superseded_by=superseded, notices=result.notices)
 
 
-def _resolved(ws: Workspace, filters: Filters) -> Filters:
+def _resolve_ids(ws: Workspace, filters: Filters) -> Filters:
     """The filters with whole ids in place of short ones; a linked page need not exist."""
     if filters.parent:
         filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)

@@ -18,7 +18,7 @@ from ..models import PERSON, Entry, Texts
 from ..notes.blocks import project_key
 from ..search.near import MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
-from ..workspace.changes import marked
+from ..workspace.changes import mark_entries
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -83,7 +83,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
         stored = ws.index.entries(rows)
         accepted = kept_in(ws.config.state / ACCEPTED)
         findings: dict[str, list[Matter]] = {kind: [] for kind in FINDINGS}
-        for matter in _matters(ws, {row: stored[row] for row in rows}):
+        for matter in _find_matters(ws, {row: stored[row] for row in rows}):
             if accepted.get(matter.key) != matter.state:
                 findings[matter.kind].append(matter)
         turns = chain.from_iterable(zip_longest(*findings.values()))
@@ -142,13 +142,13 @@ def _read_key(ws: Workspace, key: str, chosen: str) -> Matter:
     return Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
 
 
-def _matters(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[Matter]:
+def _find_matters(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[Matter]:
     """All findings among these entries, which are in order of time; of each kind the best
     first.
     """
     now = ws.clock()
     standings = ws.index.standings(list(stored))
-    entries = marked(ws, {row: one.entry for row, one in stored.items()})
+    entries = mark_entries(ws, {row: one.entry for row, one in stored.items()})
     groups: dict[tuple[str, str], list[int]] = {}
     for row, entry in entries.items():
         if entry.dated and entry.type != "note":  # a later note replaces nothing
@@ -171,10 +171,10 @@ def _matters(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[Matter]:
             for row in rows[:-1]:
                 yield Matter("handed-on", (stored[row], stored[rows[-1]]))
         else:
-            yield from _alike(ws, stored, rows)
+            yield from _find_alike(ws, stored, rows)
 
 
-def _alike(
+def _find_alike(
     ws: Workspace, stored: Mapping[int, Stored], rows: Sequence[int]
 ) -> Iterator[Matter]:
     """Entries of one project and type that a later one repeats or seems to replace, the nearest

@@ -64,7 +64,7 @@ def fingerprints(
         return ()
     fingerprints = []
     for path in entry.files:
-        if not _doubtful(here.root, path):
+        if not _is_ambiguous(here.root, path):
             fingerprint = _fingerprint(here.root, path)
             if fingerprint and fingerprint != GONE:
                 fingerprints.append((path, fingerprint))
@@ -73,7 +73,7 @@ def fingerprints(
     return tuple(fingerprints)
 
 
-def marked(
+def mark_entries(
     ws: Workspace, entries: Mapping[int, Entry], here: Checkout | None = None
 ) -> dict[int, Entry]:
     """The entries with their `marks` and `changed_files` as of today in this checkout, or in
@@ -123,7 +123,7 @@ def _changed_files(entry: Entry, here: Checkout, folder: Path) -> list[str]:
             continue
         with suppress(OSError, ValueError):  # it is gone or large, or its lines are not kept
             before = array("I", (folder / saved).read_bytes())
-            if not _differ(before, _lines_of(here.root / path, now), path, entry.content):
+            if not _differs_much(before, _lines_of(here.root / path, now), path, entry.content):
                 continue
         changed.append(path)
     return changed
@@ -132,7 +132,7 @@ def _changed_files(entry: Entry, here: Checkout, folder: Path) -> list[str]:
 # -- lines
 
 
-def _differ(before: array[int], after: array[int], path: str, text: str) -> bool:
+def _differs_much(before: array[int], after: array[int], path: str, text: str) -> bool:
     """True if more than SMALL_CHANGE of the lines are others, or lines of this path that the
     text names: `a.py:12`, `a.py:12-20`, `a.py#L12-L20`.
     """
@@ -177,7 +177,7 @@ def of_project(project: str | None, here: Checkout) -> bool:
     return project_key(project or "") == project_key(here.project)
 
 
-def _doubtful(root: Path, path: str) -> bool:
+def _is_ambiguous(root: Path, path: str) -> bool:
     """True if a relative path may mean a file of the working directory or of the root."""
     with suppress(OSError, ValueError):
         folder = Path.cwd().resolve()
@@ -198,7 +198,7 @@ def _fingerprint(root: Path, path: str) -> str | None:
             return GONE
         proof = proof_of(status)
         is_settled = time.time_ns() - proof[1] > RACY_NS
-        hashed = _hashed if is_settled else _hashed.__wrapped__
+        hashed = _hash_file if is_settled else _hash_file.__wrapped__
         return hashed(root, full, status.st_dev, proof)
     except (FileNotFoundError, NotADirectoryError):
         return GONE
@@ -207,7 +207,7 @@ def _fingerprint(root: Path, path: str) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def _hashed(root: Path, path: Path, device: int, proof: Proof) -> str:
+def _hash_file(root: Path, path: Path, device: int, proof: Proof) -> str:
     """The fingerprint of a file with this proof; GONE if a link leads out of the checkout."""
     real = real_path(path)
     if not real.is_relative_to(root):

@@ -71,7 +71,7 @@ def embed_pending(
             lock = one_process(ws.config.state / "embed.lock", lock_wait_s)
         with lock as is_alone:
             if is_alone:
-                for done in _embedded(ws, budget_s, at_least, progress):  # noqa: B007
+                for done in _embed_batches(ws, budget_s, at_least, progress):  # noqa: B007
                     pass
             elif budget_s is None:
                 raise Busy("Another process has been embedding for 10 s.", hint="Try again.")
@@ -105,7 +105,7 @@ def language_notice(ws: Workspace) -> Texts:
     return ()
 
 
-def _embedded(
+def _embed_batches(
     ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None
 ) -> Iterator[int]:
     """The number of embedded passages after each batch. Without a budget all processors work.

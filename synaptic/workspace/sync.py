@@ -204,7 +204,7 @@ class InStep(Generic[Result]):
         for _ in range(TRIES):
             ws.index.file.look()
             head = head_of(ws.config.journal)
-            is_shown, unread_notices = _look(ws, _reading_version(ws), head)
+            is_shown, unread_notices = _compare_files(ws, _reading_version(ws), head)
             report = SyncReport(absent=unread_notices)
             if ws.index.file.owes_scrub or not is_shown:
                 report = ask_writer(synced)
@@ -305,7 +305,7 @@ def _sync_once(
     trouble = index.file.trouble  # known once the file was opened
     absent = ws.journal.absent()
     if not written:
-        is_shown, absent = _look(ws, reading, head)
+        is_shown, absent = _compare_files(ws, reading, head)
         if is_shown:
             return SyncReport(trouble=trouble, absent=absent)
     if is_new and until is None:
@@ -326,7 +326,7 @@ def _sync_once(
     return report._replace(trouble=index.file.trouble, absent=absent)
 
 
-def _look(ws: Workspace, reading: str, head: str) -> tuple[bool, Texts]:
+def _compare_files(ws: Workspace, reading: str, head: str) -> tuple[bool, Texts]:
     """(True if nothing of the journal waits to be written into the index, sentences on the
     files and sources that cannot be read).
     """
