@@ -65,14 +65,14 @@ def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     parts: list[str] = []
     values: list[Any] = []
     for name, value in filters.in_force().items():
-        if name != "include_superseded":  # see `shown`
+        if name != "include_superseded":  # see `list_conditions`
             condition, of_condition = CONDITIONS[name](value)
             parts.append(condition)
             values += of_condition
     return "".join(f" AND {part}" for part in parts), tuple(values)
 
 
-def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
+def list_conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     """The conditions of a list: what a later entry supersedes is left out unless it is asked
     for.
     """
@@ -143,7 +143,7 @@ def _tags(tags: Sequence[str]) -> Texts:
     return json.dumps(tags), json.dumps(tags)
 
 
-def _files(paths: Sequence[str]) -> tuple[str, str, str]:
+def _file_values(paths: Sequence[str]) -> tuple[str, str, str]:
     """A whole path, its last parts, or a folder."""
     ends = [f"/{path.lstrip('/')}\n" for path in paths]
     begins = [f"\n{path.rstrip('/')}/" for path in paths]
@@ -165,7 +165,7 @@ def _patterns(paths: Sequence[str]) -> Texts:
     return _list(patterns)
 
 
-def _day(days: int) -> Callable[[str], tuple[int, str]]:
+def _bound_by_day(days: int) -> Callable[[str], tuple[int, str]]:
     """The instant of a day so many days later, where UTC is midnight, and the day."""
 
     def bound(day: str) -> tuple[int, str]:
@@ -175,7 +175,7 @@ def _day(days: int) -> Callable[[str], tuple[int, str]]:
     return bound
 
 
-def _words(words: Sequence[str]) -> Texts:
+def _word_values(words: Sequence[str]) -> Texts:
     return (Match(" OR ".join(map(match, words))),)
 
 
@@ -198,7 +198,7 @@ CONDITIONS: dict[str, Callable[[Any], Condition]] = {
         SELECT f.entry FROM file f WHERE f.path IN {THESE}
         OR EXISTS (SELECT 1 FROM json_each(?) j WHERE instr(f.path || '\n', j.value) > 0)
         OR EXISTS (SELECT 1 FROM json_each(?) j WHERE instr('\n' || f.path, j.value) > 0))""",
-        _files,
+        _file_values,
     ),
     "paths": _sql(
         """e.source IN (
@@ -206,9 +206,9 @@ CONDITIONS: dict[str, Callable[[Any], Condition]] = {
         ON lower(s.path) LIKE lower(j.value) ESCAPE '\\')""",
         _patterns,
     ),
-    "words": _sql(_HOLDS_PHRASE, _words),
-    "since": _sql("e.dated = 1 AND e.at >= ? AND e.date >= ?", _day(-1)),
-    "until": _sql("e.dated = 1 AND e.at < ? AND e.date <= ?", _day(2)),
+    "words": _sql(_HOLDS_PHRASE, _word_values),
+    "since": _sql("e.dated = 1 AND e.at >= ? AND e.date >= ?", _bound_by_day(-1)),
+    "until": _sql("e.dated = 1 AND e.at < ? AND e.date <= ?", _bound_by_day(2)),
     "min_importance": _sql("coalesce(e.importance, 5) >= ?"),
     "max_importance": _sql("coalesce(e.importance, 5) <= ?"),
     "parent": _sql("e.parent = ?"),

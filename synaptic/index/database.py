@@ -64,16 +64,16 @@ class Database:
 
     A file that cannot be written is copied into memory as far as it can be read, and used
     there; a minute later the file is tried again. `trouble` says why, and is empty otherwise.
-    `kept` are values made from the index, by name. `read_only`: a file that is there and sound
-    is read; whatever else would be done is an error. Each method may raise IndexFailed; `db`
-    alone is SQLite's own connection, with its own errors.
+    `cache` holds values made from the index, by name. `read_only`: a file that is there and
+    sound is read; whatever else would be done is an error. Each method may raise IndexFailed;
+    `db` alone is SQLite's own connection, with its own errors.
     """
 
     def __init__(self, path: Path, *, stemming: bool = True, read_only: bool = False) -> None:
         self.path = path
         self.read_only = read_only
         self.trouble = ""
-        self.kept: dict[str, object] = {}
+        self.cache: dict[str, object] = {}
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._companions: Sequence[int] = ()
@@ -149,13 +149,13 @@ class Database:
         at = self.data_version(), self.db.total_changes()
         if at != self._kept_at:
             is_own = self.read_only or at[0] == self._kept_at[0]
-            for other in list(self.kept):
+            for other in list(self.cache):
                 if not is_own or other not in LAGGING:
-                    del self.kept[other]
+                    del self.cache[other]
         self._kept_at = at
-        if name not in self.kept:
-            self.kept[name] = make()
-        return cast("Made", self.kept[name])
+        if name not in self.cache:
+            self.cache[name] = make()
+        return cast("Made", self.cache[name])
 
     def data_version(self) -> int:
         """A number that changes when another connection writes the index."""
@@ -226,7 +226,7 @@ class Database:
                 self._connection.close()
         self._connection = self._identity = self._whole_schema = None
         self.trouble = ""
-        self.kept.clear()
+        self.cache.clear()
 
     @property
     def owes_scrub(self) -> bool:
@@ -491,12 +491,12 @@ _ORPHANS = """
 
 def _vec_library() -> str:
     """The path of sqlite-vec's library. Importing its module would import numpy."""
-    found = importlib.util.find_spec("sqlite_vec")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("sqlite_vec")
+    if spec is None or not spec.submodule_search_locations:
         raise IndexUnusable(
             "The package sqlite-vec is not installed.", hint="Reinstall synaptic-journal."
         )
-    return str(Path(found.submodule_search_locations[0]) / "vec0")
+    return str(Path(spec.submodule_search_locations[0]) / "vec0")
 
 
 def _check_owner(path: Path) -> None:

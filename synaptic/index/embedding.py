@@ -116,12 +116,15 @@ class FolderModel:
         import onnxruntime
         from tokenizers import Tokenizer
 
-        said = _json(folder / "1_Pooling" / "config.json")
-        self._pooling = next((how for key, how in _POOLING.items() if said.get(key)), pooling)
-        told = _json(folder / "tokenizer_config.json")
+        modes = _json(folder / "1_Pooling" / "config.json")
+        self._pooling = next((how for key, how in _POOLING.items() if modes.get(key)), pooling)
+        limits = _json(folder / "tokenizer_config.json")
         of_model = _json(folder / "config.json").get("max_position_embeddings")
         window = (
-            told.get("max_length") or told.get("model_max_length") or of_model or _MAX_TOKENS
+            limits.get("max_length")
+            or limits.get("model_max_length")
+            or of_model
+            or _MAX_TOKENS
         )
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(int(min(window, _MAX_TOKENS)))
@@ -147,12 +150,12 @@ class FolderModel:
             vector = hidden.mean(axis=0)
         if self._basis is None:
             return Meaning(vector)
-        kept = content_tokens(encoding)
+        places = content_tokens(encoding)
         words = []
-        for place in kept:
+        for place in places:
             begin, end = encoding.word_to_chars(encoding.token_to_word(place))
             words.append(text[begin:end])
-        return Meaning(vector, projected(hidden[kept], self._basis), words)
+        return Meaning(vector, projected(hidden[places], self._basis), words)
 
     def read(self, text: str) -> tuple[Any, npt.NDArray[Any]]:
         """The tokens of a text, and a vector for each in a row, or one vector for all."""
@@ -215,15 +218,19 @@ class FastEmbedder:
         self.folder = path if path.is_absolute() else None
         if self.shipped:  # another hash over its files means other vectors
             files = "".join(f"{file} {hash}\n" for file, hash in sorted(MODEL_SHA256.items()))
-            self.name = f"{DEFAULT_MODEL}@{_digest(files)}"
+            self.name = f"{DEFAULT_MODEL}@{_short_digest(files)}"
             self.dimensions = _SHIPPED_DIMENSIONS
         elif self.folder:  # another size or time of change, too: gigabytes take long to hash
-            found = [*path.glob("*.onnx*"), *path.glob("*.json"), *path.glob("*/config.json")]
+            model_files = [
+                *path.glob("*.onnx*"),
+                *path.glob("*.json"),
+                *path.glob("*/config.json"),
+            ]
             stamps = []
-            for file in sorted(found):
+            for file in sorted(model_files):
                 status = file.stat()
                 stamps.append((file.name, status.st_size, status.st_mtime_ns))
-            self.name = f"{path}@{_digest(repr(stamps))}"
+            self.name = f"{path}@{_short_digest(repr(stamps))}"
         self._cache = cache
         self._threads = threads
         self._shows = shows
@@ -279,7 +286,7 @@ class FastEmbedder:
             else:
                 made = Meaning(next(iter(getattr(loaded, method)([fed]))))
         except Exception as error:  # onnxruntime's own kinds, MemoryError
-            raise ModelError(f"The model failed on a text: {_first_line(error)}.") from error
+            raise ModelError(f"The model failed on a text: {_summary(error)}.") from error
         vector = np.nan_to_num(
             np.asarray(made.vector, dtype=np.float32), posinf=0.0, neginf=0.0
         )
@@ -304,8 +311,7 @@ class FastEmbedder:
             raise
         except Exception as error:  # onnxruntime, tokenizers and json raise many kinds
             raise ModelError(
-                f"The model {self.folder or self.model} cannot be started: "
-                f"{_first_line(error)}.",
+                f"The model {self.folder or self.model} cannot be started: {_summary(error)}.",
                 hint=_WORDS + again,
             ) from error
 
@@ -326,18 +332,18 @@ class FastEmbedder:
         return loaded
 
     def _load_listed(self) -> TextEmbedding:
-        listed = listed_models()  # which keeps fastembed quiet
+        models = listed_models()  # which keeps fastembed quiet
         from fastembed import TextEmbedding
 
-        known = listed.get(self.name)
-        if known is None:
+        entry = models.get(self.name)
+        if entry is None:
             raise ModelError(
                 f"No embedding model is called {self.model!r}.",
                 valid=(DEFAULT_MODEL, *about_models()["offered"]),
                 hint=f"{_WORDS}`synaptic model use NAME` sets one in config.toml; a folder is "
                 "named by its whole path.",
             )
-        _fetch(known, self._cache, shows=self._shows)
+        _fetch(entry, self._cache, shows=self._shows)
         loaded = TextEmbedding(
             self.model,
             cache_dir=str(self._cache),
@@ -345,11 +351,11 @@ class FastEmbedder:
             cuda=False,
             local_files_only=True,
         )
-        self.dimensions, self._family = int(known["dim"]), family_of(self.model)
+        self.dimensions, self._family = int(entry["dim"]), family_of(self.model)
         return loaded
 
 
-def _digest(text: str) -> str:
+def _short_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -386,7 +392,7 @@ def listed_models() -> dict[str, dict[str, Any]]:
     for module in (r"fastembed\.", r"huggingface_hub\.", r"synaptic\.embedding$"):
         warnings.filterwarnings("ignore", category=UserWarning, module=module)
     every = TextEmbedding.list_supported_models()
-    return {str(known["model"]).casefold(): known for known in every}
+    return {str(model["model"]).casefold(): model for model in every}
 
 
 def usual_cosine(embedder: Embedder) -> float | None:
@@ -399,9 +405,9 @@ def usual_cosine(embedder: Embedder) -> float | None:
         return None
     import numpy as np
 
-    said = about_models()["unrelated"]
-    notes = [embedder.embed_passage(text).vector for text in said["notes"]]
-    questions = [embedder.embed_query(text).vector for text in said["questions"]]
+    texts = about_models()["unrelated"]
+    notes = [embedder.embed_passage(text).vector for text in texts["notes"]]
+    questions = [embedder.embed_query(text).vector for text in texts["questions"]]
     cosines = np.array(questions) @ np.array(notes).T
     return min(0.99, float(cosines.mean()))
 
@@ -411,19 +417,19 @@ def _json(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_bytes())) if path.exists() else {}
 
 
-def is_downloaded(known: Mapping[str, Any], cache: Path) -> bool:
+def is_downloaded(model: Mapping[str, Any], cache: Path) -> bool:
     """True if the files of a listed model are in `cache`."""
     from huggingface_hub import try_to_load_from_cache
 
-    files = [known["model_file"], *known["additional_files"], "tokenizer.json"]
+    files = [model["model_file"], *model["additional_files"], "tokenizer.json"]
     for file in files:
-        found = try_to_load_from_cache(known["sources"]["hf"], file, cache_dir=cache)
-        if not isinstance(found, str):
+        path = try_to_load_from_cache(model["sources"]["hf"], file, cache_dir=cache)
+        if not isinstance(path, str):
             return False
     return True
 
 
-def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
+def _fetch(model: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
     """Has a listed model's files in `cache`. Raises ModelError, within seconds when offline.
 
     fastembed's own download retries for 39 s; it finds what this one fetched.
@@ -431,12 +437,12 @@ def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
     from huggingface_hub import model_info, snapshot_download
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    if is_downloaded(known, cache):
+    if is_downloaded(model, cache):
         return
     if not shows:
         disable_progress_bars()
-    files = [known["model_file"], *known["additional_files"], *_ABOUT]
-    repository = known["sources"]["hf"]
+    files = [model["model_file"], *model["additional_files"], *_ABOUT]
+    repository = model["sources"]["hf"]
     try:
         cache.mkdir(parents=True, exist_ok=True, mode=0o700)
         # without it a silent server holds the next call for good
@@ -446,15 +452,15 @@ def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
         )
     except Exception as error:  # httpx, OSError, ValueError and the hub's own kinds
         raise ModelError(
-            f"The model {known['model']} is not on this machine and could not be downloaded: "
-            f"{_first_line(error)}.",
+            f"The model {model['model']} is not on this machine and could not be downloaded: "
+            f"{_summary(error)}.",
             hint="Search goes on by words and nothing is lost. Connect to the internet and "
-            f"run `synaptic rebuild-index` ({known['size_in_GB']:.2g} GB, once), {_BACK}",
+            f"run `synaptic rebuild-index` ({model['size_in_GB']:.2g} GB, once), {_BACK}",
         ) from error
 
 
-def _first_line(error: BaseException) -> str:
+def _summary(error: BaseException) -> str:
     """The error's kind and the first line of its text, without a full stop."""
     lines = str(error).strip().splitlines()
-    said = f": {lines[0][:200].rstrip('. ')}" if lines else ""
-    return type(error).__name__ + said
+    reason = f": {lines[0][:200].rstrip('. ')}" if lines else ""
+    return type(error).__name__ + reason

@@ -1,8 +1,9 @@
 """The interface of an engine of the index. Whatever is not listed here is SQL that both engines
 share.
 
-`candidates.SqliteEngine` has the index beside a journal, `postgres.PostgresEngine` a published
-one. The SQL is SQLite's as far as PostgreSQL agrees; `postgres` says what it words otherwise.
+`sqlite_engine.SqliteEngine` has the index beside a journal, `postgres.PostgresEngine` a
+published one. The SQL is SQLite's as far as PostgreSQL agrees; `postgres` says what it words
+otherwise.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ Made = TypeVar("Made")
 
 
 class Engine(Protocol):
-    """One connection; one thread owns it. `latest_rough` and `kept` are its memory."""
+    """One connection; one thread owns it. `latest_rough` and `cache` are its memory."""
 
-    kept: dict[str, object]
+    cache: dict[str, object]
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Every row of a query; `?` stands for a value, lists are bound as JSON."""

@@ -15,7 +15,7 @@ from ..errors import Ambiguous, IndexBusy, IndexFailed, NotFound, Refused, Synap
 from ..filters import Filters
 from ..language.words import match
 from ..models import OF_SESSIONS, Facets, Matrix, Order, ParseIssue, Proof
-from .conditions import COUNTED, SUPERSEDED, THESE, conditions, shown
+from .conditions import COUNTED, SUPERSEDED, THESE, conditions, list_conditions
 from .counters import Counters
 from .database import BUSY_TIMEOUT_MS
 from .engine import Engine, spread
@@ -105,7 +105,7 @@ class Index:
                 yield Writer(self.file)
                 self.counters.write(db)
         except BaseException:
-            self.file.kept.clear()
+            self.file.cache.clear()
             raise
         self.counters.clear()
 
@@ -182,16 +182,16 @@ class Index:
 
         def taken() -> _Sample:
             chunks = self.engine.spread_chunks(SAMPLED)
-            found = self.vectors(chunks)
+            vectors_of_chunks = self.vectors(chunks)
             codes = self.engine.column(_CODES_OF_CHUNKS, json.dumps(list(chunks)))
             dimensions = self.meta("dimensions") or 0
-            vectors = units(list(found.values()), dimensions)
+            vectors = units(list(vectors_of_chunks.values()), dimensions)
             return _Sample(vectors, codes, total, is_waiting(), model)
 
         sample = self.engine.keep("sample", taken)
         has_grown = total > 1.5 * sample.total or (sample.was_waiting and not is_waiting())
         if has_grown or sample.model != model or not len(sample.vectors):
-            sample = self.engine.kept["sample"] = taken()
+            sample = self.engine.cache["sample"] = taken()
         return sample.vectors, sample.codes
 
     def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
@@ -228,7 +228,7 @@ class Index:
 
     def beside(self, rowids: Sequence[int], filters: Filters) -> dict[int, list[int]]:
         """For each of these entries those beside it, of its file and day, that pass."""
-        condition, values = shown(filters)
+        condition, values = list_conditions(filters)
         sql = f"{_BESIDE}{condition} ORDER BY e.seq"
         return self._grouped(sql, json.dumps(rowids), *values)
 
@@ -240,13 +240,13 @@ class Index:
         out.
         """
         these = json.dumps(list(rowids))
-        found = {row[0]: row for row in self.engine.rows(_ENTRIES, these)}
-        labels: dict[int, tuple[list[Any], ...]] = {row: ([], [], [], []) for row in found}
+        rows = {row[0]: row for row in self.engine.rows(_ENTRIES, these)}
+        labels: dict[int, tuple[list[Any], ...]] = {row: ([], [], [], []) for row in rows}
         for entry, kind, _, name, value in self.engine.rows(_LABELS, *[these] * 4):
             if entry in labels:
                 labels[entry][kind].append((name, value) if kind in (1, 3) else name)
         try:
-            return {row: stored(found[row], *labels[row]) for row in rowids if row in found}
+            return {row: stored(rows[row], *labels[row]) for row in rowids if row in rows}
         except (OverflowError, TypeError, ValueError) as error:
             raise IndexFailed(f"a row makes no sense: {error}", "reset") from error
 
@@ -292,14 +292,14 @@ class Index:
                 hint="Ids are shown by `synaptic recent` and `synaptic search`; four "
                 "letters are enough.",
             )
-        found = self.entries([row[0] for row in rows])
-        if len(found) > 1:
+        fitting = self.entries([row[0] for row in rows])
+        if len(fitting) > 1:
             raise Ambiguous(
                 f"{name!r} fits several entries.",
-                valid=[s.entry.id for s in found.values()],
+                valid=[s.entry.id for s in fitting.values()],
                 hint="Give more of it.",
             )
-        [one] = found.values()
+        [one] = fitting.values()
         return replace(one, copies=tuple(self.engine.column(_COPIES, one.rowid)))
 
     def listing(
@@ -319,7 +319,7 @@ class Index:
         was shown last. Unless projects are asked for, entries of the one with the key `first`
         come before all others; `after_first`: only the others are left.
         """
-        condition, values = shown(filters)
+        condition, values = list_conditions(filters)
         total = self.engine.value(
             f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values
         )
@@ -339,7 +339,7 @@ class Index:
     def _in_order(
         self, filters: Filters, order: Order, limit: int, after: Position | None
     ) -> list[int]:
-        condition, values = shown(filters)
+        condition, values = list_conditions(filters)
         by_time = _ORDERS[order].startswith("e.at")
         # SQLite does not see by itself that few of all have to be read
         way = (
@@ -353,7 +353,7 @@ class Index:
             f"NULL {condition}"
         )
         most = limit if limit >= 0 else sys.maxsize  # PostgreSQL takes no negative one
-        found: list[int] = []
+        rowids: list[int] = []
         for dated in (1, 0) if by_time else (None,):
             beyond, bound = f" AND e.dated = {dated}" if by_time else "", values
             if after is not None and dated == after[0]:
@@ -362,8 +362,8 @@ class Index:
                 bound = (*values, after[1], *after[1:])
             if after is None or not dated or after[0]:
                 ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
-                found += self.engine.column(ordered, *bound, most - len(found))
-        return found
+                rowids += self.engine.column(ordered, *bound, most - len(rowids))
+        return rowids
 
     def pinned(self, project: str | None) -> list[int]:
         """The entries that a person pinned for the project of this key and for all, oldest
@@ -375,7 +375,7 @@ class Index:
 
     def due(self, filters: Filters, until: str) -> list[int]:
         """The entries that are due by this day or hold open tasks."""
-        condition, values = shown(filters)
+        condition, values = list_conditions(filters)
         sql = f"""
             SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition}
             AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))
@@ -545,7 +545,7 @@ class Index:
 
         Undated entries have no month.
         """
-        condition, values = shown(filters)
+        condition, values = list_conditions(filters)
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
         def count(what: str, table: str, by: str) -> tuple[tuple[str, int], ...]:
@@ -573,7 +573,7 @@ class Index:
 
         Undated entries have no day and no week; "" is the author of an entry without one.
         """
-        condition, values = shown(filters)
+        condition, values = list_conditions(filters)
         sql = f"""
             SELECT value, count(*) n FROM (
                 SELECT {COUNTED[by]} value FROM entry e WHERE e.id IS NOT NULL {condition}
@@ -591,7 +591,7 @@ class Index:
         undated and pinned entries, and those to which no file gives an id: a review does not
         ask about them.
         """
-        condition, values = shown(filters)
+        condition, values = list_conditions(filters)
         chosen = f"""
             FROM entry e LEFT JOIN access a ON a.id = e.id WHERE e.id IS NOT NULL {condition}"""
         counts = f"""

@@ -43,7 +43,7 @@ class Writer:
         self._touched: set[str] = set()
         self._replaced: list[str] = []
         self._doomed: list[int] = []
-        self._said: list[tuple[int, int]] = []
+        self._written: list[tuple[int, int]] = []
         self._reused = 0
         self._meanings: dict[int, tuple[bytes, bytes]] = {}
         self._has_vectors = self._has_spare = False
@@ -91,7 +91,7 @@ class Writer:
         self._settle_ids()
         self._settle_numbered(removed)
         number = 1 + self._value("SELECT max(number) FROM seen")
-        self._db.executemany(_SEE, [(*said, number) for said in self._said])
+        self._db.executemany(_SEE, [(*row, number) for row in self._written])
         if self._doomed:
             self._db.execute("UPDATE seen SET number = ? WHERE id = ''", (number,))
         self._file.set_meta("reading", reading)
@@ -129,11 +129,11 @@ class Writer:
     def forget_deleted(self) -> None:
         """Overwrites deleted words, which segments of FTS5 keep, and counts of deleted ids."""
         drop_spare(self._db)
-        known = "SELECT id FROM entry WHERE id IS NOT NULL"
-        self._db.execute(f"DELETE FROM access WHERE id NOT IN ({known})")
+        ids = "SELECT id FROM entry WHERE id IS NOT NULL"
+        self._db.execute(f"DELETE FROM access WHERE id NOT IN ({ids})")
         latest = "SELECT max(number) FROM seen"  # a number is given once
         self._db.execute(f"UPDATE seen SET number = ({latest}) WHERE id = ''")
-        self._db.execute(f"DELETE FROM seen WHERE id NOT IN ({known}) AND id <> ''")
+        self._db.execute(f"DELETE FROM seen WHERE id NOT IN ({ids}) AND id <> ''")
         self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
 
     def _replace_file(self, file: FileRows) -> None:
@@ -142,17 +142,17 @@ class Writer:
         self._db.execute(_ADD_SOURCE, (path,))
         self._db.execute(_STAMP, (*file.stamp, file.digest, file.settled))
         source = self._value("SELECT id FROM source WHERE path = ?", path)
-        known = {own_id: columns for own_id, *columns in self._rows(_KNOWN_ENTRIES, source)}
+        before = {own_id: columns for own_id, *columns in self._rows(_KNOWN_ENTRIES, source)}
         moved = []
         for seq, row in enumerate(file.rows):
-            rowid, row_hash, *place = known.pop(row.entry.id, (None, None))
+            rowid, row_hash, *place = before.pop(row.entry.id, (None, None))
             if row_hash != row.row_hash:
                 self._touched.add(row.entry.id)
                 self._put_entry(rowid, source, seq, row)
             elif tuple(place) != place_values(seq, row):
                 moved.append((*place_values(seq, row), rowid))
         self._db.executemany(_MOVE_ENTRY, moved)
-        self._doomed += [rowid for rowid, *_ in known.values()]
+        self._doomed += [rowid for rowid, *_ in before.values()]
         self._db.execute("DELETE FROM issue WHERE source = ?", (source,))
         for number, issue in enumerate(file.issues):
             values = (source, number, issue.line, issue.code, issue.message)
@@ -161,18 +161,18 @@ class Writer:
     # -- entries
     # --------------------------------------------------------------------------------------
 
-    def _put_entry(self, known: int | None, source: int, seq: int, row: EntryRow) -> None:
-        """Writes an entry that is new, or that is `known` and says something else, or stands
-        beside another one that does.
+    def _put_entry(self, existing: int | None, source: int, seq: int, row: EntryRow) -> None:
+        """Writes an entry that is new, or the row `existing` where that says something else or
+        stands elsewhere.
         """
         values = entry_values(source, seq, row)
         before = {}
-        if known is None:
+        if existing is None:
             self._db.execute(_ADD_ENTRY, values)
             entry = self._db.last_insert_rowid()
         else:
-            self._db.execute(_CHANGE_ENTRY, (*values, known))
-            entry = known
+            self._db.execute(_CHANGE_ENTRY, (*values, existing))
+            entry = existing
             before = {number: columns for number, *columns in self._rows(_CHUNKS, entry)}
             for table in labels_of(row):
                 self._db.execute(f"DELETE FROM {table} WHERE entry = ?", (entry,))
@@ -182,7 +182,7 @@ class Writer:
             if labels:
                 sql = f"INSERT INTO {table} VALUES (?{', ?' * len(labels[0])})"
                 self._db.executemany(sql, [(entry, *label) for label in labels])
-        self._said.append((entry, hash_of(repr(_says(row.entry)))))
+        self._written.append((entry, hash_of(repr(_says(row.entry)))))
         chunks = row.chunks()
         for number, chunk in enumerate(chunks):
             rowid, *old = before.get(number, (None,))
@@ -193,9 +193,11 @@ class Writer:
             rest = "DELETE FROM chunk WHERE entry = ? AND seq >= ?"
             self._db.execute(rest, (entry, len(chunks)))
 
-    def _put_chunk(self, known: int | None, entry: int, number: int, chunk: ChunkRow) -> None:
-        """Writes a passage that is new, or `known` and different, with the vector of an equal
-        text.
+    def _put_chunk(
+        self, existing: int | None, entry: int, number: int, chunk: ChunkRow
+    ) -> None:
+        """Writes a passage that is new, or the row `existing` where that differs, with the
+        vector of an equal text.
 
         No statement here may fail halfway: FTS5 would write all words it holds before each.
         """
@@ -206,15 +208,15 @@ class Writer:
         if equal:
             crc = crc_of(equal[0])
         place = (chunk.start, chunk.end, chunk.hash, chunk.words_hash)
-        if known is None:
+        if existing is None:
             self._db.execute(_ADD_CHUNK, (entry, number, *place, state, crc))
             rowid = self._db.last_insert_rowid()
         else:
             self._db.execute(_CHANGE_CHUNK, (entry, number, *place, state, crc))
-            self._db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (known,))
-            rowid = known
+            self._db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (existing,))
+            rowid = existing
         self._db.execute(_ADD_WORDS, (rowid, spell(chunk.words)))
-        is_new = known is None or self._value(_STORED_BY, rowid) == self._change
+        is_new = existing is None or self._value(_STORED_BY, rowid) == self._change
         if equal and is_new:
             self._put_meaning(rowid, *equal)
             self._reused += 1
@@ -237,15 +239,15 @@ class Writer:
         original's with something added.
         """
         for own_id in self._file.column(_CONTESTED, json.dumps(list(self._touched))):
-            seen: list[Sequence[Any]] = []
-            for rowid, day, path, *said in self._rows(_CLAIMS, own_id):
+            texts: list[Sequence[Any]] = []
+            for rowid, day, path, *text in self._rows(_CLAIMS, own_id):
                 twin, other = 0, None
-                if said in seen:
+                if text in texts:
                     twin = 1
-                elif seen:
+                elif texts:
                     twin = 2
                     other = derived_id(day and date.fromisoformat(day), path, own_id, 0)
-                seen.append(said)
+                texts.append(text)
                 self._db.execute(_SETTLE_ID, (twin, other, rowid))
 
     def _settle_numbered(self, removed: Sequence[str]) -> None:
@@ -253,8 +255,8 @@ class Writer:
         copies = set[str]()
         for path in (*self._replaced, *removed):
             copies |= {path, *numbered_copies(path)}
-        known = self._file.column(_KNOWN_PATHS, json.dumps(list(copies)))
-        for path in filter(numbered_of, known):
+        paths = self._file.column(_KNOWN_PATHS, json.dumps(list(copies)))
+        for path in filter(numbered_of, paths):
             self._db.execute(_SETTLE_NUMBERED, {"copy": path, "original": numbered_of(path)})
 
     # -- vectors
@@ -298,8 +300,8 @@ _says = attrgetter(
 def labels_of(row: EntryRow) -> dict[str, list[Any]]:
     """The rows of an entry in each table of labels, without its rowid."""
     entry = row.entry
-    known = dict(entry.fingerprints)
-    files = [(path, known.get(path)) for path in entry.files]
+    fingerprints = dict(entry.fingerprints)
+    files = [(path, fingerprints.get(path)) for path in entry.files]
     fields = [(name, value, field_words(value)) for name, value in entry.fields]
     links, names, tasks = row.marks()
     return {

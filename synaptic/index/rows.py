@@ -203,13 +203,13 @@ def instant(at: datetime) -> int:
     return (at.replace(tzinfo=UTC) - _EPOCH - offset) // MICROSECOND
 
 
-def moment(at: int, zone: tzinfo | None) -> datetime:
+def local_time(at: int, zone: tzinfo | None) -> datetime:
     """The instant as a time of this zone."""
     return (_EPOCH + timedelta(microseconds=at)).astimezone(zone)
 
 
 _PLACE = ("line", "start", "end", "body_start", "body_end", "body_line", "whole_file")
-_SAID = (
+_MARKS = (
     "type",
     "title",
     "project",
@@ -224,18 +224,18 @@ _SAID = (
     "date_source",
 )
 """Attributes of an entry, and columns of the same names; `source` is the column `origin`."""
-_SAID_COLUMNS = [f'"{name}"' if name != "source" else "origin" for name in _SAID]
+_MARK_COLUMNS = [f'"{name}"' if name != "source" else "origin" for name in _MARKS]
 
 _FACTS = ("source", "own_id", "at", "utc_offset", "project_key", "pin", "derived")
 _HASHES = ("hash", "content_hash", "row_hash")
 PLACE_COLUMNS = [f'"{name}"' for name in ("seq", *_PLACE)]
-ENTRY_COLUMNS = [*_FACTS, *_HASHES, *_SAID_COLUMNS, *PLACE_COLUMNS]
+ENTRY_COLUMNS = [*_FACTS, *_HASHES, *_MARK_COLUMNS, *PLACE_COLUMNS]
 _place = attrgetter(*_PLACE)
-_said = attrgetter(*_SAID)
+_marks = attrgetter(*_MARKS)
 
 SELECT_ENTRY = f"""
     SELECT e.rowid, e.id, e.own_id, e.hash, e.at, e.utc_offset, e.pin, e.derived,
-        {", ".join(f"e.{name}" for name in _SAID_COLUMNS)},
+        {", ".join(f"e.{name}" for name in _MARK_COLUMNS)},
         s.path, {", ".join(f'e."{name}"' for name in _PLACE)}
     FROM entry e JOIN source s ON s.id = e.source"""
 
@@ -255,7 +255,7 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
         hash_of(row.block),
         hash_of(entry.content),
         row.row_hash,
-        *_said(entry),
+        *_marks(entry),
         *place_values(seq, row),
     )
 
@@ -275,8 +275,8 @@ def stored(
     """The entry of a row of SELECT_ENTRY, with the rows of the other tables."""
     rowid, id_, own_id, hash_, at, offset, pin, derived = row[:8]
     zone = timezone(timedelta(seconds=offset))
-    said = dict(zip(_SAID, row[8:], strict=False))
-    origin = said.pop("source")
+    marks = dict(zip(_MARKS, row[8:], strict=False))
+    origin = marks.pop("source")
     local = _EPOCH.replace(tzinfo=zone) + timedelta(microseconds=at, seconds=offset)
     entry = Entry(
         id=id_,
@@ -284,13 +284,13 @@ def stored(
         content="",
         tags=tuple(tags),
         files=tuple(path for path, _ in files),
-        fingerprints=tuple((path, known) for path, known in files if known),
+        fingerprints=tuple((path, fingerprint) for path, fingerprint in files if fingerprint),
         supersedes=tuple(old),
         pin=bool(pin),
         fields=tuple((name, value) for name, value in fields),
         derived_id=bool(derived),
         place=Place(*[*row[-8:-1], bool(row[-1])]),
         extra=(("source", origin),) if origin else (),
-        **said,
+        **marks,
     )
     return Stored(rowid, entry, own_id, hash_)

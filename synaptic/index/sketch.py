@@ -121,28 +121,28 @@ class Sketch:
         return rough.rowids[: rough.size], rough.bits[:, : rough.size]
 
     def _grown(self, rough: Rough, count: int, stored: int, *, in_place: bool) -> Rough:
-        rowids, bits, known, seen = rough
+        rowids, bits, size, seen = rough
         added = []
-        found = self._file.vectors.since(seen)
-        while some := list(islice(found, READ_AT_ONCE)):
+        vectors = self._file.vectors.since(seen)
+        while some := list(islice(vectors, READ_AT_ONCE)):
             these = np.array([rowid for rowid, _ in some], dtype=np.int64)
             added.append((these, self._rough(self._matrix([vector for _, vector in some]))))
-        total = known + sum(len(these) for these, _ in added)
+        total = size + sum(len(these) for these, _ in added)
         if count != total:
             there = np.array(self._file.column(_STORED_UNTIL, seen), dtype=np.int64)
-            stays = np.isin(rowids[:known], there, kind="table")
-            rowids, bits = rowids[:known][stays], bits[:, :known][:, stays]
-            total += len(rowids) - known
-            known = len(rowids)
+            stays = np.isin(rowids[:size], there, kind="table")
+            rowids, bits = rowids[:size][stays], bits[:, :size][:, stays]
+            total += len(rowids) - size
+            size = len(rowids)
         if not in_place or total > len(rowids):
-            more = total - known + total // 32
-            rowids = np.pad(rowids[:known], (0, more))
-            bits = np.pad(bits[:, :known], ((0, 0), (0, more)))
+            more = total - size + total // 32
+            rowids = np.pad(rowids[:size], (0, more))
+            bits = np.pad(bits[:, :size], ((0, 0), (0, more)))
         for these, rough_bits in added:
-            end = known + len(these)
-            rowids[known:end] = these
-            bits[:, known:end] = rough_bits
-            known = end
+            end = size + len(these)
+            rowids[size:end] = these
+            bits[:, size:end] = rough_bits
+            size = end
         return Rough(rowids, bits, total, stored)
 
 

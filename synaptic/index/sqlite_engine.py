@@ -62,7 +62,7 @@ class Stems:
     ) -> None:
         self._tokenizer = tokenizer(stemming)
         self._connect = connect or cache(lambda: apsw.Connection(":memory:"))
-        self._kept: dict[str, str | None] = {}
+        self._stem_of_word: dict[str, str | None] = {}
 
     def of(self, text: str, *, is_query: bool = False) -> list[str]:
         """The stem of each word of a text as `spell` writes it, or of a query."""
@@ -70,17 +70,17 @@ class Stems:
         reason = apsw.FTS5_TOKENIZE_QUERY if is_query else apsw.FTS5_TOKENIZE_DOCUMENT
         tokenize = self._connect().fts5_tokenizer(name, arguments)
         utf8 = text.encode("utf-8", "replace")
-        found = tokenize(utf8, reason, None, include_offsets=False)
-        return [str(colocated[0]) for colocated in found]
+        tokens = tokenize(utf8, reason, None, include_offsets=False)
+        return [str(colocated[0]) for colocated in tokens]
 
     def stem(self, word: str) -> str | None:
         """The stem of one word; None where it is not one token."""
-        if word not in self._kept:
-            if len(self._kept) >= STEMS_KEPT:
-                self._kept.clear()
+        if word not in self._stem_of_word:
+            if len(self._stem_of_word) >= STEMS_KEPT:
+                self._stem_of_word.clear()
             stems = self.of(sought(word)[0], is_query=True)
-            self._kept[word] = stems[0] if len(stems) == 1 else None
-        return self._kept[word]
+            self._stem_of_word[word] = stems[0] if len(stems) == 1 else None
+        return self._stem_of_word[word]
 
 
 class SqliteEngine(Database):
@@ -101,12 +101,12 @@ class SqliteEngine(Database):
         sql, values = of_chunks(filters, within, phrases)
         if not sql:
             return None
-        kept = self.keep("passing", dict[tuple[str, tuple[Any, ...]], "array[int]"])
-        if (sql, values) not in kept:
-            if len(kept) >= FILTERS_KEPT:
-                kept.clear()
-            kept[sql, values] = array("q", json.loads(self.value(_CHUNKS + sql, *values)))
-        return kept[sql, values]
+        chunks = self.keep("passing", dict[tuple[str, tuple[Any, ...]], "array[int]"])
+        if (sql, values) not in chunks:
+            if len(chunks) >= FILTERS_KEPT:
+                chunks.clear()
+            chunks[sql, values] = array("q", json.loads(self.value(_CHUNKS + sql, *values)))
+        return chunks[sql, values]
 
     def holds(self, phrases: Sequence[str]) -> bool:
         return bool(self.passing_chunks(Filters(), None, phrases))
@@ -150,16 +150,16 @@ class SqliteEngine(Database):
         def count_chunks() -> tuple[int, dict[str, int], int]:
             return self.value("SELECT count(*) FROM chunk"), {}, changes
 
-        total, known, counted_at = self.keep("frequencies", count_chunks)
+        total, counts, counted_at = self.keep("frequencies", count_chunks)
         if COUNTED_FOR * (changes - counted_at) > total:
-            total, known, _ = self.kept["frequencies"] = count_chunks()
+            total, counts, _ = self.cache["frequencies"] = count_chunks()
         for term in terms:
-            if term not in known:
+            if term not in counts:
                 count = self.value(_COUNT_MATCHES, term)
                 if count:
-                    known[term] = count
+                    counts[term] = count
         # a term may be counted later than all chunks were
-        return total, {term: min(total, known.get(term, 0)) for term in terms}
+        return total, {term: min(total, counts.get(term, 0)) for term in terms}
 
     def _candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
         rowids = json.dumps([rowid for rowid, _ in scored])

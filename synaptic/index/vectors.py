@@ -116,7 +116,7 @@ class Vectors:
         dimensions, _ = self.shape()
         rows = self._rows(_OF_CHUNKS, dimensions, json.dumps(list(rowids)))
         for rowid, vector, crc in rows:
-            _check(rowid, vector, crc)
+            _check_vector(rowid, vector, crc)
         return {rowid: vector for rowid, vector, _ in rows}
 
     def since(self, change: int) -> Iterator[Stored]:
@@ -134,7 +134,7 @@ class Vectors:
             for place, rowid in _live(validity, rowids):
                 if rowid in wanted:
                     vector = vectors[place * dimensions : (place + 1) * dimensions]
-                    _check(rowid, vector, wanted.pop(rowid))
+                    _check_vector(rowid, vector, wanted.pop(rowid))
                     yield rowid, vector
         if wanted:
             raise apsw.CorruptError(f"the vector of chunk {min(wanted)} is missing")
@@ -162,10 +162,10 @@ class Vectors:
         rowids = self._with_vector(among)
         for begin in range(0, len(rowids), MOST_NEAREST):
             part = rowids[begin : begin + MOST_NEAREST]
-            found = self._ask(vector, len(part), part)
-            if len(found) < len(part):
+            ranked = self._ask(vector, len(part), part)
+            if len(ranked) < len(part):
                 raise apsw.CorruptError("a vector is missing")
-            nearest += found
+            nearest += ranked
         return sorted(nearest, key=_by_distance)[:limit]
 
     def _ask(
@@ -208,8 +208,8 @@ class Vectors:
         for chunk, validity, rowids in self._db.execute(_CHUNKS):
             for place, rowid in _live(validity, rowids):
                 places[rowid] = (chunk, place)
-        known = self._db.execute("SELECT rowid, chunk_id, chunk_offset FROM chunk_vec_rowids")
-        if {rowid: (chunk, place) for rowid, chunk, place in known} != places:
+        rows = self._db.execute("SELECT rowid, chunk_id, chunk_offset FROM chunk_vec_rowids")
+        if {rowid: (chunk, place) for rowid, chunk, place in rows} != places:
             return "the table of vectors does not find its own rows"
         try:
             number = sum(1 for _ in self.since(0))
@@ -225,7 +225,7 @@ def _slots_for(count: int) -> int:
     return SMALL if count <= FEW_VECTORS else LARGE
 
 
-def _check(rowid: int, vector: Any, crc: int) -> None:
+def _check_vector(rowid: int, vector: Any, crc: int) -> None:
     if not isinstance(vector, bytes) or crc_of(vector) != crc:
         raise apsw.CorruptError(f"the vector of chunk {rowid} is not what was stored")
 
@@ -241,8 +241,8 @@ def _live(validity: Any, rowids: Any) -> Iterator[tuple[int, int]]:
             yield place, rowid
 
 
-def _by_distance(found: tuple[int, float]) -> tuple[float, int]:
-    rowid, distance = found
+def _by_distance(neighbour: tuple[int, float]) -> tuple[float, int]:
+    rowid, distance = neighbour
     return distance, -rowid
 
 

@@ -16,8 +16,8 @@ def find_comment(data: bytes, id: str) -> int:
     """The offset of the comment that carries this id, or -1. Mentions of the id elsewhere do
     not count.
     """
-    for found, at in _comments(data):
-        if found == id:
+    for comment_id, at in _comments(data):
+        if comment_id == id:
             return at
     return -1
 

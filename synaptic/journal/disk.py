@@ -106,11 +106,11 @@ def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
         number = error.errno
         if getattr(error, "winerror", 0) == _SHARING_VIOLATION:
             number = errno.EBUSY
-        reason, hint = reason_of(number or 0, error.strerror or str(error))
+        reason, hint = explain_errno(number or 0, error.strerror or str(error))
         raise JournalError(f"{path} cannot be {what}: {reason}.", hint) from error
 
 
-def reason_of(number: int, other: str = "") -> tuple[str, str]:
+def explain_errno(number: int, other: str = "") -> tuple[str, str]:
     """(the reason, the next step) for an `OSError.errno`; `other` for one without words."""
     return _REASONS.get(number, (other, "Try again."))
 
@@ -279,7 +279,7 @@ def replace(
         fault("replaced")
         with suppress(OSError):  # the change is made: the call has succeeded
             if old >= 0:
-                carry_over(old, expected, path)
+                append_late_bytes(old, expected, path)
     finally:
         if old >= 0:
             os.close(old)
@@ -299,33 +299,33 @@ def _swap(temp: Path, path: Path, old: int, expected: bytes, data: bytes) -> boo
         if not exchange(temp, path):
             return None
         fault("replace-swapped")
-        kept = False
+        is_held = False
         try:
             sync_dir(path.parent)
-            kept = _holds(old, temp, expected)
+            is_held = _holds(old, temp, expected)
         finally:
-            if not kept and exchange(temp, path):
+            if not is_held and exchange(temp, path):
                 if _same_file(new, temp):
-                    carry_over(new, data, path)
+                    append_late_bytes(new, data, path)
                 else:  # an editor has just put a file of its own there
                     exchange(temp, path)
-        return kept
+        return is_held
     finally:
         os.close(new)
 
 
-def carry_over(old: int, known: bytes, path: Path) -> None:
+def append_late_bytes(old: int, before: bytes, path: Path) -> None:
     """Appends to `path` the bytes that were appended to the open file `old` after the bytes
-    `known`.
+    `before`.
     """
     now = _contents(old)
-    if now == known or not now.startswith(known):
+    if now == before or not now.startswith(before):
         return
-    late = now[len(known) :]
+    late = now[len(before) :]
     fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)
     try:
         # nothing joins a line of somebody else
-        ends = known[-1:] in b"\r\n"
+        ends = before[-1:] in b"\r\n"
         if ends and _contents(fd)[-1:] not in b"\r\n" and late[:1] not in b"\r\n":
             late = b"\n" + late
         write_all(fd, late)
@@ -337,9 +337,9 @@ def carry_over(old: int, known: bytes, path: Path) -> None:
 def kept_in(path: Path) -> dict[str, Any]:
     """The JSON object that a file of the state folder keeps; empty where there is none."""
     with suppress(OSError, ValueError):
-        kept = json.loads(path.read_bytes())
-        if isinstance(kept, dict):
-            return kept
+        values = json.loads(path.read_bytes())
+        if isinstance(values, dict):
+            return values
     return {}
 
 
@@ -403,11 +403,11 @@ def _copy_attributes(old: int, new: int) -> None:
     if sys.platform != "linux" or not hasattr(os, "listxattr"):
         return
     names = []
-    given = []
+    inherited = []
     with _unless_forbidden():
         names = os.listxattr(old)
-        given = os.listxattr(new)
-    for name in set(given) - set(names):  # an access list that the folder gave it
+        inherited = os.listxattr(new)
+    for name in set(inherited) - set(names):  # an access list that the folder gave it
         with _unless_forbidden():
             os.removexattr(new, name)
     for name in names:

@@ -19,7 +19,7 @@ from ..files import FLAGS, O_NOFOLLOW, PICTURE_FOLDER, real_path, regular_file
 from ..models import Proof, Stamp, Texts, proof_of
 from ..notes.reading import composed_form
 from .disk import disk_errors
-from .names import LeftOut, Reason, is_readable, shown
+from .names import LeftOut, Reason, is_readable, printable
 
 _LITTER = ("~", ".swp", ".tmp")
 _NOTES = (".md", ".markdown")
@@ -120,7 +120,7 @@ system lists by path alone. A plain tuple: a journal has thousands.
 """
 
 
-def scan(roots: Roots) -> list[Stamp]:
+def scan_notes(roots: Roots) -> list[Stamp]:
     """A stamp of every note in the roots (see `is_note`), sorted by path.
 
     Left out are names that start with a dot or that `is_readable` refuses, editor litter, paths
@@ -132,20 +132,20 @@ def scan(roots: Roots) -> list[Stamp]:
     return compare(roots, {}).changed
 
 
-def compare(roots: Roots, known: Mapping[str, Proof | None], only: str = "") -> Comparison:
-    """The files of `scan`, or `only` one of them, compared with those that are `known`.
+def compare(roots: Roots, proofs: Mapping[str, Proof | None], only: str = "") -> Comparison:
+    """The files of `scan_notes`, or `only` one of them, compared with their `proofs`.
 
-    `known` maps paths to proofs. A file whose proof is None always counts as changed.
+    `proofs` go by path. A file whose proof is None always counts as changed.
     """
     stamps = []
     left_out = []
-    unseen = dict(known)
+    unseen = dict(proofs)
     for item in _items(roots, only):
         if isinstance(item, LeftOut):
             left_out.append(item)
             continue
         path, entry, *_ = item
-        expected = known.get(path)
+        expected = proofs.get(path)
         if expected and _is_same(entry, expected):
             unseen.pop(path, None)
             continue
@@ -165,22 +165,22 @@ def find_left_out(roots: Roots) -> list[LeftOut]:
     them. Each is named as it can be shown.
     """
     real = [real_path(root) for root in roots.folders.values()]
-    found = []
+    left_out = []
     for item in _items(roots, links=True):
-        one = item if isinstance(item, LeftOut) else _left_out(roots, item)
+        one = item if isinstance(item, LeftOut) else _reason_left_out(roots, item)
         if one and one.reason == "link":
             target = real_path(roots.place(one.path))
             if any(target.is_relative_to(root) for root in real):
                 continue  # it is read at its own place
             is_readable_place = target.is_file() or target.is_dir()
             reason: Reason = "link" if is_readable_place else "no file"
-            one = LeftOut(one.path, reason, shown(str(target)))
+            one = LeftOut(one.path, reason, printable(str(target)))
         if one:
-            found.append(replace(one, path=shown(one.path)))
-    return found
+            left_out.append(replace(one, path=printable(one.path)))
+    return left_out
 
 
-def _left_out(roots: Roots, item: _Item) -> LeftOut | None:
+def _reason_left_out(roots: Roots, item: _Item) -> LeftOut | None:
     """The reason for which an item is not read, if there is any."""
     path = item[0]
     if is_note(path):
@@ -228,13 +228,13 @@ def _may_read(entry: os.DirEntry[str], folder: int | None) -> bool:
     return os.access(entry.name, os.R_OK, dir_fd=folder, effective_ids=effective)
 
 
-def stamp_of(roots: Roots, path: str, *, listed: bool = False) -> Stamp | None:
-    """The stamp of one file; None if `scan` lists no such file. `listed`: it did before, so
-    its folder, which may hold thousands, is not listed for it.
+def stamp_of(roots: Roots, path: str, *, was_listed: bool = False) -> Stamp | None:
+    """The stamp of one file; None if `scan_notes` lists no such file. `was_listed`: it
+    did before, so its folder, which may hold thousands, is not listed for it.
     """
-    listed = listed and is_readable(path) and not roots.excludes(roots.of(path)[2])
+    was_listed = was_listed and is_readable(path) and not roots.excludes(roots.of(path)[2])
     with suppress(OSError):
-        status = roots.place(path).lstat() if listed else None
+        status = roots.place(path).lstat() if was_listed else None
         if status and stat.S_ISREG(status.st_mode):
             return Stamp(path, *_storable(proof_of(status)))
     stamps = compare(roots, {}, path).changed
@@ -265,7 +265,7 @@ def _items(roots: Roots, only: str = "", *, links: bool = False) -> Iterator[_It
             yield LeftOut(prefix, "name")
             continue
         try:
-            with _listed(root, within) as (held, entries):
+            with _open_listing(root, within) as (held, entries):
                 for entry in entries:
                     path = prefix + entry.name
                     if only and not only.startswith(path):
@@ -290,13 +290,15 @@ def _items(roots: Roots, only: str = "", *, links: bool = False) -> Iterator[_It
                         yield LeftOut(f"{path}/", "name")
         except OSError as error:
             if not prefix:
-                raise _missing(roots.folders[""], error) from error
+                raise _unlisted(roots.folders[""], error) from error
             if within and error.errno not in _GONE:
                 yield LeftOut(prefix, "unreadable")
 
 
 @contextmanager
-def _listed(root: Path, within: str) -> Iterator[tuple[int | None, Iterator[os.DirEntry[str]]]]:
+def _open_listing(
+    root: Path, within: str
+) -> Iterator[tuple[int | None, Iterator[os.DirEntry[str]]]]:
     """The descriptor and the contents of a folder, as a context. The folder is held open, so
     that its files are found even if its path changes, or is longer than the system takes.
     """
@@ -359,7 +361,7 @@ def _is_junction(item: os.DirEntry[str]) -> bool:
     return bool(getattr(item, "is_junction", bool)())
 
 
-def _check(path: str) -> None:
+def _check_path(path: str) -> None:
     """Raises JournalError for a path that cannot lie in the journal."""
     steps = path.split("/")
     if "" in steps or ".." in steps or not is_readable(path):
@@ -372,7 +374,7 @@ def locate(roots: Roots, path: str) -> Path:
     """The real place of `path` (with `/`), links followed. Raises JournalError when it is
     outside its root.
     """
-    _check(path)
+    _check_path(path)
     _, root, within = roots.of(path)
     real = real_path(root / within)
     if not real.is_relative_to(real_path(root)):
@@ -394,13 +396,13 @@ def writable(roots: Roots, path: str, line: int = 1) -> Path:
     return locate(roots, path)
 
 
-def read(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
+def read_bytes(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
     """The bytes of a journal file, and its stat. Raises NotFound, or JournalError when it may
     not be read.
     """
     with disk_errors(path, "read"):
         try:
-            fd = _open(roots, path)
+            fd = _open_file(roots, path)
             with regular_file(fd, Path(path)) as file:
                 return file.read(), os.fstat(fd)
         except OSError as error:
@@ -411,11 +413,11 @@ def read(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
             ) from error
 
 
-def _open(roots: Roots, path: str) -> int:
+def _open_file(roots: Roots, path: str) -> int:
     """A descriptor of a file. No link on its path below the root is followed that was not there
     when the path was resolved.
     """
-    _check(path)
+    _check_path(path)
     _, root, within = roots.of(path)
     if os.open not in os.supports_dir_fd:
         return os.open(locate(roots, path), FLAGS)
@@ -427,12 +429,12 @@ def _open(roots: Roots, path: str) -> int:
 
 
 def _open_below(root: Path, steps: Sequence[str]) -> int:
-    with _folder_of(root, steps) as folder:
+    with _open_parent(root, steps) as folder:
         return os.open(steps[-1], FLAGS | O_NOFOLLOW, dir_fd=folder)
 
 
 @contextmanager
-def _folder_of(root: Path, steps: Sequence[str]) -> Iterator[int]:
+def _open_parent(root: Path, steps: Sequence[str]) -> Iterator[int]:
     """A descriptor of the folder in which the last of these steps lies, as a context. No link
     below the root is followed.
     """
@@ -448,7 +450,7 @@ def _folder_of(root: Path, steps: Sequence[str]) -> Iterator[int]:
 
 
 @contextmanager
-def pinned(roots: Roots, path: str) -> Iterator[Path]:
+def path_held_open(roots: Roots, path: str) -> Iterator[Path]:
     """A path to the file `path` through its folder, held open: it leads there even if the
     folder is replaced.
 
@@ -459,7 +461,7 @@ def pinned(roots: Roots, path: str) -> Iterator[Path]:
         yield real
         return
     root = real_path(roots.of(path)[1])
-    with _folder_of(root, real.relative_to(root).parts) as folder:
+    with _open_parent(root, real.relative_to(root).parts) as folder:
         yield _OPEN_FILES / str(folder) / real.name
 
 
@@ -471,7 +473,7 @@ def missing(root: Path) -> JournalError:
     )
 
 
-def _missing(root: Path, error: OSError) -> JournalError:
+def _unlisted(root: Path, error: OSError) -> JournalError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return missing(root)
     return JournalError(

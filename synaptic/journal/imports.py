@@ -13,12 +13,12 @@ from .comments import ids_in
 from .disk import fault
 from .folder import locate
 from .journal import Journal
-from .runs import Block, Run, hash_of
+from .runs import Block, Run, hash_of_block
 from .text import line_end
 from .trash import TrashedText
 from .writer import LOCK_POLL_S, Draft, Stat
 
-_SHOWN = re.compile(rb"%b/([\w.-]+)" % PICTURE_FOLDER.encode())
+_PICTURE_LINK = re.compile(rb"%b/([\w.-]+)" % PICTURE_FOLDER.encode())
 _PAUSE_S = 2 * LOCK_POLL_S
 """The time between two files: those who wait for the lock look for it that often."""
 
@@ -77,7 +77,7 @@ def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str
     """The ids of those blocks that stand in this file as they were put there, and now in the
     trash.
     """
-    known = {block.id: block.hash for block in blocks}
+    hashes = {block.id: block.hash for block in blocks}
 
     def make(data: bytes, status: Stat) -> _Rest | None:
         rest = data
@@ -85,7 +85,7 @@ def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str
         for entry in reversed(journal.parse(path, data).entries):
             place = entry.there
             block = data[place.start : place.end]
-            if known.get(entry.id) == hash_of(block):
+            if hashes.get(entry.id) == hash_of_block(block):
                 now = journal.clock()
                 piece = TrashedText(entry.id, path, now, "undone", entry.title, block)
                 pieces.insert(0, piece)
@@ -126,18 +126,18 @@ def drop_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
     """Removes imported pictures, hashes by paths, but for those that were changed, or that a
     note still shows. A note that cannot be read may show each of them.
     """
-    shown: set[str] = set()
+    in_use: set[str] = set()
     if pictures and any(one.reason == "unreadable" for one in journal.find_left_out()):
         return
     for stamp in journal.scan() if pictures else ():
         with suppress(NotFound):
-            shown.update(map(bytes.decode, _SHOWN.findall(journal.read(stamp.path))))
+            in_use.update(map(bytes.decode, _PICTURE_LINK.findall(journal.read(stamp.path))))
     for path, ours in pictures.items():
-        if PurePosixPath(path).name in shown:
+        if PurePosixPath(path).name in in_use:
             continue
 
         def drop(data: bytes, status: Stat, ours: str = ours) -> Draft | None:
-            return Draft(None) if status and hash_of(data) == ours else None
+            return Draft(None) if status and hash_of_block(data) == ours else None
 
         with journal.writing():
             journal.writer.change(path, drop)

@@ -31,12 +31,12 @@ from .runs import Runs
 from .saved import SavedText
 from .text import (
     as_block,
+    block_to_append,
     entry_of,
     in_place_of,
+    insertion_offset,
     is_later,
-    joined,
     line_end,
-    place_of,
     resolve,
     said,
 )
@@ -117,7 +117,7 @@ class Journal:
         self.absent = self.roots.absent
         self.remarks: Mapping[str, str] = {}
         """By id, what is said of an entry beside its text."""
-        self.scan = partial(folder.scan, self.roots)
+        self.scan = partial(folder.scan_notes, self.roots)
         self.compare = partial(folder.compare, self.roots)
         self.find_left_out: Callable[[], list[LeftOut]]
         self.find_left_out = partial(folder.find_left_out, self.roots)
@@ -134,11 +134,11 @@ class Journal:
 
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Maps paths to the bytes of these files; a file that is gone is left out."""
-        found = {}
+        files = {}
         for path in paths:
             with suppress(NotFound):
-                found[path] = self.read(path)
-        return found
+                files[path] = self.read(path)
+        return files
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, also for one that cannot be read, and
@@ -147,7 +147,7 @@ class Journal:
         Secrets in what another program keeps, in a hidden folder, are redacted.
         """
         try:
-            data = folder.read(self.roots, path)[0]
+            data = folder.read_bytes(self.roots, path)[0]
         except JournalError as error:
             if isinstance(error.__cause__, OSError):
                 raise NotFound(error.message, error.hint) from error
@@ -204,7 +204,7 @@ class Journal:
 
     def find(self, path: str, id: str) -> tuple[bytes, Entry]:
         """The block and the entry with this id, as its file says it now. Raises NotFound."""
-        data, status = folder.read(self.roots, path)
+        data, status = folder.read_bytes(self.roots, path)
         parsed = self.parse(path, data, status.st_mtime_ns)
         entry, start, end = entry_of(parsed, path, id)
         return data[start:end], entry
@@ -240,20 +240,20 @@ class Journal:
         refuses. Then nothing was saved, unless the message says that it may have been.
         """
         path = path or self.day_path(entries[0].at)
-        texts = tuple(self.kept(path, entry.id, proven_block(entry)) for entry in entries)
+        texts = tuple(self.saved_text(path, entry.id, proven_block(entry)) for entry in entries)
 
         def make(data: bytes, status: Stat) -> Draft:
             if not status:
                 data = self.heading(path, texts[0].text)
             for text in texts:
-                data += joined(path, text.text, data)
+                data += block_to_append(path, text.text, data)
             return Draft(data, texts)
 
         with disk_errors(self.state, "used"), self.writing():
             self.writer.change(path, make)
         return path
 
-    def kept(self, path: str, id: str, block: bytes) -> SavedText:
+    def saved_text(self, path: str, id: str, block: bytes) -> SavedText:
         """The copy of a block for `done/`."""
         return SavedText(id, path, str(self.roots.of(path)[1]), block)
 
@@ -276,9 +276,9 @@ class Journal:
         at = 0
         blocks = [self.copied(id, path, text) for id, text in texts.items()]
         for new in sorted(blocks, key=lambda entry: entry.at):
-            start = max(at, place_of(new, here, len(data)))
+            start = max(at, insertion_offset(new, here, len(data)))
             out += data[at:start]
-            out = out + joined(path, texts[new.id], out)
+            out = out + block_to_append(path, texts[new.id], out)
             at = start
         rest = data[at:]
         if not rest:
@@ -352,7 +352,7 @@ class Journal:
                 rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
             saved = []
             if new and new.id in ids_in(text):
-                saved.append(self.kept(path, new.id, as_block(text)))
+                saved.append(self.saved_text(path, new.id, as_block(text)))
             return _EditedFile(data[:start] + text + rest, tuple(saved), edited=edited)
 
         draft = self.writer.change(path, make)
@@ -436,7 +436,7 @@ class Journal:
         removes that copy.
         """
         entry = None
-        found = False
+        had_copies = False
         left = {}
         purges = {
             "trash.md": self.trash.purge,
@@ -449,7 +449,7 @@ class Journal:
             for name, purge in purges.items():
                 try:
                     with disk_errors(self.state / name):
-                        found |= purge(id)
+                        had_copies |= purge(id)
                 except JournalError as error:
                     left[name] = error
         for first in left.values():
@@ -458,7 +458,7 @@ class Journal:
                 f"{first.message}",
                 f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
             )
-        if not found and not entry:
+        if not had_copies and not entry:
             raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
         return entry
 
@@ -499,14 +499,14 @@ class Journal:
         `doctor` names them.
         """
         with suppress(Busy, JournalError):
-            shown = self.open_copies(path, data)
-            if not shown:
+            copies = self.open_copies(path, data)
+            if not copies:
                 return
             with self.writer.locked(0):
                 self.trash.rewrite(
-                    lambda piece: None if (piece.id, as_block(piece.text)) in shown else piece
+                    lambda piece: None if (piece.id, as_block(piece.text)) in copies else piece
                 )
-                for id, block in shown:
+                for id, block in copies:
                     text = self.saved.get(id)
                     if text and text.text == block:
                         self.saved.forget(id)
@@ -542,10 +542,10 @@ class Journal:
             id = resolve(id, (piece.id for piece in pieces), "The trash")
             mine = [piece for piece in pieces if piece.id == id]
             newest = mine[0]
-            known = dict.fromkeys((newest.path, places.get(id, newest.path)))
+            paths = dict.fromkeys((newest.path, places.get(id, newest.path)))
             if newest.mode is not None and newest.why == "delete":
-                known = {}  # no file is written over
-            for path in known:
+                paths = {}  # no file is written over
+            for path in paths:
                 present = self.present(path, id)
                 if present:
                     check(id, present[1])
@@ -615,7 +615,7 @@ class Journal:
         if entries and piece.id not in ids_in(block):
             entry = entries[0]
             block = rewrite_block(block, entry, replace(entry, id=piece.id, derived_id=False))
-        return self.kept(piece.path, piece.id, as_block(block))
+        return self.saved_text(piece.path, piece.id, as_block(block))
 
     def put_back(self, text: SavedText) -> Entry:
         """The entry, after its text was put into its file, which does not hold it."""

@@ -81,9 +81,9 @@ def find_losses(journal: Journal) -> list[Loss]:
         if record and not is_later(now, record.text, older.get(id, [])):
             lost.append(record)
         if stands.path or lost:  # else it may be of another journal of this home
-            known = {now, record.text if record else now}
+            present = {now, record.text if record else now}
             pieces = map(journal.record_of, aside.get(id, []))
-            lost += [text for text in pieces if text.text not in known]
+            lost += [text for text in pieces if text.text not in present]
         for text in lost:
             if not reveals(text.text, now):
                 path = stands.path or text.path
@@ -116,9 +116,9 @@ def _standing(
             written = ids_in(data).intersection(ids)
             if not written and path not in notes:
                 continue
-            shown = ids_in(mask(data))
+            visible = ids_in(mask(data))
             for id in written:
-                comments.setdefault(id, _Standing(path, b"" if id in shown else None))
+                comments.setdefault(id, _Standing(path, b"" if id in visible else None))
             parsed = journal.parse(path, data, stamp.mtime_ns)
             for entry in parsed.entries:
                 if entry.id in ids:

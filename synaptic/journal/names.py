@@ -72,7 +72,7 @@ def _is_control(sign: str) -> bool:
     return code < 0x20 or 0x7F <= code < 0xA0 or code in (0x2028, 0x2029) or is_surrogate
 
 
-def shown(path: str) -> str:
+def printable(path: str) -> str:
     r"""The path as it can be printed anywhere: a byte that is not text as `\xff`, other signs
     that nobody sees as `\n` or `\u202e`, a secret by its kind, and at most 200 characters.
     """
@@ -101,7 +101,7 @@ def sentences(left_out: Collection[LeftOut], most: int) -> dict[Reason, tuple[st
         )
         if not group:
             continue
-        names = ", ".join(shown(one.path) for one in group[:most])
+        names = ", ".join(printable(one.path) for one in group[:most])
         if len(group) > most:
             names += f" and {len(group) - most:,} more"
         targets = ", ".join(f'"{one.target}"' for one in group[:most])

@@ -48,7 +48,7 @@ class Projects:
     """
 
     def __init__(self, state: Path) -> None:
-        self._by_key, self.is_old = _read(state / FILE)
+        self._by_key, self.is_old = _read_projects(state / FILE)
         self.changed: dict[str, Project] = {}
 
     def __bool__(self) -> bool:
@@ -73,7 +73,7 @@ class Projects:
                     return project
         return None
 
-    def name_of(self, repository: Repository, names: Iterable[str]) -> str:
+    def name_for(self, repository: Repository, names: Iterable[str]) -> str:
         """The name of the project that the repository is, else the first that is free."""
         project = self.find(repository)
         if project:
@@ -82,7 +82,7 @@ class Projects:
 
     def take(self, repository: Repository, names: Iterable[str]) -> str:
         """The name of the project that the repository is from now on."""
-        name = self.name_of(repository, names)
+        name = self.name_for(repository, names)
         key = project_key(name)
         project = self._by_key.get(key, Project(name, ()))
         if repository not in project.repositories:
@@ -105,12 +105,12 @@ class Projects:
         return json.dumps(values)
 
 
-def name_of(state: Path, here: Checkout) -> str:
+def name_checkout(state: Path, here: Checkout) -> str:
     """The name that this home gives to the repository of a checkout."""
     projects = Projects(state)
     if not projects:
         return here.project
-    return projects.name_of(repository_of(here), _names(here))
+    return projects.name_for(repository_of(here), _names(here))
 
 
 def claim(state: Path, here: Checkout) -> tuple[str, str]:
@@ -252,7 +252,7 @@ def _changing(state: Path) -> Iterator[Projects]:
             lock.release()
 
 
-def _read(file: Path) -> tuple[dict[str, Project], bool]:
+def _read_projects(file: Path) -> tuple[dict[str, Project], bool]:
     """(the projects by their keys; True if the file has paths as before)."""
     values = {}
     with suppress(OSError, ValueError, RecursionError):

@@ -61,7 +61,7 @@ def rewrite(journal: Journal, path: str, change: Rewrite, *, keep: bool = True) 
             pieces += journal.aside(entry.id, entry.title, new, block)
             pieces.append(TrashedText(entry.id, path, at, why, entry.title, block, mode))
             if entry.id in ids_in(new) and not mentions(new):
-                saved.append(journal.kept(path, entry.id, as_block(new)))
+                saved.append(journal.saved_text(path, entry.id, as_block(new)))
         if keep:
             journal.trash.put(*pieces)
         return _Rewritten(text, tuple(saved), replaced=replaced)

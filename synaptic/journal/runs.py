@@ -32,7 +32,7 @@ class Block:
     @classmethod
     def of(cls, path: str, entry: Entry) -> Block:
         block = proven_block(entry)
-        return cls(entry.id, path, block.decode("utf-8", "surrogatepass"), hash_of(block))
+        return cls(entry.id, path, block.decode("utf-8", "surrogatepass"), hash_of_block(block))
 
 
 @frozen
@@ -67,8 +67,10 @@ class Runs:
     def all(self) -> Iterator[Run]:
         for name in self.names():
             with disk.disk_errors(self.folder / name, "read"):
-                said = json.loads((self.folder / name).read_bytes())
-            yield Run(**said | {"blocks": tuple(Block(**block) for block in said["blocks"])})
+                fields = json.loads((self.folder / name).read_bytes())
+            yield Run(
+                **fields | {"blocks": tuple(Block(**block) for block in fields["blocks"])}
+            )
 
     def open(self) -> list[Run]:
         """The runs that were interrupted."""
@@ -76,12 +78,12 @@ class Runs:
 
     def purge(self, id: str) -> bool:
         """Removes the text of this entry from open runs; True if one held it."""
-        found = [run for run in self.open() if any(block.id == id for block in run.blocks)]
-        for run in found:
+        runs = [run for run in self.open() if any(block.id == id for block in run.blocks)]
+        for run in runs:
             self.put(
                 replace(run, blocks=tuple(block for block in run.blocks if block.id != id))
             )
-        return bool(found)
+        return bool(runs)
 
     def drop(self, name: str) -> None:
         (self.folder / name).unlink(missing_ok=True)
@@ -96,6 +98,6 @@ class Runs:
             disk.fault("run-written")
 
 
-def hash_of(block: bytes) -> str:
+def hash_of_block(block: bytes) -> str:
     """The hash of a block. Line ends and blank lines around it do not count."""
     return hashlib.sha256(block.replace(b"\r\n", b"\n").strip(b"\n")).hexdigest()[:16]

@@ -23,7 +23,7 @@ from typing import BinaryIO, NamedTuple
 
 from ..errors import JournalError
 from ..files import ATTACHMENTS, PICTURE_BYTES, open_regular, picture_kind, real_path
-from .folder import OWN, Roots, pinned
+from .folder import OWN, Roots, path_held_open
 
 OTHER = "application/octet-stream"
 """The kind of a file that is not a picture."""
@@ -49,7 +49,7 @@ class Shelf(NamedTuple):
             return None
         if self.roots.withholds(within):
             return None
-        with suppress(JournalError, OSError), pinned(self.roots, place) as path:
+        with suppress(JournalError, OSError), path_held_open(self.roots, place) as path:
             file = open_regular(path, follow=False)
             kind = picture_kind(file.read(32)) or OTHER
             is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES

@@ -18,7 +18,7 @@ def line_end(data: bytes) -> bytes:
     return b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
 
 
-def joined(path: str, block: bytes, data: bytes) -> bytes:
+def block_to_append(path: str, block: bytes, data: bytes) -> bytes:
     """The block as it is appended to `data`: in its line ends, after one blank line."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise JournalError(f"{path} is UTF-16.", "Convert it to UTF-8 and save again.")
@@ -82,7 +82,7 @@ def entry_of(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, int]:
     )
 
 
-def place_of(new: Entry, here: Sequence[Entry], end: int) -> int:
+def insertion_offset(new: Entry, here: Sequence[Entry], end: int) -> int:
     """The offset at which an entry belongs: before the first of `here` that is later.
 
     In a diary in one file, which may begin with its latest day, it is below the entry before
@@ -99,11 +99,11 @@ def place_of(new: Entry, here: Sequence[Entry], end: int) -> int:
     return end
 
 
-def resolve(id: str, known: Iterator[str], what: str) -> str:
-    """The known id that `id` names: whole, or by the first four or more of its eight
-    characters.
+def resolve(id: str, candidates: Iterator[str], what: str) -> str:
+    """The id among `candidates` that `id` names: whole, or by the first four or more of its
+    eight characters.
     """
-    ids = list(dict.fromkeys(known))
+    ids = list(dict.fromkeys(candidates))
     short = id.lower().removeprefix("syn:")
     if short in ids:
         return short

@@ -80,8 +80,8 @@ class Trash:
                 parts = _PIECE.split(self.path.read_bytes())[1:]
             except FileNotFoundError:
                 return ()
-        found = map(_parse, parts[::2], parts[1::2])
-        return tuple(piece for piece in found if piece)
+        parsed = map(_parse_piece, parts[::2], parts[1::2])
+        return tuple(piece for piece in parsed if piece)
 
     def purge(self, id: str) -> bool:
         """True if there were pieces of this id. The file is rewritten without them and without
@@ -104,9 +104,9 @@ class Trash:
         pieces = self.pieces()
         changed = [change(piece) for piece in pieces]
         if self.path.exists():
-            kept = b"".join(_render(piece) for piece in changed if piece)
+            rest = b"".join(_render(piece) for piece in changed if piece)
             with disk.disk_errors(self.path):
-                disk.overwrite(self.path, _TOP + kept)
+                disk.overwrite(self.path, _TOP + rest)
         return changed != list(pieces)
 
 
@@ -126,7 +126,7 @@ def _render(piece: TrashedText) -> bytes:
     return f"\n<!-- trash {line} -->\n".encode() + text + b"\n"
 
 
-def _parse(head: bytes, rest: bytes) -> TrashedText | None:
+def _parse_piece(head: bytes, rest: bytes) -> TrashedText | None:
     try:
         fields = json.loads(head)
         text = disk.sealed(fields, _ESCAPED.sub(b"", rest))

@@ -242,10 +242,10 @@ class FileWriter:
 
     def _read(self, path: str) -> tuple[bytes, Stat]:
         try:
-            data, status = folder.read(self.roots, path)
+            data, status = folder.read_bytes(self.roots, path)
             if not data:
                 time.sleep(_EMPTIED_S)
-                data, status = folder.read(self.roots, path)
+                data, status = folder.read_bytes(self.roots, path)
             return data, status
         except NotFound:
             return b"", None
@@ -253,7 +253,7 @@ class FileWriter:
     def _is_unchanged(self, path: str, status: Stat) -> bool:
         """True if the file is the one of this stat, or still is not there."""
         try:
-            now = folder.read(self.roots, path)[1]
+            now = folder.read_bytes(self.roots, path)[1]
         except NotFound:
             return status is None
         except JournalError:
@@ -267,7 +267,7 @@ class FileWriter:
             disk.make_dirs(real.parent, private=private)
         copies = {text.id: self._beside(self.saved.path_of(text.id)) for text in draft.saved}
         try:
-            with folder.pinned(self.roots, path) as file:
+            with folder.path_held_open(self.roots, path) as file:
                 for text in draft.saved:
                     self.saved.write_temp(copies[text.id], text)
                 temp = self._beside(file)

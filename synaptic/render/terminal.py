@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import JournalError, SynapticError
-from ..journal.names import shown
+from ..journal.names import printable
 from ..models import TYPES, Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
 from .fence import INVISIBLE, clean, one_line
 from .present import (
@@ -342,7 +342,7 @@ def status_text(status: Status, to: Output) -> str:
     for name in ("types", "tags", "projects"):
         rows[name] = _counted(getattr(status.facets, name))
     for name, root in status.roots.items():
-        rows[shown(name)] = f"{to.path(root['folder'])}, {files_counted(root['files'])}"
+        rows[printable(name)] = f"{to.path(root['folder'])}, {files_counted(root['files'])}"
     for verb, figures in status.figures.items():
         total = figures["stages"]["total"]
         rows[verb] = f"{total['p50']:.0f} ms, 95 % within {total['p95']:.0f} ms"
@@ -423,7 +423,7 @@ def checkup_text(checkup: Checkup, to: Output) -> str:
 
 def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
     lines = [
-        f"  {to.path(shown(issue.path))}:{issue.line}  {one_line(issue.message)}"
+        f"  {to.path(printable(issue.path))}:{issue.line}  {one_line(issue.message)}"
         for issue in issues[:SHOWN]
     ]
     return lines + rest(len(issues) - SHOWN, "synaptic status --json")

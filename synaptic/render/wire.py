@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SynapticError
-from ..journal.names import shown
+from ..journal.names import printable
 from ..models import Entry, Facets, Hit, Json, SearchResult, Why
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def facets_json(facets: Facets) -> Json:
 
 
 def status_json(status: Status) -> Json:
-    issues = [replace(issue, path=shown(issue.path)) for issue in status.issues]
+    issues = [replace(issue, path=printable(issue.path)) for issue in status.issues]
     data: Json = as_json(replace(status, issues=tuple(issues)))
     return data | {"facets": facets_json(status.facets), "months": _counts(status.months)}
 

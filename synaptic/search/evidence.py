@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..errors import InvalidArgument, check_range, one_of
 from ..filters import Filters
-from ..index.rows import Candidate, Standing, moment, units
+from ..index.rows import Candidate, Standing, local_time, units
 from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT, ParsedQuery
 from ..language.words import match, stems, words
@@ -331,7 +331,7 @@ class Evidence:
         about = self.request.about
         if not about:
             return 0
-        return abs((moment(standing.at, self.request.now.tzinfo).date() - about).days)
+        return abs((local_time(standing.at, self.request.now.tzinfo).date() - about).days)
 
     # -- what the journal says of them
 

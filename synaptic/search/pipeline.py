@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..index.rows import moment
+from ..index.rows import local_time
 from ..language.analysis.asked import QUESTIONS
 from ..language.query import MAX_LIMIT
 from ..language.words import places
@@ -279,5 +279,5 @@ def _why(evidence: Evidence, ranked: Ranked) -> Why:
         decay=ranked.decay,
         age_days=ranked.age_days,
         access_count=standing.accesses,
-        last_accessed_at=None if read_at is None else moment(read_at, request.now.tzinfo),
+        last_accessed_at=None if read_at is None else local_time(read_at, request.now.tzinfo),
     )

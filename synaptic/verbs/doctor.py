@@ -14,9 +14,9 @@ from ..doors import through
 from ..errors import ModelError, NotFound, SynapticError
 from ..files import lock_refusal, without_locks
 from ..index.database import SQLITE_VERSION
-from ..journal.disk import reason_of
+from ..journal.disk import explain_errno
 from ..journal.losses import find_losses
-from ..journal.names import sentences, shown
+from ..journal.names import printable, sentences
 from ..journal.shelf import holds_openly
 from ..models import frozen
 from ..notes.copies import copied_from
@@ -90,10 +90,10 @@ def secrets(ws: Workspace) -> Checkup:
         files += 1
         text = data.decode("utf-8", "replace")
         for secret in visible_secrets(path):
-            message = f"{shown(path)}: {secret.kind} in the name"
+            message = f"{printable(path)}: {secret.kind} in the name"
             findings.append(Finding("warning", "secret", message, "Rename it."))
         for secret in visible_secrets(text):
-            message = f"{shown(path)}:{line_number(text, secret.start)}: {secret.kind}"
+            message = f"{printable(path)}:{line_number(text, secret.start)}: {secret.kind}"
             findings.append(Finding("warning", "secret", message, mend))
     if findings:
         return Checkup(False, tuple(findings))
@@ -191,7 +191,7 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "error",
             "orphans",
-            f"The index does not show {shown(path)} as it is ({len(astray)} such files).",
+            f"The index does not show {printable(path)} as it is ({len(astray)} such files).",
             FIX,
         )
     fault, pending = in_step(ws, lambda _: _lacks(ws))
@@ -249,21 +249,21 @@ def _file_findings(ws: Workspace, now: Status) -> Iterator[Finding]:
     copies = list(_differing_copies(ws))
     for original, path in copies:
         message = (
-            f"{shown(path)} is a copy of {shown(original)}, left by a program that syncs "
-            f"files, and says something else."
+            f"{printable(path)} is a copy of {printable(original)}, left by a program that "
+            f"syncs files, and says something else."
         )
         yield Finding(
             "warning",
             "conflict-copy",
             message,
-            f"Take over what {shown(original)} lacks, then delete the copy.",
+            f"Take over what {printable(original)} lacks, then delete the copy.",
         )
     named = {path for _, path in copies}
     for issue in now.issues:
         if issue.code == "duplicate-id" and issue.path in named:
             continue
         mend = _MENDS.get(issue.code, "Edit that line.")
-        place = f"{shown(issue.path)}:{issue.line}"
+        place = f"{printable(issue.path)}:{issue.line}"
         yield Finding("warning", issue.code, f"{place}: {issue.message}", mend)
     for reason, (message, mend) in sentences(now.left_out, LEFT_OUT_SHOWN).items():
         level: Level = "warning" if reason in ("name", "unreadable") else "info"
@@ -287,7 +287,7 @@ def _loss_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning",
             code,
-            f"{loss.id} ({loss.title}) {change.format(shown(loss.path))}.",
+            f"{loss.id} ({loss.title}) {change.format(printable(loss.path))}.",
             f"{mend.format(loss.id)}, or synaptic doctor --dismiss {loss.id} if that was "
             f"meant.",
         )
@@ -315,7 +315,7 @@ def _is_read_only(folder: Path) -> bool:
     return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
-_READ_ONLY = reason_of(errno.EROFS)
+_READ_ONLY = explain_errno(errno.EROFS)
 """The reason and the next step, as a save says them."""
 
 

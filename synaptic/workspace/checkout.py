@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..config import Config
 from ..files import open_regular, real_path
-from ..journal.projects import claim, name_of
+from ..journal.projects import claim, name_checkout
 from ..journal.repository import Checkout, checkout_of
 from ..notes.blocks import project_key
 from ..notes.reading import without_surrogates
@@ -37,7 +37,7 @@ def checkout_around(folder: Path, config: Config | None = None) -> Checkout | No
     """
     here = checkout_of(folder)
     if here and config:
-        return here._replace(project=name_of(config.state, here))
+        return here._replace(project=name_checkout(config.state, here))
     return here
 
 

@@ -34,7 +34,7 @@ from ..index.rows import FileRows, instant
 from ..index.sqlite_engine import SqliteEngine
 from ..journal.folder import Comparison
 from ..journal.journal import Journal
-from ..journal.text import entry_of, joined
+from ..journal.text import block_to_append, entry_of
 from ..journal.trash import TrashedText
 from ..language.query import read_date, read_moment
 from ..models import Entry, ParsedFile, Stamp
@@ -181,7 +181,7 @@ class PastJournal(Journal):
         data = b""
         with suppress(NotFound):
             data = self.read(path)
-        self.files[path] = data + joined(path, proven_block(entry), data)
+        self.files[path] = data + block_to_append(path, proven_block(entry), data)
 
     def _screened(self, block: bytes) -> bytes | None:
         """A block without what is a secret today; None where its comment holds one."""

@@ -386,7 +386,7 @@ def _write_changes(
     proofs: Mapping[str, Proof | None] = {}
     for path in written:
         is_indexed = ws.index.known_bytes(path) is not None and not redated
-        stamp = ws.journal.stamp(path, listed=True) if is_indexed else None
+        stamp = ws.journal.stamp(path, was_listed=True) if is_indexed else None
         if stamp is None:
             written = ()
         else:

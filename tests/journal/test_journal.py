@@ -717,7 +717,7 @@ def test_what_differs_from_what_is_known_is_told_and_what_is_gone(tmp_path: Path
     known: dict[str, Proof | None] = {stamp.path: stamp.proof for stamp in journal.scan()}
     nowhere = ("out.md", "none.md", "sub", "../a.md", "")
     assert [journal.stamp(path) for path in nowhere] == [None] * 5
-    assert [journal.stamp(path, listed=True) for path in nowhere] == [None] * 5
+    assert [journal.stamp(path, was_listed=True) for path in nowhere] == [None] * 5
     assert journal.compare(known)[:2] == ([], [])
     os.utime(root / "a.md", ns=(1, 1))
     (root / "b.md").rename(root / "e.md")
@@ -733,7 +733,7 @@ def test_what_differs_from_what_is_known_is_told_and_what_is_gone(tmp_path: Path
         if stamp.path in {"a.md", "e.md", "link.md", "sub/c.md"}
     ]
     assert [journal.stamp(stamp.path) for stamp in changed] == changed
-    assert [journal.stamp(stamp.path, listed=True) for stamp in changed] == changed
+    assert [journal.stamp(stamp.path, was_listed=True) for stamp in changed] == changed
 
 
 def test_the_home_is_made_once(tmp_path: Path) -> None:

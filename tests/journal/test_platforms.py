@@ -156,10 +156,10 @@ def test_marks_are_copied_by_macoss_call(
 def test_without_proc_the_path_itself_leads_to_the_file(
     journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with folder.pinned(journal.roots, DAY) as held:
+    with folder.path_held_open(journal.roots, DAY) as held:
         assert held != journal.root / DAY or not Path("/proc/self/fd").is_dir()
     monkeypatch.setattr(folder, "_OPEN_FILES", tmp_path / "nowhere")
-    with folder.pinned(journal.roots, DAY) as plain:
+    with folder.path_held_open(journal.roots, DAY) as plain:
         assert plain == (journal.root / DAY).resolve()
     journal.append(numbered(2))
     journal.edit(DAY, numbered(2).id, retitle)
@@ -168,7 +168,7 @@ def test_without_proc_the_path_itself_leads_to_the_file(
     (journal.root / "sub").symlink_to(tmp_path / "outside")
     with (
         pytest.raises(JournalError, match="leads out"),
-        folder.pinned(journal.roots, "sub/x.md"),
+        folder.path_held_open(journal.roots, "sub/x.md"),
     ):
         pass
 

@@ -116,5 +116,5 @@ def test_a_damaged_file_holds_no_project(tmp_path: Path, text: str) -> None:
     assert [taken.take(Repository(f"/{n}", f"{n}"), names) for n in range(3)] == names
     assert taken.take(Repository("/1", "1"), names) == "x/api"
     (tmp_path / "projects").write_text(taken.text())
-    assert Projects(tmp_path).name_of(Repository("/9", "2"), names) == "api-2"
+    assert Projects(tmp_path).name_for(Repository("/9", "2"), names) == "api-2"
     assert json.loads(taken.text()).keys() == set(names)

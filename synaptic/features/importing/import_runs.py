@@ -35,12 +35,11 @@ from ...errors import (
     one_of,
 )
 from ...index.rows import hash_of
-from ...journal.folder import Roots, scan
+from ...journal.folder import Roots, scan_notes
 from ...journal.imports import drop_pictures, put_picture, take_in, take_out
 from ...journal.projects import Projects, keep, project_at
 from ...journal.repository import checkout_of
-from ...journal.runs import Block, Run, Runs
-from ...journal.runs import hash_of as hash_of_block
+from ...journal.runs import Block, Run, Runs, hash_of_block
 from ...journal.settings import write_setting
 from ...language.query import read_date
 from ...models import SESSIONS, Entry, Json, frozen
@@ -141,7 +140,7 @@ def look_around(config: Config, progress: Progress) -> Iterator[Json]:
                 found.append((source, place, [record.at.date() for record in records]))
         progress("looking", number, len(names))
     for vault in vaults():
-        notes = scan(Roots({"": vault}))
+        notes = scan_notes(Roots({"": vault}))
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
         found.append(("obsidian", vault, days))
     for files in new_memories(config).values():
@@ -217,7 +216,7 @@ def notes_in(config: Config, root: Path) -> int:
 
     Raises InvalidArgument for a folder without notes, and for one that holds the home.
     """
-    notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
+    notes = len(scan_notes(Roots({"": root}, config.exclude))) if root.is_dir() else 0
     if not notes or config.home.is_relative_to(root):
         why = "Synaptic's own home" if notes else "no Markdown"
         raise InvalidArgument(f"{root} holds {why}.", "Name the folder of the notes.")

@@ -107,7 +107,7 @@ class PostgresEngine:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.kept: dict[str, object] = {}
+        self.cache: dict[str, object] = {}
         self._memory: dict[tuple[str, ...], tuple[object, dict[str, object]]] = {}
         self._db: psycopg.Connection | None = None
         self._states: list[State] = []
@@ -140,7 +140,7 @@ class PostgresEngine:
 
     def hide_after(self, at: int) -> None:
         """Hides entries that bear a later time, to the end of the transaction."""
-        self.kept = {}
+        self.cache = {}
         self.rows("SELECT set_config('synaptic.until', ?, true)", str(at))
         self._hides = True
 
@@ -185,7 +185,7 @@ class PostgresEngine:
         if len(self._memory) > 100 and key not in self._memory:
             self._memory.clear()
         self._memory[key] = published, kept
-        self.kept = kept
+        self.cache = kept
 
     def close(self) -> None:
         if self._db is not None:
@@ -216,9 +216,9 @@ class PostgresEngine:
 
     def keep(self, name: str, make: Callable[[], Made]) -> Made:
         with self.transaction():
-            if name not in self.kept:
-                self.kept[name] = make()
-            return cast("Made", self.kept[name])
+            if name not in self.cache:
+                self.cache[name] = make()
+            return cast("Made", self.cache[name])
 
     def bytes_of(self, path: str) -> bytes | None:
         """The published bytes of a file; None where there is none."""

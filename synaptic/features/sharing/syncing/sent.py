@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ....errors import JournalError, NotFound, Refused
 from ....files import PICTURE_BYTES
 from ....journal.folder import is_note
-from ....journal.names import shown
+from ....journal.names import printable
 from ....notes.screening import Screen
 from .memory import memory
 from .shares import (
@@ -194,7 +194,7 @@ def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
     for path, value in zip(words[::3], words[2::3], strict=False):
         if value not in ("unspecified", "unset"):
             raise Refused(
-                f"Nothing was synced: git passes {shown(path)} through the filter {value}, "
+                f"Nothing was synced: git passes {printable(path)} through the filter {value}, "
                 f"which Synaptic does not run.",
                 hint="Take the filter out of .gitattributes.",
             )

@@ -29,7 +29,7 @@ from ....config import Config
 from ....errors import SynapticError
 from ....files import PICTURE_BYTES, is_picture_name, real_path
 from ....journal.folder import Roots, is_note
-from ....journal.names import is_readable, shown
+from ....journal.names import is_readable, printable
 from .. import merge_driver
 
 Entry = tuple[str, str]
@@ -136,9 +136,8 @@ class Shares:
             if mode is None:
                 return None
             if not stat.S_ISDIR(mode):
-                words = (
-                    f"{shown(here.relative_to(self.config.journal).as_posix())} is not a folder"
-                )
+                path = here.relative_to(self.config.journal).as_posix()
+                words = f"{printable(path)} is not a folder"
                 return Obstacle(f"{words} here", "Rename that, then sync.")
         mode = _mode(here / name)
         if mode is None:
@@ -157,7 +156,7 @@ class Shares:
 
 def reason_in(error: SynapticError, path: str) -> Obstacle:
     """An error of one file as a reason; the path in it can be printed."""
-    return Obstacle(error.message.replace(path, shown(path)).rstrip("."), error.hint)
+    return Obstacle(error.message.replace(path, printable(path)).rstrip("."), error.hint)
 
 
 def visible(name: str) -> str:
@@ -221,5 +220,5 @@ class Report:
 
 def name_some(paths: Sequence[str]) -> str:
     """The first of these paths, and the number of the others."""
-    names = ", ".join(map(shown, paths[:NAMES]))
+    names = ", ".join(map(printable, paths[:NAMES]))
     return f"{names} and {len(paths) - NAMES:,} more" if len(paths) > NAMES else names

@@ -13,7 +13,7 @@ from signal import Signals
 
 from ....config import Config
 from ....errors import InvalidArgument, JournalError, Refused
-from ....journal.names import shown
+from ....journal.names import printable
 from ....workspace.git import git
 from .. import merge_driver
 from .shares import visible
@@ -176,4 +176,4 @@ def _place_of(config: Config, id: str, url: str, branch: str) -> str:
         entries = remote("ls-tree", "--name-only", "-z", id)
         names = [] if entries[0] else entries[1].split("\0")
         bad = [each for each in names[:-1] if _HOSTILE.fullmatch(visible(each))]
-        return shown(os.path.join(place, bad[0])) if bad else shown(place)  # noqa: PTH118
+        return printable(os.path.join(place, bad[0])) if bad else printable(place)  # noqa: PTH118

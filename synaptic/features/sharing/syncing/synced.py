@@ -27,7 +27,7 @@ from ....errors import Busy, JournalError, Refused, SynapticError
 from ....files import file_lock, real_path
 from ....journal import disk
 from ....journal.journal import Journal
-from ....journal.names import shown
+from ....journal.names import printable
 from ....journal.settings import write_setting
 from ....notes.privacy import mask, passages
 from .. import merge_driver
@@ -213,7 +213,7 @@ def _synced(repo: Repo) -> tuple[Synced, str]:
             len(repo.report.received),
             0 if trouble else count_entries(repo, sent, repo.tree(theirs), repo.tree(merged)),
             count_entries(repo, sorted(repo.report.received), first, repo.tree(merged)),
-            tuple(map(shown, repo.report.conflicts)),
+            tuple(map(printable, repo.report.conflicts)),
             tuple([trouble, *notices] if trouble else notices),
         )
         return synced, trouble

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ....errors import Refused
 from ....files import PICTURE_BYTES, is_picture_name
-from ....journal.names import shown
+from ....journal.names import printable
 from ....notes.redaction import line_number
 from ....notes.screening import visible_secrets
 from .memory import memory, remember
@@ -36,8 +36,8 @@ class _Text(NamedTuple):
     def where(self, start: int) -> str:
         """The place of an offset, as it can be printed."""
         if self.is_name:
-            return f"the name of {shown(self.place)}"
-        return f"{shown(self.place)}:{line_number(self.text, start)}"
+            return f"the name of {printable(self.place)}"
+        return f"{printable(self.place)}:{line_number(self.text, start)}"
 
 
 def screen(repo: Repo, commit: str, theirs: str) -> None:
