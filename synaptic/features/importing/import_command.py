@@ -21,7 +21,7 @@ from ...workspace.workspace import Workspace, open_workspace
 from . import import_runs
 from .readers.record import IN_PLACE, sources
 
-SHOWN, EXAMPLES = 5, 3
+NAMED, EXAMPLES = 5, 3
 """Projects and skipped records that are named; entries that are shown."""
 
 
@@ -33,7 +33,7 @@ def run(
     source: str | None = None,
     place: str | None = None,
     undo: str | None = None,
-    **given: Any,
+    **choices: Any,
 ) -> int:
     """The exit status."""
     yes = yes or IN_JSON.get()
@@ -56,17 +56,17 @@ def run(
         for name in import_runs.resume(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
     path = Path(place) if place else None
-    planned = import_runs.plan(ws, source, path, progress=terminal.progress(), **given)
+    planned = import_runs.plan(ws, source, path, progress=terminal.progress(), **choices)
     if not IN_JSON.get():
         terminal.emit(_plan_text(planned))
     coming = len(planned.new) + len(planned.grown)
     if dry_run or not coming:
         answer(_plan_json(planned), "")
     elif agreed("import", f"Import {coming:,}?", yes=yes):
-        told = len(planned.skipped)
+        planned_skips = len(planned.skipped)
         done = import_runs.run(ws, planned)
         lines = [_done_text(done)]
-        for where, why in planned.skipped[told:]:
+        for where, why in planned.skipped[planned_skips:]:
             lines.append(f"A picture was left out, {where}: {why}.")
         data = _plan_json(planned) | {"success": True, "run": done.run}
         answer(data, clean("\n".join(lines)))
@@ -115,9 +115,9 @@ def _done_text(done: import_runs.Done) -> str:
     return f"Imported {done.entries:,}. {back}"
 
 
-def found_text(found: Mapping[str, int]) -> str:
+def found_text(files_by_source: Mapping[str, int]) -> str:
     """The sources that are not imported, each with the number of its files."""
-    counts = [f"{source} ({files:,})" for source, files in found.items()]
+    counts = [f"{source} ({files:,})" for source, files in files_by_source.items()]
     return f"Not imported yet, with the number of files: {', '.join(counts)}."
 
 
@@ -127,18 +127,18 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
     The files of each source, and the new entries.
     """
     config = load_config(home)
-    found = import_runs.left_out(config)
+    left = import_runs.left_out(config)
     new: dict[str, int] = {}
-    if found:
-        terminal.say(found_text(found))
+    if left:
+        terminal.say(found_text(left))
         if wanted is None and can_ask():
             wanted = typer.confirm("Import it now?", default=False, err=True)
         if not wanted:
             terminal.say("`synaptic setup --import` takes it in, `synaptic import` lists it.")
-    if not (found and wanted):
-        return {"found": found, "imported": new}
+    if not (left and wanted):
+        return {"found": left, "imported": new}
     with open_workspace(config) as ws:
-        for source in found:
+        for source in left:
             if source == "memories":
                 import_runs.add_sources(config, import_runs.new_memories(config))
                 terminal.say("Agents' own memories are read where they are from now on.")
@@ -148,7 +148,7 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
                 new[source] = len(planned.new)
                 terminal.say(f"{source}: {_done_text(import_runs.run(ws, planned))}")
         _index(ws)
-    return {"found": found, "imported": new}
+    return {"found": left, "imported": new}
 
 
 def _in_place(
@@ -159,14 +159,14 @@ def _in_place(
         lines = [*new]
         count = sum(map(len, new.values()))
     else:
-        found = [Path(place).expanduser().absolute()] if place else []
+        folders = [Path(place).expanduser().absolute()] if place else []
         if source == "obsidian" and not place:
-            found = import_runs.vaults()
-        if len(found) != 1:
-            named = "; ".join(map(str, found)) or "no folder"
+            folders = import_runs.vaults()
+        if len(folders) != 1:
+            named = "; ".join(map(str, folders)) or "no folder"
             raise InvalidArgument(f"Which folder? {source} names {named}.", "Name it as PATH.")
-        lines = [str(found[0])]
-        count = import_runs.notes_in(ws.config, found[0])
+        lines = [str(folders[0])]
+        count = import_runs.notes_in(ws.config, folders[0])
     import_runs.add_sources(ws.config, lines, dry_run=True)
     named = clean(", ".join(lines) or "nothing new")
     terminal.say(f"{count:,} Markdown files, to be read where they are: {named}")
@@ -180,22 +180,22 @@ def _in_place(
 
 def _plan_text(planned: import_runs.ImportPlan) -> str:
     counts = []
-    for state, said in import_runs.STATES.items():
+    for state, words in import_runs.STATES.items():
         if planned.counts[state]:
-            counts.append(f"{planned.counts[state]:,} {said}")
+            counts.append(f"{planned.counts[state]:,} {words}")
     lines = [f"{planned.source}: {', '.join(counts) or 'nothing'}"]
     entries = [one.entry for one in planned.new]
     if entries:
         projects = Counter(entry.project or "no project" for entry in entries)
-        most = ", ".join(f"{name} {count:,}" for name, count in projects.most_common(SHOWN))
-        if len(projects) > SHOWN:
-            most += f" and {len(projects) - SHOWN} more"
+        most = ", ".join(f"{name} {count:,}" for name, count in projects.most_common(NAMED))
+        if len(projects) > NAMED:
+            most += f" and {len(projects) - NAMED} more"
         lines.append(f"From {entries[0].date} to {entries[-1].date}; {most}.")
     lines += [f"  {entry.date} {entry.type}: {entry.title}" for entry in entries[:EXAMPLES]]
     if planned.skipped:
         lines.append(f"{len(planned.skipped):,} cannot be taken:")
-    lines += [f"  {where}: {why}" for where, why in planned.skipped[:SHOWN]]
-    lines += [f"{told} Texts: {count:,}." for told, count in planned.screened.items()]
+    lines += [f"  {where}: {why}" for where, why in planned.skipped[:NAMED]]
+    lines += [f"{notice} Texts: {count:,}." for notice, count in planned.screened.items()]
     return clean("\n".join(lines))
 
 

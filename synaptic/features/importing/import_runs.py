@@ -128,7 +128,7 @@ def places_of(source: str) -> list[Path]:
 
 def look_around(config: Config, progress: Progress) -> Iterator[Json]:
     """The readable data on this machine: source, place, number of records, dates."""
-    found = []
+    finds = []
     names = list(sources())
     for number, source in enumerate(names, 1):
         places = []
@@ -137,16 +137,16 @@ def look_around(config: Config, progress: Progress) -> Iterator[Json]:
         for place in places:
             with suppress(SynapticError):
                 records = _records(source, [place], lambda where, why: None, None)
-                found.append((source, place, [record.at.date() for record in records]))
+                finds.append((source, place, [record.at.date() for record in records]))
         progress("looking", number, len(names))
     for vault in vaults():
         notes = scan_notes(Roots({"": vault}))
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
-        found.append(("obsidian", vault, days))
+        finds.append(("obsidian", vault, days))
     for files in new_memories(config).values():
         days = [changed_at(file).date() for file in files]
-        found.append(("memories", files[0].parent, days))
-    for source, place, days in found:
+        finds.append(("memories", files[0].parent, days))
+    for source, place, days in finds:
         if days:
             yield {
                 "source": source,
@@ -173,14 +173,14 @@ def left_out(config: Config) -> dict[str, int]:
     Digests that a hook made do not count as imports. A missing home is not created.
     """
     taken = {name.rsplit("-", 2)[0] for name in Runs(config.state).names()}
-    found = {}
+    counts = {}
     for source in READERS:
         if source not in taken and source != "claude-code-memory":
             patterns = getattr(reader_of(source), "patterns", ("*",))
             places = places_of(source)
-            found[source] = sum(len(files_below(at, _pass_over, *patterns)) for at in places)
-    found["memories"] = sum(map(len, new_memories(config).values()))
-    return {source: files for source, files in found.items() if files}
+            counts[source] = sum(len(files_below(at, _pass_over, *patterns)) for at in places)
+    counts["memories"] = sum(map(len, new_memories(config).values()))
+    return {source: files for source, files in counts.items() if files}
 
 
 def _pass_over(*_: str) -> None:
@@ -191,12 +191,12 @@ def new_memories(config: Config) -> dict[str, list[Path]]:
     """The notes in agents' own memories that are not read yet, by the line of `sources` that
     names them.
     """
-    found: dict[str, list[Path]] = {}
+    new: dict[str, list[Path]] = {}
     for name, pattern in MEMORIES.items():
         for place in set(Path.home().glob(pattern)) - set(config.sources.values()):
             files = files_below(place, _pass_over, "*.md")
-            found.setdefault(f"{name}=~/{pattern}", []).extend(files)
-    return {line: files for line, files in found.items() if files}
+            new.setdefault(f"{name}=~/{pattern}", []).extend(files)
+    return {line: files for line, files in new.items() if files}
 
 
 def add_sources(config: Config, added: Iterable[str], *, dry_run: bool = False) -> None:
@@ -248,17 +248,17 @@ def plan(
         )
     first = read_date(since, ws.clock(), "since") if since else ""
     planned = ImportPlan(source, places, Projects(ws.config.state))
-    known = _Known(ws, source, project, into, planned.projects)
-    seen = set()
+    home_entries = _Known(ws, source, project, into, planned.projects)
+    done = set()
     chars = 0
     for record in _records(source, places, planned.skip, progress):
         with reporting(planned.skip, record.key):
             screen = Screen(ws.config.secrets)
-            entry = known.entry(screen, record)
-            if entry.date < first or entry.short_id in seen:
+            entry = home_entries.entry(screen, record)
+            if entry.date < first or entry.short_id in done:
                 continue
-            seen.add(entry.short_id)
-            state, coming = known.compare(entry, record)
+            done.add(entry.short_id)
+            state, coming = home_entries.compare(entry, record)
             planned.counts[state] += 1
             if state in ("new", "grown"):
                 getattr(planned, state).append(coming)
@@ -426,9 +426,9 @@ def digest_noted(ws: Workspace) -> None:
     """
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
-            said = json.loads(noted.read_bytes())
-            client = said["client"]
-            path = said["path"]
+            note = json.loads(noted.read_bytes())
+            client = note["client"]
+            path = note["path"]
             for place in places_of(client) if client == "opencode" else [Path("/")]:
                 run(ws, plan(ws, client, place / path), f"captured-{noted.name}")
         except Busy:
@@ -456,7 +456,7 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
     from .readers.digest import screened
     from .readers.session import events
 
-    told = []
+    whole = []
     for entry in listing.entries:
         extra = _extra(ws, entry)
         source = (entry.via or "").removeprefix("import:")
@@ -466,10 +466,10 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
                 "`synaptic search --sessions` finds those.",
             )
         key = extra["source"].partition("/")[0]
-        found = next(
+        transcript = next(
             filter(None, (events(source, place, key) for place in places_of(source))), []
         )
-        if not found:
+        if not transcript:
             raise NotFound(
                 f"The transcript of {entry.short_id} is gone, session {key} of {source}.",
                 "Clients delete them after some weeks; the digest stays.",
@@ -477,12 +477,12 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
         first, last = map(int, extra["lines"].split("-"))
         lines = []
         # a passage may be opened, closed or repeated in another part of the session
-        for event in screened(found):
+        for event in screened(transcript):
             if first <= event.line <= last:
                 lines += [f"{event.line:>6} {event.kind:6} {event.text}"]
         text = Screen("redact").redacted("text", "\n".join(lines))
-        told.append(replace(entry, content=text))
-    return replace(listing, entries=tuple(told))
+        whole.append(replace(entry, content=text))
+    return replace(listing, entries=tuple(whole))
 
 
 def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
@@ -503,8 +503,8 @@ def forget(ws: Workspace, session: str) -> Done:
     digest.
     """
     with suppress(NotFound, Ambiguous):
-        found = in_step(ws, lambda _: ws.index.resolve(session)).entry
-        session = _extra(ws, found).get("source", session)
+        digest = in_step(ws, lambda _: ws.index.resolve(session)).entry
+        session = _extra(ws, digest).get("source", session)
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
     parts = {key_id(source, key) for source, key in product(SESSIONS, keys)}
@@ -552,8 +552,8 @@ def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
         ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
     else:
         ws.journal.runs.drop(run.name)
-    kept = [(one.id, left[one.id], why.get(one.id, "it was edited")) for one in stays]
-    return Done(run.name, count, tuple(kept))
+    staying = [(one.id, left[one.id], why.get(one.id, "it was edited")) for one in stays]
+    return Done(run.name, count, tuple(staying))
 
 
 def _followed(ws: Workspace, new: Entry, old: Entry) -> Entry:
@@ -573,10 +573,10 @@ def _was(entry: Entry) -> str:
 
 def _digest(entry: Entry) -> str:
     """A hash of what a person may edit."""
-    said = "\0".join(
+    text = "\0".join(
         (entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance))
     )
-    return f"{hash_of(said) & 0xFFFFFFFF:08x}"
+    return f"{hash_of(text) & 0xFFFFFFFF:08x}"
 
 
 def key_id(source: str, key: str) -> str:

@@ -40,7 +40,7 @@ SOURCE = argument(
     text_option("undo", "Undo the import with this name."),
     f.YES,
 )
-def _import(ws: Workspace, **given: Any) -> int:
+def _import(ws: Workspace, **choices: Any) -> int:
     """Take in what other programs have written: sessions, memories, diaries.
 
     It shows what would come and asks. Without SOURCE it says what it finds on this machine.
@@ -49,7 +49,7 @@ def _import(ws: Workspace, **given: Any) -> int:
     """
     from .import_command import run  # only this command needs it
 
-    return run(ws, **given)
+    return run(ws, **choices)
 
 
 @command(
@@ -79,7 +79,7 @@ def _forget(ws: Workspace, yes: bool, session: str) -> None:
     "replay",
     option(int | None, "prompts", "At most so many prompts, the newest. [default: 200]"),
 )
-def _replay(ws: Workspace, **given: Any) -> None:
+def _replay(ws: Workspace, **choices: Any) -> None:
     """Ask the prompts of your agents' sessions again, each of the memory of its time.
 
     It counts how often the answer named a file edited later, or an error met later.
@@ -88,11 +88,11 @@ def _replay(ws: Workspace, **given: Any) -> None:
     """
     from . import replay  # only this command needs it
 
-    def show(found: SearchResult) -> str:
+    def show(result: SearchResult) -> str:
         """The text of an answer, as an agent reads it."""
-        return "\n".join(listed(hit_items(found, length=280), 1400))
+        return "\n".join(listed(hit_items(result, length=280), 1400))
 
-    cases = replay.replay(ws, show, progress=terminal.progress(), **given)
+    cases = replay.replay(ws, show, progress=terminal.progress(), **choices)
     if not cases:
         raise NotFound("No session on this machine holds a prompt to ask.", valid=SESSIONS)
     rows = replay.table(cases)

@@ -29,7 +29,7 @@ from .readers.session import Session
 
 FEW_WORDS = 3
 """A prompt with fewer words is a word of consent."""
-SHOWN, FETCHED = 5, 50
+TOP, FETCHED = 5, 50
 """Entries that an answer brings, and those among which ended ones are looked for."""
 CHARS = 4
 """Characters of a token, about."""
@@ -79,12 +79,12 @@ def replay(
     for number, case in enumerate(cases, 1):
         with as_of(ws, min(case.at, ws.clock()).isoformat()) as then:
             for way, strategy in WAYS.items():
-                found = _answer(then, case, strategy, ended)
+                result = _answer(then, case, strategy, ended)
                 texts = []
-                for entry in [hit.entry for hit in found.hits]:
+                for entry in [hit.entry for hit in result.hits]:
                     if project_key(entry.project or "") in (case.project, ""):
                         texts += [entry.content, *entry.files]
-                case.tokens[way] = len(show(found)) // CHARS
+                case.tokens[way] = len(show(result)) // CHARS
                 case.named[way] = [text for text in case.later if text in "\n".join(texts)]
         if progress:
             progress("asking", number, len(cases))
@@ -107,15 +107,15 @@ def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
 def _answer(
     ws: Workspace, case: Case, strategy: str, ended: Mapping[str, datetime]
 ) -> SearchResult:
-    found = search(
+    result = search(
         ws,
         " ".join(terms_of(case.prompt, stop_words=False)),  # a prompt filters nothing
         prefer=Filters(projects=(case.project,)) if case.project else None,
         strategy=strategy,
         limit=FETCHED,
     )
-    hits = [hit for hit in found.hits if ended.get(hit.entry.short_id, hit.entry.at) < case.at]
-    return replace(found, hits=tuple(hits[:SHOWN]))
+    hits = [hit for hit in result.hits if ended.get(hit.entry.short_id, hit.entry.at) < case.at]
+    return replace(result, hits=tuple(hits[:TOP]))
 
 
 def table(cases: list[Case]) -> dict[str, dict[str, float]]:

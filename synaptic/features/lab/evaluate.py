@@ -127,14 +127,14 @@ def _ranks(
             in_step(copy, lambda _: None)
             embed_pending(copy, budget_s=None, progress=progress)
             for (way, strategy), entry in product(WAYS.items(), asked):
-                found = search(
+                result = search(
                     copy,
                     " ".join(_WORD.findall(entry.title)),
                     filters=everywhere,
                     limit=DEPTH,
                     strategy=strategy,
                 )
-                hits = [(hit.entry.path, hit.entry.there.start) for hit in found.hits]
+                hits = [(hit.entry.path, hit.entry.there.start) for hit in result.hits]
                 right = paths[entry.path], entry.there.start
                 ranks[way].append(1 / (1 + hits.index(right)) if right in hits else 0.0)
     return ranks
@@ -144,15 +144,19 @@ def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[
     """Writes the journal with dots in the place of these titles; returns the new paths."""
     titles = sorted((_WORD.findall(entry.title) for entry in asked), reverse=True)
     patterns = [rb"[\W_]+".join(map(str.encode, title)) for title in titles]
-    told = re.compile(rb"(?i)(?<!\w)(?:%b)(?!\w)" % b"|".join(patterns or [b"(?!)"]))
+    titles_pattern = re.compile(rb"(?i)(?<!\w)(?:%b)(?!\w)" % b"|".join(patterns or [b"(?!)"]))
     paths = {}
     for number, stamp in enumerate(ws.journal.scan()):
         data = mask(ws.journal.read(stamp.path)).replace(MASK, b" ")
-        path = told.sub(b"untitled %d" % number, stamp.path.encode()).decode().replace("@", "")
+        path = (
+            titles_pattern.sub(b"untitled %d" % number, stamp.path.encode())
+            .decode()
+            .replace("@", "")
+        )
         paths[stamp.path] = path
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(told.sub(lambda found: b"." * len(found[0]), data))
+        place.write_bytes(titles_pattern.sub(lambda title: b"." * len(title[0]), data))
     return paths
 
 

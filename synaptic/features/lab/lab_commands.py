@@ -21,7 +21,7 @@ from .lab_texts import comparison_text, evaluation_text, models_text
     "evaluate",
     option(int | None, "questions", "At most so many questions, 1 to 300. [default: 300]"),
 )
-def _evaluate(ws: Workspace, **given: Any) -> None:
+def _evaluate(ws: Workspace, **choices: Any) -> None:
     """Measure how well a search finds your own entries.
 
     It searches for their titles in a copy of the journal without them.
@@ -31,9 +31,9 @@ def _evaluate(ws: Workspace, **given: Any) -> None:
     from .evaluate import evaluate  # only this command needs it
 
     _end_like_control_c()
-    found = evaluate(ws, progress=terminal.progress(), **given)
-    text = evaluation_text(found, screen_of(ws))
-    answer(wire.as_json(found), when_empty(ws) or text, found.notices)
+    evaluation = evaluate(ws, progress=terminal.progress(), **choices)
+    text = evaluation_text(evaluation, screen_of(ws))
+    answer(wire.as_json(evaluation), when_empty(ws) or text, evaluation.notices)
 
 
 def _end_like_control_c() -> None:
@@ -59,8 +59,8 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
     from . import model_switch  # only this command needs it
 
     if not words:
-        found = model_switch.models(ws)
-        return answer({"models": wire.as_json(found)}, models_text(found))
+        offers = model_switch.models(ws)
+        return answer({"models": wire.as_json(offers)}, models_text(offers))
     if len(words) != 2 or words[0] != "use":
         raise InvalidArgument(
             f"model {' '.join(words)} is unknown.", valid=("model", "model use NAME|FOLDER")

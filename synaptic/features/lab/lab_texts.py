@@ -10,39 +10,41 @@ from .evaluate import Evaluation
 from .model_switch import Model, Switch
 
 
-def evaluation_text(found: Evaluation, to: Output) -> str:
+def evaluation_text(evaluation: Evaluation, to: Output) -> str:
     """The figure of each way to search, over which questions, and the first that the default
     does not answer.
     """
-    if not found.questions:
+    if not evaluation.questions:
         return "No entry of this journal can be made a question."
-    lines = [f"{to.paint(f'{way:8}', 'bold')} {mrr:.2f}" for way, mrr in found.mrr.items()]
+    lines = [f"{to.paint(f'{way:8}', 'bold')} {mrr:.2f}" for way, mrr in evaluation.mrr.items()]
     lines.append(
-        f"\nMean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 "
-        f"where second."
+        f"\nMean reciprocal rank, ± {evaluation.margin:.2f}: 1 where each entry comes first, "
+        f"0.5 where second."
     )
-    lines.append(f"Questions: {found.questions:,}, in {found.seconds:.0f} s.")
-    if found.missed:
-        lines.append(f"\nNot among the first 20 of a default search: {len(found.missed):,}.")
-    for missed in found.missed[:SHOWN]:
+    lines.append(f"Questions: {evaluation.questions:,}, in {evaluation.seconds:.0f} s.")
+    if evaluation.missed:
+        lines.append(
+            f"\nNot among the first 20 of a default search: {len(evaluation.missed):,}."
+        )
+    for missed in evaluation.missed[:SHOWN]:
         place = to.at(missed.path, missed.line)
         lines.append(f"  {one_line(missed.question)}  {missed.date or 'undated'}  {place}")
-    lines += rest(len(found.missed) - SHOWN, "synaptic evaluate --json")
+    lines += rest(len(evaluation.missed) - SHOWN, "synaptic evaluate --json")
     return "\n".join(lines)
 
 
-def models_text(found: Sequence[Model]) -> str:
+def models_text(offers: Sequence[Model]) -> str:
     """A line for each model: name, languages, size, dimensions, marks."""
     lines = []
-    for one in found:
-        about = "ships" if one.ships else "downloaded" if one.downloaded else ""
-        if one.in_use:
+    for model in offers:
+        about = "ships" if model.ships else "downloaded" if model.downloaded else ""
+        if model.in_use:
             about += ", in use"
-        size = f"{one.megabytes:,} MB" if one.megabytes else ""
-        name = one_line(one.name)
-        dimensions = one.dimensions or ""
+        size = f"{model.megabytes:,} MB" if model.megabytes else ""
+        name = one_line(model.name)
+        dimensions = model.dimensions or ""
         lines.append(
-            f"{name:60} {one.languages:19} {size:>8} {dimensions:>6}  {about}".rstrip()
+            f"{name:60} {model.languages:19} {size:>8} {dimensions:>6}  {about}".rstrip()
         )
     return "\n".join(lines)
 
@@ -50,15 +52,19 @@ def models_text(found: Sequence[Model]) -> str:
 def comparison_text(tried: Switch) -> str:
     """Two lines: the success of the default search with each model."""
     lines = []
-    for name, one in ((tried.before, tried.with_before), (tried.model, tried.with_model)):
-        if not one:
+    for name, evaluation in (
+        (tried.before, tried.with_before),
+        (tried.model, tried.with_model),
+    ):
+        if not evaluation:
             return (
                 f"Not compared with {tried.before}: it has read too little of this journal, "
                 f"or too little can be asked."
             )
-        found = one.questions - len(one.missed)
+        answered = evaluation.questions - len(evaluation.missed)
         lines.append(
-            f"{one_line(name):60} mean reciprocal rank {one.mrr['default']:.2f} "
-            f"± {one.margin:.2f}, {found:,} of {one.questions:,} among the first 20"
+            f"{one_line(name):60} mean reciprocal rank {evaluation.mrr['default']:.2f} "
+            f"± {evaluation.margin:.2f}, {answered:,} of {evaluation.questions:,} "
+            "among the first 20"
         )
     return "\n".join(lines)

@@ -53,33 +53,33 @@ class Switch:
 def models(ws: Workspace) -> tuple[Model, ...]:
     """The model that ships, the offers of `data/models.toml`, and models used before."""
     offered = about_models()["offered"]
-    listed = listed_models()
+    catalogue = listed_models()
     cache = ws.config.state / "models"
     used = {}
     for path in sorted(ws.config.state.glob("index-*.db")):
         meta = SqliteEngine(path).meta
         used[str(meta("model")).rpartition("@")[0]] = int(meta("dimensions") or 0)
-    found = {}
+    by_name = {}
     for name in (DEFAULT_MODEL, *offered, ws.config.model, *used):
-        known = listed.get(name.casefold())
+        about = catalogue.get(name.casefold())
         embedder = FastEmbedder(name, cache=cache)
         size = 0
-        if known:
-            size = known["size_in_GB"] * 1e9
+        if about:
+            size = about["size_in_GB"] * 1e9
         elif not embedder.folder:
             continue
         elif (embedder.folder / "model.onnx").exists():
             size = (embedder.folder / "model.onnx").stat().st_size
-        found[name.casefold()] = Model(
-            name=known["model"] if known else embedder.model,
+        by_name[name.casefold()] = Model(
+            name=about["model"] if about else embedder.model,
             languages="English" if embedder.shipped else offered.get(name, ""),
             megabytes=round(size / 1e6) or None,
-            dimensions=known["dim"] if known else embedder.dimensions or used.get(name),
+            dimensions=about["dim"] if about else embedder.dimensions or used.get(name),
             in_use=embedder.name == ws.embedder.name,
-            downloaded=is_downloaded(known, cache) if known else size > 0,
+            downloaded=is_downloaded(about, cache) if about else size > 0,
             ships=embedder.shipped,
         )
-    return tuple(found.values())
+    return tuple(by_name.values())
 
 
 def use(

@@ -84,11 +84,11 @@ async def _asked_file(request: Request) -> tuple[str, str, BinaryIO] | None:
         entries = await ask(request, _entries_in, path)
 
     def find() -> tuple[str, str, BinaryIO] | None:
-        found = _find_file(shelf, name, path)
-        if found and is_reader and not _leads_to(shelf, entries, found[0]):
-            found[2].close()
+        file = _find_file(shelf, name, path)
+        if file and is_reader and not _leads_to(shelf, entries, file[0]):
+            file[2].close()
             return None
-        return found
+        return file
 
     return await run_in_threadpool(find)
 
@@ -113,10 +113,10 @@ def _leads_to(shelf: Shelf, entries: Iterable[Entry], place: str) -> bool:
         for name in targets(entry.content):
             if composed_form(_last(name.partition("#")[0])) != last:
                 continue
-            found = _find_file(shelf, name, entry.path)
-            if found:
-                found[2].close()
-                if found[0] == place:
+            file = _find_file(shelf, name, entry.path)
+            if file:
+                file[2].close()
+                if file[0] == place:
                     return True
     return False
 
@@ -128,11 +128,11 @@ def linked_files(
     entry that leads to an attachment. With `shown_only` a link must be one on the page, too.
     """
     for link in _FILE_LINK.finditer(without_code(entry.content)):
-        found = _find_file(shelf, link[link.lastindex or 0], entry.path, listing)
-        if found:
-            found[2].close()
-            if not shown_only or _leads_to(shelf, (entry,), found[0]):
-                yield link, found[0]
+        file = _find_file(shelf, link[link.lastindex or 0], entry.path, listing)
+        if file:
+            file[2].close()
+            if not shown_only or _leads_to(shelf, (entry,), file[0]):
+                yield link, file[0]
 
 
 def _find_file(
@@ -146,9 +146,9 @@ def _find_file(
     for spelling in dict.fromkeys((name, plain, plain.partition("#")[0])):
         for place in _places(folder, note, spelling, listing):
             place = posixpath.join(root, place)
-            found = shelf.open(place)
-            if found:
-                return place, *found
+            opened = shelf.open(place)
+            if opened:
+                return place, *opened
     return None
 
 
@@ -158,8 +158,8 @@ def _places(folder: Path, note: str, name: str, listing: Listing) -> Iterator[st
     """
     yield posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
     yield name
-    known = listing(folder).get(posixpath.basename(name), ())
-    matches = [place for place in known if f"/{place}".endswith(f"/{name}")]
+    same_name = listing(folder).get(posixpath.basename(name), ())
+    matches = [place for place in same_name if f"/{place}".endswith(f"/{name}")]
     if len(matches) == 1:
         yield matches[0]
 
@@ -212,8 +212,8 @@ class Attachments:
         Refused for a file that may not be.
         """
         form = await self.request.form()
-        given = [one for one in form.getlist("files") if isinstance(one, UploadFile)]
-        for file in given:
+        uploads = [upload for upload in form.getlist("files") if isinstance(upload, UploadFile)]
+        for file in uploads:
             name = file.filename or ""
             data = await file.read(FILE_BYTES + 1)
             if not (name or data):

@@ -101,9 +101,11 @@ class Table:
     def cut_longest(self) -> None:
         """Cuts off the longest-waiting connection without a login, else the longest-waiting."""
         first = next(iter(self.open), None)
-        found = next((each for each in self.open if not each.is_logged_in), first)
-        if found:
-            self.cut(found)
+        longest = next(
+            (connection for connection in self.open if not connection.is_logged_in), first
+        )
+        if longest:
+            self.cut(longest)
 
     def cut(self, connection: Connection) -> None:
         del self.open[connection]

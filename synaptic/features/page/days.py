@@ -113,8 +113,8 @@ def _waiting(ws: Workspace) -> list[tuple[Entry, str]]:
 async def _preview(request: Request) -> Response:
     """The text of a form as it will be shown."""
     form = await form_of(request)
-    shown = await asyncio.to_thread(render, form.get("content", ""), "")
-    return HTMLResponse(shown)
+    preview = await asyncio.to_thread(render, form.get("content", ""), "")
+    return HTMLResponse(preview)
 
 
 async def _calendar(request: Request) -> Response:

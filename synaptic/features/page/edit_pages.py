@@ -46,7 +46,7 @@ async def _edit(request: Request) -> Response:
             seen = form.get("seen", "")
             replaced, notices = await ask(request, write_text, path, id, text, seen)
             there, undo = await ask(request, _undoable, path, id, replaced)
-            said = " ".join(
+            message = " ".join(
                 [
                     f"Saved in {path}." if replaced else SAME["nothing changed"],
                     *notices,
@@ -54,7 +54,7 @@ async def _edit(request: Request) -> Response:
                 ]
             )
             where = f"/entry/{there}" if there else "/"
-            return done(request, where, said, undo=undo, file="the text before")
+            return done(request, where, message, undo=undo, file="the text before")
         except SynapticError as refused:
             await files.dropped()
             error = refused
@@ -87,9 +87,9 @@ def _undoable(ws: Workspace, path: str, id: str, replaced: list[Entry]) -> tuple
     of the file; the same where its restoration undoes the edit, or "").
     """
     parsed = ws.journal.parse(path, ws.journal.read(path))
-    known = [entry.id for entry in parsed.entries]
+    ids = [entry.id for entry in parsed.entries]
     edited = [entry.id for entry in replaced]
-    there = next((one for one in (id, *edited, *known) if one in known), "")
+    there = next((candidate for candidate in (id, *edited, *ids) if candidate in ids), "")
     return there, there if edited == [there] else ""
 
 
@@ -100,16 +100,16 @@ async def _tasks(request: Request) -> Response:
         entries = [one for one in due_tasks(ws) if not one.line]
         return ws.today, [*tasks(ws), *entries]
 
-    today, found = await ask(request, read)
+    today, tasks_due = await ask(request, read)
     week = (today + timedelta(days=6)).isoformat()
     parts: dict[str, list[Task]] = {"Overdue": [], "This week": [], "Later": [], "No day": []}
-    for task in sorted(found, key=lambda one: one.due or ""):
+    for task in sorted(tasks_due, key=lambda one: one.due or ""):
         name = "Later" if task.due else "No day"
         if task.due and task.due <= week:
             name = "Overdue" if task.overdue else "This week"
         parts[name].append(task)
     return await page(
-        request, "tasks.html", parts=parts, total=len(found), today=today.isoformat()
+        request, "tasks.html", parts=parts, total=len(tasks_due), today=today.isoformat()
     )
 
 
@@ -121,11 +121,11 @@ async def _tick(request: Request) -> Response:
     number = form.get("line", "")
     line = int(number) if number.isdecimal() else 0
     text = await ask(request, tick, path, line, form.get("text", ""), done=is_done)
-    said = "Ticked." if is_done else "It is open again."
-    answer = done(request, back_of(form) or "/tasks", said)
+    message = "Ticked." if is_done else "It is open again."
+    answer = done(request, back_of(form) or "/tasks", message)
     if is_done:
         ticked = {"ticked": text, "ticked_path": path, "ticked_line": str(line)}
-        session_of(request).told |= ticked
+        session_of(request).notice |= ticked
     return answer
 
 

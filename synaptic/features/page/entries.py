@@ -56,7 +56,7 @@ TEXTS = ("content", "title", "type", "project", "expires", "due")
 LISTS = ("tags", "add_tags", "supersedes")
 ROW, COLUMN = 36, 230
 """Units from box to box in the picture of an entry's neighbours."""
-SHOWN = 20
+LINKS_OPEN = 20
 """Links of an entry each way that stand open."""
 DEGREES = tuple(map(str, range(11)))
 
@@ -65,18 +65,18 @@ async def _entry(request: Request) -> Response:
     id = request.path_params["id"]
     near = request.query_params.getlist("near")
     try:
-        shown = await ask(request, _whole, id, near)
+        values = await ask(request, _whole, id, near)
     except (Ambiguous, NotFound) as error:
         return await _missing(request, id, error)
-    if shown["entry"].id != id:
-        return RedirectResponse(f"/entry/{shown['entry'].id}")
+    if values["entry"].id != id:
+        return RedirectResponse(f"/entry/{values['entry'].id}")
     local = site_of(request).local
     editor = []
     if local:
         with suppress(ConfigError):  # the button says it
             editor = _windowed()
-    shown["editor"] = name_of(editor) if editor else "an editor"
-    return await page(request, "entry.html", local=local, near=near, **shown)
+    values["editor"] = name_of(editor) if editor else "an editor"
+    return await page(request, "entry.html", local=local, near=near, **values)
 
 
 def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
@@ -99,8 +99,8 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
         "titles": ws.index.titles(leading),
         "versions": versions,
         "seen": changing.opened(ws, entry.id)[1] if versions and not locked else "",
-        "sentences": linking_sentences(ws, listing.links[entry.id].backlinks[:SHOWN]),
-        "most": SHOWN,
+        "sentences": linking_sentences(ws, listing.links[entry.id].backlinks[:LINKS_OPEN]),
+        "most": LINKS_OPEN,
         "drawn": _drawn(neighbours(ws, entry.id)),
         "stands_in": ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
@@ -144,7 +144,7 @@ async def _form(request: Request) -> Response:
         form = dict(await form_of(request))
         try:
             receipt = await _written(request, id, form)
-            return await _told(
+            return await _lead_on(
                 request, receipt, form.get("said", "Saved."), undo=id, back=back_of(form)
             )
         except SynapticError as refused:
@@ -183,23 +183,23 @@ async def _written(request: Request, id: str, form: dict[str, str]) -> Receipt:
     number = form.get("number")
     if number:
         return await ask(request, removing.bring_back, id, number, form.get("seen", ""))
-    given = _given(form)
+    values = _form_values(form)
     asked = request.query_params
     files = Attachments(request)
     text = "append" if "append" in form else "content"
     try:
         placed = await files.placed(form.get(text, ""))
         if placed:
-            given[text] = placed
+            values[text] = placed
         if id:
-            receipt = await ask(request, changing.update, id, confirms=True, **given)
+            receipt = await ask(request, changing.update, id, confirms=True, **values)
         else:
-            content = given.pop("content", "")
-            given["by"] = session_of(request).name
-            given["parent"] = asked.get("parent")
-            given["supersedes"] = asked.getlist("supersedes")
-            given |= {"via": "web", "confirms": True}
-            receipt = await ask(request, saving.save, content, **given)
+            content = values.pop("content", "")
+            values["by"] = session_of(request).name
+            values["parent"] = asked.get("parent")
+            values["supersedes"] = asked.getlist("supersedes")
+            values |= {"via": "web", "confirms": True}
+            receipt = await ask(request, saving.save, content, **values)
     except SynapticError:
         await files.dropped()
         raise
@@ -218,25 +218,25 @@ def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | Non
     return was, "", project_of(ws.config, working_checkout(ws.config)) or ""
 
 
-def _given(form: dict[str, str]) -> Values:
+def _form_values(form: dict[str, str]) -> Values:
     """The values of a form as `save` and `update` take them."""
-    given: Values = {name: form[name] for name in TEXTS if name in form}
+    values: Values = {name: form[name] for name in TEXTS if name in form}
     for name in ("append", "seen"):
         if form.get(name, "").strip():
-            given[name] = form[name]
+            values[name] = form[name]
     for name in LISTS:
         if name in form:
-            given[name] = re.findall(r"[^,\s]+", form[name])
+            values[name] = re.findall(r"[^,\s]+", form[name])
     number = form.get("importance")
     if number:
-        given["importance"] = int(one_of(DEGREES, number, "importance"))
+        values["importance"] = int(one_of(DEGREES, number, "importance"))
     if "pin" in form:
-        given["pin"] = form["pin"] == "yes"
-    return given
+        values["pin"] = form["pin"] == "yes"
+    return values
 
 
-async def _told(
-    request: Request, receipt: Receipt, said: str, *, undo: str, back: str
+async def _lead_on(
+    request: Request, receipt: Receipt, message: str, *, undo: str, back: str
 ) -> Response:
     """Leads to the entry, which says what was done to it, and what a new one is near to; or
     `back` to a page that links to it.
@@ -255,7 +255,7 @@ async def _told(
     return done(
         request,
         where,
-        " ".join([said, *receipt.notices]),
+        " ".join([message, *receipt.notices]),
         undo=undo,
         file="the text before",
         look=look,
@@ -329,8 +329,8 @@ async def _deleted(request: Request) -> Response:
 async def _restore(request: Request) -> Response:
     await form_of(request)
     receipt = await ask(request, removing.restore, request.path_params["id"], confirms=True)
-    said = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
-    return done(request, f"/entry/{receipt.id}", said)
+    message = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
+    return done(request, f"/entry/{receipt.id}", message)
 
 
 async def _confirm(request: Request) -> Response:
@@ -367,8 +367,8 @@ def _show(path: Path, line: int) -> str:
     """Shows the file in a window of its own, and says in which; or says that there is none."""
     command = _windowed()
     if command:
-        shown = command_at(command, path, line)
-        subprocess.Popen(shown, stdin=subprocess.DEVNULL, start_new_session=True)
+        words = command_at(command, path, line)
+        subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
         return f"Opened in {name_of(command)}:"
     has_desktop = sys.platform in ("darwin", "win32")
     if "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ:

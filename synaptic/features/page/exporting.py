@@ -47,27 +47,27 @@ async def _export(request: Request) -> Response:
 
 
 async def _print(request: Request) -> Response:
-    total, shown = await ask_beside(request, lambda ws: _printed(ws, request), "beside")
-    return await page(request, "print.html", total=total, entries=shown)
+    total, entries = await ask_beside(request, lambda ws: _printed(ws, request), "beside")
+    return await page(request, "print.html", total=total, entries=entries)
 
 
 def _printed(ws: Workspace, request: Request) -> tuple[int, list[Entry]]:
     """(number, the entries that a page to print holds) of an address."""
-    total, entries = _shown(ws, request)
+    total, entries = _asked_entries(ws, request)
     return total, list(islice(entries, PRINTED))
 
 
-def _shown(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:
+def _asked_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:
     """(number, entries) of an address: as a search ranks them, else oldest first."""
     asked = request.query_params
     if "id" in asked:
         return 1, iter(browse.get(ws, [asked["id"]]).entries)
-    given = given_in(asked) | {"path": asked.getlist("path")}
+    values = given_in(asked) | {"path": asked.getlist("path")}
     query = asked.get("q", "").strip()
-    found = answer(ws, query, given, asked, site_of(request).worker.loading)
+    results = answer(ws, query, values, asked, site_of(request).worker.loading)
     if query:
-        return len(found["hits"]), (hit.entry for hit, *_ in found["hits"])
-    return found["listing"].total, browse.export(ws, found["filters"])
+        return len(results["hits"]), (hit.entry for hit, *_ in results["hits"])
+    return results["listing"].total, browse.export(ws, results["filters"])
 
 
 def _write(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
@@ -76,7 +76,7 @@ def _write(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     """
     zipped.seek(0)  # a reader that could not may have begun
     zipped.truncate()
-    total, entries = _shown(ws, request)
+    total, entries = _asked_entries(ws, request)
     shelf = shelf_of(ws, site_of(request).tokens.path)
     shown_only = session_of(request).read_only
     listing = cache(files_by_name)
@@ -100,13 +100,13 @@ def _write(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
             archive.writestr(note, text.encode("utf-8", "replace"), ZIP_DEFLATED)
         for place, name in names.items():
             info = ZipInfo(name, time.localtime()[:6])
-            found = shelf.open(place)
-            if found:
-                with found[1] as file, archive.open(info, "w") as member:
+            opened = shelf.open(place)
+            if opened:
+                with opened[1] as file, archive.open(info, "w") as member:
                     shutil.copyfileobj(file, member)
         if total > ENTRIES:
-            said = f"These are the first {ENTRIES:,} of {total:,} entries. Download others"
-            archive.writestr("NOT ALL.txt", f"{said} apart: choose dates in the search.\n")
+            sentence = f"These are the first {ENTRIES:,} of {total:,} entries. Download others"
+            archive.writestr("NOT ALL.txt", f"{sentence} apart: choose dates in the search.\n")
     zipped.seek(0)
 
 
@@ -138,8 +138,8 @@ def _front(entry: Entry) -> str:
     """The front matter of an entry."""
     import yaml
 
-    known = entry_json(entry) | {"date": entry.dated and entry.at}
-    front = {name: known[name] for name in FRONT if known[name]} | known["fields"]
+    fields = entry_json(entry) | {"date": entry.dated and entry.at}
+    front = {name: fields[name] for name in FRONT if fields[name]} | fields["fields"]
     text = yaml.safe_dump(front, allow_unicode=True, sort_keys=False)
     return f"---\n{text}---\n\n"
 

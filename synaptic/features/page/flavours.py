@@ -113,10 +113,10 @@ def _callouts(state: StateCore) -> None:
             token.tag = closing
             closing = ""
         is_first = [one.type for one in shaped[-3:-1]] == ["blockquote_open", "paragraph_open"]
-        found = _CALLOUT.match(token.content) if is_first else None
-        if not found:
+        callout = _CALLOUT.match(token.content) if is_first else None
+        if not callout:
             continue
-        kind, fold, title = found.groups()
+        kind, fold, title = callout.groups()
         around, opening = shaped[-3:-1]
         tags[-1] = around.tag = "details" if fold else "div"
         around.attrs = {"class": f"md-callout md-{CALLOUTS.get(kind.lower(), 'note')}"}
@@ -124,7 +124,7 @@ def _callouts(state: StateCore) -> None:
             around.attrs["open"] = ""
         closing = opening.tag = "summary" if fold else "p"
         opening.attrs = {"class": "md-title md-named" if title else "md-title"}
-        below = token.content[found.end() :]
+        below = token.content[callout.end() :]
         token.content = title or kind.capitalize()
         if below:
             shaped.append(Token("paragraph_close", closing, -1))
@@ -171,17 +171,17 @@ def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     return False
 
 
-def _highlight(state: StateInline, found: re.Match[str]) -> None:
+def _highlight(state: StateInline, match: re.Match[str]) -> None:
     after = state.pos, state.posMax
     state.push("mark_open", "mark", 1)
-    state.pos, state.posMax = found.span(2)
+    state.pos, state.posMax = match.span(2)
     state.md.inline.tokenize(state)
     state.push("mark_close", "mark", -1)
     state.pos, state.posMax = after
 
 
-def _wiki_link(state: StateInline, found: re.Match[str]) -> None:
-    mark, name, words = found.groups("")
+def _wiki_link(state: StateInline, match: re.Match[str]) -> None:
+    mark, name, words = match.groups("")
     if not mark:
         _link(state, name, words or spoken(name))
     elif _PICTURE.search(name):
@@ -199,10 +199,10 @@ def _link(state: StateInline, href: str, words: str, kind: str = "") -> None:
     state.push("link_close", "a", -1)
 
 
-def _quoting(state: StateInline, found: re.Match[str]) -> None:
+def _quoting(state: StateInline, match: re.Match[str]) -> None:
     """`((uuid))`, and `{{embed ...}}` around it or a page."""
-    kind = "embed" if found[1] else "quote"
-    _push_name(state, kind, found[2] or named_block(found[3]))
+    kind = "embed" if match[1] else "quote"
+    _push_name(state, kind, match[2] or named_block(match[3]))
 
 
 def _push_name(state: StateInline, kind: str, name: str) -> None:
@@ -210,25 +210,25 @@ def _push_name(state: StateInline, kind: str, name: str) -> None:
     state.env["names"][name] = None
 
 
-def _tag(state: StateInline, found: re.Match[str]) -> None:
-    slug = slug_tag(found[1] or found[2])
-    words = f"#{found[1] or found[2]}"
+def _tag(state: StateInline, match: re.Match[str]) -> None:
+    slug = slug_tag(match[1] or match[2])
+    words = f"#{match[1] or match[2]}"
     if slug and not state.linkLevel:
         _link(state, f"/tag/{quote(slug)}", words, "md-tag")
     else:
         state.push("text", "", 0).content = words
 
 
-def _property(state: StateInline, found: re.Match[str]) -> None:
+def _property(state: StateInline, match: re.Match[str]) -> None:
     state.push("key_open", "span", 1).attrs = {"class": "md-key"}
-    state.push("text", "", 0).content = found[1]
+    state.push("text", "", 0).content = match[1]
     state.push("key_close", "span", -1)
     state.pending = " "
 
 
-def _size(state: StateInline, found: re.Match[str]) -> None:
+def _size(state: StateInline, match: re.Match[str]) -> None:
     if state.tokens[-1].type == "image":
-        state.tokens[-1].attrs["width"] = found[1]
+        state.tokens[-1].attrs["width"] = match[1]
 
 
 RULES: tuple[tuple[str, Inline], ...] = (
@@ -236,7 +236,7 @@ RULES: tuple[tuple[str, Inline], ...] = (
     (rf"{WIKI_TAG.pattern}|{TAG.pattern}", _tag),
     (rf"(\{{\{{embed )(?:\[\[([^\[\]\n]{{1,400}})\]\]|{BLOCK.pattern})\}}\}}", _quoting),
     (rf"()(){BLOCK.pattern}", _quoting),
-    (r"(?<!\w)%%(?!%).+?%%", lambda state, found: None),
+    (r"(?<!\w)%%(?!%).+?%%", lambda state, match: None),
     (r"(==|\^\^)(?=\S)((?:(?!\1).)+)(?<=\S)\1", _highlight),
     (r"(?<![^\n])([^\W\d_][\w./-]{0,40})::[ \t]+(?=\S)", _property),
     (r"(?<=\))\{:(?:height \d+, )?:width (\d{1,4})[^}\n]{0,40}\}", _size),
@@ -248,12 +248,12 @@ def _rule(pattern: str, show: Inline) -> Callable[[StateInline, bool], bool]:
     compiled = re.compile(pattern, re.DOTALL)
 
     def apply(state: StateInline, silent: bool) -> bool:
-        found = compiled.match(state.src, state.pos, state.posMax)
-        if found:
-            state.pos = found.end()
+        match = compiled.match(state.src, state.pos, state.posMax)
+        if match:
+            state.pos = match.end()
             if not silent:
-                show(state, found)
-        return bool(found)
+                show(state, match)
+        return bool(match)
 
     return apply
 

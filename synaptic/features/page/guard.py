@@ -72,7 +72,7 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 class Visitor:
     """A browser that was let in, for as long as that is `granted`.
 
-    `told` is for the next page: what it says, and as `undo` the id that it offers to restore,
+    `notice` is for the next page: what it says, and as `undo` the id that it offers to restore,
     with its file where that is gone. `device` is the id of a browser that stays logged in.
     `journals` are those that it may read, None for all.
     """
@@ -81,7 +81,7 @@ class Visitor:
     read_only: bool
     granted: Callable[[], bool] = lambda: True
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    told: dict[str, str] = field(default_factory=dict)
+    notice: dict[str, str] = field(default_factory=dict)
     seen: float = field(default_factory=lambda: time.monotonic())
     device: str = ""
     journals: Texts | None = None
@@ -101,8 +101,8 @@ class Sessions:
 
     def redeem(self, token: str) -> bool:
         """True when this is the link, or one of `running`; each works once."""
-        given = token.encode("utf-8", "replace")
-        if self.link and hmac.compare_digest(self.link.encode(), given):
+        secret = token.encode("utf-8", "replace")
+        if self.link and hmac.compare_digest(self.link.encode(), secret):
             self.link = ""
             return True
         if not self.running or token in self._used or not self.running.accepts(token):
@@ -118,12 +118,14 @@ class Sessions:
 
     def of(self, cookie: str) -> Visitor | None:
         now = time.monotonic()
-        self._open = {key: one for key, one in self._open.items() if now - one.seen < IDLE_S}
-        found = self._open.get(cookie)
-        if not found or not found.granted():
+        self._open = {
+            key: visitor for key, visitor in self._open.items() if now - visitor.seen < IDLE_S
+        }
+        visitor = self._open.get(cookie)
+        if not visitor or not visitor.granted():
             return None
-        found.seen = now
-        return found
+        visitor.seen = now
+        return visitor
 
     def end(self, cookie: str) -> None:
         self._open.pop(cookie, None)
@@ -197,14 +199,14 @@ class Guard:
         origin = headers.get("origin")
         called = _HOST.fullmatch(host)
         if not called or not self._knows(called[1] or called[2]):
-            told = "Unknown host name: synaptic serve --allow-host NAME lets it in.\n"
-            return PlainTextResponse(told, 421)
+            reason = "Unknown host name: synaptic serve --allow-host NAME lets it in.\n"
+            return PlainTextResponse(reason, 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             return PlainTextResponse("This request comes from another site.\n", 403)
         if "transfer-encoding" in headers and "content-length" in headers:
             # a proxy may have read another end of the body: what follows may be no request
-            told = "This request says the length of its body in two ways.\n"
-            return PlainTextResponse(told, 400, {"Connection": "close"})
+            reason = "This request says the length of its body in two ways.\n"
+            return PlainTextResponse(reason, 400, {"Connection": "close"})
         if path == "/mcp" or path.startswith("/static/"):
             return None
         reading = scope["method"] in READING

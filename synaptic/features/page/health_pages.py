@@ -63,34 +63,34 @@ async def _review(request: Request) -> Response:
     query = request.query_params
     projects = tuple(filter(None, query.getlist("project")))
     number = query.get("page", "")
-    found = await ask_beside(request, partial(_findings, projects=projects, page=number))
+    findings = await ask_beside(request, partial(_findings, projects=projects, page=number))
     if not projects:
-        follower_of(request).waits = found["total"]
-    return await page(request, "review.html", **found, size=PAGE_FINDINGS, projects=projects)
+        follower_of(request).waits = findings["total"]
+    return await page(request, "review.html", **findings, size=PAGE_FINDINGS, projects=projects)
 
 
 def _findings(ws: Workspace, projects: Sequence[str], page: str) -> Values:
     """The findings of this page, else of the first, with the texts of their entries, which do
     not count as read; the `total`, and the projects of all.
     """
-    found = review.review(ws, project=projects)
+    matters = review.review(ws, project=projects)
     start = 0
-    for number, at in enumerate(range(0, len(found), PAGE_FINDINGS), 1):
+    for number, at in enumerate(range(0, len(matters), PAGE_FINDINGS), 1):
         if page == str(number):
             start = at
 
     def read(_: object) -> list[tuple[Matter, list[Entry]]]:
         pairs = []
-        for matter in found[start : start + PAGE_FINDINGS]:
+        for matter in matters[start : start + PAGE_FINDINGS]:
             texts = read_entries(ws, [one.rowid for one in matter.about])
             pairs.append((matter, list(texts.values())))
         return pairs
 
     return {
-        "total": len(found),
+        "total": len(matters),
         "start": start,
         "shown": in_step(ws, read),
-        "among": list(dict.fromkeys(one.about[0].entry.project for one in found)),
+        "among": list(dict.fromkeys(one.about[0].entry.project for one in matters)),
     }
 
 
@@ -118,15 +118,15 @@ async def _health(request: Request) -> Response:
 
 def _check(ws: Workspace) -> Values:
     checkup = doctor.checkup(ws)
-    shown: Values = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
+    values: Values = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
     codes = {finding.code for finding in checkup.findings}
     with suppress(SynapticError):  # the checkup names the cause
         if "vanished" in codes:  # looking for them takes long
-            found = losses.find_losses(ws.journal)
-            shown["vanished"] = [lost for lost in found if lost.text]
-        shown["now"] = browse.status(ws)
-        shown["uses"] = in_step(ws, lambda _: ws.index.counters.uses())
-    return shown
+            vanished = losses.find_losses(ws.journal)
+            values["vanished"] = [lost for lost in vanished if lost.text]
+        values["now"] = browse.status(ws)
+        values["uses"] = in_step(ws, lambda _: ws.index.counters.uses())
+    return values
 
 
 async def _mend(request: Request) -> Response:

@@ -86,12 +86,12 @@ def _to(kind: str, name: str) -> str:
 
 def _folders(ws: Workspace) -> list[str]:
     """The folders that hold files of the journal, and those around them."""
-    found = set()
+    folders = set()
     for folder in {path.rpartition("/")[0] for path in ws.index.paths()}:
         while folder:
-            found.add(folder)
+            folders.add(folder)
             folder = posixpath.dirname(folder)
-    return sorted(found)
+    return sorted(folders)
 
 
 async def _tag(request: Request) -> Response:

@@ -53,7 +53,7 @@ DATABASE_FLAGS = ("read", "publish", "insecure", "writer")
     json=False,
 )
 def serve(
-    home: str | None, install: bool, uninstall: bool, revoke: Sequence[str] = (), **given: Any
+    home: str | None, install: bool, uninstall: bool, revoke: Sequence[str] = (), **choices: Any
 ) -> None:
     """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
 
@@ -71,29 +71,29 @@ def serve(
 
         if uninstall:
             return service.uninstall(home)
-        port = given.pop("port", None)
-        read_only = given.pop("read_only")
-        if given.pop("host") != "127.0.0.1" or any(given.values()):
+        port = choices.pop("port", None)
+        read_only = choices.pop("read_only")
+        if choices.pop("host") != "127.0.0.1" or any(choices.values()):
             raise InvalidArgument("With --install only --port and --read-only can be given.")
         return service.install(home, port, read_only=read_only)
-    about_database = {name: given.pop(name, None) for name in DATABASE_FLAGS}
-    given |= the_one("served", about_database)
+    about_database = {name: choices.pop(name, None) for name in DATABASE_FLAGS}
+    choices |= the_one("served", about_database)
     from ...mcp.remote import Remote  # slow to import
     from . import app
 
-    return app.serve(home, Remote, **given)
+    return app.serve(home, Remote, **choices)
 
 
 def _log_out(home: str | None, names: Sequence[str]) -> None:
     from .devices import Devices  # only here
 
     devices = Devices(home)
-    found = devices.read()
-    known = sorted({"all", *(device.name for device in found.values())})
+    browsers = devices.read()
+    names_known = sorted({"all", *(device.name for device in browsers.values())})
     for name in names:
-        if name not in known:
-            raise InvalidArgument(f"No browser {name!r} stays logged in.", valid=known)
-    gone = [id for id, device in found.items() if {device.name, "all"} & {*names}]
+        if name not in names_known:
+            raise InvalidArgument(f"No browser {name!r} stays logged in.", valid=names_known)
+    gone = [id for id, device in browsers.items() if {device.name, "all"} & {*names}]
     devices.remove(*gone)
     emit(f"Browsers logged out: {len(gone)}")
 
@@ -137,22 +137,22 @@ def token(
     tokens = Tokens(home, token_file)
     file = str(tokens.path)
     if name is None:
-        listed = {}
+        by_name = {}
         for _, grant in tokens.read():
             fields = grant._asdict().items()
-            listed[grant.name] = {field.replace("_", "-"): value for field, value in fields}
-        text = outline(listed) or f"No tokens in {file}. `synaptic token NAME` makes one."
-        return answer({"file": file, "tokens": list(listed.values())}, text)
+            by_name[grant.name] = {field.replace("_", "-"): value for field, value in fields}
+        text = outline(by_name) or f"No tokens in {file}. `synaptic token NAME` makes one."
+        return answer({"file": file, "tokens": list(by_name.values())}, text)
     secret = secrets.token_urlsafe(32)
-    said: dict[str, object] = {
+    table: dict[str, object] = {
         "token": secret,
         "project": project,
         "read-only": read_only,
         "page": page,
     }
     if journals is not None:
-        said["journals"] = [each.strip() for each in journals.split(",")]
-    tokens.add(name, {key: value for key, value in said.items() if value})
+        table["journals"] = [each.strip() for each in journals.split(",")]
+    tokens.add(name, {key: value for key, value in table.items() if value})
     use = "Its client sends it as a bearer token: `synaptic setup --url` says how."
     if page:
         use = "Type it on the page."

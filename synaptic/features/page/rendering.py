@@ -138,7 +138,7 @@ class _Rendering:
         self.until = until
         self.quoted = quoted
         self.entries: Quoted = {}
-        self.kept: list[str] = []
+        self.pieces: list[str] = []
         self.key = secrets.token_hex(16)
 
     def html(self, text: str, part: str = "") -> Markup:
@@ -154,7 +154,7 @@ class _Rendering:
         for number, token in enumerate(tokens):
             is_item = number > 1 and tokens[number - 2].type == "list_item_open"
             self._shape(token, is_item=is_item)
-        shown = nh3.clean(
+        html = nh3.clean(
             MARKDOWN.renderer.render(tokens, MARKDOWN.options, env),
             tags=TAGS,
             attributes=ATTRIBUTES,
@@ -162,9 +162,9 @@ class _Rendering:
             link_rel="noopener noreferrer nofollow",
             attribute_filter=_attribute,
         )
-        shown = clean(shown).replace("<p></p>", "")  # an entity may say something invisible
+        html = clean(html).replace("<p></p>", "")  # an entity may say something invisible
         put_in = re.compile(rf"{self.key}:(\d+);")
-        return Markup(put_in.sub(lambda found: self.kept[int(found[1])], shown))
+        return Markup(put_in.sub(lambda match: self.pieces[int(match[1])], html))
 
     def _shape(self, token: Token, *, is_item: bool) -> None:
         """Makes a block fit into the page, and leads what is in it through the server."""
@@ -194,8 +194,8 @@ class _Rendering:
     def _put(self, token: Token, frame: str, html: Markup) -> None:
         """Shows this HTML, which is clean, in place of the token."""
         token.type = "html_inline"
-        token.content = frame.format(f"{self.key}:{len(self.kept)};")
-        self.kept.append(html)
+        token.content = frame.format(f"{self.key}:{len(self.pieces)};")
+        self.pieces.append(html)
 
     def _target(self, href: str) -> str:
         block = BLOCK.fullmatch(href)
@@ -230,24 +230,24 @@ class _Rendering:
         page, _, part = name.partition("#")
         is_block = name == named_block(page)
         title = spoken(page if part.startswith("^") else name)
-        shown = Markup("")
+        html = Markup("")
         entry = self.entries.get(name)
         if entry and _is_rich(clean(entry.content)):
             path = entry.path
-            shown = _Rendering(path, None, self.until).html(clean(entry.content), part)
+            html = _Rendering(path, None, self.until).html(clean(entry.content), part)
             title = PurePath(path).stem if is_block else title
-        if shown.startswith("<li"):
-            shown = Markup("<ul>{}</ul>").format(shown)
-        if token.type == "quote" and shown:
-            lines = [Markup(line).striptags() for line in re.split("<[uo]l>|</p>", shown)]
+        if html.startswith("<li"):
+            html = Markup("<ul>{}</ul>").format(html)
+        if token.type == "quote" and html:
+            lines = [Markup(line).striptags() for line in re.split("<[uo]l>|</p>", html)]
             title = next(filter(None, lines), page)
         link = Markup('<a href="{}">{}</a>').format(self._address("/to", name), title)
-        if is_block and not shown:
+        if is_block and not html:
             link = escape(f"(({page}))")
-        if token.type == "quote" or not shown:
+        if token.type == "quote" or not html:
             self._put(token, "{}", link)
         else:
-            titled = Markup('<p class="md-title">{}</p>{}').format(link, shown)
+            titled = Markup('<p class="md-title">{}</p>{}').format(link, html)
             self._put(token, '<div class="md-embed">{}</div>', titled)
 
     def _address(self, place: str, name: str) -> str:
@@ -256,13 +256,13 @@ class _Rendering:
 
 def _show_task(first: Token) -> None:
     """Shows the state of a task as a sign, where an item begins with one."""
-    found = _TASK.match(first.content)
-    if found and first.type == "text":
-        state = found[2] or found[1].lower()
+    match = _TASK.match(first.content)
+    if match and first.type == "text":
+        state = match[2] or match[1].lower()
         sign, _, name = TASKS.get(state, f"☑ done: {state}").partition(" ")
-        shown = Markup('<span class="md-task" title="{}">{}</span> {}')
+        frame = Markup('<span class="md-task" title="{}">{}</span> {}')
         first.type = "html_inline"
-        first.content = shown.format(name, sign, first.content[found.end() :])
+        first.content = frame.format(name, sign, first.content[match.end() :])
 
 
 def _math(latex: str, display: str) -> Markup:
@@ -286,20 +286,20 @@ def plain(text: str) -> str:
 
 def plain_lines(text: str) -> str:
     """The words of a piece of Markdown, line for line; cells of a table with dots between."""
-    shown = []
-    for line in text.split("\n"):
-        line = line.strip()
-        if line.startswith("```") or _ROW_RULE.fullmatch(line):
+    lines = []
+    for row in text.split("\n"):
+        row = row.strip()
+        if row.startswith("```") or _ROW_RULE.fullmatch(row):
             continue
-        if line.startswith("|"):
-            line = line.strip("|").replace("|", " · ")
-        words = plain(line)
-        item = _ITEM.match(line)
+        if row.startswith("|"):
+            row = row.strip("|").replace("|", " · ")
+        words = plain(row)
+        item = _ITEM.match(row)
         if item:
             words = f"{item[1] or '•'} {words}"
         if words:
-            shown.append(words)
-    return "\n".join(shown)
+            lines.append(words)
+    return "\n".join(lines)
 
 
 def plain_heading(title: str, text: str) -> tuple[str, str]:
@@ -312,10 +312,10 @@ def lit(text: str, is_hit: IsHit) -> Markup:
     """Plain text as HTML with the words marked that were sought."""
     parts = []
     for piece in _WORD.split(text):
-        shown = escape(piece)
+        word = escape(piece)
         if is_hit(piece.lower()):
-            shown = Markup("<mark>{}</mark>").format(shown)
-        parts.append(shown)
+            word = Markup("<mark>{}</mark>").format(word)
+        parts.append(word)
     return Markup("").join(parts)
 
 

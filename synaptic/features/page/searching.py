@@ -56,23 +56,23 @@ async def _search(request: Request) -> Response:
     is_part = "hx-request" in request.headers
     query = asked.get("q", "").strip()
     loading = site_of(request).worker.loading
-    given = given_in(asked)
+    filters = given_in(asked)
     status = 200
     try:
-        results = await ask(request, answer, query, given, asked, loading)
-        given = results["given"]
+        results = await ask(request, answer, query, filters, asked, loading)
+        filters = results["given"]
     except InvalidArgument as error:
-        results = {"error": error, "given": given}
+        results = {"error": error, "given": filters}
         status = 200 if is_part else 400
 
     def url(**changed: Any) -> str:
-        values = {"q": query} | given | changed
+        values = {"q": query} | filters | changed
         stated = {name: value for name, value in values.items() if value}
         return "/search?" + urlencode(stated, doseq=True)
 
     template = "results.html" if is_part else "search.html"
-    shown = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
-    reply = await page(request, template, status, **shown)
+    context = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
+    reply = await page(request, template, status, **context)
     if is_part:
         reply.headers["HX-Replace-Url"] = url()
     return reply
@@ -80,36 +80,38 @@ async def _search(request: Request) -> Response:
 
 def given_in(asked: QueryParams) -> Values:
     """The filters of an address: lists of texts, texts, and True for a switch."""
-    given: Values = {}
+    values: Values = {}
     for row in OFFERED:
         if row.form == "texts":
             texts = [text.strip() for text in asked.getlist(row.name)]
-            given[row.name] = [text for text in texts if text]
+            values[row.name] = [text for text in texts if text]
         elif row.form == "switch":
-            given[row.name] = bool(asked.get(row.name))
+            values[row.name] = bool(asked.get(row.name))
         else:
-            given[row.name] = asked.get(row.name, "").strip()
-    return given
+            values[row.name] = asked.get(row.name, "").strip()
+    return values
 
 
 def answer(
-    ws: Workspace, query: str, given: Mapping[str, Any], asked: Mapping[str, str], loading: bool
+    ws: Workspace, query: str, typed: Mapping[str, Any], asked: Mapping[str, str], loading: bool
 ) -> Values:
     """The values of the page: hits or the newest entries, facets, and the filters as read."""
     # a search at every letter must not count as reading entries
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
     stated = {}
-    for name, value in given.items():
+    for name, value in typed.items():
         if value:
             texts = value if isinstance(value, list) else [str(value)]
             stated[name] = value_of(FILTERS[name], texts)
     filters = any_of_all(take_filters(ws, stated))
-    shown: Values = {"given": _read_filters(filters), "filters": filters}
+    values: Values = {"given": _read_filters(filters), "filters": filters}
     if not query:
         cursor = asked.get("cursor")
-        shown["facets"] = in_step(ws, lambda _: _several(_facets(ws, filters), shown["given"]))
+        values["facets"] = in_step(
+            ws, lambda _: _several(_facets(ws, filters), values["given"])
+        )
         listing = browse.find(ws, filters=filters, order="newest", cursor=cursor)
-        return shown | {"listing": listing, "is_older": cursor}
+        return values | {"listing": listing, "is_older": cursor}
     finished_query = in_step(ws, lambda _: _finished(ws, query))
     explain = bool(asked.get("explain"))
     limit = MORE_HITS if asked.get("more") else None
@@ -122,25 +124,25 @@ def answer(
         explain=explain,
     )
     is_hit = term_test(result.terms, ws.index.stem)
-    shown["facets"] = _several(_facets_of(result.hits), shown["given"])
-    shown["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
-    shown["counted"], result = with_count(ws, query, filters, result)
-    shown["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
-    return shown | {"result": result, "explain": explain, "more": limit}
+    values["facets"] = _several(_facets_of(result.hits), values["given"])
+    values["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
+    values["counted"], result = with_count(ws, query, filters, result)
+    values["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
+    return values | {"result": result, "explain": explain, "more": limit}
 
 
 def _read_filters(filters: Filters) -> Values:
     """The filters as the page names them."""
-    given: Values = {}
+    values: Values = {}
     for row in OFFERED:
         value = getattr(filters, row.field)
         if value is None:
-            given[row.name] = ""
+            values[row.name] = ""
         elif row.form == "yes or no":
-            given[row.name] = "yes" if value else "no"
+            values[row.name] = "yes" if value else "no"
         else:
-            given[row.name] = str(value) if row.form == "integer" else value
-    return given
+            values[row.name] = str(value) if row.form == "integer" else value
+    return values
 
 
 def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:

@@ -152,7 +152,7 @@ async def ask_beside(request: Request, verb: Verb[Result], lane: Lane = "apart")
     return await asked
 
 
-async def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
+async def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """A page, or for htmx the part of one that the template is. It tells once what the last
     change said.
 
@@ -174,11 +174,11 @@ async def page(request: Request, template: str, status: int = 200, **shown: Any)
         "said": "",
         "waits": request.app.state.follower.waits,
         "site": site_of(request),
-        **shown,
+        **values,
     }
     if session and not request.headers.get("hx-request"):
-        context |= session.told
-        session.told = {}
+        context |= session.notice
+        session.notice = {}
     return HTMLResponse(
         await asyncio.to_thread(TEMPLATES.get_template(template).render, context), status
     )
@@ -207,7 +207,7 @@ def back_of(form: Mapping[str, str]) -> str:
 def done(
     request: Request,
     where: str,
-    said: str,
+    message: str,
     *,
     undo: str = "",
     file: str = "",
@@ -217,9 +217,9 @@ def done(
     """Leads to a page that says what was done, links to `look` and to an entry that is
     `close` (id, title), and offers to undo it, which brings back the `file`.
     """
-    told = {"said": said, "undo": undo, "undo_file": file, "look": look}
-    told["close"], told["close_title"] = close
-    session_of(request).told = told
+    notice = {"said": message, "undo": undo, "undo_file": file, "look": look}
+    notice["close"], notice["close_title"] = close
+    session_of(request).notice = notice
     return RedirectResponse(where, 303)
 
 

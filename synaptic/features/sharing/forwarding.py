@@ -120,14 +120,14 @@ def _result_of(answer: Any) -> dict[str, Any] | None:
     """The result in an answer; None for that of a program between, which may have sent the call
     on. Raises Unreachable where nothing was saved.
     """
-    said: Any = None
+    reply: Any = None
     try:
-        said = answer.json()
-        if isinstance(said["result"], dict):
-            return dict(said["result"])
+        reply = answer.json()
+        if isinstance(reply["result"], dict):
+            return dict(reply["result"])
     except (ValueError, KeyError, TypeError):
         pass
-    error = said.get("error") if isinstance(said, dict) else None
+    error = reply.get("error") if isinstance(reply, dict) else None
     if answer.status_code in (401, 403):
         raise Unreachable(
             f"The writer of the journal refuses this token. {_NOTHING}",

@@ -314,12 +314,12 @@ def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
     if not clash:
         heading, comment, body = parts
         return replace(ours, heading=heading, comment=comment, body=body)
-    said = theirs.body
+    other_text = theirs.body
     if private or theirs.head != ours.head:
         head, _ = escape(theirs.head.decode("latin-1"), typed=True)
-        said = head.encode("latin-1") + said
+        other_text = head.encode("latin-1") + other_text
     eol = _line_end(ours.text)
-    return replace(ours, body=eol + _conflict(ours.body, said, eol), conflict=True)
+    return replace(ours, body=eol + _conflict(ours.body, other_text, eol), conflict=True)
 
 
 def _with_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:

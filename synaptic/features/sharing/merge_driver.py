@@ -46,14 +46,14 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
     Raises JournalError if the journal is in no git repository, or if git is missing.
     """
     journal = config.journal
-    root = Path(_said(journal, "rev-parse", "--show-toplevel"))
+    root = Path(_git_line(journal, "rev-parse", "--show-toplevel"))
     if not journal.resolve().is_relative_to(
         root.resolve()
     ):  # core.worktree may name any folder
         raise JournalError(
             f"{journal} is not in the working tree of its git repository, {root}."
         )
-    attributes = journal / _said(journal, "rev-parse", "--git-path", "info/attributes")
+    attributes = journal / _git_line(journal, "rev-parse", "--git-path", "info/attributes")
     line = _attribute(journal.resolve(), root.resolve())
     changed = _put_line(attributes, line, remove=remove)
     if not remove:
@@ -110,8 +110,8 @@ def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
     with disk_errors(attributes, "changed"):
         old = _read(attributes)
         lines = old.splitlines(keepends=True)
-        kept = [each for each in lines if each.strip() != os.fsencode(line)]
-        if remove == (kept == lines):
+        others = [each for each in lines if each.strip() != os.fsencode(line)]
+        if remove == (others == lines):
             return False
         joint = b"" if not old or old.endswith(b"\n") else b"\n"
         if attributes.is_symlink() or attributes.parent.is_symlink():
@@ -120,7 +120,7 @@ def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
             )
         attributes.parent.mkdir(exist_ok=True)
         attributes.write_bytes(
-            b"".join(kept) if remove else old + joint + os.fsencode(line) + b"\n"
+            b"".join(others) if remove else old + joint + os.fsencode(line) + b"\n"
         )
     return True
 
@@ -151,12 +151,12 @@ def _put_driver(journal: Path) -> bool:
     for key, value in wanted.items():
         name = f"merge.{DRIVER}.{key}"
         if _text(git(journal, "config", "--local", "--get", name).stdout) != value:
-            _said(journal, "config", "--local", name, value)
+            _git_line(journal, "config", "--local", name, value)
             changed = True
     return changed
 
 
-def _said(folder: Path, *args: str) -> str:
+def _git_line(folder: Path, *args: str) -> str:
     """Git's answer about the repository around `folder`. Raises JournalError if git fails."""
     done = git(folder, *args)
     if done.returncode:
@@ -168,5 +168,5 @@ def _said(folder: Path, *args: str) -> str:
     return _text(done.stdout)
 
 
-def _text(said: bytes) -> str:
-    return os.fsdecode(said).removesuffix("\n")
+def _text(output: bytes) -> str:
+    return os.fsdecode(output).removesuffix("\n")

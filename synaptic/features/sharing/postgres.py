@@ -421,23 +421,23 @@ def best_held(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
     """The terms, and pairs of frequent terms, of which the best of `total` chunks hold one.
     About MOST_SCORED hold one.
     """
-    found: set[tuple[str, ...]] = set()
+    groups: set[tuple[str, ...]] = set()
     frequent = []
     room = float(MOST_SCORED)
     for term in sorted(counts, key=lambda term: counts[term]):
         if counts[term] <= room:
-            found.add((term,))
+            groups.add((term,))
             room -= counts[term]
         else:
             frequent.append(term)
     for pair in combinations(frequent, 2):
         both = counts[pair[0]] * counts[pair[1]] / total
         if both <= room:
-            found.add(pair)
+            groups.add(pair)
             room -= both
-    if frequent and not found:
-        found.add(tuple(frequent))
-    return found
+    if frequent and not groups:
+        groups.add(tuple(frequent))
+    return groups
 
 
 def connect(address: str, *, autocommit: bool) -> psycopg.Connection:
@@ -458,9 +458,9 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
     """The error as a person is told of it; it shows no password."""
     about = conninfo_to_dict(address)
     where = f"{about.get('dbname', '')} at {about.get('host', 'this machine')}".strip()
-    said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if about.get("password"):
-        said = said.replace(str(about["password"]), "***")
+        reason = reason.replace(str(about["password"]), "***")
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         hint = "Grant the role what docs/TEAM.md lists."
     elif isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.InvalidSchemaName):
@@ -469,13 +469,13 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
         hint = "Make room on the disk of the database, and run it again: it goes on."
     elif isinstance(error, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile):
         hint = "Have pgvector 0.8 or later installed where the database runs."
-    elif " SSL" in said:
+    elif " SSL" in reason:
         hint = "--insecure connects without that, in a network that you trust."
-    elif "password" in said:
+    elif "password" in reason:
         hint = "Put the right one into ~/.pgpass, or name a service."
     else:
         hint = "Look whether the database runs and the address is right, and ask again."
-    return IndexUnusable(f"The database {where} cannot be used: {said}.", hint=hint)
+    return IndexUnusable(f"The database {where} cannot be used: {reason}.", hint=hint)
 
 
 @lru_cache(20_000)
@@ -499,8 +499,8 @@ def _bits(vector: np.ndarray[Any, Any]) -> str:
 @lru_cache(500)
 def translated(sql: str) -> tuple[str, tuple[bool, ...]]:
     """SQL of SQLite as PostgreSQL has it, and of each value whether it is a list in JSON."""
-    for said, meant in _OTHERWISE:
-        sql = said.sub(meant, sql)
+    for pattern, meant in _OTHERWISE:
+        sql = pattern.sub(meant, sql)
     lists = []
     parts = sql.split("?")
     text = parts[0]
@@ -511,8 +511,8 @@ def translated(sql: str) -> tuple[str, tuple[bool, ...]]:
 
 
 _OTHERWISE = [
-    (re.compile(said), meant)
-    for said, meant in (
+    (re.compile(pattern), meant)
+    for pattern, meant in (
         (r"NOT IN \(SELECT value FROM json_each\(\?\)\)", "<> ALL (/*list*/?)"),
         (r"IN \(SELECT value FROM json_each\(\?\)\)", "= ANY (/*list*/?)"),
         (r"SELECT value FROM json_each\(\?\)", "SELECT unnest(/*list*/?::bigint[])"),

@@ -105,7 +105,7 @@ class Publication:
         self._stems = Stems(stemming)
         self._part = sql.Identifier("synaptic", f"chunk_{journal}")
         self._words = sql.Identifier("synaptic", f"words_{journal}")
-        with self._told():
+        with self._own_errors():
             self._db = connect(address, autocommit=True)
             for name, value in (("search_path", SEARCH_PATH), ("synaptic.journals", journal)):
                 self._db.execute("SELECT set_config($1, $2, false)", (name, value))
@@ -115,7 +115,7 @@ class Publication:
         self._db.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _own_errors(self) -> Iterator[None]:
         try:
             yield
         except psycopg.Error as error:
@@ -156,7 +156,7 @@ class Publication:
         Raises Busy while another process has it, and IndexUnusable where a journal of this name
         is published that holds none of them.
         """
-        with self._told():
+        with self._own_errors():
             if not self._value(_LOCK, self.journal):
                 raise Busy(
                     f"Another process publishes the journal {self.journal!r}.",
@@ -172,7 +172,7 @@ class Publication:
 
     def make(self) -> None:
         """Makes room for the journal that was taken."""
-        with self._told(), self._db.transaction():
+        with self._own_errors(), self._db.transaction():
             self._db.execute(_STAGES)
             self._db.execute(_ADD_JOURNAL, (self.journal,))
             self._db.execute(_ADD_STATE, (self.journal, self._stemming))
@@ -197,7 +197,7 @@ class Publication:
 
     def finish(self) -> None:
         """Makes what searches need and no row yet had, and lets readers in."""
-        with self._told():
+        with self._own_errors():
             chunks, dimensions = self._db.execute(_MADE).fetchone() or (0, None)
             if self._made_for == (dimensions,):
                 return
@@ -216,7 +216,7 @@ class Publication:
 
     def drop(self) -> None:
         """Takes the journal out of the database. Raises NotFound for one that is not there."""
-        with self._told(), self._db.transaction():
+        with self._own_errors(), self._db.transaction():
             if not self._value("SELECT 1 FROM journal WHERE name = $1", self.journal):
                 raise NotFound(
                     f"The database has no journal {self.journal!r}.",
@@ -231,7 +231,7 @@ class Publication:
 
     def seen(self) -> dict[str, bytes]:
         """Maps the path of each published file to its `seen`."""
-        with self._told():
+        with self._own_errors():
             rows = self._db.execute("SELECT path, seen FROM source").fetchall()
         return {path.removeprefix(f"@{self.journal}/"): seen for path, seen in rows}
 
@@ -241,7 +241,7 @@ class Publication:
         """Publishes these files in one transaction, and takes away the `removed`. Entries that
         say the same stay as they are. `position`: with them all is published.
         """
-        with self._told(), self._db.transaction():
+        with self._own_errors(), self._db.transaction():
             change = _Change(self, files)
             change.take_away([f"@{self.journal}/{path}" for path in removed])
             change.write()
@@ -265,13 +265,13 @@ class _Change:
         self._db.execute("DELETE FROM source WHERE path = ANY ($1)", (list(paths),))
 
     def write(self) -> None:
-        found = self._db.execute(_SOURCES, (list(self._files),)).fetchall()
-        sources: dict[str, int] = dict(found)
+        stored_sources = self._db.execute(_SOURCES, (list(self._files),)).fetchall()
+        sources: dict[str, int] = dict(stored_sources)
         for path in self._files.keys() - sources.keys():
             [sources[path]] = self._numbers(1)
-        known: dict[tuple[int, str], list[Any]] = {}
-        for source, own_id, *columns in self._db.execute(_KNOWN, (list(sources.values()),)):
-            known[source, own_id] = columns
+        stored: dict[tuple[int, str], list[Any]] = {}
+        for source, own_id, *columns in self._db.execute(_STORED, (list(sources.values()),)):
+            stored[source, own_id] = columns
         moved = []
         new = []
         for path, file in self._files.items():
@@ -280,16 +280,16 @@ class _Change:
             for seq, (row, settled) in enumerate(file.rows):
                 chunks = row.chunks()
                 embedded = [chunk.hash in file.meanings for chunk in chunks]
-                said = hash_of(repr((row.row_hash, settled, embedded, file.model)))
+                content_hash = hash_of(repr((row.row_hash, settled, embedded, file.model)))
                 place = _plain(place_values(seq, row))
-                rowid, old, *stood = known.pop((source, row.entry.id), (None, None))
-                if old != said:
+                rowid, old, *stood = stored.pop((source, row.entry.id), (None, None))
+                if old != content_hash:
                     self._doomed += [rowid] if rowid else []
                     values = entry_values(source, seq, row)
-                    new.append((row, settled, said, values, chunks, file.meanings))
+                    new.append((row, settled, content_hash, values, chunks, file.meanings))
                 elif tuple(stood) != place:
                     moved.append((*place, rowid))
-        self._doomed += [columns[0] for columns in known.values()]
+        self._doomed += [columns[0] for columns in stored.values()]
         self._delete()
         with self._db.cursor() as cursor:
             cursor.executemany(_MOVE, moved)
@@ -448,7 +448,7 @@ _GRANT = f"""
 _SOURCES = "SELECT path, id FROM source WHERE path = ANY ($1)"
 _ENTRIES_OF_PATHS = """
     SELECT e.rowid FROM entry e JOIN source s ON s.id = e.source WHERE s.path = ANY ($1)"""
-_KNOWN = f"""
+_STORED = f"""
     SELECT source, own_id, rowid, row_hash, {", ".join(PLACE_COLUMNS)} FROM entry
     WHERE source = ANY ($1)"""
 _MOVE: Any = f"""

@@ -252,17 +252,17 @@ def _version(ws: Workspace) -> Any:
 
 def state(ws: Workspace) -> Texts:
     """A sentence on how far the publication is behind; none where nothing is published."""
-    known = kept_in(ws.config.state / PUBLISHED)
-    if "journal" not in known:
+    record = kept_in(ws.config.state / PUBLISHED)
+    if "journal" not in record:
         return ()
     counting, change = in_step(ws, lambda _: ws.index.latest_change())
-    there = known.get("change", 0) if counting == known.get("counting") else 0
-    at = known.get("at")
+    there = record.get("change", 0) if counting == record.get("counting") else 0
+    at = record.get("at")
     when = time.strftime("on %Y-%m-%d at %H:%M", time.localtime(at)) if at else "never"
     behind = "nothing changed since" if there == change else "with changes waiting"
-    said = f"Last published as {known['journal']} {when}, {behind}."
-    trouble = known.get("trouble")
-    return (f"{said} The last time did not work: {trouble}",) if trouble else (said,)
+    sentence = f"Last published as {record['journal']} {when}, {behind}."
+    trouble = record.get("trouble")
+    return (f"{sentence} The last time did not work: {trouble}",) if trouble else (sentence,)
 
 
 def _has_secret(path: str) -> bool:
@@ -271,8 +271,8 @@ def _has_secret(path: str) -> bool:
 
 def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
     """The name under which this journal is published, and the key. Raises InvalidArgument."""
-    known = kept_in(ws.config.state / PUBLISHED)
-    before = known.get("journal", "")
+    record = kept_in(ws.config.state / PUBLISHED)
+    before = record.get("journal", "")
     name = name or before
     if before not in ("", name):
         raise InvalidArgument(
@@ -289,7 +289,7 @@ def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
             valid=("1 to 40 small letters, digits, - and _",),
             hint="synaptic publish --journal NAME",
         )
-    return name, bytes.fromhex(known.get("key") or secrets.token_hex(32))
+    return name, bytes.fromhex(record.get("key") or secrets.token_hex(32))
 
 
 def _remember(ws: Workspace, **more: Any) -> None:

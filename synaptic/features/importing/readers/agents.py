@@ -189,14 +189,14 @@ FROM messages WHERE session_id = ? ORDER BY number
 
 class _Crush(Transcripts):
     def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
-        found = []
+        databases = []
         for registry in super().find(home, environ):
             with suppress(OSError, ValueError):
                 projects = read_json(read_regular(registry, SETTINGS_BYTES))
                 for project in list_of(projects, "projects"):
                     place = text_of(project, "path")
-                    found.append(Path(place, text_of(project, "data_dir"), "crush.db"))
-        return [path for path in found if path.is_file()]
+                    databases.append(Path(place, text_of(project, "data_dir"), "crush.db"))
+        return [path for path in databases if path.is_file()]
 
 
 def _add_crush(session: Session, number: int, row: sqlite3.Row) -> None:
@@ -309,12 +309,12 @@ def _kinds(lines: list[str]) -> Iterator[tuple[str, int, str]]:
 
 def _add_printed(session: Session, number: int, text: str) -> None:
     for line, printed in enumerate(text.split("\n"), number):
-        found = _PRINTED.match(printed)
-        if found:
-            kind: Kind = "edited" if found["edited"] else "ran"
-            event = session.add(kind, line, found["edited"] or found["ran"] or "git commit")
-            if found["hash"]:
-                event.commit = f"{found['subject'].strip()} ({found['hash']})"
+        match = _PRINTED.match(printed)
+        if match:
+            kind: Kind = "edited" if match["edited"] else "ran"
+            event = session.add(kind, line, match["edited"] or match["ran"] or "git commit")
+            if match["hash"]:
+                event.commit = f"{match['subject'].strip()} ({match['hash']})"
 
 
 BY_SOURCE = {

@@ -27,7 +27,7 @@ NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidec
 
 
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
-    known = set()
+    uuids = set()
     for file in files:
         session = Session(file.stem, "Claude Code")
         parts = [file]
@@ -40,11 +40,11 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
                 # another session's line, whose transcript is there
                 of = text_of(line, "forkedFrom", "sessionId")
                 is_forked = of and os.path.lexists(f"{file.parent}/{of}{file.suffix}")
-                if uuid in known or is_forked:
+                if uuid in uuids or is_forked:
                     continue
                 with reporting(skipped, f"{part.name}:{number}"):
                     _add_line(session, number, line)
-                known.add(uuid)
+                uuids.add(uuid)
         session.keep_work_of_subagents()
         yield session
 

@@ -44,8 +44,8 @@ def _add_line(session: Session, number: int, line: Json) -> None:
     elif kind.endswith("_output"):
         _add_output(session, payload)
     elif kind.endswith("_call"):
-        given = next(filter(payload.get, ("arguments", "input", "action")), "")
-        session.add_call(number, {"name": "shell"} | payload, "name", given, "call_id")
+        field = next(filter(payload.get, ("arguments", "input", "action")), "")
+        session.add_call(number, {"name": "shell"} | payload, "name", field, "call_id")
 
 
 def _add_item(session: Session, number: int, item: object) -> None:

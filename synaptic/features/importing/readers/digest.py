@@ -75,8 +75,8 @@ class Transcripts:
         """
         if path.parent.is_file() and any(map(path.parent.match, self.patterns)):
             return self.sessions_in([path.parent], skipped, path.name)
-        found = files_below(path, skipped, *self.patterns)
-        files = [file for file in found if any(map(file.match, self.patterns))]
+        files = files_below(path, skipped, *self.patterns)
+        files = [file for file in files if any(map(file.match, self.patterns))]
         if not files:
             raise InvalidArgument(
                 f"{path} holds no transcript.",
@@ -139,7 +139,7 @@ def _parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[str]]]:
     parts: list[tuple[list[Event], list[str]]] = []
     room = 0
     for turn in turns:
-        text = _shorten("\n".join(_told(turn)).rstrip(), PART_CHARS - HEAD_CHARS - 2)
+        text = _shorten("\n".join(_turn_lines(turn)).rstrip(), PART_CHARS - HEAD_CHARS - 2)
         room -= len(text) + 2
         if room < 0 or not parts:
             parts.append(([], []))
@@ -210,7 +210,7 @@ def _says_something(turn: Sequence[Event]) -> bool:
     return any(event.kind != "said" or not is_greeting for event in after)
 
 
-def _told(turn: Sequence[Event]) -> Iterator[str]:
+def _turn_lines(turn: Sequence[Event]) -> Iterator[str]:
     """The lines of a turn: request, last answer, edited files, commands and commits."""
     request, *after = turn
     for line in _markdown(request.text, ASKED_CHARS).splitlines():

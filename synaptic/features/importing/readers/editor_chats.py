@@ -163,20 +163,20 @@ def _add_request(session: Session, number: int, request: Any) -> None:
     if not (dig(request, "isSystemInitiated") or dig(request, "confirmation")):
         session.add("asked", number, dig(request, "message"))
     session.set_time(dig(request, "modelState", "completedAt"))
-    said = ""
+    answer = ""
     for part in list_of(request, "response"):
         kind = dig(part, "kind")
         text = text_of(part, "value")
         if kind == "inlineReference":
-            said += text_of(part, "name") or Path(_path_of(dig(part, kind))).name
+            answer += text_of(part, "name") or Path(_path_of(dig(part, kind))).name
         elif kind is None and text.strip() != "```":  # the frame of an edit
-            said += text
+            answer += text
         elif kind in ("textEditGroup", "toolInvocationSerialized"):
-            session.add("said", number, said)
-            said = ""
+            session.add("said", number, answer)
+            answer = ""
             session.add("edited", number, _path_of(dig(part, "uri")))
             _add_terminal(session, number, part)
-    session.add("said", number, said)
+    session.add("said", number, answer)
 
 
 def _add_terminal(session: Session, number: int, part: Any) -> None:

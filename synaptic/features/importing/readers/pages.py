@@ -142,8 +142,8 @@ class _Page:
         if not is_picture or not is_picture_name(path):
             return words or PurePosixPath(path).name  # the file stays in the export
         read = partial(self.files[path].read, PICTURE_BYTES)
-        shown = self._attach(f"{self._key} {path}", PurePosixPath(path).suffix, read)
-        return f"![]({shown})"
+        place = self._attach(f"{self._key} {path}", PurePosixPath(path).suffix, read)
+        return f"![]({place})"
 
     def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
         """The path of a picture in the journal."""

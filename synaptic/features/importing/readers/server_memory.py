@@ -71,8 +71,8 @@ def _add(entities: dict[str, Entity], item: Any) -> None:
         return
     entity.kinds += filter(None, [text_of(item, "entityType")])
     for observation in list_of(item, "observations"):
-        said = text_of(observation) or text_of(observation, "content")
-        text = said.strip().replace("\n", "\n  ")
+        fact = text_of(observation) or text_of(observation, "content")
+        text = fact.strip().replace("\n", "\n  ")
         if text:
             entity.observations[f"- {text}"] = None
 

@@ -94,11 +94,11 @@ class Session:
             self.events.append(event)
         return event
 
-    def add_call(self, line: int, call: object, name: str, given: str, id: str) -> None:
+    def add_call(self, line: int, call: object, name: str, arguments: str, id: str) -> None:
         """Adds the events of a tool's call: a command, edited files, or none. Its name, its
         arguments, also as JSON, and its id are under these keys.
         """
-        values = dig(call, given)
+        values = dig(call, arguments)
         with suppress(ValueError):
             values = read_json(values)
         if not isinstance(values, dict):
@@ -129,10 +129,14 @@ class Session:
 
     def keep_work_of_subagents(self) -> None:
         """Sorts in the edits and commits of subagents (line 0); drops their other events."""
-        kept = [one for one in self.events if one.line or one.kind == "edited" or one.commit]
-        if not all(one.line for one in kept):
-            kept.sort(key=lambda one: one.at)
-        self.events = kept
+        own_work = [
+            event
+            for event in self.events
+            if event.line or event.kind == "edited" or event.commit
+        ]
+        if not all(event.line for event in own_work):
+            own_work.sort(key=lambda event: event.at)
+        self.events = own_work
 
     def add_result(
         self, call: object, output: str, failed: bool | None = None, status: object = None
@@ -142,8 +146,8 @@ class Session:
         An exit status that is not given is looked for at both ends of the output.
         """
         if not isinstance(status, int):
-            found = PATTERNS["exit"].search(f"{output[:400]}\n{output[-400:]}")
-            status = int(found[1]) if found else None
+            match = PATTERNS["exit"].search(f"{output[:400]}\n{output[-400:]}")
+            status = int(match[1]) if match else None
             if failed is False:
                 status = 0
         error = ""

@@ -111,12 +111,12 @@ def json_items(begin: str, stream: IO[bytes]) -> Iterator[Any]:
     at = 0
     while True:
         try:
-            found = before.match(text, at)
-            if not found:
+            gap = before.match(text, at)
+            if not gap:
                 raise ValueError("it holds no such list")
-            if found[1]:
+            if gap[1]:
                 return
-            item, end = _DECODER.raw_decode(text, found.end())
+            item, end = _DECODER.raw_decode(text, gap.end())
         except RecursionError as error:
             raise ValueError(f"a record has more than {DEEPEST} levels") from error
         except ValueError:
@@ -127,7 +127,7 @@ def json_items(begin: str, stream: IO[bytes]) -> Iterator[Any]:
             text = text[at:] + more
             at = 0
             continue
-        _check_limits(text[found.end() : end])
+        _check_limits(text[gap.end() : end])
         yield item
         before = _NEXT
         at = end

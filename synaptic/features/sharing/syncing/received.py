@@ -191,9 +191,9 @@ def _follow(repo: Repo, before: str, after: str) -> None:
     aside = [path for path in left if path in new and (path in staged or path in lines)]
     odd = "".join(lines.pop(path, "") for path in aside)
     words = ("update-index", "-z")
-    repo.ask(*words, "--index-info", given=os.fsencode("".join(lines.values())))
+    repo.ask(*words, "--index-info", stdin=os.fsencode("".join(lines.values())))
     names = "".join(f"{path}\0" for path in aside)
     marks = ("--skip-worktree", "--stdin")
-    for options, given in ((("--index-info",), odd), (marks, names)):
-        if given:  # git for Windows takes no odd name
-            git(repo.config.journal, *words, *options, stdin=os.fsencode(given))
+    for options, paths in ((("--index-info",), odd), (marks, names)):
+        if paths:  # git for Windows takes no odd name
+            git(repo.config.journal, *words, *options, stdin=os.fsencode(paths))

@@ -189,7 +189,7 @@ def _fitting(
 def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
     """Raises Refused if git would pass one of these files through a program."""
     names = os.fsencode("".join(f"{path}\0" for path in paths))
-    output = repo.ask("check-attr", "-z", "--stdin", "filter", given=names)
+    output = repo.ask("check-attr", "-z", "--stdin", "filter", stdin=names)
     words = os.fsdecode(output).split("\0")
     for path, value in zip(words[::3], words[2::3], strict=False):
         if value not in ("unspecified", "unset"):

@@ -46,9 +46,9 @@ class Repo:
     def shares(self) -> Shares:
         return Shares(self.config, self.journal.roots)
 
-    def ask(self, *args: str, given: bytes = b"") -> bytes:
+    def ask(self, *args: str, stdin: bytes = b"") -> bytes:
         """Git's answer on the journal's repository. Raises JournalError if git fails."""
-        done = git(self.config.journal, *args, stdin=given)
+        done = git(self.config.journal, *args, stdin=stdin)
         if done.returncode:
             reason = done.stderr.decode(errors="replace").strip()
             raise JournalError(f"git {args[0]} failed: {reason}")
@@ -104,7 +104,7 @@ class Repo:
         if not lines:
             return {}
         check = "--batch-check=%(objectname) %(objectsize)"
-        output = self.ask("cat-file", check, given=lines.encode())
+        output = self.ask("cat-file", check, stdin=lines.encode())
         pairs = (line.split(" ") for line in output.decode().splitlines())
         return {id: int(size) for id, size in pairs}
 
@@ -114,7 +114,7 @@ class Repo:
         if not wanted:
             return {}
         lines = "".join(f"{id}\n" for id in wanted)
-        output = self.ask("cat-file", "--batch", given=lines.encode())
+        output = self.ask("cat-file", "--batch", stdin=lines.encode())
         blobs = {}
         at = 0
         for id in wanted:
@@ -164,7 +164,7 @@ class Repo:
             elif change:
                 lines.append(f"M {change[0]} {change[1]} ".encode() + _quoted(path))
         lines.append(b"\nget-mark :1\ndone\n")
-        made = self.ask("fast-import", "--quiet", "--force", "--done", given=b"\n".join(lines))
+        made = self.ask("fast-import", "--quiet", "--force", "--done", stdin=b"\n".join(lines))
         return made.decode().strip()
 
 

@@ -80,8 +80,8 @@ def state(config: Config) -> list[str]:
     commits = ("rev-list", "--count", "HEAD", *without(record.get("shared", "")))
     counts = {"commits": int(repo.look(*commits) or 0), "changed files": newer}
     waiting = [f"{name} {count:,}" for name, count in counts.items() if count]
-    shown = time.localtime(record.get("clock", last))
-    when = time.strftime("on %Y-%m-%d at %H:%M", shown) if last else "never"
+    at = time.localtime(record.get("clock", last))
+    when = time.strftime("on %Y-%m-%d at %H:%M", at) if last else "never"
     rest = f"Waiting: {', '.join(waiting)}." if waiting else "Nothing waits."
     sentences = [f"Synced with {config.sync.url} {when}. {rest}"]
     if record.get("trouble"):
